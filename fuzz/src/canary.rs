@@ -1,6 +1,7 @@
 //! A planted bug: proof that the fuzzer is guided by coverage and that a finding fails the run.
 
-/// Fails for inputs that begin with eight certain bytes. Chance finds them once in 2^64 inputs, a guided search in seconds.
+/// Fails for inputs that begin with eight certain bytes. Chance finds them once in 2^64 inputs, a guided
+/// search in seconds.
 ///
 /// # Panics
 /// When it is found.

@@ -111,8 +111,8 @@ impl Answer {
         self.packets().iter().any(|packet| packet.first() == Some(&0xff))
     }
 
-    /// Rows of the one result set that a client who logged in asked for: packets beside the greeting, the OK of the login, the
-    /// number of columns, a definition each, and the end.
+    /// Rows of the one result set that a client who logged in asked for: packets beside the greeting, the OK
+    /// of the login, the number of columns, a definition each, and the end.
     pub(crate) fn row_count(&self) -> usize {
         let packets = self.packets();
         let columns =
@@ -127,8 +127,8 @@ impl Answer {
     }
 }
 
-/// Sends `script` to `server` over a connection of its own and reads until the connection ends, or for `patience`, after which
-/// it is killed.
+/// Sends `script` to `server` over a connection of its own and reads until the connection ends, or for
+/// `patience`, after which it is killed.
 ///
 /// # Panics
 /// When the connection does not end a while after it was killed, or its answer is malformed.

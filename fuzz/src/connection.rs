@@ -4,7 +4,8 @@ use crate::Bytes;
 use crate::client::Script;
 use crate::mounted::with_tables;
 
-/// The first byte selects how the rest is sent: as it is, as packets before the login, or as commands after it.
+/// The first byte selects how the rest is sent: as it is, as packets before the login, or as commands after
+/// it.
 pub fn run(input: &[u8]) {
     let mut input = Bytes::new(input);
     let script = match input.u8() % 4 {

@@ -1,6 +1,6 @@
-//! A data directory whose bytes were changed, on request with the checksums of its pages, or of frames of its log, stamped again.
-//! It opens, or is refused, or loses a table. It never panics, and where only tree pages changed, without a new checksum, it never answers with a row
-//! that was not stored.
+//! A data directory whose bytes were changed, on request with the checksums of its pages, or of frames of its
+//! log, stamped again. It opens, or is refused, or loses a table. It never panics, and where only tree pages
+//! changed, without a new checksum, it never answers with a row that was not stored.
 
 use std::sync::OnceLock;
 
@@ -36,7 +36,8 @@ const CHANGES: [&str; 9] = [
     "DELETE FROM f.types WHERE a MOD 13 = 0",
 ];
 
-/// Read each table by each index, and check it. The first four show rows that were not stored. Nothing is changed.
+/// Read each table by each index, and check it. The first four show rows that were not stored. Nothing is
+/// changed.
 const READS: [&str; 13] = [
     "SELECT id FROM f.r WHERE total <> id * 1000003 + k * 31 + CRC32(s)",
     "SELECT id FROM f.r FORCE INDEX (k) WHERE k >= 0 AND total <> id * 1000003 + k * 31 + CRC32(s)",
@@ -137,7 +138,8 @@ fn change(image: &mut Image, [selector, page, at, value]: [u8; 4]) -> bool {
         (0..pages).filter(|&n| data[n * PAGE_SIZE..][..PAGE_SIZE] != [0; PAGE_SIZE]).collect();
     let number = used[usize::from(page) % used.len()];
     let bytes: &mut PageBytes = data[number * PAGE_SIZE..].first_chunk_mut().expect("a whole page");
-    // What a tree page holds is known to its table alone: one that was changed and stamped may hold other rows.
+    // What a tree page holds is known to its table alone: one that was changed and stamped may hold other
+    // rows.
     let keeps_checksum = selector & 0x40 == 0 && PageRef::new(bytes).page_type() == PageType::BTree;
     bytes[(usize::from(selector & 0x3f) << 8 | usize::from(at)) % PAGE_SIZE] ^= value;
     if !keeps_checksum {
@@ -154,14 +156,15 @@ fn change_frame(log: &mut [u8], frame: u16, at: u8, value: u8) {
     log_bytes::stamp(log, frame);
 }
 
-/// Bytes of a doublewrite file before its pages, and where among them the pages are listed: docs/file_format.md, section 6.
+/// Bytes of a doublewrite file before its pages, and where among them the pages are listed:
+/// docs/file_format.md, section 6.
 const DIRECTORY_BYTES: usize = 4096;
 const LISTED_PAGES: usize = 32;
 /// Bytes between two places of a page that can be changed.
 const STEP: usize = 61;
 
-/// Changes a byte of a doublewrite file: of its list of pages, or of a page, whose checksum is stamped and listed again; then the
-/// list's checksum.
+/// Changes a byte of a doublewrite file: of its list of pages, or of a page, whose checksum is stamped and
+/// listed again; then the list's checksum.
 fn change_copy(bytes: &mut [u8], place: u8, at: u8, value: u8) {
     if bytes.len() < DIRECTORY_BYTES {
         return;

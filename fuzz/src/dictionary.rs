@@ -1,5 +1,5 @@
-//! Definitions in the dictionary whose bytes were changed and whose checksums were stamped again: each is refused, or can be opened
-//! and is encoded to the same.
+//! Definitions in the dictionary whose bytes were changed and whose checksums were stamped again: each is
+//! refused, or can be opened and is encoded to the same.
 
 use std::sync::OnceLock;
 
@@ -14,8 +14,8 @@ use crate::Bytes;
 /// Bytes of the checksum behind a definition.
 const SUM_BYTES: usize = 4;
 
-/// The first byte selects a definition, or that the rest is one; each three that follow change a byte of it, take one out or put one
-/// in.
+/// The first byte selects a definition, or that the rest is one; each three that follow change a byte of it,
+/// take one out or put one in.
 pub fn run(input: &[u8]) {
     let mut input = Bytes::new(input);
     let shape = input.u8();

@@ -1,11 +1,13 @@
 //! Targets of coverage-guided fuzzing.
 //!
-//! A target is a function over bytes that must return, whatever the bytes are. `cargo xtask fuzz` builds each of them with
-//! the fuzzer (`src/bin`) and runs it; the tests of this crate run each over its corpus. docs/testing.md has the rules.
+//! A target is a function over bytes that must return, whatever the bytes are. `cargo xtask fuzz` builds each
+//! of them with the fuzzer (`src/bin`) and runs it; the tests of this crate run each over its corpus.
+//! docs/testing.md has the rules.
 //!
 //! # Invariants
 //! 1. A target's outcome depends on its input alone, as far as threads permit.
-//! 2. A target asserts what it can beyond "no panic": well-formed answers, values that survive a round trip, right rows.
+//! 2. A target asserts what it can beyond "no panic": well-formed answers, values that survive a round trip,
+//!    right rows.
 //! 3. [`canary`] fails: a run in which the fuzzer does not find its planted bug is a failed run.
 
 #![forbid(unsafe_code)]

@@ -93,7 +93,8 @@ pub(crate) struct Mounted {
 }
 
 impl Mounted {
-    /// Opens the data directory of `disk`, or makes one. No thread works in the background: an input decides all there is.
+    /// Opens the data directory of `disk`, or makes one. No thread works in the background: an input decides
+    /// all there is.
     pub(crate) fn open(disk: SimDisk) -> Result<Mounted, String> {
         let log = LogConfig { capacity_bytes: 8 << 20, buffer_bytes: 1 << 20, ..LogConfig::default() };
         let config = EngineConfig {
@@ -145,7 +146,8 @@ pub(crate) fn image() -> &'static Image {
     })
 }
 
-/// Runs a client against a server with the tables of [`tables`]. A client that `reads_only` leaves the server to the next one.
+/// Runs a client against a server with the tables of [`tables`]. A client that `reads_only` leaves the server
+/// to the next one.
 pub(crate) fn with_tables(script: &Script, reads_only: bool) -> Answer {
     static KEPT: Mutex<Option<Mounted>> = Mutex::new(None);
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);

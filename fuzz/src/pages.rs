@@ -15,8 +15,8 @@ const PAGE: PageNo = PageNo(7);
 /// Extents that a map page describes, at least.
 const EXTENTS: usize = 64;
 
-/// Changes bytes of a sound page, which the first byte selects, and stamps its checksum; if the check on read accepts it, it is
-/// read.
+/// Changes bytes of a sound page, which the first byte selects, and stamps its checksum; if the check on read
+/// accepts it, it is read.
 pub fn run(input: &[u8]) {
     let mut input = Bytes::new(input);
     let mut page = sound_page(input.u8());

@@ -11,8 +11,8 @@ use types::{CollationId, ColumnDef, IndexDef, IndexKind, LobSize, SqlType, Table
 
 use crate::mounted::DATADIR;
 
-/// Opens the data directory of `disk`, or makes one. No thread works in the background, and copies of pages that would undo
-/// damage are not used.
+/// Opens the data directory of `disk`, or makes one. No thread works in the background, and copies of pages
+/// that would undo damage are not used.
 pub(crate) fn open(disk: &SimDisk) -> engine::Result<Arc<Engine>> {
     let log = LogConfig { capacity_bytes: 8 << 20, buffer_bytes: 1 << 20, ..LogConfig::default() };
     Engine::open(EngineConfig {

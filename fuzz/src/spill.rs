@@ -1,5 +1,6 @@
-//! Undo in files of its own: the spill file of a long transaction, and the file that undo is swapped to. Bytes that were changed are
-//! found by a checksum; spilled parts whose checksum was stamped again are read as those of the log are.
+//! Undo in files of its own: the spill file of a long transaction, and the file that undo is swapped to.
+//! Bytes that were changed are found by a checksum; spilled parts whose checksum was stamped again are read
+//! as those of the log are.
 
 use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};

@@ -1,5 +1,5 @@
-//! Undo in the log whose bytes were changed and whose frames were stamped again: a start rolls back what was open, or refuses. It
-//! never panics, and what it opens can be read.
+//! Undo in the log whose bytes were changed and whose frames were stamped again: a start rolls back what was
+//! open, or refuses. It never panics, and what it opens can be read.
 
 use std::sync::OnceLock;
 
@@ -15,7 +15,8 @@ use crate::rows;
 /// Rows of the table.
 const ROWS: i32 = 40;
 
-/// A directory whose server lost its power while transactions were open, and where before images lie in its log.
+/// A directory whose server lost its power while transactions were open, and where before images lie in its
+/// log.
 struct Interrupted {
     image: Image,
     images: Vec<(FramePlace, std::ops::Range<usize>)>,
@@ -41,8 +42,8 @@ fn interrupted() -> &'static Interrupted {
     })
 }
 
-/// Rows that were inserted, changed and deleted, with values off page: by a transaction that has committed, by one that was
-/// undone in part and is open, and by another that is open.
+/// Rows that were inserted, changed and deleted, with values off page: by a transaction that has committed,
+/// by one that was undone in part and is open, and by another that is open.
 fn make_image() -> Image {
     let disk = SimDisk::new();
     let engine = rows::open(&disk).expect("a new data directory");

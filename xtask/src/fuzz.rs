@@ -1,8 +1,9 @@
 //! `fuzz`: coverage-guided fuzzing of the targets in the crate `fuzz`, by libFuzzer on stable Rust.
 //!
-//! The compiler's own pass counts edges (`-C passes=sancov-module`); the fuzzer's runtime comes with `libfuzzer-sys`. Only the
-//! crates of this workspace are instrumented: cargo calls this program in place of the compiler for them, and [`wrap`] adds
-//! the flags. All other crates are those of the ordinary debug build. Debug assertions and overflow checks are on.
+//! The compiler's own pass counts edges (`-C passes=sancov-module`); the fuzzer's runtime comes with
+//! `libfuzzer-sys`. Only the crates of this workspace are instrumented: cargo calls this program in place of
+//! the compiler for them, and [`wrap`] adds the flags. All other crates are those of the ordinary debug
+//! build. Debug assertions and overflow checks are on.
 //!
 //! | folder | what |
 //! |---|---|
@@ -83,7 +84,8 @@ pub(crate) fn run(options: &[&str]) -> Result<(), String> {
     fuzz_all(chosen, request.seconds.unwrap_or(LONG_SECONDS), None)
 }
 
-/// The form for continuous integration: all targets in two minutes beside the build, the same inputs each time.
+/// The form for continuous integration: all targets in two minutes beside the build, the same inputs each
+/// time.
 pub(crate) fn short() -> Result<(), String> {
     process::run("cargo", &CLIPPY)?;
     let all = build()?;
@@ -140,8 +142,8 @@ fn build() -> Result<Vec<String>, String> {
     Ok(names.into_iter().collect())
 }
 
-/// The path of this program. A build of the whole workspace may have replaced its file since it began; the file there now
-/// serves as well, while the system names the one that is gone.
+/// The path of this program. A build of the whole workspace may have replaced its file since it began; the
+/// file there now serves as well, while the system names the one that is gone.
 fn this_program() -> Result<PathBuf, String> {
     let path = std::env::current_exe().map_err(|e| format!("cannot find this program: {e}"))?;
     let now = path.to_str().and_then(|text| text.strip_suffix(" (deleted)")).map(PathBuf::from);
@@ -183,7 +185,8 @@ fn shown(targets: &[String]) -> String {
     targets.join(", ")
 }
 
-/// A run of a target over `corpora`, with the limits of all runs. Its output is returned and, for a person, also printed.
+/// A run of a target over `corpora`, with the limits of all runs. Its output is returned and, for a person,
+/// also printed.
 fn fuzzer(target: &str, corpora: &[&Path], options: &[impl AsRef<OsStr>]) -> Result<(bool, String), String> {
     let mut command = Command::new(program(target));
     command.args([
@@ -251,7 +254,8 @@ fn fuzz_all(targets: &[String], seconds: u64, seed: Option<u32>) -> Result<(), S
     Err(format!("fuzz: {} failed; the inputs are in {}", shown(&failed), folder().join("found").display()))
 }
 
-/// Replaces a target's corpus in the tree by the smallest inputs that reach all that it and the runs on this machine reached.
+/// Replaces a target's corpus in the tree by the smallest inputs that reach all that it and the runs on this
+/// machine reached.
 fn minimise(target: &str) -> Result<(), String> {
     let small = fresh(&folder().join("small").join(target))?;
     let (tree, found) = (made(corpus(target))?, made(folder().join("corpus").join(target))?);

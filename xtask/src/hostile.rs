@@ -1,7 +1,7 @@
 //! `hostile`: runs the tests of hostile clients against the released server.
 //!
-//! The tests speak to a server process over the wire, so the same test programs serve every profile. A stack that suffices
-//! in one profile may overflow in another.
+//! The tests speak to a server process over the wire, so the same test programs serve every profile. A stack
+//! that suffices in one profile may overflow in another.
 
 use std::path::Path;
 

@@ -9,8 +9,8 @@ use crate::rises;
 /// The list, from the workspace's root.
 const HOT_PATHS: &str = "ledger/hot_paths.toml";
 
-/// Builds the server, and the ledger's driver, whose functions are those of the ledger's dumps, and has `ratchet lab hot` look
-/// into both. Then looks for numbers of the list that rose without a reason.
+/// Builds the server, and the ledger's driver, whose functions are those of the ledger's dumps, and has
+/// `ratchet lab hot` look into both. Then looks for numbers of the list that rose without a reason.
 pub(crate) fn gate() -> Result<(), String> {
     run("cargo", &["build", "--quiet", "--release", "--package", "ledger", "--package", "server"])?;
     let mut all_clean = true;
@@ -59,7 +59,8 @@ fn rises(before: &Limits, after: &Limits) -> Vec<String> {
     found
 }
 
-/// Has `ratchet lab hot` look into a release binary as it was built last: whether nothing is wrong, and what is said.
+/// Has `ratchet lab hot` look into a release binary as it was built last: whether nothing is wrong, and what
+/// is said.
 pub(crate) fn look(binary: &str) -> Result<(bool, String), String> {
     let mut command = Command::new("cargo");
     command.args(["run", "--quiet", "--package", "ratchet", "--", "lab", "hot"]);

@@ -22,8 +22,8 @@ pub(crate) fn command(args: &[&str]) -> Result<String, String> {
     Ok(said)
 }
 
-/// Compares servers (names, executables), each on a new data directory in `place`, with `settings` of a configuration's section
-/// `[run]`. The folder with the reports.
+/// Compares servers (names, executables), each on a new data directory in `place`, with `settings` of a
+/// configuration's section `[run]`. The folder with the reports.
 pub(crate) fn compare(servers: &[(&str, PathBuf)], settings: &str, place: &Path) -> Result<PathBuf, String> {
     let out = fresh(&place.join("lab"))?;
     let mut config = format!("[run]\n{settings}out = '{}'\n", out.display());

@@ -1,7 +1,8 @@
 //! `loom`: the protocols of threads under a model checker, and proof that its models can fail.
 //!
-//! A model is a test in a module `models`, compiled under `--cfg loom` (`base::sync::model` says how). Each must hold. Then
-//! accesses that a model came by are made Relaxed, one at a time, and planted bugs are made: each time some model must fail.
+//! A model is a test in a module `models`, compiled under `--cfg loom` (`base::sync::model` says how). Each
+//! must hold. Then accesses that a model came by are made Relaxed, one at a time, and planted bugs are made:
+//! each time some model must fail.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -28,8 +29,9 @@ const STRICT: [&str; 5] = [
     "crates/trx/src/metadata_lock.rs",
 ];
 
-/// Elsewhere, accesses of which models are known to find that they are weaker, so that no change of code or models loses
-/// that unnoticed: file and text of the line. Of others nothing is said: they may be needed by what no model does.
+/// Elsewhere, accesses of which models are known to find that they are weaker, so that no change of code or
+/// models loses that unnoticed: file and text of the line. Of others nothing is said: they may be needed by
+/// what no model does.
 const NEEDED: [(&str, &str); 16] = [
     ("crates/log/src/log.rs", "let start = self.tail.0.fetch_add(sum.frame_bytes(), Ordering::AcqRel)"),
     ("crates/log/src/log.rs", "let tail = self.tail.0.load(Ordering::Acquire);"),
@@ -79,8 +81,9 @@ struct Mistake {
     models: Vec<Model>,
 }
 
-/// Runs all models and then all mistakes; `--all` also makes those that need not be found, what is between an ordering
-/// and Relaxed among them, and says which no model finds; `--preemptions N` lets threads lose the processor N times more.
+/// Runs all models and then all mistakes; `--all` also makes those that need not be found, what is between an
+/// ordering and Relaxed among them, and says which no model finds; `--preemptions N` lets threads lose the
+/// processor N times more.
 pub(crate) fn run(options: &[&str]) -> Result<(), String> {
     let (all, preemptions) = match options {
         [] => (false, "0"),
@@ -212,8 +215,8 @@ fn is_needed(place: &str) -> bool {
         || NEEDED.iter().any(|(file, part)| place.starts_with(file) && text.contains(part))
 }
 
-/// What has to be needed and no model came by: entries of [`NEEDED`] under which the source has changed, and orderings above
-/// Relaxed in files of [`STRICT`], their tests left out.
+/// What has to be needed and no model came by: entries of [`NEEDED`] under which the source has changed, and
+/// orderings above Relaxed in files of [`STRICT`], their tests left out.
 fn unmet(mistakes: &[Mistake]) -> Vec<String> {
     let is_met = |file: &str, part: &str| {
         let at = |mistake: &&Mistake| mistake.value.starts_with(file);

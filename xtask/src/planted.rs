@@ -1,5 +1,6 @@
-//! `cargo xtask planted`: a validator that is called for every field is planted, and everything that must find it is asked: the
-//! ledger's gate, the list of hot functions, a comparison of servers, and a search through a history of commits.
+//! `cargo xtask planted`: a validator that is called for every field is planted, and everything that must
+//! find it is asked: the ledger's gate, the list of hot functions, a comparison of servers, and a search
+//! through a history of commits.
 
 use std::fs;
 use std::path::Path;
@@ -126,7 +127,8 @@ fn plant(manifest: &Path) -> Result<(), String> {
     fs::write(manifest, planted).map_err(told)
 }
 
-/// Lines of a search's configuration: commands that build a commit once and start it, and that stop it; the port.
+/// Lines of a search's configuration: commands that build a commit once and start it, and that stop it; the
+/// port.
 fn start_and_stop(place: &Path, history: &Path) -> Result<String, String> {
     let (place, history, target) = (place.display(), history.display(), target_dir());
     let binary = format!("{place}/build-{{build}}");

@@ -14,7 +14,8 @@ pub(crate) fn target_dir() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir))
 }
 
-/// Runs `program` with `args` in the workspace root with inherited output; an error names the command that failed.
+/// Runs `program` with `args` in the workspace root with inherited output; an error names the command that
+/// failed.
 pub(crate) fn run(program: &str, args: &[&str]) -> Result<(), String> {
     run_with(program, args, &[])
 }

@@ -105,7 +105,8 @@ fn train(server: &Path, place: &Path) -> Result<(), String> {
     lab::compare(&[("one", server.to_owned()), ("other", server.to_owned())], TRAINING, place).map(|_| ())
 }
 
-/// The server built for `host` with more compiler flags. With a target named, build scripts and macros do without them.
+/// The server built for `host` with more compiler flags. With a target named, build scripts and macros do
+/// without them.
 fn build(host: &str, folder: &Path, flags: &str) -> Result<PathBuf, String> {
     println!("== building with {flags}");
     let folder_text = text(folder);

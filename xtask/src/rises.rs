@@ -7,7 +7,8 @@ const COMMITS_MAX: &str = "-50";
 /// What the message of such a commit carries.
 const TRAILER: &str = "Perf:";
 
-/// What rose in one of the last commits that touched `path` without the trailer. Versions that `parse` does not know are passed over.
+/// What rose in one of the last commits that touched `path` without the trailer. Versions that `parse` does
+/// not know are passed over.
 pub(crate) fn unexplained<T>(
     path: &str,
     parse: fn(&str) -> Option<T>,

@@ -1,12 +1,13 @@
 //! `cargo xtask uca`: builds weight tables of collations from Unicode's collation element tables.
 //!
-//! `--version 4.0.0` and `5.2.0`: see [`crate::uca_pad`]. Else the table of `utf8mb4_0900_ai_ci`. Input: `allkeys.txt` of UCA
-//! 9.0.0 (plain text). Output: `crates/types/src/collation/uca900.bin`, laid out as
-//! `collation/uca900.rs` documents. Only primary weights are kept, variable elements weigh as any other, contractions
-//! are left out and a character has at most eight weights: this is what MySQL's collation does.
+//! `--version 4.0.0` and `5.2.0`: see [`crate::uca_pad`]. Else the table of `utf8mb4_0900_ai_ci`. Input:
+//! `allkeys.txt` of UCA 9.0.0 (plain text). Output: `crates/types/src/collation/uca900.bin`, laid out as
+//! `collation/uca900.rs` documents. Only primary weights are kept, variable elements weigh as any other,
+//! contractions are left out and a character has at most eight weights: this is what MySQL's collation does.
 //!
-//! Weights are stored as *codes*: prefix-free, order-preserving byte strings without zero bytes. Weights of ASCII
-//! characters and the leading weights of Han blocks get one byte, other assigned weights two, the rest three.
+//! Weights are stored as *codes*: prefix-free, order-preserving byte strings without zero bytes. Weights of
+//! ASCII characters and the leading weights of Han blocks get one byte, other assigned weights two, the rest
+//! three.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,7 +20,8 @@ const IMPLICIT: u16 = 0xFFFF;
 const MAX_WEIGHTS: usize = 8;
 /// Leading implicit weights of the Han blocks, worth a code of one byte.
 const HAN_LEADS: [u16; 5] = [0xFB40, 0xFB41, 0xFB80, 0xFB84, 0xFB85];
-/// First code point after the last explicit primary weight of UCA 9.0.0, and the last before the implicit ones.
+/// First code point after the last explicit primary weight of UCA 9.0.0, and the last before the implicit
+/// ones.
 const UNUSED_WEIGHTS: (u32, u32) = (0x54A4, 0xFB3F);
 /// Values of a code's second and third byte: 1..=255.
 const TAILS: u32 = 255;
@@ -51,7 +53,8 @@ pub(crate) fn run(args: &[&str]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Primary weights by code point, an ignorable character having none, and the sequences listed as contractions.
+/// Primary weights by code point, an ignorable character having none, and the sequences listed as
+/// contractions.
 fn parse_allkeys(text: &str) -> Result<(Weights, Vec<Vec<u32>>), Failure> {
     let mut weights = BTreeMap::new();
     let mut contractions = Vec::new();
@@ -87,7 +90,8 @@ struct Lead {
     len: u8,
 }
 
-/// The code of every weight. `leads[i]` describes leading byte `i`; byte 0 is the end of a key and leads no code.
+/// The code of every weight. `leads[i]` describes leading byte `i`; byte 0 is the end of a key and leads no
+/// code.
 struct Codes {
     leads: Vec<Lead>,
 }
@@ -204,8 +208,9 @@ impl Pool {
     }
 }
 
-/// Reads a conformance test, strings in ascending order, and counts (neighbours in order, lines skipped because they
-/// hold a contraction or more weights than are kept, neighbours out of order), by primary weights alone.
+/// Reads a conformance test, strings in ascending order, and counts (neighbours in order, lines skipped
+/// because they hold a contraction or more weights than are kept, neighbours out of order), by primary
+/// weights alone.
 fn check_conformance(
     text: &str,
     contractions: &[Vec<u32>],

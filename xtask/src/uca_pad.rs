@@ -1,8 +1,8 @@
-//! The weight tables of `utf8mb4_unicode_ci` (UCA 4.0.0) and `utf8mb4_unicode_520_ci` (UCA 5.2.0), laid out as
-//! `collation/uca_pad.rs` documents.
+//! The weight tables of `utf8mb4_unicode_ci` (UCA 4.0.0) and `utf8mb4_unicode_520_ci` (UCA 5.2.0), laid out
+//! as `collation/uca_pad.rs` documents.
 //!
-//! What is kept is what MySQL's collations weigh: primary weights alone, variable elements as any other, no contractions, at most
-//! eight weights a character, and of version 4.0.0 the basic plane.
+//! What is kept is what MySQL's collations weigh: primary weights alone, variable elements as any other, no
+//! contractions, at most eight weights a character, and of version 4.0.0 the basic plane.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,8 @@ const IMPLICIT: u16 = 0xFFFF;
 /// Entries from here on are offsets in the pool; single weights are below.
 const POOLED: u16 = 0x8000;
 
-/// The character with the most weights, which MySQL's collations of version 4.0.0 take for one that is not listed.
+/// The character with the most weights, which MySQL's collations of version 4.0.0 take for one that is not
+/// listed.
 const WEIGHTIEST: u32 = 0xFDFA;
 
 /// Writes the table of `version`.

@@ -6,7 +6,8 @@ const BLOCK: usize = 32;
 /// The bits of a word that ASCII does not have.
 const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 
-/// Whether all bytes are ASCII, as [`slice::is_ascii`] says, which looks at the last bytes of a long text one by one.
+/// Whether all bytes are ASCII, as [`slice::is_ascii`] says, which looks at the last bytes of a long text one
+/// by one.
 #[inline]
 pub fn is_ascii(bytes: &[u8]) -> bool {
     let Some(last) = bytes.last_chunk::<BLOCK>() else { return is_short_ascii(bytes) };

@@ -1,7 +1,7 @@
 //! Little-endian loads and stores at byte offsets, and variable-length integers.
 //!
-//! Everything on disk and in the log is little-endian; normalised keys alone are big-endian and have their own
-//! codec in `types::key`. A load out of range panics: callers slice once inside a proven range.
+//! Everything on disk and in the log is little-endian; normalised keys alone are big-endian and have their
+//! own codec in `types::key`. A load out of range panics: callers slice once inside a proven range.
 
 macro_rules! fixed {
     ($get:ident, $put:ident, $int:ty, $n:literal) => {
@@ -71,8 +71,8 @@ pub fn put_varint(bytes: &mut [u8], mut off: usize, mut value: u64) -> usize {
     off + 1
 }
 
-/// Appends the first `len` bytes of `bytes`. Cost: as all of them are copied and the rest is taken back, moves of a length that
-/// is known beforehand.
+/// Appends the first `len` bytes of `bytes`. Cost: as all of them are copied and the rest is taken back,
+/// moves of a length that is known beforehand.
 #[inline]
 pub fn push_start<const N: usize>(out: &mut Vec<u8>, bytes: &[u8; N], len: usize) {
     let end = out.len() + len;
@@ -92,7 +92,8 @@ pub fn push_short(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// Copies `from` to `to`, of the same length. Cost: no call for 4 to 16 bytes, which two loads and two stores cover.
+/// Copies `from` to `to`, of the same length. Cost: no call for 4 to 16 bytes, which two loads and two stores
+/// cover.
 #[inline]
 pub fn copy_short(to: &mut [u8], from: &[u8]) {
     assert!(to.len() == from.len(), "{} bytes for {}", to.len(), from.len());
@@ -115,7 +116,8 @@ fn copy_ends<const N: usize>(to: &mut [u8], from: &[u8]) {
     }
 }
 
-/// Reads a LEB128 integer from the front of `bytes` and advances past it; `None` if it is cut short or too long.
+/// Reads a LEB128 integer from the front of `bytes` and advances past it; `None` if it is cut short or too
+/// long.
 #[inline]
 pub fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0u64;

@@ -1,7 +1,7 @@
 //! The hash function of tables whose keys clients choose: seeded once per process.
 //!
-//! A server draws the seed from the operating system's randomness before it serves clients. Simulations and the
-//! instruction ledger set a seed of theirs, so that runs are alike. No answer depends on it.
+//! A server draws the seed from the operating system's randomness before it serves clients. Simulations and
+//! the instruction ledger set a seed of theirs, so that runs are alike. No answer depends on it.
 
 use std::sync::OnceLock;
 
@@ -18,8 +18,8 @@ pub fn set_seed(seed: u64) -> bool {
     SEED.set(SharedSeed::from_u64(seed)).is_ok()
 }
 
-/// A state of the hash function with the process's seed: equal keys have equal hashes as long as the process runs, once the
-/// seed is set. Cost: two loads.
+/// A state of the hash function with the process's seed: equal keys have equal hashes as long as the process
+/// runs, once the seed is set. Cost: two loads.
 #[inline]
 pub fn state() -> HashState {
     HashState::with_seed(0, SEED.get().unwrap_or(&UNSET))

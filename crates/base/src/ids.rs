@@ -1,6 +1,7 @@
 //! Newtypes for every id and position that crosses a module boundary.
 //!
-//! Widths on disk are those of the inner integer unless a type says otherwise ([`TrxId`] is stored in 6 bytes).
+//! Widths on disk are those of the inner integer unless a type says otherwise ([`TrxId`] is stored in 6
+//! bytes).
 
 use std::fmt;
 
@@ -20,8 +21,8 @@ macro_rules! id {
 }
 
 id!(
-    /// Number of a 16 KiB page in `data.pages`; byte position = number * 16,384. `PageNo::NONE` (0) is the file header
-    /// page, so it also serves as "no page" in links.
+    /// Number of a 16 KiB page in `data.pages`; byte position = number * 16,384. `PageNo::NONE` (0) is the
+    /// file header page, so it also serves as "no page" in links.
     PageNo(u32), "page "
 );
 id!(
@@ -50,8 +51,9 @@ id!(
 );
 
 id!(
-    /// Address of an undo record: 56 bits, stored in 7 bytes; the transaction layer says which record it is. A row header
-    /// holds that of the row's previous version, an undo record that of the one before it. 0 is "none".
+    /// Address of an undo record: 56 bits, stored in 7 bytes; the transaction layer says which record it is.
+    /// A row header holds that of the row's previous version, an undo record that of the one before it. 0 is
+    /// "none".
     UndoPtr(u64), "undo "
 );
 
@@ -66,7 +68,8 @@ impl PageNo {
     }
 }
 
-/// Bytes at the start of a clustered record's payload: its writer's id and the [`UndoPtr`] of its previous version.
+/// Bytes at the start of a clustered record's payload: its writer's id and the [`UndoPtr`] of its previous
+/// version.
 pub const ROW_HEADER_BYTES: usize = TrxId::STORED_BYTES + UndoPtr::STORED_BYTES;
 
 impl UndoPtr {

@@ -1,6 +1,6 @@
-//! Sorting in short runs that are merged as they are read, so that a long sort can end early: between two runs, and
-//! whenever the reader of the merge stops. The sorts of the standard library cannot be stopped, and their comparison must
-//! not lie to end them.
+//! Sorting in short runs that are merged as they are read, so that a long sort can end early: between two
+//! runs, and whenever the reader of the merge stops. The sorts of the standard library cannot be stopped, and
+//! their comparison must not lie to end them.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -10,8 +10,8 @@ const RUN_ENTRIES: usize = 16 * 1024;
 /// Most key bytes of a run of several entries. A run is sorted in a few milliseconds.
 const RUN_KEY_BYTES: usize = 1 << 20;
 
-/// Sorts `entries` in runs; the range of each run. One run is the whole sort. `key_bytes`: what an entry's comparison looks
-/// at, at most. `look` is asked before each run.
+/// Sorts `entries` in runs; the range of each run. One run is the whole sort. `key_bytes`: what an entry's
+/// comparison looks at, at most. `look` is asked before each run.
 ///
 /// # Errors
 /// Those of `look`, which end the sort.
@@ -47,7 +47,8 @@ pub struct Merge<'e, T, C> {
 }
 
 impl<'e, T, C: FnMut(&T, &T) -> Ordering> Merge<'e, T, C> {
-    /// Merges `runs`, as [`sort_runs`] has made them with the same order. Entries of different runs are never equal in it.
+    /// Merges `runs`, as [`sort_runs`] has made them with the same order. Entries of different runs are never
+    /// equal in it.
     pub fn new(entries: &'e [T], runs: Vec<Range<usize>>, compare: C) -> Self {
         let mut merge = Merge { entries, compare, heap: runs };
         for at in (0..merge.heap.len() / 2).rev() {

@@ -1,5 +1,6 @@
-//! How fast a tree is scanned that is not in memory, from leaves that lie in key order and from leaves that do not:
-//! `cargo run --profile fast -p btree --example cold_scan -- DIR`, DIR being an empty folder on the device in question.
+//! How fast a tree is scanned that is not in memory, from leaves that lie in key order and from leaves that
+//! do not: `cargo run --profile fast -p btree --example cold_scan -- DIR`, DIR being an empty folder on the
+//! device in question.
 
 #![expect(clippy::unwrap_used, reason = "a tool")]
 #![expect(clippy::print_stdout, reason = "a tool")]

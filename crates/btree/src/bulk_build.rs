@@ -1,10 +1,10 @@
 //! Building a tree bottom-up from records in key order, for CREATE INDEX and loads into an empty tree.
 //!
-//! Each level collects entries until they fill a page. When the next entry comes, the page's upper fence is known: the page
-//! is written once, with its final prefix, in a mini-transaction of its own, and the level above gets its entry. A page's
-//! right sibling is the page that the collected entries will go to, so a level is one page number ahead of what it has
-//! written. The root is written last: until then the tree is empty for everybody, and an abandoned build gives its pages
-//! back.
+//! Each level collects entries until they fill a page. When the next entry comes, the page's upper fence is
+//! known: the page is written once, with its final prefix, in a mini-transaction of its own, and the level
+//! above gets its entry. A page's right sibling is the page that the collected entries will go to, so a level
+//! is one page number ahead of what it has written. The root is written last: until then the tree is empty
+//! for everybody, and an abandoned build gives its pages back.
 
 mod level;
 
@@ -30,8 +30,8 @@ pub struct BulkBuild<'s> {
 }
 
 impl<'s> BulkBuild<'s> {
-    /// A build of `tree`, which must be empty and used by nobody else. `max_trx`: no record to come was changed by a
-    /// later transaction.
+    /// A build of `tree`, which must be empty and used by nobody else. `max_trx`: no record to come was
+    /// changed by a later transaction.
     pub fn new(store: &'s Store, tree: &'s Tree, max_trx: TrxId) -> Result<Self> {
         let root = store.pool().shared(tree.root)?;
         invariant!(root.page().is_leaf() && root.page().count() == 0, "{} is not empty", tree.index);
@@ -42,8 +42,8 @@ impl<'s> BulkBuild<'s> {
     /// Adds a record; its key is above all keys before.
     ///
     /// # Errors
-    /// [`Error::RecordTooLarge`]; the log's, if a full disk has no room for more of it; errors of writing pages. The build can
-    /// only be dropped then.
+    /// [`Error::RecordTooLarge`]; the log's, if a full disk has no room for more of it; errors of writing
+    /// pages. The build can only be dropped then.
     pub fn push(&mut self, key: &[u8], payload: &[u8], flags: SlotFlags) -> Result<()> {
         let need = key.len() + payload.len();
         if need > RECORD_BYTES_MAX || key.len() > KEY_BYTES_MAX {
@@ -91,8 +91,8 @@ impl<'s> BulkBuild<'s> {
         Ok(())
     }
 
-    /// Writes all entries of a level, to one page as a rule, and tells the level above. `upper` and `next`: the fence
-    /// behind them and the page behind it.
+    /// Writes all entries of a level, to one page as a rule, and tells the level above. `upper` and `next`:
+    /// the fence behind them and the page behind it.
     fn write_pages(&mut self, at: usize, upper: Option<&[u8]>, next: Option<Place>) -> Result<()> {
         while self.levels[at].count() > 0 {
             let count = self.levels[at].count_that_fits(upper);
@@ -144,7 +144,8 @@ impl<'s> BulkBuild<'s> {
         Ok(Place { page_no: run.first, version: run.version })
     }
 
-    /// Puts the tree's id on a page among those of other trees, so that a build that is cut short can be told.
+    /// Puts the tree's id on a page among those of other trees, so that a build that is cut short can be
+    /// told.
     fn label(&self, mtr: &mut Mtr<'s>, run: &NewRun) -> Result<()> {
         let page = mtr.adopt(self.store.pool().create(run.first)?);
         let (page_no, index_id, version) = (run.first, self.tree.index, run.version);

@@ -1,7 +1,8 @@
 //! Reading in key order: a position on a record of a leaf that is latched shared.
 //!
-//! Forward, the next leaf is latched before this one is released (left before right). Backward that order would be
-//! broken, so the leaf is released first and the neighbour is found again from the root, by the lower fence.
+//! Forward, the next leaf is latched before this one is released (left before right). Backward that order
+//! would be broken, so the leaf is released first and the neighbour is found again from the root, by the
+//! lower fence.
 
 use base::{Lsn, PageNo};
 use buffer::{Arrival, SharedGuard};
@@ -30,7 +31,8 @@ pub enum Seek {
     Last,
 }
 
-/// An exact match: the record's leaf, latched shared, and its slot. While it lives, the rules of [`Cursor`] hold.
+/// An exact match: the record's leaf, latched shared, and its slot. While it lives, the rules of [`Cursor`]
+/// hold.
 #[derive(Debug)]
 pub struct Position<'p> {
     leaf: SharedGuard<'p>,
@@ -67,13 +69,14 @@ impl<'p> Position<'p> {
     }
 }
 
-/// A position on a record. Holds its leaf latched shared: do no I/O to clients and wait for nothing while it lives;
-/// [`Cursor::suspend`] first.
+/// A position on a record. Holds its leaf latched shared: do no I/O to clients and wait for nothing while it
+/// lives; [`Cursor::suspend`] first.
 ///
-/// The same goes for other page latches: a thread that holds a leaf and waits for a page of the same tree deadlocks with
-/// a writer that queues in between, and two threads that hold leaves of two trees and each want the other one deadlock with
-/// a writer in each. The one thing allowed is to go from a secondary tree's leaf to the clustered tree of its table, in
-/// that direction everywhere, and to hold no second position there.
+/// The same goes for other page latches: a thread that holds a leaf and waits for a page of the same tree
+/// deadlocks with a writer that queues in between, and two threads that hold leaves of two trees and each
+/// want the other one deadlock with a writer in each. The one thing allowed is to go from a secondary tree's
+/// leaf to the clustered tree of its table, in that direction everywhere, and to hold no second position
+/// there.
 #[derive(Debug)]
 pub struct Cursor<'p> {
     store: &'p Store,
@@ -145,7 +148,8 @@ impl<'p> Cursor<'p> {
         self.slot = slot as u32;
     }
 
-    /// Moves to the next record of this leaf; false, and no move, if there is none: [`Cursor::next_leaf`] goes on.
+    /// Moves to the next record of this leaf; false, and no move, if there is none: [`Cursor::next_leaf`]
+    /// goes on.
     #[inline]
     pub fn next_in_leaf(&mut self) -> bool {
         let more = self.slot() + 1 < self.page().count();
@@ -206,8 +210,8 @@ impl<'p> Cursor<'p> {
         self.settle_backward(0)
     }
 
-    /// Searches `key` in this leaf without leaving it, if its fences enclose `key`. True: the cursor stands on that very
-    /// record. False with `Some`: the leaf has no such record, and neither has the tree.
+    /// Searches `key` in this leaf without leaving it, if its fences enclose `key`. True: the cursor stands
+    /// on that very record. False with `Some`: the leaf has no such record, and neither has the tree.
     #[inline]
     pub fn reseek(&mut self, key: &[u8]) -> Option<bool> {
         let at = self.page().search_leaf(key);
@@ -244,7 +248,8 @@ impl<'p> Cursor<'p> {
         if self.slot() < self.page().count() { Ok(Some(self)) } else { self.next_leaf() }
     }
 
-    /// Looks whether `right`, which the leaf links to, goes on where the leaf ends; reads ahead if there is reason to.
+    /// Looks whether `right`, which the leaf links to, goes on where the leaf ends; reads ahead if there is
+    /// reason to.
     #[cold]
     #[inline(never)]
     fn follow_link(&mut self, right: &SharedGuard<'p>, arrival: Arrival) -> Result<()> {
@@ -299,8 +304,8 @@ impl Suspended {
         &self.key
     }
 
-    /// Latches a leaf again and positions by `seek`, as seen from the remembered record. Cost: one page if nobody changed
-    /// the leaf, else a descent.
+    /// Latches a leaf again and positions by `seek`, as seen from the remembered record. Cost: one page if
+    /// nobody changed the leaf, else a descent.
     pub fn resume<'p>(&self, tree: &'p Tree, store: &'p Store, seek: Seek) -> Result<Option<Cursor<'p>>> {
         let Some(leaf) = self.unchanged_leaf(tree, store) else {
             return Cursor::open(store, tree, &self.key, seek);
@@ -318,8 +323,8 @@ impl Suspended {
         }
     }
 
-    /// The remembered leaf if its bytes are those that were seen. A page that cannot be read is no reason to fail: the
-    /// page may have been given back, and the descent tells the truth.
+    /// The remembered leaf if its bytes are those that were seen. A page that cannot be read is no reason to
+    /// fail: the page may have been given back, and the descent tells the truth.
     fn unchanged_leaf<'p>(&self, tree: &Tree, store: &'p Store) -> Option<SharedGuard<'p>> {
         // Coming back to a page is not another use of it.
         let leaf = store.pool().shared_cold(self.page_no).ok()?;

@@ -1,8 +1,8 @@
 //! The way from a root to a leaf: shared latches, coupled, parent before child.
 //!
-//! A root's page number never changes, so a descent needs nothing but that number. The child's latch is taken before the
-//! parent's is released: a split or merge of the child needs the parent exclusively, so what the parent said still holds
-//! when the child is reached.
+//! A root's page number never changes, so a descent needs nothing but that number. The child's latch is taken
+//! before the parent's is released: a split or merge of the child needs the parent exclusively, so what the
+//! parent said still holds when the child is reached.
 
 use base::PageNo;
 use buffer::{ExclusiveGuard, SharedGuard};
@@ -70,7 +70,8 @@ fn descend_shared<'p>(store: &'p Store, tree: &Tree, key: &[u8]) -> Result<(Shar
     Ok((guard, at))
 }
 
-/// The leaf that holds the greatest keys below `key`, unless `key` is its lower fence or it has lost them all.
+/// The leaf that holds the greatest keys below `key`, unless `key` is its lower fence or it has lost them
+/// all.
 pub(crate) fn leaf_before<'p>(store: &'p Store, tree: &Tree, key: &[u8]) -> Result<SharedGuard<'p>> {
     let mut guard = store.pool().shared(tree.root)?;
     let mut kin = Kin::of(tree.index, guard.page().level());
@@ -212,8 +213,8 @@ pub(crate) fn level_one(store: &Store, tree: &Tree) -> Result<Option<LevelOne>> 
     Ok(Some(LevelOne { first, leaves, second, last }))
 }
 
-/// Tells lower fence and page number of every leaf in order, until `visit` has enough. Leaves that come or go meanwhile may be
-/// missed.
+/// Tells lower fence and page number of every leaf in order, until `visit` has enough. Leaves that come or go
+/// meanwhile may be missed.
 pub(crate) fn for_each_leaf(
     store: &Store,
     level: &LevelOne,

@@ -1,18 +1,21 @@
-//! The leaf directory: where a tree's leaves begin, in one array, so that a lookup goes straight to its leaf. On the way
-//! through inner pages each step waits for memory several times; here the only thing to wait for is one entry.
+//! The leaf directory: where a tree's leaves begin, in one array, so that a lookup goes straight to its leaf.
+//! On the way through inner pages each step waits for memory several times; here the only thing to wait for
+//! is one entry.
 //!
-//! All of it is hints. An entry is believed only after its leaf, latched, has shown that it is this tree's and encloses the
-//! key: a leaf that was split or is new costs a latch pair, and then the usual descent. Hints that failed pay for the next
-//! build.
+//! All of it is hints. An entry is believed only after its leaf, latched, has shown that it is this tree's
+//! and encloses the key: a leaf that was split or is new costs a latch pair, and then the usual descent.
+//! Hints that failed pay for the next build.
 //!
 //! # Why a believed hint is right
-//! A page that left the tree answers for itself while it is in memory: it is formatted as free, or as what it became. On
-//! disk its old bytes may stand when it was used for something else and forgotten without being written. Therefore whoever
-//! frees a leaf raises `frees` while it holds the leaf, and who arrives by a hint compares `frees`, after latching, with what
-//! it was when the build began. `built_at` is loaded before the entry is: if the page was freed after the entry was written,
-//! `frees` is above it, and the latch of the page orders the two. An entry is written only while its page is a leaf.
+//! A page that left the tree answers for itself while it is in memory: it is formatted as free, or as what it
+//! became. On disk its old bytes may stand when it was used for something else and forgotten without being
+//! written. Therefore whoever frees a leaf raises `frees` while it holds the leaf, and who arrives by a hint
+//! compares `frees`, after latching, with what it was when the build began. `built_at` is loaded before the
+//! entry is: if the page was freed after the entry was written, `frees` is above it, and the latch of the
+//! page orders the two. An entry is written only while its page is a leaf.
 //!
-//! Entries are changed in place while others read them. An array is never given back, so there is nothing to wait for.
+//! Entries are changed in place while others read them. An array is never given back, so there is nothing to
+//! wait for.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -26,7 +29,8 @@ use crate::descend::{self, LevelOne};
 use crate::separator::common_prefix_len;
 use crate::tree::Tree;
 
-/// Builds for tests, and those with assertions, keep a directory for almost every tree, so that tests meet it.
+/// Builds for tests, and those with assertions, keep a directory for almost every tree, so that tests meet
+/// it.
 const EAGER: bool = cfg!(any(test, debug_assertions));
 /// Fewest leaves for which a directory is kept.
 const LEAVES_MIN: usize = if EAGER { 4 } else { 32 };
@@ -37,8 +41,8 @@ const ARRAYS: usize = (LEAVES_MAX / LEAVES_MIN).ilog2() as usize + 1;
 
 /// Entries around the guess that are looked at before the array is bisected.
 const STEPS_MAX: usize = 4;
-/// Set in the shape: leaves begin at uneven distances, so that guesses come from the guide. The sign bit, so that one test tells
-/// that there is nothing to be guessed without it.
+/// Set in the shape: leaves begin at uneven distances, so that guesses come from the guide. The sign bit, so
+/// that one test tells that there is nothing to be guessed without it.
 const UNEVEN: u64 = 1 << 63;
 /// Guesses count as uneven if more than one in so many are off by half of that.
 const UNEVEN_SHARE: usize = 8;
@@ -62,7 +66,8 @@ struct Entry {
 #[derive(Debug)]
 struct Array {
     entries: Box<[Entry]>,
-    /// For each of as many even steps as there may be leaves the first entry that starts in it, else the last one before.
+    /// For each of as many even steps as there may be leaves the first entry that starts in it, else the last
+    /// one before.
     guide: Box<[AtomicU32]>,
 }
 
@@ -165,8 +170,9 @@ fn place(page_no: PageNo, frame: FrameHint) -> u64 {
 pub(crate) struct Frees(u64);
 
 impl LeafDirectory {
-    /// Where the leaf of `key` was when the directory was built. Cost: about 75 instructions and a cache line where leaves begin
-    /// at even distances, 20 more and two lines where the guide knows better; a bisection elsewhere.
+    /// Where the leaf of `key` was when the directory was built. Cost: about 75 instructions and a cache line
+    /// where leaves begin at even distances, 20 more and two lines where the guide knows better; a bisection
+    /// elsewhere.
     #[inline]
     pub(crate) fn hint(&self, key: &[u8]) -> Option<Hint<'_>> {
         // Acquire: entries, and the shape, are from the build that stored this, or from a later one.
@@ -201,7 +207,8 @@ impl LeafDirectory {
         if shape == 0 { None } else { self.entry(shape, key, Array::guided) }
     }
 
-    /// Notes, while a leaf that is about to be freed is held exclusively, that no hint is to be believed that may be of it.
+    /// Notes, while a leaf that is about to be freed is held exclusively, that no hint is to be believed that
+    /// may be of it.
     pub(crate) fn leaf_freed(&self) {
         // Release pairs with the load in `frees`; who latches the page later sees it.
         self.churn.frees.fetch_add(1, Ordering::Release);
@@ -290,8 +297,8 @@ impl LeafDirectory {
         Some((leaf, at))
     }
 
-    /// A page that was a leaf of the tree when so many leaves had been freed, latched shared if it still is. Never waits for a
-    /// latch: the page may have become one that the caller must not wait for.
+    /// A page that was a leaf of the tree when so many leaves had been freed, latched shared if it still is.
+    /// Never waits for a latch: the page may have become one that the caller must not wait for.
     #[inline]
     pub(crate) fn shared_leaf<'p>(
         &self,
@@ -314,8 +321,8 @@ impl LeafDirectory {
             && self.frees() == frees
     }
 
-    /// Notes that a descent to `key` begins, and builds the directory anew if enough of them have paid for it. The caller holds
-    /// no page of the tree.
+    /// Notes that a descent to `key` begins, and builds the directory anew if enough of them have paid for
+    /// it. The caller holds no page of the tree.
     #[inline]
     pub(crate) fn note_descent(&self, store: &Store, tree: &Tree, key: &[u8]) -> Result<()> {
         let end = key.last_chunk::<4>().map_or(0, |end| u32::from_le_bytes(*end));

@@ -4,8 +4,8 @@
 //! root         [ . a . . b . ]      2 whole subtrees between the two ways
 //! inner   [ . . a . ]   [ . b . . ] 1 and 1 beside them, then 3 and 2 in the leaves
 //! ```
-//! A short stretch is counted. Of a long one only the leaves at its ends are read, and the inner pages above them: what lies
-//! between is taken to be as full as those.
+//! A short stretch is counted. Of a long one only the leaves at its ends are read, and the inner pages above
+//! them: what lies between is taken to be as full as those.
 
 use page::PageRef;
 use space::{Result, Store};
@@ -27,8 +27,9 @@ pub enum Stretch {
 }
 
 impl Tree {
-    /// Estimates how many records have keys from `lower` on and below `upper` (`None`: to the end). Cost: a descent and a leaf
-    /// or a few if they are close together, else two descents more. One page is latched at a time, shared, or a page and its child.
+    /// Estimates how many records have keys from `lower` on and below `upper` (`None`: to the end). Cost: a
+    /// descent and a leaf or a few if they are close together, else two descents more. One page is latched at
+    /// a time, shared, or a page and its child.
     ///
     /// # Errors
     /// A page cannot be read; a link leads to a wrong page.

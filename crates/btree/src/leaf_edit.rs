@@ -1,4 +1,5 @@
-//! Changing records of one leaf: a position under an exclusive latch, and the mini-transaction of the changes.
+//! Changing records of one leaf: a position under an exclusive latch, and the mini-transaction of the
+//! changes.
 
 use base::{ROW_HEADER_BYTES, TrxId};
 use buffer::ExclusiveGuard;
@@ -11,8 +12,8 @@ use space::{Latched, Mtr, Result, Store};
 
 use crate::tree::Tree;
 
-/// The change needs more room than [`Tree::edit`] was asked to provide. Nothing has happened: commit what was done, then
-/// call `edit` with a larger need.
+/// The change needs more room than [`Tree::edit`] was asked to provide. Nothing has happened: commit what was
+/// done, then call `edit` with a larger need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeedRoom;
 
@@ -30,8 +31,9 @@ pub(crate) const SPARSE_BYTES: usize = PAGE_SIZE / 4;
 
 /// A leaf under exclusive latch, positioned at a key: at the record, or where it would be inserted.
 ///
-/// Changes are made one after another and reach the log together in [`LeafEdit::commit`]. Dropping an edit that changed
-/// something is a bug and stops the process; dropping one that changed nothing just releases the leaf.
+/// Changes are made one after another and reach the log together in [`LeafEdit::commit`]. Dropping an edit
+/// that changed something is a bug and stops the process; dropping one that changed nothing just releases the
+/// leaf.
 #[derive(Debug)]
 pub struct LeafEdit<'p> {
     tree: &'p Tree,
@@ -104,8 +106,8 @@ impl<'p> LeafEdit<'p> {
         self.page().record(self.slot)
     }
 
-    /// Goes on with another key if it belongs to this leaf and the leaf has room for `need` bytes more. Same meaning as in
-    /// [`Tree::edit`]. False: no move; commit and call `edit`.
+    /// Goes on with another key if it belongs to this leaf and the leaf has room for `need` bytes more. Same
+    /// meaning as in [`Tree::edit`]. False: no move; commit and call `edit`.
     #[inline]
     pub fn move_to(&mut self, key: &'p [u8], need: usize) -> bool {
         let page = self.page();
@@ -134,8 +136,8 @@ impl<'p> LeafEdit<'p> {
         true
     }
 
-    /// Goes on to the first record of the leaf, from the position on, that has the edit's key beside its begin id and that
-    /// `is_wanted`. `None`: no move; there may be one in the next leaf.
+    /// Goes on to the first record of the leaf, from the position on, that has the edit's key beside its
+    /// begin id and that `is_wanted`. `None`: no move; there may be one in the next leaf.
     #[inline]
     pub fn move_to_version(&mut self, is_wanted: impl Fn(&Record<'_>) -> bool) -> Option<Record<'_>> {
         let page = self.mtr.page(self.leaf);
@@ -152,14 +154,15 @@ impl<'p> LeafEdit<'p> {
         None
     }
 
-    /// Inserts a record with the key at the position, which then is that record. `HAS_BEGIN` in `flags` says that the key
-    /// ends with a begin id, which raises the page's `max_trx`.
+    /// Inserts a record with the key at the position, which then is that record. `HAS_BEGIN` in `flags` says
+    /// that the key ends with a begin id, which raises the page's `max_trx`.
     #[inline]
     pub fn insert(&mut self, payload: &[u8], flags: SlotFlags) -> std::result::Result<(), NeedRoom> {
         self.insert_record(payload, Some(flags))
     }
 
-    /// [`LeafEdit::insert`] of a clustered record without marks. Raises the page's `max_trx` to the writer in its row header.
+    /// [`LeafEdit::insert`] of a clustered record without marks. Raises the page's `max_trx` to the writer in
+    /// its row header.
     #[inline]
     pub fn insert_row(&mut self, payload: &[u8]) -> std::result::Result<(), NeedRoom> {
         self.insert_record(payload, None)
@@ -197,8 +200,8 @@ impl<'p> LeafEdit<'p> {
         self.mtr.apply(self.leaf, &op);
     }
 
-    /// Gives the clustered record another header and other bytes from `offset` of its payload on, and raises the page's
-    /// `max_trx` to the header's writer.
+    /// Gives the clustered record another header and other bytes from `offset` of its payload on, and raises
+    /// the page's `max_trx` to the header's writer.
     #[inline]
     pub fn patch_row(&mut self, header: [u8; ROW_HEADER_BYTES], offset: usize, bytes: &[u8]) {
         debug_assert!(self.found, "no record with the key");
@@ -206,14 +209,16 @@ impl<'p> LeafEdit<'p> {
         self.mtr.patch_row(self.leaf, &patch);
     }
 
-    /// To be called before a record of the leaf is marked as deleted or closed: a crash does not let it be forgotten then
-    /// (docs/file_format.md, 1.2). On an error nothing has happened. Cost: a few loads, but for the first time in an extent.
+    /// To be called before a record of the leaf is marked as deleted or closed: a crash does not let it be
+    /// forgotten then (docs/file_format.md, 1.2). On an error nothing has happened. Cost: a few loads, but
+    /// for the first time in an extent.
     #[inline(always)]
     pub fn note_garbage(&mut self) -> Result<()> {
         self.mtr.note_garbage(self.page().page_no())
     }
 
-    /// Marks the row as deleted by the transaction of `header`, its new row header. Raises the page's `max_trx`.
+    /// Marks the row as deleted by the transaction of `header`, its new row header. Raises the page's
+    /// `max_trx`.
     #[inline]
     pub fn delete_row(&mut self, header: &[u8; ROW_HEADER_BYTES]) {
         debug_assert!(self.found, "no record with the key");
@@ -250,7 +255,8 @@ impl<'p> LeafEdit<'p> {
         self.found = false;
     }
 
-    /// Removes all records of the leaf that are dead, if they take at least `bytes_min`; commit then. False: nothing has happened.
+    /// Removes all records of the leaf that are dead, if they take at least `bytes_min`; commit then. False:
+    /// nothing has happened.
     pub fn remove_all(&mut self, bytes_min: usize, is_dead: impl Fn(&Record<'_>) -> bool) -> bool {
         let page = self.page();
         let records = page.records();
@@ -274,8 +280,8 @@ impl<'p> LeafEdit<'p> {
         }
     }
 
-    /// Appends the key of the record before the position; if there is none in this leaf, the leaf's lower fence, below
-    /// which the previous record lies. True: a record's key.
+    /// Appends the key of the record before the position; if there is none in this leaf, the leaf's lower
+    /// fence, below which the previous record lies. True: a record's key.
     pub fn append_prev_key(&self, out: &mut Vec<u8>) -> bool {
         let page = self.page();
         match self.slot.checked_sub(1) {
@@ -285,8 +291,8 @@ impl<'p> LeafEdit<'p> {
         self.slot > 0
     }
 
-    /// Where the record after the position (after the record itself if found) stands; appends its key or the fence to
-    /// `out`.
+    /// Where the record after the position (after the record itself if found) stands; appends its key or the
+    /// fence to `out`.
     pub fn append_next_key(&self, out: &mut Vec<u8>) -> Neighbour {
         let page = self.page();
         let after = self.slot + usize::from(self.found);
@@ -321,8 +327,8 @@ impl<'p> LeafEdit<'p> {
         self.mtr.is_changed()
     }
 
-    /// Writes the changes to the log and releases the leaf. Returns where their frame lies, or `None` if nothing was
-    /// changed.
+    /// Writes the changes to the log and releases the leaf. Returns where their frame lies, or `None` if
+    /// nothing was changed.
     #[inline(always)]
     pub fn commit(self) -> Option<FrameRange> {
         self.mtr.commit()
@@ -334,7 +340,8 @@ impl<'p> LeafEdit<'p> {
         self.mtr.write(parts)
     }
 
-    /// [`LeafEdit::write`] of what was changed in this leaf and in that of `first`, beside which it was latched.
+    /// [`LeafEdit::write`] of what was changed in this leaf and in that of `first`, beside which it was
+    /// latched.
     #[inline(always)]
     pub fn write_both(&mut self, first: &mut LeafEdit<'_>, parts: &[u8]) -> Option<FrameRange> {
         self.mtr.write_both(&mut first.mtr, parts)
@@ -346,8 +353,8 @@ impl<'p> LeafEdit<'p> {
         self.mtr.release();
     }
 
-    /// [`LeafEdit::commit`] of a frame that ends with `parts`, encoded: what must reach the log with the changes or not
-    /// at all. If nothing was changed they are not written.
+    /// [`LeafEdit::commit`] of a frame that ends with `parts`, encoded: what must reach the log with the
+    /// changes or not at all. If nothing was changed they are not written.
     #[inline(always)]
     pub fn commit_with(self, parts: &[u8]) -> Option<FrameRange> {
         self.mtr.commit_with(parts)
@@ -384,8 +391,8 @@ pub enum Neighbour {
     End,
 }
 
-/// Whether a leaf can take `need` bytes of key and payload for `key`, which a search found to belong `at`. An insertion
-/// behind the tree's last record counts the page as full a little earlier, see [`APPEND_RESERVE`].
+/// Whether a leaf can take `need` bytes of key and payload for `key`, which a search found to belong `at`. An
+/// insertion behind the tree's last record counts the page as full a little earlier, see [`APPEND_RESERVE`].
 #[inline(always)]
 pub(crate) fn has_room(page: PageRef<'_>, key: &[u8], at: Search, need: usize) -> bool {
     if need == 0 || page.takes_between(at.slot, need + CELL_OVERHEAD) {
@@ -407,7 +414,8 @@ fn has_room_anyhow(page: PageRef<'_>, key: &[u8], at: Search, need: usize) -> bo
     free >= need + CELL_OVERHEAD + reserve
 }
 
-/// Whether an insertion at `slot` would add a record behind the last one of the tree, and not to an empty tree.
+/// Whether an insertion at `slot` would add a record behind the last one of the tree, and not to an empty
+/// tree.
 #[inline]
 pub(crate) fn is_append(page: PageRef<'_>, slot: usize) -> bool {
     slot == page.count() && slot > 0 && page.upper_fence().is_none()

@@ -1,9 +1,9 @@
 //! Following links from page to page: to a child, or to the right sibling.
 //!
-//! A page that was read passed the check of its own bytes. Whether it is the page that a link promises shows here: its type,
-//! level and tree on the way down and to a sibling, its fences where a leaf follows another and one of them was just read. Damage
-//! ends in [`Error::Corruption`], never in a way without an end: levels fall on the way down, and on a long way from leaf to
-//! leaf the fences of some stretches are looked at, too.
+//! A page that was read passed the check of its own bytes. Whether it is the page that a link promises shows
+//! here: its type, level and tree on the way down and to a sibling, its fences where a leaf follows another
+//! and one of them was just read. Damage ends in [`Error::Corruption`], never in a way without an end: levels
+//! fall on the way down, and on a long way from leaf to leaf the fences of some stretches are looked at, too.
 
 use std::cell::Cell;
 
@@ -78,8 +78,9 @@ thread_local! {
     static LOOKS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Leaves that a scan may pass now until it looks at fences again, after it has looked at one because its way was long. Scans
-/// that go in a circle come to look at every link in it, as the stretches that are passed differ in length.
+/// Leaves that a scan may pass now until it looks at fences again, after it has looked at one because its way
+/// was long. Scans that go in a circle come to look at every link in it, as the stretches that are passed
+/// differ in length.
 pub(crate) fn leaves_until_next_look() -> u32 {
     let looks = LOOKS.get().wrapping_add(1);
     LOOKS.set(looks);

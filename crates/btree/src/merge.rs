@@ -1,9 +1,10 @@
 //! Merging sparse pages and taking levels away.
 //!
-//! A merge is a mini-transaction of three pages: the left page takes over the records, right link and upper fence of its
-//! right neighbour under the same parent, the parent loses the separator, the neighbour is freed. The way down holds a
-//! parent and a child exclusively and merges every sparse page it meets, so that inner pages empty out from the top. A root
-//! with a single child takes over the child's content: the tree loses a level and keeps its root.
+//! A merge is a mini-transaction of three pages: the left page takes over the records, right link and upper
+//! fence of its right neighbour under the same parent, the parent loses the separator, the neighbour is
+//! freed. The way down holds a parent and a child exclusively and merges every sparse page it meets, so that
+//! inner pages empty out from the top. A root with a single child takes over the child's content: the tree
+//! loses a level and keeps its root.
 
 use base::PageNo;
 use buffer::ExclusiveGuard;
@@ -16,13 +17,14 @@ use crate::separator::common_prefix_len;
 use crate::split::{Bounds, PageKind, batch_of};
 use crate::tree::Tree;
 
-/// Two pages that both hold something are merged only if the result leaves this much free, so that the next insertions
-/// do not split it again.
+/// Two pages that both hold something are merged only if the result leaves this much free, so that the next
+/// insertions do not split it again.
 const MERGED_FREE_BYTES: usize = PAGE_SIZE / 4;
 
 impl Tree {
-    /// Merges the leaf that `key` belongs to with a neighbour if it is sparse and the two fit in one page; likewise the
-    /// pages above it. Call it after an edit that was [`crate::LeafEdit::is_sparse`]. The caller holds no page latch.
+    /// Merges the leaf that `key` belongs to with a neighbour if it is sparse and the two fit in one page;
+    /// likewise the pages above it. Call it after an edit that was [`crate::LeafEdit::is_sparse`]. The caller
+    /// holds no page latch.
     #[cold]
     pub fn shrink(&self, store: &Store, key: &[u8]) -> Result<()> {
         while self.shrink_once(store, key)? {}
@@ -86,7 +88,8 @@ fn merge_child<'p>(
         }
         merge_pair(tree, store, parent, child, right, slot + 1)?;
     } else if slot > 0 {
-        // Left before right: the child is released and latched again. It stays the last child, as the parent is held.
+        // Left before right: the child is released and latched again. It stays the last child, as the parent
+        // is held.
         let child_no = child.page_no();
         drop(child);
         let left = child_exclusive(store, page, slot - 1)?;
@@ -105,8 +108,8 @@ fn is_sparse(page: PageRef<'_>) -> bool {
     page.used_bytes() < SPARSE_BYTES || page.count() <= 1
 }
 
-/// Whether one page can hold both. The common prefix may become shorter, and every key as much longer; an inner page's
-/// first separator, which is stored nowhere, comes back.
+/// Whether one page can hold both. The common prefix may become shorter, and every key as much longer; an
+/// inner page's first separator, which is stored nowhere, comes back.
 fn fit_together(left: PageRef<'_>, right: PageRef<'_>) -> bool {
     let upper = right.upper_fence();
     let prefix_len = upper.map_or(0, |upper| common_prefix_len(left.lower_fence(), upper));

@@ -10,8 +10,8 @@ use crate::tree::Tree;
 const SHARED_PAGES_MAX: u32 = 4;
 
 impl Tree {
-    /// Writes `value` to pages of this tree, as [`Store::write_overflow`] does, in shared extents while tree and value are
-    /// small.
+    /// Writes `value` to pages of this tree, as [`Store::write_overflow`] does, in shared extents while tree
+    /// and value are small.
     ///
     /// # Errors
     /// Those of [`Store::write_overflow`], and of reading the root.

@@ -9,8 +9,9 @@ use space::Store;
 use crate::tree::Tree;
 
 impl Tree {
-    /// Those of `wanted` that are the root, or that an inner page leads to. Inner pages that cannot be read are passed over.
-    /// Cost: reads all inner pages, each once, or as many as it takes to find all that are wanted.
+    /// Those of `wanted` that are the root, or that an inner page leads to. Inner pages that cannot be read
+    /// are passed over. Cost: reads all inner pages, each once, or as many as it takes to find all that are
+    /// wanted.
     pub fn leads_to(&self, store: &Store, wanted: &BTreeSet<PageNo>) -> BTreeSet<PageNo> {
         let mut led_to = BTreeSet::new();
         let mut pages = vec![(self.root, None)];

@@ -1,7 +1,7 @@
 //! Looking up key after key in one tree.
 //!
-//! The leaf of the last key stays latched: a key that falls on it, or on its right neighbour, costs no descent. Keys that
-//! jump about are found as single keys are.
+//! The leaf of the last key stays latched: a key that falls on it, or on its right neighbour, costs no
+//! descent. Keys that jump about are found as single keys are.
 
 use base::PageNo;
 use buffer::SharedGuard;
@@ -13,10 +13,11 @@ use crate::directory::Frees;
 use crate::links::{broken, follows};
 use crate::tree::Tree;
 
-/// Lookups in a row, none on the leaf of the one before or next to it, after which that leaf is no longer tried first.
+/// Lookups in a row, none on the leaf of the one before or next to it, after which that leaf is no longer
+/// tried first.
 const JUMPS_MAX: u32 = 4;
-/// A series of lookups. Between two of them it may hold a leaf latched shared: the rules of [`crate::Cursor`] hold until
-/// [`Probe::release`].
+/// A series of lookups. Between two of them it may hold a leaf latched shared: the rules of [`crate::Cursor`]
+/// hold until [`Probe::release`].
 #[derive(Debug)]
 pub struct Probe<'p> {
     store: &'p Store,
@@ -44,8 +45,9 @@ impl<'p> Probe<'p> {
         }
     }
 
-    /// Latches the leaf that `key` belongs to and tells where in it the key is or would be: possibly behind its last slot.
-    /// Cost: a search on the leaf that is held; one latch pair more for a leaf near by or known to the leaf directory.
+    /// Latches the leaf that `key` belongs to and tells where in it the key is or would be: possibly behind
+    /// its last slot. Cost: a search on the leaf that is held; one latch pair more for a leaf near by or
+    /// known to the leaf directory.
     #[inline]
     pub fn find(&mut self, key: &[u8]) -> Result<Search> {
         if let Some(leaf) = self.leaf.as_ref().filter(|_| self.jumps < JUMPS_MAX) {

@@ -20,8 +20,8 @@ thread_local! {
     static MISSED: Cell<[PageNo; SCANS]> = const { Cell::new([PageNo::NONE; SCANS]) };
 }
 
-/// Reads ahead what follows the right neighbour of `leaf`, which a scan has just latched, if there is reason to. `leaf` is
-/// still latched, so pages above it are only tried for.
+/// Reads ahead what follows the right neighbour of `leaf`, which a scan has just latched, if there is reason
+/// to. `leaf` is still latched, so pages above it are only tried for.
 #[cold]
 #[inline(never)]
 pub(crate) fn follow(store: &Store, root: PageNo, leaf: PageRef<'_>, arrival: Arrival) {
@@ -47,7 +47,8 @@ fn is_second_miss(leaf: PageRef<'_>) -> bool {
     known.is_some()
 }
 
-/// The leaves that follow the right neighbour of `leaf`, at most `max`; `None` if somebody changes pages above them.
+/// The leaves that follow the right neighbour of `leaf`, at most `max`; `None` if somebody changes pages
+/// above them.
 fn leaves_after_right(store: &Store, root: PageNo, leaf: PageRef<'_>, max: usize) -> Option<Vec<PageNo>> {
     let fence = leaf.upper_fence()?;
     let mut parent = try_shared(store, root)?;

@@ -8,8 +8,9 @@ use crate::links::{child_shared, root_shared};
 use crate::tree::Tree;
 
 impl Tree {
-    /// Calls `look` with a leaf that `random` chooses: at each level any child is as likely as another, so a leaf whose
-    /// parents have few children is likelier than others. The leaf is latched meanwhile: take no other latch.
+    /// Calls `look` with a leaf that `random` chooses: at each level any child is as likely as another, so a
+    /// leaf whose parents have few children is likelier than others. The leaf is latched meanwhile: take no
+    /// other latch.
     /// # Errors  A page cannot be read.
     pub fn sample_leaf(
         &self,

@@ -1,7 +1,7 @@
 //! Splitting full pages.
 //!
-//! A split is a mini-transaction of three pages: the parent gets a separator, the page keeps its left part, a new page
-//! gets the right part.
+//! A split is a mini-transaction of three pages: the parent gets a separator, the page keeps its left part, a
+//! new page gets the right part.
 //!
 //! ```text
 //!        [ .. | a | .. ]                    [ .. | a | s | .. ]
@@ -9,11 +9,12 @@
 //!     a <= [ N: 1 2 3 4 ] < b          a <= [ N: 1 2 ] < s <= [ R: 3 4 ] < b
 //! ```
 //!
-//! The usual split latches just the page above the leaf and the leaf. If that has no room for the separator, the way down
-//! is repeated with exclusive latches from the root, and every inner page without room for the separator is split on the
-//! way, each in a mini-transaction of its own, so that never more than a parent and a child are held. If that turns out to
-//! need room for another separator, there is a way down for that one: each splits a page or is the last. A root that is full
-//! moves its content into two new children and stays where it is.
+//! The usual split latches just the page above the leaf and the leaf. If that has no room for the separator,
+//! the way down is repeated with exclusive latches from the root, and every inner page without room for the
+//! separator is split on the way, each in a mini-transaction of its own, so that never more than a parent and
+//! a child are held. If that turns out to need room for another separator, there is a way down for that one:
+//! each splits a page or is the last. A root that is full moves its content into two new children and stays
+//! where it is.
 
 use std::ops::Range;
 
@@ -28,7 +29,8 @@ use crate::links::child_exclusive;
 use crate::split_plan::{Newcomer, SplitPlan, plan_inner, plan_leaf};
 use crate::tree::{KEY_BYTES_MAX, Tree};
 
-/// A tree whose root has fewer children takes single pages from extents that it shares with other small trees.
+/// A tree whose root has fewer children takes single pages from extents that it shares with other small
+/// trees.
 pub(crate) const SMALL_TREE_CHILDREN: usize = 32;
 
 const _: () = assert!(
@@ -46,8 +48,8 @@ enum Step {
     NoRoomFor(Vec<u8>),
 }
 
-/// Splits the leaf that `key` belongs to unless it has room for `need` by now. The caller holds no page latch. One call
-/// may not be enough when records are large.
+/// Splits the leaf that `key` belongs to unless it has room for `need` by now. The caller holds no page
+/// latch. One call may not be enough when records are large.
 #[cold]
 pub(crate) fn make_room(tree: &Tree, store: &Store, key: &[u8], need: usize) -> Result<()> {
     let mut step = split_leaf_below_parent(tree, store, key, need)?;
@@ -135,8 +137,8 @@ fn goes_to_end(page: PageRef<'_>, key: &[u8]) -> bool {
     page.upper_fence().is_none() && page.child_for(key) + 1 == page.count()
 }
 
-/// Splits `child`, whose parent is `parent`, as planned. False, and nothing done, if the parent has no room for the
-/// separator.
+/// Splits `child`, whose parent is `parent`, as planned. False, and nothing done, if the parent has no room
+/// for the separator.
 fn split_child<'p>(
     tree: &Tree,
     store: &'p Store,
@@ -245,8 +247,8 @@ impl PageKind {
         }
     }
 
-    /// Formats `new` as a page of this kind with the slots `part` of `from`, which lie within the bounds. It reaches the log as an
-    /// image, which is made at once and is no longer than the records.
+    /// Formats `new` as a page of this kind with the slots `part` of `from`, which lie within the bounds. It
+    /// reaches the log as an image, which is made at once and is no longer than the records.
     pub(crate) fn make(
         self,
         mtr: &mut Mtr<'_>,
@@ -272,7 +274,8 @@ impl PageKind {
         mtr.apply(new.at, &PageOp::image_of(PageRef::new(&image)));
     }
 
-    /// Appends the slots of `batch`, which come from a page of this kind; their highest transaction id comes with them.
+    /// Appends the slots of `batch`, which come from a page of this kind; their highest transaction id comes
+    /// with them.
     pub(crate) fn append(self, mtr: &mut Mtr<'_>, to: Latched, batch: &[u8]) {
         if !batch.is_empty() {
             mtr.apply(to, &PageOp::Append(Batch(batch)));

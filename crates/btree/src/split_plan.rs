@@ -1,7 +1,7 @@
 //! Where to divide a full page.
 //!
-//! The record that needs room counts as if it were on the page already (the *virtual* records), so that a page whose
-//! records are few and large is divided where it helps: the newcomer may even end up alone.
+//! The record that needs room counts as if it were on the page already (the *virtual* records), so that a
+//! page whose records are few and large is divided where it helps: the newcomer may even end up alone.
 
 use page::{HEADER_BYTES, OWN_PREFIX_BYTES_MAX, PAGE_SIZE, PageRef};
 
@@ -58,7 +58,8 @@ pub(crate) fn plan_leaf(page: PageRef<'_>, newcomer: Newcomer<'_>, append: bool)
     })
 }
 
-/// Divides an inner page. `append`: it is about to grow at its right end, the tree's end; 15 of 16 slots stay left.
+/// Divides an inner page. `append`: it is about to grow at its right end, the tree's end; 15 of 16 slots stay
+/// left.
 pub(crate) fn plan_inner(page: PageRef<'_>, append: bool) -> SplitPlan {
     let total = page.count();
     let preferred = if append {
@@ -98,8 +99,8 @@ fn nearest(preferred: usize, total: usize, plan: impl Fn(usize) -> Option<SplitP
     found.expect("some boundary leaves room for the fence on both sides")
 }
 
-/// Whether both halves of the page hold their slots and fences. Prefixes only grow in a split, so today's sizes are
-/// enough beside a prefix that a half may have to store.
+/// Whether both halves of the page hold their slots and fences. Prefixes only grow in a split, so today's
+/// sizes are enough beside a prefix that a half may have to store.
 fn halves_fit(page: PageRef<'_>, left_count: usize, separator_len: usize) -> bool {
     let fixed = HEADER_BYTES + ARRAY_SLACK + OWN_PREFIX_BYTES_MAX + separator_len;
     let left = fixed + page.lower_fence().len() + page.slots_used_bytes(0..left_count);

@@ -32,8 +32,9 @@ pub struct TreeShape {
     pub fixed_key_len: Option<u16>,
 }
 
-/// A B+-tree: a handle without latches or pages. The root's page number never changes, so a handle stays good until the
-/// tree is dropped. Use one handle per tree and share it: it remembers where ascending inserts go and where leaves begin.
+/// A B+-tree: a handle without latches or pages. The root's page number never changes, so a handle stays good
+/// until the tree is dropped. Use one handle per tree and share it: it remembers where ascending inserts go
+/// and where leaves begin.
 #[derive(Debug)]
 pub struct Tree {
     /// The tree's id, in the header of each of its pages.
@@ -76,8 +77,8 @@ impl Tree {
         Ok(Tree::open(index, root.page_no, shape))
     }
 
-    /// The record with exactly this key, its leaf latched shared. Cost: one latch pair and search where the leaf directory knows
-    /// the way, else one a level; no allocation.
+    /// The record with exactly this key, its leaf latched shared. Cost: one latch pair and search where the
+    /// leaf directory knows the way, else one a level; no allocation.
     #[inline]
     pub fn point<'p>(&self, store: &'p Store, key: &[u8]) -> Result<Option<Position<'p>>> {
         self.point_foreseen(self.foresee(store, key), store, key)
@@ -95,8 +96,8 @@ impl Tree {
         Ok(at.found.then(|| Position::new(leaf, at.slot)))
     }
 
-    /// Says that a lookup of `key` comes soon: the processor fetches its leaf while the caller does other things. Cost: about 60
-    /// instructions, few where the leaf directory is empty.
+    /// Says that a lookup of `key` comes soon: the processor fetches its leaf while the caller does other
+    /// things. Cost: about 60 instructions, few where the leaf directory is empty.
     #[inline]
     pub fn foresee(&self, store: &Store, key: &[u8]) -> Foreseen<'_> {
         let hint = self.directory.hint(key);
@@ -112,19 +113,20 @@ impl Tree {
         Cursor::open(store, self, key, seek)
     }
 
-    /// Latches the leaf that `key` belongs to exclusively, with room for `need` bytes: the most that key and payload of an
-    /// insertion, or of a record that grows, may take together; 0 if nothing will grow. A full leaf is split first, by a
-    /// mini-transaction of its own. The caller holds no page latch.
+    /// Latches the leaf that `key` belongs to exclusively, with room for `need` bytes: the most that key and
+    /// payload of an insertion, or of a record that grows, may take together; 0 if nothing will grow. A full
+    /// leaf is split first, by a mini-transaction of its own. The caller holds no page latch.
     ///
     /// # Errors
-    /// [`Error::RecordTooLarge`] if no page can take `need` bytes, or the key is longer than [`KEY_BYTES_MAX`].
+    /// [`Error::RecordTooLarge`] if no page can take `need` bytes, or the key is longer than
+    /// [`KEY_BYTES_MAX`].
     #[inline]
     pub fn edit<'p>(&'p self, store: &'p Store, key: &'p [u8], need: usize) -> Result<LeafEdit<'p>> {
         self.edit_relieved(store, key, need, |_| false)
     }
 
-    /// [`Tree::edit`] beside that of another tree's leaf, with which it is committed: [`LeafEdit::write_both`]. It waits for
-    /// nothing, and splits nothing. `None`: commit the other first.
+    /// [`Tree::edit`] beside that of another tree's leaf, with which it is committed:
+    /// [`LeafEdit::write_both`]. It waits for nothing, and splits nothing. `None`: commit the other first.
     #[inline]
     pub fn edit_beside<'p>(
         &'p self,
@@ -137,8 +139,8 @@ impl Tree {
         has_room(leaf.page(), key, at, need).then(|| LeafEdit::beside(first, self, store, leaf, key, at))
     }
 
-    /// [`Tree::edit`] that gives a full leaf to `relieve` before it splits it: true if something was removed and committed, so
-    /// that the leaf is to be looked at again.
+    /// [`Tree::edit`] that gives a full leaf to `relieve` before it splits it: true if something was removed
+    /// and committed, so that the leaf is to be looked at again.
     #[inline]
     pub fn edit_relieved<'p>(
         &'p self,

@@ -70,7 +70,8 @@ fn run(pool: &Weak<Pool>, signal: &Signal) {
             return;
         }
         let Some(pool) = pool.upgrade() else { return };
-        // A failed write is remembered by the pool, which refuses changes from then on; those who wait see it there.
+        // A failed write is remembered by the pool, which refuses changes from then on; those who wait see it
+        // there.
         let progress = pool.refill().unwrap_or(0);
         if progress > 0 && pool.wants_frames() {
             continue;

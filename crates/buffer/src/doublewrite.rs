@@ -1,8 +1,8 @@
-//! Doublewrite: a batch of pages is durable in a file of its own before it goes to data.pages, so that a page torn by a
-//! crash has a whole copy.
+//! Doublewrite: a batch of pages is durable in a file of its own before it goes to data.pages, so that a page
+//! torn by a crash has a whole copy.
 //!
-//! Two files are written in turn; docs/file_format.md, section 6, has their layout. The rule on which everything rests:
-//! a file is overwritten only after the pages of the batch in it are synced in data.pages.
+//! Two files are written in turn; docs/file_format.md, section 6, has their layout. The rule on which
+//! everything rests: a file is overwritten only after the pages of the batch in it are synced in data.pages.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -114,8 +114,8 @@ pub struct Doublewrite {
 }
 
 impl Doublewrite {
-    /// Opens the files in the existing folder `dir`, making those that are missing. All pages in `data`, restored ones
-    /// included, are made durable, so that the copies may be overwritten.
+    /// Opens the files in the existing folder `dir`, making those that are missing. All pages in `data`,
+    /// restored ones included, are made durable, so that the copies may be overwritten.
     pub fn open(
         disk: &dyn Disk,
         dir: &Path,
@@ -147,8 +147,8 @@ impl Doublewrite {
         Ok(Doublewrite { files, identity, next, synced_below: next })
     }
 
-    /// Makes copies of `pages`, whose checksums are stamped, durable. The caller writes them to `data` next. `waits`: for
-    /// space on a full disk.
+    /// Makes copies of `pages`, whose checksums are stamped, durable. The caller writes them to `data` next.
+    /// `waits`: for space on a full disk.
     pub(crate) fn write(
         &mut self,
         pages: &[(PageNo, &PageBytes)],
@@ -171,7 +171,8 @@ impl Doublewrite {
         Ok(())
     }
 
-    /// The number below which all batches were written, to hand to [`Doublewrite::note_synced`] after a sync of data.pages.
+    /// The number below which all batches were written, to hand to [`Doublewrite::note_synced`] after a sync
+    /// of data.pages.
     pub(crate) fn written_below(&self) -> u64 {
         self.next
     }
@@ -182,8 +183,8 @@ impl Doublewrite {
     }
 }
 
-/// Makes the copies in `dir` count for nothing, because pages of `data` are about to be written without new ones: a copy that
-/// is older than its page would undo changes that the log no longer has.
+/// Makes the copies in `dir` count for nothing, because pages of `data` are about to be written without new
+/// ones: a copy that is older than its page would undo changes that the log no longer has.
 ///
 /// # Errors
 /// [`Error::Io`]; some of the copies may count still, and no page must be written.
@@ -215,15 +216,16 @@ pub struct RestoreReport {
     pub lost: Vec<PageNo>,
 }
 
-/// Finds the pages of `data` that a crash has torn, writes their copies from the doublewrite files in `dir` over them and
-/// makes them durable. The first step of recovery: nothing is written to the doublewrite files. Can be repeated, also
-/// after a crash in the middle of it.
+/// Finds the pages of `data` that a crash has torn, writes their copies from the doublewrite files in `dir`
+/// over them and makes them durable. The first step of recovery: nothing is written to the doublewrite files.
+/// Can be repeated, also after a crash in the middle of it.
 ///
-/// Pages beyond the end of `data` were never durable there and are left to redo. Batches of another `identity` do not
-/// count. Of a page the newest whole copy counts: the last batch may be one that never became durable, so that none of its
-/// pages was written in place. A copy whose changes all lie before `redo_lsn`, where redo begins, would lack changes that the
-/// log may no longer have, and does not count: a page that was being written holds that position back. The file header is
-/// changed without the log, so that this is not asked of its newest copy.
+/// Pages beyond the end of `data` were never durable there and are left to redo. Batches of another
+/// `identity` do not count. Of a page the newest whole copy counts: the last batch may be one that never
+/// became durable, so that none of its pages was written in place. A copy whose changes all lie before
+/// `redo_lsn`, where redo begins, would lack changes that the log may no longer have, and does not count: a
+/// page that was being written holds that position back. The file header is changed without the log, so that
+/// this is not asked of its newest copy.
 ///
 /// # Errors
 /// [`Error::Io`]; the directory is as restorable as before.
@@ -276,8 +278,8 @@ pub fn restore_torn_pages(
     Ok(report)
 }
 
-/// Reads the newest whole copy of a page that has an LSN of at least `redo_lsn`, which is not asked of the newest one of the file
-/// header. False: there is none.
+/// Reads the newest whole copy of a page that has an LSN of at least `redo_lsn`, which is not asked of the
+/// newest one of the file header. False: there is none.
 fn find_copy(newest_first: &[Copy<'_>], redo_lsn: Lsn, copied: &mut Image) -> Result<bool> {
     for (age, copy) in newest_first.iter().enumerate() {
         let is_unlogged = copy.page == FILE_HEADER && age == 0;
@@ -295,9 +297,9 @@ fn read_page(data: &dyn File, page: PageNo, image: &mut Image) -> Result<Option<
     Ok((read > 0).then_some(is_sound))
 }
 
-/// Whether a page that passes its check has only a part of the version that was copied. No checksum finds all mixtures: one
-/// that is stored behind the bytes it is of hides them from a checksum of the same kind around it. A page that has the
-/// copy's LSN was being written, so that the copy is durable.
+/// Whether a page that passes its check has only a part of the version that was copied. No checksum finds all
+/// mixtures: one that is stored behind the bytes it is of hides them from a checksum of the same kind around
+/// it. A page that has the copy's LSN was being written, so that the copy is durable.
 fn is_mixed(image: &Image, copied: &Image) -> bool {
     let lsn = |image: &Image| PageRef::new(&image.0).lsn();
     lsn(image) == lsn(copied) && image.0 != copied.0

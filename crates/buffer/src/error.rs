@@ -64,7 +64,8 @@ pub enum Damage {
     Lost,
     /// Its last change lies behind the end of the log: the log is older than the file, or part of it is gone.
     BeyondLog,
-    /// The log has been given up to a later moment than the file has all changes of: the file is older than the log.
+    /// The log has been given up to a later moment than the file has all changes of: the file is older than
+    /// the log.
     BehindLog,
 }
 

@@ -48,8 +48,9 @@ impl Pool {
 
     /// No frame is free: evicts a clean page, else waits for one to become clean.
     ///
-    /// Time in which pages are being read or written does not count towards exhaustion: it ends by itself, however slow
-    /// the disk is. Latches are waited for a bounded time only, because their holders may be waiting for this thread.
+    /// Time in which pages are being read or written does not count towards exhaustion: it ends by itself,
+    /// however slow the disk is. Latches are waited for a bounded time only, because their holders may be
+    /// waiting for this thread.
     #[cold]
     fn allocate_slow(&self) -> Result<u32> {
         let mut idle_rounds = 0;
@@ -76,9 +77,9 @@ impl Pool {
         self.reads_under_way.load(Ordering::Relaxed) > 0 || self.batch.try_lock().is_none()
     }
 
-    /// One attempt to bring the free frames to their goal: the hand moves on, evicting clean pages, until it has collected a
-    /// batch of dirty ones or been everywhere twice; the batch is written and evicted. Returns how many pages were
-    /// evicted or written.
+    /// One attempt to bring the free frames to their goal: the hand moves on, evicting clean pages, until it
+    /// has collected a batch of dirty ones or been everywhere twice; the batch is written and evicted.
+    /// Returns how many pages were evicted or written.
     pub(crate) fn refill(&self) -> Result<usize> {
         let mut dirty = Vec::new();
         let mut evicted = 0;
@@ -126,7 +127,8 @@ impl Pool {
         (0..looks).map_while(|_| self.frames.advance_hand()).find(|&frame| self.evict(frame))
     }
 
-    /// Evicts the page in `frame` if it was not used since the hand's last pass, is clean and nobody holds it.
+    /// Evicts the page in `frame` if it was not used since the hand's last pass, is clean and nobody holds
+    /// it.
     fn evict(&self, frame: u32) -> bool {
         matches!(self.pass(frame), Passed::Evicted)
     }

@@ -109,8 +109,8 @@ impl Pool {
         self.verify(page, bytes).map_err(|damage| Error::corrupt(self.file.path(), page, damage))
     }
 
-    /// The check of a page that was read: of its bytes, of its records if their format is known, and that the log tells of its
-    /// last change.
+    /// The check of a page that was read: of its bytes, of its records if their format is known, and that the
+    /// log tells of its last change.
     pub(crate) fn verify(&self, page: PageNo, bytes: &PageBytes) -> std::result::Result<(), Damage> {
         if self.formats.is_lost(page) {
             return Err(Damage::Lost);
@@ -127,8 +127,8 @@ impl Pool {
         entry.set_frame(frame);
     }
 
-    /// Latches a page that is about to be formatted exclusively: its header is that of a free page, what follows may be
-    /// anything. It is not read from disk.
+    /// Latches a page that is about to be formatted exclusively: its header is that of a free page, what
+    /// follows may be anything. It is not read from disk.
     ///
     /// Latches as [`Pool::exclusive`]. The caller formats it and marks it dirty.
     ///
@@ -155,8 +155,8 @@ impl Pool {
         Ok(ExclusiveGuard { hold, bytes, page_no: page, pool: self, entry, section, held })
     }
 
-    /// The tree that the bytes of `page` on disk name as its owner, sound or not: a hint where nothing else says whose a
-    /// damaged page is.
+    /// The tree that the bytes of `page` on disk name as its owner, sound or not: a hint where nothing else
+    /// says whose a damaged page is.
     #[cold]
     pub fn claimed_owner(&self, page: PageNo) -> Option<IndexId> {
         let mut image = Image::zeroed();
@@ -165,8 +165,8 @@ impl Pool {
         (got == PAGE_SIZE && header.page_no() == page).then(|| header.index_id())
     }
 
-    /// Forgets a page that was freed, without writing it; a write already under way may still land. Waits for its latch, so the caller must not hold it; see
-    /// [`ExclusiveGuard::discard`] for that.
+    /// Forgets a page that was freed, without writing it; a write already under way may still land. Waits for
+    /// its latch, so the caller must not hold it; see [`ExclusiveGuard::discard`] for that.
     pub fn discard(&self, page: PageNo) {
         let entry = self.table.entry(page);
         let _held = LatchLevel::Page.acquire();
@@ -175,8 +175,9 @@ impl Pool {
         self.forget(entry);
     }
 
-    /// Makes a page non-resident. The caller holds it exclusively. While a write of the page is under way it stays, clean,
-    /// until it is evicted: the write ends by marking the frame, which must still be this page's.
+    /// Makes a page non-resident. The caller holds it exclusively. While a write of the page is under way it
+    /// stays, clean, until it is evicted: the write ends by marking the frame, which must still be this
+    /// page's.
     pub(crate) fn forget(&self, entry: &Entry) {
         let frame = entry.frame();
         if frame == 0 {
@@ -193,8 +194,8 @@ impl Pool {
     }
 }
 
-/// The check of bytes that were read. Nobody asks for a page that was not made before, and what was made is written before
-/// it is evicted: zeros are what a write that went astray, or a read, has left.
+/// The check of bytes that were read. Nobody asks for a page that was not made before, and what was made is
+/// written before it is evicted: zeros are what a write that went astray, or a read, has left.
 fn verify(bytes: &PageBytes, page: PageNo) -> std::result::Result<(), Damage> {
     page::verify_on_read(bytes, page).map_err(|corrupt| Damage::Bytes(corrupt.what))?;
     if PageRef::new(bytes).page_type() == PageType::Free { Err(Damage::Unwritten) } else { Ok(()) }

@@ -1,4 +1,5 @@
-//! Row formats of trees, and the transaction ids in use: what the check of a leaf needs to look into its records.
+//! Row formats of trees, and the transaction ids in use: what the check of a leaf needs to look into its
+//! records.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -81,7 +82,8 @@ impl Pool {
         self.formats.known.lock().trees.insert(tree, Arc::clone(format));
     }
 
-    /// Has reads of `page` fail until it is made anew: the log has changes of it that recovery could not make.
+    /// Has reads of `page` fail until it is made anew: the log has changes of it that recovery could not
+    /// make.
     #[cold]
     pub fn lose_page(&self, page: PageNo) {
         self.formats.known.lock().lost.insert(page);
@@ -105,8 +107,9 @@ impl Pool {
         self.formats.known.lock().trees.remove(&tree);
     }
 
-    /// Checks the tree pages that are in memory: those that were read before their formats were registered, and those that
-    /// recovery changed. Nobody else uses the pool yet. Cost: that of the check when a page is read, without its checksum.
+    /// Checks the tree pages that are in memory: those that were read before their formats were registered,
+    /// and those that recovery changed. Nobody else uses the pool yet. Cost: that of the check when a page is
+    /// read, without its checksum.
     ///
     /// # Errors
     /// [`Error::Corruption`] for the first damaged page.

@@ -9,8 +9,8 @@ use base::{Lsn, PageNo, prefetch};
 use env::Mapping;
 use page::{PAGE_SIZE, PageBytes};
 
-/// The lines of a page that a search looks at first: the header, and what is behind it. In a usual leaf these are the heads of
-/// keys and the slots.
+/// The lines of a page that a search looks at first: the header, and what is behind it. In a usual leaf these
+/// are the heads of keys and the slots.
 const PREFETCHED_LINES: [usize; 9] = [0, 2, 3, 4, 5, 6, 7, 8, 9];
 const _: () = assert!(page::HEADER_BYTES == 2 * LINE_BYTES, "heads begin at the third line");
 
@@ -57,7 +57,8 @@ impl FrameState {
         self.rec_lsn.load(Ordering::Relaxed).checked_sub(1).map(Lsn)
     }
 
-    /// Whether the page may be forgotten: unchanged, and no write of it is under way. Caller: holds it exclusively.
+    /// Whether the page may be forgotten: unchanged, and no write of it is under way. Caller: holds it
+    /// exclusively.
     pub(crate) fn is_clean(&self) -> bool {
         // Acquire pairs with `end_write`: a later read of the page finds the finished write.
         self.rec_lsn.load(Ordering::Relaxed) == 0 && self.writing_lsn.load(Ordering::Acquire) == 0
@@ -65,7 +66,8 @@ impl FrameState {
 
     /// Hands all changes to a write that starts now. Caller: holds the page shared and the write-back batch.
     pub(crate) fn begin_write(&self) {
-        // In this order, and with Release: `oldest_change` reads them the other way round and cannot miss both.
+        // In this order, and with Release: `oldest_change` reads them the other way round and cannot miss
+        // both.
         self.writing_lsn.store(self.rec_lsn.load(Ordering::Relaxed), Ordering::Release);
         self.rec_lsn.store(0, Ordering::Release);
     }
@@ -171,8 +173,8 @@ impl Frames {
         start.cast()
     }
 
-    /// Has the processor fetch what a search in the page looks at first: the header and the first heads. Frames are so many
-    /// that most are in memory only, and each load would wait for the one before.
+    /// Has the processor fetch what a search in the page looks at first: the header and the first heads.
+    /// Frames are so many that most are in memory only, and each load would wait for the one before.
     #[inline(always)]
     pub(crate) fn prefetch(&self, frame: u32) {
         let page = self.arena.base().as_ptr().wrapping_add(frame as usize * PAGE_SIZE);
@@ -202,7 +204,8 @@ impl Frames {
         debug_assert!(self.state(frame).owner().is_none(), "a free frame has no owner");
         let mut free = self.churn.0.free.lock();
         free.returned.push(frame);
-        // Under the mutex, like the subtraction in `take`: outside it the count could fall below zero for a moment.
+        // Under the mutex, like the subtraction in `take`: outside it the count could fall below zero for a
+        // moment.
         self.churn.0.free_count.fetch_add(1, Ordering::Relaxed);
     }
 

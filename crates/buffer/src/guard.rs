@@ -91,8 +91,9 @@ impl SharedGuard<'_> {
     #[inline]
     pub fn page(&self) -> PageRef<'_> {
         #[expect(unsafe_code, reason = "frames are reached by address")]
-        // SAFETY: `bytes` is the frame of a page this guard holds shared: it stays this page's frame and is not written
-        // (lib.rs, invariants 1 and 3). The frame is initialised memory of the arena, which outlives 'p.
+        // SAFETY: `bytes` is the frame of a page this guard holds shared: it stays this page's frame and is
+        // not written (lib.rs, invariants 1 and 3). The frame is initialised memory of the arena, which
+        // outlives 'p.
         PageRef::new(unsafe { self.bytes.as_ref() })
     }
 }
@@ -116,13 +117,14 @@ impl<'p> ExclusiveGuard<'p> {
     #[inline]
     pub fn page_mut(&mut self) -> PageMut<'_> {
         #[expect(unsafe_code, reason = "frames are reached by address")]
-        // SAFETY: `bytes` is the frame of a page this guard holds exclusively, so nobody else reads or writes it
-        // (lib.rs, invariants 1 and 3), and `&mut self` rules out another view through this guard.
+        // SAFETY: `bytes` is the frame of a page this guard holds exclusively, so nobody else reads or writes
+        // it (lib.rs, invariants 1 and 3), and `&mut self` rules out another view through this guard.
         PageMut::new(unsafe { self.bytes.as_mut() })
     }
 
-    /// Notes that the page was changed by a frame of the log that starts at `rec_lsn`. Must precede the guard's end; a
-    /// change without it may be lost. Positions of successive calls do not decrease. Cost: one test once dirty.
+    /// Notes that the page was changed by a frame of the log that starts at `rec_lsn`. Must precede the
+    /// guard's end; a change without it may be lost. Positions of successive calls do not decrease. Cost: one
+    /// test once dirty.
     #[inline]
     pub fn mark_dirty(&mut self, rec_lsn: Lsn) {
         self.pool.frames.state(self.entry.frame()).mark_dirty(rec_lsn);

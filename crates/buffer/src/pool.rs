@@ -27,8 +27,8 @@ const FRAMES_MIN: usize = 8;
 pub struct PoolConfig {
     /// Memory for pages, rounded down to whole frames.
     pub bytes: usize,
-    /// Whether a thread writes dirty pages and keeps frames free. Without it a thread that finds no free frame does a
-    /// step of that work itself (tests, tools).
+    /// Whether a thread writes dirty pages and keeps frames free. Without it a thread that finds no free
+    /// frame does a step of that work itself (tests, tools).
     pub background: bool,
 }
 
@@ -93,8 +93,8 @@ impl Pool {
         Pool::with_doublewrite(file, config, log, None)
     }
 
-    /// Like [`Pool::new`]; pages are written to `doublewrite`, if there is one, before they are written to `file`. Without
-    /// it a page that a crash tears is lost.
+    /// Like [`Pool::new`]; pages are written to `doublewrite`, if there is one, before they are written to
+    /// `file`. Without it a page that a crash tears is lost.
     pub fn with_doublewrite(
         file: Arc<dyn File>,
         config: PoolConfig,
@@ -126,10 +126,12 @@ impl Pool {
 
     /// Latches `page` shared, reading it from disk if it is not resident.
     ///
-    /// Latches: waits for the page's; see docs/latching.md for what may be held. A thread must not hold the page already.
+    /// Latches: waits for the page's; see docs/latching.md for what may be held. A thread must not hold the
+    /// page already.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::Corruption`] from a read; [`Error::Exhausted`]. Nothing is held after an error.
+    /// [`Error::Io`], [`Error::Corruption`] from a read; [`Error::Exhausted`]. Nothing is held after an
+    /// error.
     #[inline]
     pub fn shared(&self, page: PageNo) -> Result<SharedGuard<'_>> {
         let entry = self.table.entry(page);
@@ -168,22 +170,25 @@ impl Pool {
         base::prefetch(std::ptr::from_ref(self.table.entry(page)).cast());
     }
 
-    /// Says that the leaf in `frame` is about to be latched and searched: has the processor fetch what a search looks at first.
-    /// To be called before the latch, which waits for all loads under way. Cost: about 10 instructions.
+    /// Says that the leaf in `frame` is about to be latched and searched: has the processor fetch what a
+    /// search looks at first. To be called before the latch, which waits for all loads under way. Cost: about
+    /// 10 instructions.
     #[inline(always)]
     pub fn will_search(&self, frame: FrameHint) {
         // Fetches lines of another page at worst.
         self.frames.prefetch(frame.0);
     }
 
-    /// Like [`Pool::shared`], for scans: the use does not count, so a page read for it is among the first to leave.
+    /// Like [`Pool::shared`], for scans: the use does not count, so a page read for it is among the first to
+    /// leave.
     pub fn shared_cold(&self, page: PageNo) -> Result<SharedGuard<'_>> {
         let entry = self.table.entry(page);
         self.resident_shared(page, entry).map_or_else(|| self.fault_cold(page, entry), Ok)
     }
 
-    /// Like [`Pool::shared`], for the next page of a scan: a page that has to be read for it, or was read ahead, is among
-    /// the first to leave until it is used again. Also tells whether read-ahead was, or would have been, of use.
+    /// Like [`Pool::shared`], for the next page of a scan: a page that has to be read for it, or was read
+    /// ahead, is among the first to leave until it is used again. Also tells whether read-ahead was, or would
+    /// have been, of use.
     #[inline]
     pub fn shared_in_order(&self, page: PageNo) -> Result<(SharedGuard<'_>, Arrival)> {
         let entry = self.table.entry(page);
@@ -205,7 +210,8 @@ impl Pool {
         self.exclusive_held(page, entry, held)
     }
 
-    /// [`Pool::shared`] that never waits for a latch: `None` if it would. A page that is not resident is read.
+    /// [`Pool::shared`] that never waits for a latch: `None` if it would. A page that is not resident is
+    /// read.
     #[inline]
     pub fn try_shared(&self, page: PageNo) -> Result<Option<SharedGuard<'_>>> {
         let entry = self.table.entry(page);
@@ -223,7 +229,8 @@ impl Pool {
         Ok(Some(SharedGuard { _hold: hold, bytes, page_no: page, _section: critical::enter(), _held: held }))
     }
 
-    /// [`Pool::exclusive`] that never waits for a latch: `None` if it would. A page that is not resident is read.
+    /// [`Pool::exclusive`] that never waits for a latch: `None` if it would. A page that is not resident is
+    /// read.
     pub fn try_exclusive(&self, page: PageNo) -> Result<Option<ExclusiveGuard<'_>>> {
         self.may_change()?;
         let entry = self.table.entry(page);
@@ -233,8 +240,8 @@ impl Pool {
         self.exclusive_held(page, entry, LatchLevel::Page.try_acquire()).map(Some)
     }
 
-    /// [`Pool::try_exclusive`] of a page that is resident, for one who holds a page that others want; `None` also where
-    /// changes are refused.
+    /// [`Pool::try_exclusive`] of a page that is resident, for one who holds a page that others want; `None`
+    /// also where changes are refused.
     #[inline]
     pub fn try_exclusive_resident(&self, page: PageNo) -> Option<ExclusiveGuard<'_>> {
         self.may_change().ok()?;
@@ -289,8 +296,9 @@ impl Pool {
         cause
     }
 
-    /// Where the log of the oldest change begins that may be missing on disk; `None` if nothing is. A change that is
-    /// being made during the call may be missed: a checkpoint reads its upper bound from the log first.
+    /// Where the log of the oldest change begins that may be missing on disk; `None` if nothing is. A change
+    /// that is being made during the call may be missed: a checkpoint reads its upper bound from the log
+    /// first.
     ///
     /// Cost: one pass over the states of used frames.
     pub fn oldest_change(&self) -> Option<Lsn> {
@@ -313,7 +321,8 @@ impl Pool {
     /// Writes all changes, makes them durable, and ends the background thread. Later changes are refused with
     /// [`Error::Closed`]; reads go on. The last step of a clean shutdown.
     ///
-    /// Latches: the caller holds none, and has seen to it that nobody changes pages any more. On an error the background thread is ended all the same.
+    /// Latches: the caller holds none, and has seen to it that nobody changes pages any more. On an error the
+    /// background thread is ended all the same.
     pub fn close(&self) -> Result<()> {
         let flushed = self.flush_all();
         let _ = self.refusal.set(Error::Closed);

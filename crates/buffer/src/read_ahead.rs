@@ -1,7 +1,7 @@
 //! Read-ahead: pages read in runs, by threads of their own, before somebody asks for them.
 //!
-//! A request is a hint. Pages that are resident, latched, or find no free frame are left out, and so are those that
-//! cannot be read or fail their check: who needs them reads them again and gets the error.
+//! A request is a hint. Pages that are resident, latched, or find no free frame are left out, and so are
+//! those that cannot be read or fail their check: who needs them reads them again and gets the error.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -127,15 +127,15 @@ struct Loading<'p> {
 }
 
 impl Pool {
-    /// Starts reading those of `pages` that are not resident, without waiting for them. Without background threads the
-    /// caller reads them itself, in runs.
+    /// Starts reading those of `pages` that are not resident, without waiting for them. Without background
+    /// threads the caller reads them itself, in runs.
     pub fn prefetch(&self, pages: &[PageNo]) {
         let request = |&page: &PageNo| Request { page, asks_for_more: false };
         self.request_absent(pages.iter().map(request));
     }
 
-    /// [`Pool::prefetch`] for a scan that [`Pool::shared_in_order`] takes through `pages`: it tells the scan to ask for more
-    /// when it comes to the middle of them.
+    /// [`Pool::prefetch`] for a scan that [`Pool::shared_in_order`] takes through `pages`: it tells the scan
+    /// to ask for more when it comes to the middle of them.
     pub fn read_ahead(&self, pages: &[PageNo]) {
         let pages = &pages[..pages.len().min(self.read_ahead_max())];
         let middle = pages.len() / 2;
@@ -198,7 +198,8 @@ impl Pool {
             .iter()
             .map(|page| {
                 #[expect(unsafe_code, reason = "frames are reached by address")]
-                // SAFETY: this thread took the frame from the free list and alone knows it (lib.rs, invariant 2).
+                // SAFETY: this thread took the frame from the free list and alone knows it (lib.rs, invariant
+                // 2).
                 let bytes = unsafe { self.frames.bytes(page.frame).as_mut() };
                 &mut bytes[..]
             })

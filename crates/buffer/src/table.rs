@@ -57,7 +57,8 @@ impl Entry {
         self.frame.store(frame, Ordering::Relaxed);
     }
 
-    /// Notes a use. Writes only if the bit is clear, so that hits do not fight over the line more than the latch does.
+    /// Notes a use. Writes only if the bit is clear, so that hits do not fight over the line more than the
+    /// latch does.
     #[inline]
     pub(crate) fn touch(&self) {
         if self.meta.load(Ordering::Relaxed) & REFERENCED == 0 {
@@ -83,7 +84,8 @@ impl Entry {
         if before & ASKS_FOR_MORE != 0 { Arrival::AsksForMore } else { Arrival::ReadAhead }
     }
 
-    /// Notes that the page was read ahead. The caller holds the latch exclusively and has just tied it to a frame.
+    /// Notes that the page was read ahead. The caller holds the latch exclusively and has just tied it to a
+    /// frame.
     pub(crate) fn mark_unused(&self, asks_for_more: bool) {
         self.meta.store(UNUSED | if asks_for_more { ASKS_FOR_MORE } else { 0 }, Ordering::Relaxed);
     }
@@ -93,7 +95,8 @@ impl Entry {
         self.meta.load(Ordering::Relaxed) & REFERENCED != 0
     }
 
-    /// Forgets all uses and marks, for a page that leaves or has just come. The caller holds the latch exclusively.
+    /// Forgets all uses and marks, for a page that leaves or has just come. The caller holds the latch
+    /// exclusively.
     pub(crate) fn forget_uses(&self) {
         self.meta.store(0, Ordering::Relaxed);
     }
@@ -129,8 +132,8 @@ impl PageTable {
             chunk = add_chunk(slot);
         }
         #[expect(unsafe_code, reason = "chunks are reached through atomic pointers")]
-        // SAFETY: a non-null slot points to a chunk that `add_chunk` leaked and only `drop` frees; entries are shared by
-        // design and have interior mutability only.
+        // SAFETY: a non-null slot points to a chunk that `add_chunk` leaked and only `drop` frees; entries
+        // are shared by design and have interior mutability only.
         let chunk = unsafe { &*chunk };
         &chunk[at]
     }
@@ -162,7 +165,8 @@ impl Drop for PageTable {
             let chunk = std::mem::replace(slot.get_mut(), std::ptr::null_mut());
             if !chunk.is_null() {
                 #[expect(unsafe_code, reason = "chunks are owned through atomic pointers")]
-                // SAFETY: `add_chunk` leaked this box into the slot, and `&mut self` means no entry is borrowed.
+                // SAFETY: `add_chunk` leaked this box into the slot, and `&mut self` means no entry is
+                // borrowed.
                 drop(unsafe { Box::from_raw(chunk) });
             }
         }

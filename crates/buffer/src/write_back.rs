@@ -53,9 +53,9 @@ impl Batch {
 }
 
 impl Pool {
-    /// Writes up to `max_pages` (at most a batch, 127) dirty pages, those the clock hand reaches first, and returns how many.
-    /// Pages that somebody holds exclusively are passed over. Not durable before a sync. For tests and tools that decide
-    /// themselves when a part of the pages is written.
+    /// Writes up to `max_pages` (at most a batch, 127) dirty pages, those the clock hand reaches first, and
+    /// returns how many. Pages that somebody holds exclusively are passed over. Not durable before a sync.
+    /// For tests and tools that decide themselves when a part of the pages is written.
     ///
     /// Latches: waits for no page latch.
     ///
@@ -67,12 +67,13 @@ impl Pool {
         self.write_pages(&mut items)
     }
 
-    /// Writes up to `max_pages` pages that have changes logged below `lsn`, those with the oldest first, and returns how
-    /// many. Fewer than `max_pages`: there were no more when it was called. Waits for writers of single pages. Not
-    /// durable before a sync: see [`Pool::sync_below`].
+    /// Writes up to `max_pages` pages that have changes logged below `lsn`, those with the oldest first, and
+    /// returns how many. Fewer than `max_pages`: there were no more when it was called. Waits for writers of
+    /// single pages. Not durable before a sync: see [`Pool::sync_below`].
     ///
-    /// For checkpoints: a background thread that calls this with the end of the log less a fixed distance, again and again,
-    /// writes each page as late as that distance allows, and as many as the log makes necessary.
+    /// For checkpoints: a background thread that calls this with the end of the log less a fixed distance,
+    /// again and again, writes each page as late as that distance allows, and as many as the log makes
+    /// necessary.
     ///
     /// Latches: the caller holds none. Cost: one pass over the states of used frames, then the writes.
     ///
@@ -93,7 +94,8 @@ impl Pool {
         Ok(items.len())
     }
 
-    /// Writes all pages that are dirty when it is called and makes them durable. Waits for writers of single pages.
+    /// Writes all pages that are dirty when it is called and makes them durable. Waits for writers of single
+    /// pages.
     ///
     /// Latches: the caller holds none.
     ///
@@ -119,12 +121,12 @@ impl Pool {
         self.sync()
     }
 
-    /// Makes all pages written so far durable and returns the LSN below which every change is durable in the file: the
-    /// least of `safe` and where the log of the oldest change begins that was not written when it was called. What a
-    /// checkpoint may claim.
+    /// Makes all pages written so far durable and returns the LSN below which every change is durable in the
+    /// file: the least of `safe` and where the log of the oldest change begins that was not written when it
+    /// was called. What a checkpoint may claim.
     ///
-    /// `safe`: a position read from the log before the call, below which no mini-transaction is still to mark its pages
-    /// dirty. Latches: the caller holds none.
+    /// `safe`: a position read from the log before the call, below which no mini-transaction is still to mark
+    /// its pages dirty. Latches: the caller holds none.
     ///
     /// # Errors
     /// Any error refuses all later changes.
@@ -185,8 +187,8 @@ impl Pool {
         state.owner().filter(|_| state.is_dirty()).map(|page| Item { page, frame })
     }
 
-    /// Writes those of `items` (at most a batch) that are still dirty and not held exclusively; returns how many. The ones
-    /// that are held exclusively stay in `items`.
+    /// Writes those of `items` (at most a batch) that are still dirty and not held exclusively; returns how
+    /// many. The ones that are held exclusively stay in `items`.
     pub(crate) fn write_pages(&self, items: &mut Vec<Item>) -> Result<usize> {
         if items.is_empty() {
             return Ok(0);
@@ -225,8 +227,9 @@ impl Pool {
         true
     }
 
-    /// Log first, then the checksums, then the copies, then one write per run of adjacent pages. A write that finds the disk full
-    /// is repeated, but for a start's: the pages' space is reserved, so that only a file system which copies on write refuses it.
+    /// Log first, then the checksums, then the copies, then one write per run of adjacent pages. A write that
+    /// finds the disk full is repeated, but for a start's: the pages' space is reserved, so that only a file
+    /// system which copies on write refuses it.
     fn write_batch(&self, batch: &mut Batch) -> Result<()> {
         let Batch { images, items, doublewrite } = batch;
         if items.is_empty() {

@@ -1,7 +1,7 @@
 //! What the short paths of the storage engine cost, in instructions.
 //!
-//! Everything is cached, keys are uniform over the table and come from a fixed seed. Each operation runs in a function of
-//! its own, so that a profiler counts it alone:
+//! Everything is cached, keys are uniform over the table and come from a fixed seed. Each operation runs in a
+//! function of its own, so that a profiler counts it alone:
 //!
 //! ```text
 //! cargo build --release --package engine --example path_cost

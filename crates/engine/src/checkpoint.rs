@@ -6,11 +6,12 @@
 //!  |  oldest open    |  <------- half the capacity ------->                  |
 //!  |  transaction    |  <------- due --------------->   <-- limit of admission
 //! ```
-//! A background thread writes pages whose oldest change lies further back than half the log's capacity, and records a
-//! checkpoint when that has moved the start of recovery by a sixteenth; it hastens both where much freed space waits for
-//! them (`freed_space.rs`). Changes that would get seven eighths ahead of the pages wait for it. The undo of a transaction
-//! that stays open is spilled when the log would be kept for it for too long (`spill.rs`); where that is not possible, the
-//! files outgrow the capacity rather than make it wait for itself.
+//! A background thread writes pages whose oldest change lies further back than half the log's capacity, and
+//! records a checkpoint when that has moved the start of recovery by a sixteenth; it hastens both where much
+//! freed space waits for them (`freed_space.rs`). Changes that would get seven eighths ahead of the pages
+//! wait for it. The undo of a transaction that stays open is spilled when the log would be kept for it for
+//! too long (`spill.rs`); where that is not possible, the files outgrow the capacity rather than make it wait
+//! for itself.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -115,8 +116,8 @@ pub(crate) fn run(engine: &Weak<Engine>, control: &CheckpointControl, log: &Arc<
 }
 
 impl Engine {
-    /// Writes all changes to data.pages and records a checkpoint. Recovery then begins here, or at the undo of the oldest
-    /// open transaction.
+    /// Writes all changes to data.pages and records a checkpoint. Recovery then begins here, or at the undo
+    /// of the oldest open transaction.
     pub fn checkpoint(&self) -> Result<()> {
         let mut pages_lsn = self.checkpoints.pages_lsn.lock();
         let safe = self.store.log().safe_lsn();
@@ -124,8 +125,9 @@ impl Engine {
         self.record(&mut pages_lsn, safe)
     }
 
-    /// One round of the background thread: the log goes to disk, its next file is made, pages that keep it long are
-    /// written, a checkpoint is recorded if that is worth it, and freed space goes back to the file system.
+    /// One round of the background thread: the log goes to disk, its next file is made, pages that keep it
+    /// long are written, a checkpoint is recorded if that is worth it, and freed space goes back to the file
+    /// system.
     pub fn checkpoint_round(&self) -> Result<()> {
         let log = self.store.log();
         log.flush()?;
@@ -167,7 +169,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Every change below the returned position is written, if perhaps not yet durable. `safe` was read from the log before.
+    /// Every change below the returned position is written, if perhaps not yet durable. `safe` was read from
+    /// the log before.
     fn written_below(&self, safe: Lsn) -> Lsn {
         self.store.pool().oldest_change().map_or(safe, |oldest| oldest.min(safe))
     }
@@ -185,8 +188,8 @@ impl Engine {
         let unfinished = self.trx.unfinished();
         let (states, ended) = spills.states(&unfinished, last);
         let redo_lsn = states.iter().fold(*pages_lsn, |lsn, state| lsn.min(state.first_undo));
-        // What purge has still to do is found in the log after a crash. Views that keep it from purge for long may not keep
-        // the log, too: then dead values stay.
+        // What purge has still to do is found in the log after a crash. Views that keep it from purge for
+        // long may not keep the log, too: then dead values stay.
         let unpurged = self.trx.first_unpurged().into_iter().chain(ended).min();
         let unpurged = unpurged.filter(|first_undo| *first_undo >= back(4).max(last));
         let redo_lsn = unpurged.map_or(redo_lsn, |first_undo| first_undo.min(redo_lsn));

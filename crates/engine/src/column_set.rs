@@ -30,7 +30,8 @@ impl ColumnSet {
         self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
     }
 
-    /// The positions in the set that are below `count`, in order. Cost: a few instructions each, and for 64 of `count`.
+    /// The positions in the set that are below `count`, in order. Cost: a few instructions each, and for 64
+    /// of `count`.
     #[inline]
     pub fn below(&self, count: usize) -> impl Iterator<Item = usize> {
         let (mut word, mut rest) = (0, self.0[0]);

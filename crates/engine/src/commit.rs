@@ -20,7 +20,8 @@ pub enum CommitWait {
     /// The log is on disk.
     #[default]
     Durable = 1,
-    /// The log is with the operating system, which survives the end of this process; it goes to disk about once a second.
+    /// The log is with the operating system, which survives the end of this process; it goes to disk about
+    /// once a second.
     Written = 2,
 }
 
@@ -53,8 +54,8 @@ impl Engine {
     /// [`Engine::set_commit_wait`]. Others may see the changes before. The object can be restarted.
     ///
     /// # Errors
-    /// [`trx::Error::ShuttingDown`]: it was rolled back instead. An error of the log: the changes are visible, and whether
-    /// they last is not known; the server must stop.
+    /// [`trx::Error::ShuttingDown`]: it was rolled back instead. An error of the log: the changes are
+    /// visible, and whether they last is not known; the server must stop.
     #[inline]
     pub fn commit(&self, trx: &mut Trx) -> Result<()> {
         if trx.id().is_none() && trx.committed().is_none() {

@@ -18,7 +18,8 @@ pub struct EngineConfig {
     pub datadir: PathBuf,
     /// Memory for pages.
     pub pool_bytes: usize,
-    /// Whether threads purge and write back. Without them [`crate::Engine::purge_step`] does the former (tests, tools).
+    /// Whether threads purge and write back. Without them [`crate::Engine::purge_step`] does the former
+    /// (tests, tools).
     pub background: bool,
     /// Sizes of the redo log.
     pub log: LogConfig,
@@ -26,7 +27,8 @@ pub struct EngineConfig {
     pub direct: bool,
     /// Where recovery tells how far it has got, and the engine what no statement's answer can tell.
     pub start_log: Arc<dyn StartLog>,
-    /// Bytes of memory that recovery takes for the undo of transactions that had not ended; what is more goes to a file.
+    /// Bytes of memory that recovery takes for the undo of transactions that had not ended; what is more goes
+    /// to a file.
     pub undo_memory: usize,
     /// Whether pages are protected against being torn by a crash (`innodb_doublewrite`).
     pub doublewrite: bool,

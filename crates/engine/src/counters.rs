@@ -1,10 +1,11 @@
 //! Numbers a table keeps beside its rows: AUTO_INCREMENT, invisible row ids, the row count.
 //!
-//! They live in memory; a clean shutdown writes them to the dictionary, the next start takes them from there. One that
-//! is not known is found again: one above the greatest value in the table.
+//! They live in memory; a clean shutdown writes them to the dictionary, the next start takes them from there.
+//! One that is not known is found again: one above the greatest value in the table.
 //!
-//! AUTO_INCREMENT numbers are not given out twice, not even after a crash: the dictionary has a limit that is raised, in
-//! steps, before numbers at or above it are given out; after a crash the counter stands at the limit.
+//! AUTO_INCREMENT numbers are not given out twice, not even after a crash: the dictionary has a limit that is
+//! raised, in steps, before numbers at or above it are given out; after a crash the counter stands at the
+//! limit.
 
 use std::sync::atomic::Ordering;
 
@@ -22,8 +23,8 @@ use crate::scan::Scan;
 use crate::table::Table;
 
 impl Engine {
-    /// Takes the tables' counters from the dictionary. After a crash (not `clean`) AUTO_INCREMENT goes on at its limit, and
-    /// row ids are found again.
+    /// Takes the tables' counters from the dictionary. After a crash (not `clean`) AUTO_INCREMENT goes on at
+    /// its limit, and row ids are found again.
     pub(crate) fn load_counters(&self, clean: bool) -> Result<()> {
         for (name, bytes) in self.dictionary.list(&self.store, Kind::Counters)? {
             let catalog = self.catalog();
@@ -64,8 +65,8 @@ impl Engine {
         self.dictionary.put(&self.store, Kind::Counters, &name, &bytes)
     }
 
-    /// Raises the limit of a table's AUTO_INCREMENT numbers to `after` and some more. It is in the log before a row with
-    /// one of them can be.
+    /// Raises the limit of a table's AUTO_INCREMENT numbers to `after` and some more. It is in the log before
+    /// a row with one of them can be.
     #[cold]
     #[inline(never)]
     fn raise_auto_increment_limit(&self, table: &Table, after: u64) -> Result<()> {
@@ -81,7 +82,8 @@ impl Engine {
     }
 }
 
-/// How far ahead the limit of AUTO_INCREMENT numbers is raised, at most. Near the last number it is raised less far.
+/// How far ahead the limit of AUTO_INCREMENT numbers is raised, at most. Near the last number it is raised
+/// less far.
 const AUTO_INCREMENT_STEP: u64 = 1024;
 
 impl Table {
@@ -100,8 +102,8 @@ impl Table {
         after + (left / 16).min(AUTO_INCREMENT_STEP)
     }
 
-    /// Takes `count` consecutive AUTO_INCREMENT numbers, none below `at_least`, and returns the first. They are not given
-    /// back by a rollback.
+    /// Takes `count` consecutive AUTO_INCREMENT numbers, none below `at_least`, and returns the first. They
+    /// are not given back by a rollback.
     ///
     /// # Errors
     /// [`Error::AutoIncrementExhausted`] when the column's type has no such numbers left.
@@ -124,9 +126,9 @@ impl Table {
         }
     }
 
-    /// Takes up to `count` consecutive AUTO_INCREMENT numbers, none below `at_least`, and returns the first. At the end of
-    /// the column's type there are fewer than `count`, and the last number is given out again: as in MySQL, the row that
-    /// gets it fails with a duplicate key.
+    /// Takes up to `count` consecutive AUTO_INCREMENT numbers, none below `at_least`, and returns the first.
+    /// At the end of the column's type there are fewer than `count`, and the last number is given out again:
+    /// as in MySQL, the row that gets it fails with a duplicate key.
     ///
     /// # Errors
     /// [`Error::AutoIncrementExhausted`] when the counter or `at_least` is beyond the type's numbers.
@@ -150,8 +152,8 @@ impl Table {
         }
     }
 
-    /// Counts the rows again, for [`Table::row_count_estimate`]: those that a statement which begins now would see,
-    /// give or take what is written meanwhile.
+    /// Counts the rows again, for [`Table::row_count_estimate`]: those that a statement which begins now
+    /// would see, give or take what is written meanwhile.
     pub fn count_rows(&self, engine: &Engine) -> Result<u64> {
         let mut cursor = self.clustered().tree.seek(&engine.store, &[], Seek::First)?;
         let mut rows: u64 = 0;
@@ -174,7 +176,8 @@ impl Table {
         self.keep_below_auto_increment_limit(engine, after)
     }
 
-    /// Whether [`Table::advance_auto_increment`] behind `used`, if that is a number, does nothing that can fail.
+    /// Whether [`Table::advance_auto_increment`] behind `used`, if that is a number, does nothing that can
+    /// fail.
     #[inline]
     pub fn has_auto_increment_room(&self, used: u64) -> bool {
         used == 0
@@ -199,7 +202,8 @@ impl Table {
         Ok(Some(self.state.auto_increment.load(Ordering::Relaxed).min(self.auto_increment_last())))
     }
 
-    /// The next AUTO_INCREMENT number after ALTER TABLE .. AUTO_INCREMENT = `wanted`: not below what is in the table.
+    /// The next AUTO_INCREMENT number after ALTER TABLE .. AUTO_INCREMENT = `wanted`: not below what is in
+    /// the table.
     pub(crate) fn free_auto_increment(&self, engine: &Engine, wanted: u64) -> Result<u64> {
         Ok(wanted.max(self.greatest_auto_increment(engine)?.saturating_add(1)).max(1))
     }

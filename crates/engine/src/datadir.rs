@@ -130,7 +130,8 @@ impl DataDir {
                 disk.create_dir(&folder).map_err(not_writable)?;
             }
         }
-        // Durable before data.pages exists: it distinguishes an interrupted creation from a directory that lost its FORMAT.
+        // Durable before data.pages exists: it distinguishes an interrupted creation from a directory that
+        // lost its FORMAT.
         let unfinished = self.path.join(UNFINISHED_FORMAT_FILE);
         if !disk.exists(&unfinished)? {
             disk.create(&unfinished, OpenOptions::default()).map_err(not_writable)?;

@@ -33,14 +33,16 @@ use crate::spill::Spills;
 use crate::table::Table;
 use crate::undo_limit::UndoWarnings;
 
-/// The storage engine over one data directory. All calls may be made from many threads at once; a [`Trx`] belongs to one.
+/// The storage engine over one data directory. All calls may be made from many threads at once; a [`Trx`]
+/// belongs to one.
 pub struct Engine {
     pub(crate) store: Store,
     pub(crate) trx: Arc<TrxSystem>,
     pub(crate) dictionary: Dictionary,
     catalog: ArcSwap<Catalog>,
     version: AtomicU64,
-    /// Taken by every definition change while it touches dictionary and catalog; nothing waits for locks under it.
+    /// Taken by every definition change while it touches dictionary and catalog; nothing waits for locks
+    /// under it.
     pub(crate) definition: Mutex<()>,
     pub(crate) gone_trees: GoneTrees,
     pub(crate) lost_values: LostValues,
@@ -77,8 +79,8 @@ impl Engine {
     /// Opens a data directory, or makes one in an empty or missing folder.
     ///
     /// # Errors
-    /// [`Error::DataDir`] for a directory that is in use, of another version, not clean, not ours or not writable; it has
-    /// not been changed then. [`Error::Storage`], [`Error::Io`].
+    /// [`Error::DataDir`] for a directory that is in use, of another version, not clean, not ours or not
+    /// writable; it has not been changed then. [`Error::Storage`], [`Error::Io`].
     pub fn open(config: EngineConfig) -> Result<Arc<Engine>> {
         let engine = Engine::open_unfinished(&config)?;
         if config.background {
@@ -168,8 +170,8 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Makes sure that commits and checkpoints have log to write to. From here on what must be written waits for space: the
-    /// server is up, and says why.
+    /// Makes sure that commits and checkpoints have log to write to. From here on what must be written waits
+    /// for space: the server is up, and says why.
     fn end_start(&self, has_checkpoints: bool) -> Result<()> {
         let log = self.store.log();
         if !self.is_read_only() && log.make_last_reserve().is_err() {
@@ -279,7 +281,8 @@ impl Engine {
         })
     }
 
-    /// Sees to it, before the first change of transaction `id` is logged, that no start gives the id out again.
+    /// Sees to it, before the first change of transaction `id` is logged, that no start gives the id out
+    /// again.
     #[inline]
     pub(crate) fn keep_below_trx_limit(&self, id: TrxId) -> Result<()> {
         if id.0 < self.trx_limit.load(Ordering::Acquire) {
@@ -302,14 +305,15 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether nothing can be changed: `innodb_force_recovery` says so, or the start has passed over damage of what says where
-    /// changes may go.
+    /// Whether nothing can be changed: `innodb_force_recovery` says so, or the start has passed over damage
+    /// of what says where changes may go.
     pub fn is_read_only(&self) -> bool {
         let is_whole = self.store.is_map_known() && self.store.header_damage().is_none();
         self.force.is_read_only() || !is_whole || self.dictionary.is_partial()
     }
 
-    /// Whether unfinished transactions are rolled back, what transactions have left is purged, and a shutdown is clean.
+    /// Whether unfinished transactions are rolled back, what transactions have left is purged, and a shutdown
+    /// is clean.
     pub(crate) fn cleans_up(&self) -> bool {
         self.force.cleans_up() && !self.is_read_only()
     }
@@ -363,8 +367,8 @@ impl Engine {
 
     // Names.
 
-    /// The number of changes of definitions, and of tables that have become much larger. A plan made under another version
-    /// asks its tables ([`Table::serves_plans_of`]) before it runs. Cost: a load.
+    /// The number of changes of definitions, and of tables that have become much larger. A plan made under
+    /// another version asks its tables ([`Table::serves_plans_of`]) before it runs. Cost: a load.
     #[inline]
     pub fn catalog_version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
@@ -375,7 +379,8 @@ impl Engine {
         self.catalog().table(schema, name).cloned()
     }
 
-    /// The table of the name that `def` has; as [`Engine::table`]. Cost: less than that, where `def` is its definition.
+    /// The table of the name that `def` has; as [`Engine::table`]. Cost: less than that, where `def` is its
+    /// definition.
     pub fn table_of(&self, def: &Arc<TableDef>) -> Result<Arc<Table>> {
         let catalog = self.catalog();
         catalog.defined_by(def).map_or_else(|| catalog.table(&def.schema, &def.name), Ok).cloned()
@@ -391,8 +396,9 @@ impl Engine {
         }
     }
 
-    /// Takes the shared metadata lock of a table that was looked up before. False: it has been redefined or dropped since;
-    /// look it up again. Cost: a short search, or one compare-and-exchange the first time in a transaction.
+    /// Takes the shared metadata lock of a table that was looked up before. False: it has been redefined or
+    /// dropped since; look it up again. Cost: a short search, or one compare-and-exchange the first time in a
+    /// transaction.
     ///
     /// # Errors
     /// Those of the lock; [`Error::Damaged`] or [`Error::Forced`] where the table cannot be put to this use.
@@ -435,7 +441,8 @@ impl Engine {
         self.catalog.load()
     }
 
-    /// Replaces the catalog by a changed copy. The caller holds the definition mutex, and has retired the tables that go.
+    /// Replaces the catalog by a changed copy. The caller holds the definition mutex, and has retired the
+    /// tables that go.
     pub(crate) fn change_catalog(&self, change: impl FnOnce(&mut Catalog)) {
         let mut catalog = (**self.catalog.load()).clone();
         change(&mut catalog);
@@ -458,8 +465,8 @@ impl Engine {
 
     // Values and time.
 
-    /// Appends an off-page value to `out`. The row that refers to it is visible to a view that is still published, or
-    /// locked. KILL ends it.
+    /// Appends an off-page value to `out`. The row that refers to it is visible to a view that is still
+    /// published, or locked. KILL ends it.
     pub fn read_value(&self, reference: &OverflowRef, out: &mut Vec<u8>) -> Result<()> {
         Ok(self.store.read_overflow_of_statement(reference, out)?)
     }

@@ -40,8 +40,8 @@ pub enum Effect {
 pub enum Error {
     /// A key that must be unique is there already (1062).
     DuplicateKey(Box<DuplicateKey>),
-    /// A lock was not to be had (1205, 1213, 3572, 1317, 1053), or a write is refused (1792), or there is no such
-    /// savepoint (1305).
+    /// A lock was not to be had (1205, 1213, 3572, 1317, 1053), or a write is refused (1792), or there is no
+    /// such savepoint (1305).
     Lock(trx::Error),
     /// A row is not as the transaction's view sees it, which it has to be (1020).
     RecordChanged {
@@ -79,8 +79,8 @@ pub enum Error {
         /// The transaction whose undo it is.
         trx: base::TrxId,
     },
-    /// A change cannot be undone, or purged, because undo that was swapped cannot be read back. The next start has it from
-    /// the log.
+    /// A change cannot be undone, or purged, because undo that was swapped cannot be read back. The next
+    /// start has it from the log.
     UndoUnreadable(Box<trx::SwapError>),
     /// AUTO_INCREMENT has run out of numbers (1467).
     AutoIncrementExhausted,
@@ -302,7 +302,8 @@ impl Error {
             Error::UndoFull(_) | Error::LogFull(_) | Error::UndoNotSwapped(_) => Effect::Statement,
             // What was read has changed nothing.
             Error::VersionUnreadable(_) | Error::VersionDamaged { .. } => Effect::Statement,
-            // What should be undone stands, in progress and unseen, until the next start. Nobody may commit it.
+            // What should be undone stands, in progress and unseen, until the next start. Nobody may commit
+            // it.
             Error::UndoUnreadable(_) => Effect::Connection,
             // No number, no row.
             Error::AutoIncrementExhausted => Effect::Statement,
@@ -340,8 +341,8 @@ impl Error {
         }
     }
 
-    /// Whether a page cannot be read, is not what was written there, or not what refers to it: `Engine::name_damage` says
-    /// whose it is.
+    /// Whether a page cannot be read, is not what was written there, or not what refers to it:
+    /// `Engine::name_damage` says whose it is.
     pub fn is_corrupt_page(&self) -> bool {
         match self {
             Error::Storage(error) => error.damaged_page().is_some(),

@@ -1,4 +1,5 @@
-//! Starting in spite of damage (`innodb_force_recovery`): what a start leaves out, and what is refused while it is in force.
+//! Starting in spite of damage (`innodb_force_recovery`): what a start leaves out, and what is refused while
+//! it is in force.
 //!
 //! | level | left out | refused |
 //! |---|---|---|
@@ -7,8 +8,8 @@
 //! | 4 | as 3 | all changes |
 //! | 6 | that, and: the redo log; pages are read as they are on disk, and no file is written (an older directory's page file is still renamed) | all changes |
 //!
-//! Level 2 acts as 1, and 5 as 4. Where the file header, the extent map or the dictionary is not whole, nothing can be changed at
-//! any level.
+//! Level 2 acts as 1, and 5 as 4. Where the file header, the extent map or the dictionary is not whole,
+//! nothing can be changed at any level.
 
 use crate::error::Error;
 

@@ -1,9 +1,9 @@
 //! Freed space that waits for a checkpoint.
 //!
-//! An extent's disk space goes back to the file system once no recovery needs its bytes, which is when a checkpoint lies past
-//! its release. A large log takes hours to ask for one on a quiet server. So where much space waits for long, the pages are
-//! written up to its release, a part in each round, and a checkpoint is recorded. Space that is soon used again is never
-//! worth that: it does not wait long enough.
+//! An extent's disk space goes back to the file system once no recovery needs its bytes, which is when a
+//! checkpoint lies past its release. A large log takes hours to ask for one on a quiet server. So where much
+//! space waits for long, the pages are written up to its release, a part in each round, and a checkpoint is
+//! recorded. Space that is soon used again is never worth that: it does not wait long enough.
 
 use base::Lsn;
 
@@ -21,10 +21,11 @@ pub(crate) struct FreedSpace {
 }
 
 impl FreedSpace {
-    /// Takes note of another round; returns where the next checkpoint must lie past, if that is to be hastened.
+    /// Takes note of another round; returns where the next checkpoint must lie past, if that is to be
+    /// hastened.
     ///
-    /// `waiting`: how many freed extents still take disk space, and when the last of them was freed. `redo_lsn`: of the last
-    /// checkpoint.
+    /// `waiting`: how many freed extents still take disk space, and when the last of them was freed.
+    /// `redo_lsn`: of the last checkpoint.
     pub(crate) fn next_round(&mut self, waiting: (usize, Lsn), redo_lsn: Lsn) -> Option<Lsn> {
         let (extents, freed_at) = waiting;
         if extents < EXTENTS_WORTH || freed_at < redo_lsn {

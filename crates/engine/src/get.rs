@@ -46,7 +46,8 @@ impl Table {
         self.clustered().tree.foresee(&engine.store, clustered_key)
     }
 
-    /// Reads the visible row with `clustered_key` under its leaf's latch: `read` does no I/O and waits for nothing.
+    /// Reads the visible row with `clustered_key` under its leaf's latch: `read` does no I/O and waits for
+    /// nothing.
     ///
     /// # Errors
     /// [`Error::TableDefinitionChanged`]: the table was truncated after the view was taken.

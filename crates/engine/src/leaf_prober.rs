@@ -1,4 +1,5 @@
-//! Looking up many keys in one index with its leaf latched in between: the inner side of a join that reads no other page.
+//! Looking up many keys in one index with its leaf latched in between: the inner side of a join that reads no
+//! other page.
 
 use std::ops::Bound;
 
@@ -13,8 +14,9 @@ use crate::row::version::{self, Seen};
 use crate::scan::{Batch, Selection, Source, end_slot};
 use crate::table::Table;
 
-/// Looks up keys under one view. Rows are read in place: between two calls it may hold a leaf latched, so touch no other
-/// page and wait for nothing before [`LeafProber::release`]. [`crate::Prober`] is for those who must.
+/// Looks up keys under one view. Rows are read in place: between two calls it may hold a leaf latched, so
+/// touch no other page and wait for nothing before [`LeafProber::release`]. [`crate::Prober`] is for those
+/// who must.
 ///
 /// Not for a secondary index under a mixed view, whose entries are looked up in other pages.
 #[derive(Debug)]
@@ -58,8 +60,8 @@ impl<'e> LeafProber<'e> {
         })
     }
 
-    /// The row with exactly this clustered key; only for the clustered index. Cost: a search where the key is on the leaf
-    /// that is held; see [`Probe::find`] for others.
+    /// The row with exactly this clustered key; only for the clustered index. Cost: a search where the key is
+    /// on the leaf that is held; see [`Probe::find`] for others.
     #[inline(always)]
     pub fn get(&mut self, key: &[u8]) -> Result<Option<RowRef<'_>>> {
         debug_assert!(self.source.index.format.is_clustered(), "exact lookups are for clustered keys");
@@ -136,7 +138,8 @@ impl<'e> LeafProber<'e> {
     }
 }
 
-/// What the view sees of a record on a page that it does not see the whole of; an older version is built in `older`.
+/// What the view sees of a record on a page that it does not see the whole of; an older version is built in
+/// `older`.
 #[inline(never)]
 fn version_of<'a>(
     source: Source<'a>,

@@ -14,8 +14,9 @@
 //! 5. Definition changes hold no row locks; see `trx`, invariant 4.
 //!
 //! # Latching
-//! A row operation latches one leaf at a time, and waits for locks of rows and gaps with none. A [`Scan`] keeps its leaf latched between two calls unless it is detached;
-//! while it does, its thread must not change rows, wait, or latch any other page.
+//! A row operation latches one leaf at a time, and waits for locks of rows and gaps with none. A [`Scan`]
+//! keeps its leaf latched between two calls unless it is detached; while it does, its thread must not change
+//! rows, wait, or latch any other page.
 //!
 //! # Failure
 //! [`Error::effect`] says how far an error reaches. A row operation that fails has changed nothing.

@@ -12,7 +12,8 @@ pub const KEYS_MAX: usize = 64;
 pub const KEY_PARTS_MAX: usize = 16;
 /// Most bytes of an index's columns, as MySQL counts them.
 pub const KEY_BYTES_MAX: usize = 3072;
-/// Most bytes of a row's columns, as MySQL counts them; BLOB and TEXT count as their length words and pointer.
+/// Most bytes of a row's columns, as MySQL counts them; BLOB and TEXT count as their length words and
+/// pointer.
 pub const ROW_BYTES_MAX: usize = 65_535;
 
 const _: () = assert!(

@@ -1,16 +1,16 @@
-//! Reading a stretch of an index and locking what is read: rows by their clustered keys, the gaps between them by the keys of
-//! the index.
+//! Reading a stretch of an index and locking what is read: rows by their clustered keys, the gaps between
+//! them by the keys of the index.
 //!
 //! ```text
 //!            |-- gap lock ------------------------------->|   grows before the next record is asked for
 //!   --- a --[ from    b         c        d (of another)   to ] --- e
 //!                     locked    locked   wait, no latch held
 //! ```
-//! A gap grows under the latch of the leaf where its new end is. What lies on another leaf may have been inserted before it
-//! grew, so the next record is looked for again then: who comes later finds the lock.
+//! A gap grows under the latch of the leaf where its new end is. What lies on another leaf may have been
+//! inserted before it grew, so the next record is looked for again then: who comes later finds the lock.
 //!
-//! *Semi-consistent* scans of the clustered index do not wait for a row that another has locked: they hand out what was
-//! committed of it, and go on behind it unless the caller insists.
+//! *Semi-consistent* scans of the clustered index do not wait for a row that another has locked: they hand
+//! out what was committed of it, and go on behind it unless the caller insists.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -67,12 +67,15 @@ pub(crate) fn lock_row(engine: &Engine, table: &Table, rows: RowLocker<'_>, key:
     }
 }
 
-/// # Errors  [`Error::RecordChanged`]: the row's writer, who has ended, is one that the transaction must see and does not.
+/// # Errors
+/// [`Error::RecordChanged`]: the row's writer, who has ended, is one that the transaction must see and
+/// does not.
 fn ensure_seen(table: &Table, rows: RowLocker<'_>, writer: TrxId) -> Result<()> {
     if rows.refuses(writer) { Err(Error::record_changed(table)) } else { Ok(()) }
 }
 
-/// A scan that locks each row before it hands it out, and holds no latch between calls. It sees the newest versions.
+/// A scan that locks each row before it hands it out, and holds no latch between calls. It sees the newest
+/// versions.
 #[derive(Debug)]
 pub struct LockingScan<'e> {
     engine: &'e Engine,
@@ -173,8 +176,8 @@ impl<'e> LockingScan<'e> {
         self.next_row_where(None)
     }
 
-    /// As [`LockingScan::next_row`], for a secondary index: entries that `is_wanted` refuses are passed, and their rows are
-    /// neither locked nor waited for. It is asked with the entry's leaf latched.
+    /// As [`LockingScan::next_row`], for a secondary index: entries that `is_wanted` refuses are passed, and
+    /// their rows are neither locked nor waited for. It is asked with the entry's leaf latched.
     /// # Errors  Those of locks, and of pages.
     pub fn next_row_where(&mut self, mut is_wanted: Option<IsWanted<'_>>) -> Result<Option<FoundRow<'_>>> {
         self.new = None;
@@ -236,8 +239,8 @@ impl<'e> LockingScan<'e> {
         Ok(None)
     }
 
-    /// The row handed out last, which is not locked, is wanted: it is waited for and handed out again, locked, if it is still
-    /// there.
+    /// The row handed out last, which is not locked, is wanted: it is waited for and handed out again,
+    /// locked, if it is still there.
     pub fn insist(&mut self) {
         if let Some((_, key)) = self.unlocked.take() {
             self.insisted = Some(key);
@@ -273,8 +276,8 @@ impl<'e> LockingScan<'e> {
         }
     }
 
-    /// Whether no other key of the range can come after a record's `key`: that of a row of the clustered index, at the end of
-    /// the range. So the gap beyond stays free.
+    /// Whether no other key of the range can come after a record's `key`: that of a row of the clustered
+    /// index, at the end of the range. So the gap beyond stays free.
     fn is_last(&self, key: &[u8]) -> bool {
         self.direction == Direction::Forward
             && self.locks.gaps

@@ -27,8 +27,8 @@ impl LogSpace {
 }
 
 impl Ahead for LogSpace {
-    /// Rolling back logs less than what it undoes has logged, which lies above the first undo of all that is open; and all undo
-    /// there is bounds it, too, where one transaction is old and has changed little.
+    /// Rolling back logs less than what it undoes has logged, which lies above the first undo of all that is
+    /// open; and all undo there is bounds it, too, where one transaction is old and has changed little.
     fn rollback_bytes(&self, tail: Lsn) -> u64 {
         let Some(trx) = self.trx.upgrade() else { return 0 };
         let Some(first_undo) = trx.unfinished().into_iter().map(|(_, first)| first).min() else { return 0 };

@@ -1,18 +1,20 @@
 //! Lost values: finds and frees off-page values that no row references after a crash.
 //!
-//! Purge frees a value that has lost its row, and knows it from undo. While an old view keeps purge from it, a checkpoint may let
-//! the log go that says so; a crash then leaves pages that nothing refers to. After a start that follows a crash, the purge
-//! thread searches for them:
+//! Purge frees a value that has lost its row, and knows it from undo. While an old view keeps purge from it,
+//! a checkpoint may let the log go that says so; a crash then leaves pages that nothing refers to. After a
+//! start that follows a crash, the purge thread searches for them:
 //!
 //! 1. The start notes which pages are in use where values may be (`space::Store::begin_claims`).
-//! 2. Once what the start found open is rolled back and all extents are swept, the rows of all tables that may have
-//!    off-page values are read, some leaves at a time. Each reference claims its pages.
+//! 2. Once what the start found open is rolled back and all extents are swept, the rows of all tables that
+//!    may have off-page values are read, some leaves at a time. Each reference claims its pages.
 //! 3. Pages of values that are not claimed are freed.
 //!
-//! A value that a statement takes from its row meanwhile is claimed before the row changes: purge will free it. So is what
-//! is freed. Values written meanwhile are on pages that were not in use at the start, or were freed since.
+//! A value that a statement takes from its row meanwhile is claimed before the row changes: purge will free
+//! it. So is what is freed. Values written meanwhile are on pages that were not in use at the start, or were
+//! freed since.
 //!
-//! A shutdown that comes before the end leaves a note in the dictionary, so that the next start searches, too.
+//! A shutdown that comes before the end leaves a note in the dictionary, so that the next start searches,
+//! too.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -76,7 +78,8 @@ impl Search {
 }
 
 impl Engine {
-    /// Begins the search of a start that follows a crash, or a shutdown that has left a note. Nobody works yet.
+    /// Begins the search of a start that follows a crash, or a shutdown that has left a note. Nobody works
+    /// yet.
     pub(crate) fn begin_search(&self, is_unclean: bool) -> Result<()> {
         if !is_unclean && !self.has_search_note()? {
             return Ok(());
@@ -101,8 +104,8 @@ impl Engine {
         Ok(self.dictionary.get(&self.store, Kind::SearchNote, NOTE)?.is_some())
     }
 
-    /// Claims the values of a row that is about to lose them, if only some: purge will free them. The caller may hold the row's
-    /// leaf, but not the state of the space.
+    /// Claims the values of a row that is about to lose them, if only some: purge will free them. The caller
+    /// may hold the row's leaf, but not the state of the space.
     #[cold]
     pub(crate) fn spare_values(&self, format: &RowFormat, record: Record<'_>) {
         let row = RowRef::new(format, record);
@@ -130,7 +133,8 @@ impl Engine {
         };
         match went_on {
             Err(error) if error.is_full_disk() => Ok(false),
-            // The references in its rows are unknown. A statement that reads the page reports it; the next start searches again.
+            // The references in its rows are unknown. A statement that reads the page reports it; the next
+            // start searches again.
             Err(error) if error.is_corrupt_page() => {
                 self.lost_values.is_left_over.store(true, Ordering::Relaxed);
                 self.stop_search();

@@ -12,9 +12,9 @@ use crate::table::Table;
 
 /// Looks up keys under one view and holds no latch between calls.
 ///
-/// A leaf that is hit twice in a row is copied, and keys that fall on the copy cost a search only; a key asked for again
-/// costs a comparison. The copy stays right for the view, whatever others do. It does not see what the own transaction
-/// changes after the first call: use a prober for one statement.
+/// A leaf that is hit twice in a row is copied, and keys that fall on the copy cost a search only; a key
+/// asked for again costs a comparison. The copy stays right for the view, whatever others do. It does not see
+/// what the own transaction changes after the first call: use a prober for one statement.
 #[derive(Debug)]
 pub struct Prober<'e> {
     source: Source<'e>,

@@ -1,9 +1,9 @@
 //! Purge: removing what no view can see any more.
 //!
-//! Only transactions that deleted rows, closed entries or left off-page values behind are visited, oldest first, once
-//! the horizon has passed them. Undo whose transactions are all behind the horizon is freed by the chunk. Purge waits for no
-//! definition change: a transaction whose table is locked is passed over and has its turn again in the next step, and what
-//! is left in a tree that is gone is void.
+//! Only transactions that deleted rows, closed entries or left off-page values behind are visited, oldest
+//! first, once the horizon has passed them. Undo whose transactions are all behind the horizon is freed by
+//! the chunk. Purge waits for no definition change: a transaction whose table is locked is passed over and
+//! has its turn again in the next step, and what is left in a tree that is gone is void.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,7 +23,8 @@ use crate::recovery::StartLog;
 use crate::row::writer::remove;
 use crate::table::Table;
 
-/// How long the background thread rests between two looks. Nobody ever waits for purge, so no commit wakes it.
+/// How long the background thread rests between two looks. Nobody ever waits for purge, so no commit wakes
+/// it.
 const REST: Duration = Duration::from_millis(100);
 /// Extents (1 MiB each) swept before purge has its turn again.
 const SWEPT_PER_ROUND: usize = 8;
@@ -60,8 +61,8 @@ impl PurgeControl {
         self.wake.notify_all();
     }
 
-    /// Keeps purge from beginning another step while the guard lives; waits for the one under way. The caller holds no
-    /// metadata lock.
+    /// Keeps purge from beginning another step while the guard lives; waits for the one under way. The caller
+    /// holds no metadata lock.
     pub(crate) fn pause(&self) -> MutexGuard<'_, ()> {
         self.turn.lock()
     }
@@ -85,7 +86,8 @@ impl PurgeControl {
         }
     }
 
-    /// Whether this is the first time that background work meets the damaged system page `page`, which is to be logged once.
+    /// Whether this is the first time that background work meets the damaged system page `page`, which is to
+    /// be logged once.
     #[cold]
     pub(crate) fn is_new_damage(&self, page: PageNo) -> bool {
         self.logged_pages.lock().insert(page)
@@ -120,8 +122,9 @@ pub(crate) fn run(engine: &std::sync::Weak<Engine>, control: &PurgeControl) -> R
 }
 
 impl Engine {
-    /// Purges up to `transactions_max` committed transactions that every view sees, and frees undo. Transactions whose tables a
-    /// definition change has locked are passed over until another step, and so are all while a full disk has no log for it.
+    /// Purges up to `transactions_max` committed transactions that every view sees, and frees undo.
+    /// Transactions whose tables a definition change has locked are passed over until another step, and so
+    /// are all while a full disk has no log for it.
     pub fn purge_step(&self, transactions_max: usize) -> Result<PurgeReport> {
         self.free_gone_trees()?;
         let _turn = self.purge.turn.lock();
@@ -154,7 +157,8 @@ impl Engine {
         Ok(report)
     }
 
-    /// Purges the committed transactions that have left off-page values without a row. False: a full disk has no log for it.
+    /// Purges the committed transactions that have left off-page values without a row. False: a full disk has
+    /// no log for it.
     pub(crate) fn purge_values_only(&self) -> Result<bool> {
         let _turn = self.purge.turn.lock();
         let (horizon, mut passed_over, mut removed) = (self.trx.purge_horizon(), 0, 0);
@@ -207,7 +211,8 @@ impl Engine {
             }
             entry.rest = record.prev;
         }
-        // After the records: a crash in between may leave a value without its row, never a row without its value.
+        // After the records: a crash in between may leave a value without its row, never a row without its
+        // value.
         if entry.has_values { self.purge_values(entry, &mut held, removed) } else { Ok(Done::Whole) }
     }
 
@@ -239,13 +244,14 @@ impl Engine {
         Ok(Done::Whole)
     }
 
-    /// Removes what `record` of a committed transaction left behind. For recovery: nobody reads, and nobody locks tables, yet.
+    /// Removes what `record` of a committed transaction left behind. For recovery: nobody reads, and nobody
+    /// locks tables, yet.
     pub(crate) fn purge_now(&self, id: TrxId, record: &UndoRecord) -> Result<()> {
         self.purge_sound(id, record, &mut HeldTable::default()).map(drop)
     }
 
-    /// [`Engine::purge_record`] that passes over what a damaged page keeps it from: its index is out of use from then on, and
-    /// what refers to values there keeps them.
+    /// [`Engine::purge_record`] that passes over what a damaged page keeps it from: its index is out of use
+    /// from then on, and what refers to values there keeps them.
     fn purge_sound(&self, id: TrxId, record: &UndoRecord, held: &mut HeldTable) -> Result<Purged> {
         match self.purge_record(id, record, held) {
             Err(error) if error.is_corrupt_page() => {
@@ -345,7 +351,8 @@ impl HeldTable {
         self.table.as_ref().map(|(table, position)| (&**table, *position))
     }
 
-    /// Holds the table of an index. It waits for nobody, and lets a definition change that waits for the table have it soon.
+    /// Holds the table of an index. It waits for nobody, and lets a definition change that waits for the
+    /// table have it soon.
     pub(crate) fn hold(&mut self, engine: &Engine, index: IndexId) -> Hold {
         let held = self.hold_again(index);
         if held == Some(Hold::Held) {

@@ -1,14 +1,17 @@
 //! Quarantine: a page that cannot be read, or fails its check, disables its index.
 //!
-//! It takes its index out of use: a secondary index alone, the clustered one with its table. Statements that would
-//! read a damaged clustered index, or change rows of a table with any damaged index, are refused by name; plans pass over a
-//! damaged secondary index. A table without damage pays nothing: statements check its usability anyway ([`Table::is_plain`]).
+//! It takes its index out of use: a secondary index alone, the clustered one with its table. Statements that
+//! would read a damaged clustered index, or change rows of a table with any damaged index, are refused by
+//! name; plans pass over a damaged secondary index. A table without damage pays nothing: statements check its
+//! usability anyway ([`Table::is_plain`]).
 //!
-//! Damage found by a read is kept in memory only; after a restart the next read finds it again, unless it was repaired. Where a rollback or redo could not make a change, or a row's entry is missing, that is in the dictionary until the index is
-//! dropped: its pages lack something even if they can be read, and rows of a rolled back transaction would look committed there.
+//! Damage found by a read is kept in memory only; after a restart the next read finds it again, unless it was
+//! repaired. Where a rollback or redo could not make a change, or a row's entry is missing, that is in the
+//! dictionary until the index is dropped: its pages lack something even if they can be read, and rows of a
+//! rolled back transaction would look committed there.
 //!
-//! DROP TABLE, TRUNCATE TABLE and DROP INDEX read no page of the trees that go, and end it. So does a CHECK TABLE that finds
-//! nothing wrong, for what was only read.
+//! DROP TABLE, TRUNCATE TABLE and DROP INDEX read no page of the trees that go, and end it. So does a CHECK
+//! TABLE that finds nothing wrong, for what was only read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -136,7 +139,8 @@ impl Table {
     }
 
     /// # Errors
-    /// [`Error::Damaged`] if the clustered index is damaged, or, for a statement that changes rows, any index.
+    /// [`Error::Damaged`] if the clustered index is damaged, or, for a statement that changes rows, any
+    /// index.
     fn ensure_undamaged(&self, use_: TableUse) -> Result<()> {
         let needed = if use_ == TableUse::Write { self.indexes.len() } else { 1 };
         for position in 0..needed {
@@ -149,7 +153,8 @@ impl Table {
 }
 
 impl Engine {
-    /// Whether a statement may use a table whose usability is not plain, its metadata lock held. False: it was redefined.
+    /// Whether a statement may use a table whose usability is not plain, its metadata lock held. False: it
+    /// was redefined.
     #[cold]
     pub(crate) fn may_use(&self, table: &Table, use_: TableUse) -> Result<bool> {
         if !table.is_current() {
@@ -162,13 +167,15 @@ impl Engine {
         Ok(true)
     }
 
-    /// Names the index that a damaged page belongs to, if `error` is about one, and takes it out of use. `tables` are those
-    /// that the statement has used. The caller holds no latch, and not the definition mutex.
+    /// Names the index that a damaged page belongs to, if `error` is about one, and takes it out of use.
+    /// `tables` are those that the statement has used. The caller holds no latch, and not the definition
+    /// mutex.
     #[cold]
     pub fn name_damage(&self, error: Error, tables: &[Arc<Table>]) -> Error {
         let index = match &error {
             Error::IndexDisagrees { index } => {
-                // No page that is read after a restart would show it. Without the dictionary it is known until then.
+                // No page that is read after a restart would show it. Without the dictionary it is known
+                // until then.
                 if let Err(unknown) = self.lose(*index, &error.to_string()) {
                     self.notes.note(&format!("data file: {error}; a restart forgets it: {unknown}"));
                 }
@@ -185,8 +192,8 @@ impl Engine {
             .map_or(error, |damaged| Error::Damaged(Box::new(damaged)))
     }
 
-    /// The trees that damaged pages are part of, or their links lead to: those of a table. Cost: may read the inner pages of
-    /// the tables among which it looks, each once, however many pages there are.
+    /// The trees that damaged pages are part of, or their links lead to: those of a table. Cost: may read the
+    /// inner pages of the tables among which it looks, each once, however many pages there are.
     #[cold]
     pub(crate) fn find_owners(
         &self,
@@ -243,7 +250,8 @@ impl Engine {
         }
     }
 
-    /// The tree of a page that no link and no map names, and that a statement has met which has used `tables`.
+    /// The tree of a page that no link and no map names, and that a statement has met which has used
+    /// `tables`.
     fn find_used(&self, page: PageNo, tables: &[Arc<Table>]) -> Option<IndexId> {
         let catalog = self.catalog();
         let mut used = tables.iter().flat_map(|table| table.index_ids());
@@ -270,7 +278,8 @@ impl Engine {
         self.put_out_of_use(Damage { index, why: cause.into(), is_lost: false })
     }
 
-    /// Background work has met damage in the tree of `index`, and leaves undone what it was about to do there.
+    /// Background work has met damage in the tree of `index`, and leaves undone what it was about to do
+    /// there.
     #[cold]
     pub(crate) fn pass_over_damage(&self, index: IndexId, cause: &Error) {
         let page = if let Error::Storage(error) = cause { error.damaged_page() } else { None };
@@ -358,8 +367,8 @@ impl Engine {
         Ok(())
     }
 
-    /// A check of the whole table has found nothing wrong, with its exclusive metadata lock held: what was only read is
-    /// mended. Returns what is not.
+    /// A check of the whole table has found nothing wrong, with its exclusive metadata lock held: what was
+    /// only read is mended. Returns what is not.
     pub(crate) fn lift_quarantine(&self, table: &Table) -> Vec<DamagedIndex> {
         let _definition = self.definition.lock();
         table.state.damages.forget_read();
@@ -373,8 +382,9 @@ impl Engine {
         left
     }
 
-    /// Runs a rollback, which goes on past changes that damaged pages keep it from undoing: their indexes are out of use from
-    /// then on. The caller holds no latch, no undo and not the definition mutex; `undo` can be called again.
+    /// Runs a rollback, which goes on past changes that damaged pages keep it from undoing: their indexes are
+    /// out of use from then on. The caller holds no latch, no undo and not the definition mutex; `undo` can
+    /// be called again.
     #[inline]
     pub(crate) fn past_damage<R>(&self, mut undo: impl FnMut() -> Result<R>) -> Result<R> {
         loop {

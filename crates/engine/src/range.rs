@@ -12,8 +12,8 @@ pub enum Direction {
     Backward,
 }
 
-/// A stretch of an index, given by key bytes that may be the leading parts only: a bound stands for all keys that
-/// start with it. `Included` bounds take them all in, `Excluded` ones leave them all out.
+/// A stretch of an index, given by key bytes that may be the leading parts only: a bound stands for all keys
+/// that start with it. `Included` bounds take them all in, `Excluded` ones leave them all out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyRange {
     /// First key; empty = from the start.

@@ -18,8 +18,9 @@ use crate::table::{Index, Table};
 
 /// A scan of one index under one view.
 ///
-/// Between two calls it keeps the leaf of the last batch latched: the rows are read in place. Do not change rows, wait,
-/// or touch any other page meanwhile; call [`Scan::suspend`] before, or make the scan [`Scan::detached`].
+/// Between two calls it keeps the leaf of the last batch latched: the rows are read in place. Do not change
+/// rows, wait, or touch any other page meanwhile; call [`Scan::suspend`] before, or make the scan
+/// [`Scan::detached`].
 #[derive(Debug)]
 pub struct Scan<'e> {
     source: Source<'e>,
@@ -135,15 +136,16 @@ impl<'e> Scan<'e> {
         memory
     }
 
-    /// A scan that copies each leaf and holds no latch between calls: the rows of a batch stay readable while other
-    /// pages are read or changed. Cost: a copy of 16 KiB a leaf.
+    /// A scan that copies each leaf and holds no latch between calls: the rows of a batch stay readable while
+    /// other pages are read or changed. Cost: a copy of 16 KiB a leaf.
     pub fn detached(mut self) -> Self {
         self.copy = Some(Box::new([0; PAGE_SIZE]));
         self
     }
 
-    /// Starts again with another range of the same index; buffers are kept. A detached scan answers from the leaf it has
-    /// when all of the range is there: right for its view, but blind to what the own transaction has changed since.
+    /// Starts again with another range of the same index; buffers are kept. A detached scan answers from the
+    /// leaf it has when all of the range is there: right for its view, but blind to what the own transaction
+    /// has changed since.
     pub fn restart(&mut self, range: impl FnOnce(&mut KeyRange)) {
         range(&mut self.memory.range);
         self.memory.selection.handed_out.clear();
@@ -272,7 +274,8 @@ impl<'e> Scan<'e> {
         })
     }
 
-    /// The slots of the cursor's leaf, from the cursor on, that are in the range; whether the range ends here.
+    /// The slots of the cursor's leaf, from the cursor on, that are in the range; whether the range ends
+    /// here.
     fn slots_in_range(&self, cursor: &Cursor<'e>) -> (std::ops::Range<usize>, bool) {
         let page = cursor.page();
         match self.direction {
@@ -363,8 +366,8 @@ impl Selection {
         Ok(())
     }
 
-    /// As [`Selection::select`] where the entries tell by themselves. Cost: a look at the marks a slot when the whole page
-    /// is visible.
+    /// As [`Selection::select`] where the entries tell by themselves. Cost: a look at the marks a slot when
+    /// the whole page is visible.
     pub(crate) fn select_settled(
         &mut self,
         source: Source<'_>,
@@ -554,8 +557,8 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Appends the clustered key of a row: of a clustered record its key, of a secondary entry the piece of it behind the
-/// declared parts.
+/// Appends the clustered key of a row: of a clustered record its key, of a secondary entry the piece of it
+/// behind the declared parts.
 pub(crate) fn append_clustered_key(index: &Index, row: &RowRef<'_>, out: &mut Vec<u8>) {
     row.record().with_key(|key| {
         let mut at = 0;
@@ -580,8 +583,8 @@ impl Index {
         });
     }
 
-    /// Appends the clustered key of one of this index's rows to `out`. Cost: a copy; parts of variable length are
-    /// stepped over.
+    /// Appends the clustered key of one of this index's rows to `out`. Cost: a copy; parts of variable length
+    /// are stepped over.
     #[inline]
     pub fn clustered_key(&self, row: &RowRef<'_>, out: &mut Vec<u8>) {
         append_clustered_key(self, row, out);

@@ -12,7 +12,8 @@ use crate::error::{Error, Result};
 pub enum ShutdownMode {
     /// All that committed transactions have left is purged.
     Slow,
-    /// Of that the off-page values without a row are freed, which nobody would find later; the next server sweeps the rest.
+    /// Of that the off-page values without a row are freed, which nobody would find later; the next server
+    /// sweeps the rest.
     Fast,
     /// The log is written, and no more: the next start recovers.
     Abrupt,
@@ -24,9 +25,10 @@ impl Engine {
         self.shut_down(ShutdownMode::Slow)
     }
 
-    /// Rolls open transactions back, writes everything and marks the directory as cleanly closed, or leaves that to the next
-    /// start, as [`ShutdownMode::Abrupt`] says, or where a disk is too full to purge. Later calls of any kind fail with
-    /// [`Error::Closed`](crate::Error::Closed) or a lock error; a second shutdown does nothing.
+    /// Rolls open transactions back, writes everything and marks the directory as cleanly closed, or leaves
+    /// that to the next start, as [`ShutdownMode::Abrupt`] says, or where a disk is too full to purge. Later
+    /// calls of any kind fail with [`Error::Closed`](crate::Error::Closed) or a lock error; a second shutdown
+    /// does nothing.
     ///
     /// Sessions need not have ended, but nobody may be inside a read or hold a scan.
     pub fn shut_down(&self, mode: ShutdownMode) -> Result<()> {
@@ -64,8 +66,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Writes what the next start finds in the dictionary. False: a full disk, or a damaged page of it, has kept some of that
-    /// from being written.
+    /// Writes what the next start finds in the dictionary. False: a full disk, or a damaged page of it, has
+    /// kept some of that from being written.
     fn is_dictionary_written(&self) -> Result<bool> {
         let settle = || {
             let _definition = self.definition.lock();

@@ -4,16 +4,19 @@
 //!  first undo          spilled up to                     tail
 //!  |  undo of the transaction, copied to undo/ID.undo  |  undo of the transaction, in the log alone
 //! ```
-//! When checkpoints would keep more than a quarter of the log's capacity for the undo of open transactions, one pass over
-//! the log copies their undo and compensation to a file for each. A checkpoint then says how much of the file counts and
-//! where the log goes on. A start reads the file as if it lay in the log, and leaves out what the log has of the same
-//! transaction before that place. What a transaction undoes while the server runs it reads from memory.
+//! When checkpoints would keep more than a quarter of the log's capacity for the undo of open transactions,
+//! one pass over the log copies their undo and compensation to a file for each. A checkpoint then says how
+//! much of the file counts and where the log goes on. A start reads the file as if it lay in the log, and
+//! leaves out what the log has of the same transaction before that place. What a transaction undoes while the
+//! server runs it reads from memory.
 //!
 //! # Rules
 //! 1. A file, and its name, are durable before a checkpoint counts on them.
 //! 2. A file goes when a checkpoint that does not name it is durable: its transaction's end is, then.
-//! 3. A transaction whose end a pass has met is listed by no later checkpoint: the log from there on may lack that end.
-//! 4. A disk without room for a file keeps the log as it is. A file that could not be synced is never added to again.
+//! 3. A transaction whose end a pass has met is listed by no later checkpoint: the log from there on may lack
+//!    that end.
+//! 4. A disk without room for a file keeps the log as it is. A file that could not be synced is never added
+//!    to again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -127,7 +130,8 @@ impl Spills {
         Spills { folder, files: BTreeMap::new(), notes: Arc::clone(notes), has_warned: false }
     }
 
-    /// Goes on with files that the last checkpoint names. The next one drops those whose transactions have ended.
+    /// Goes on with files that the last checkpoint names. The next one drops those whose transactions have
+    /// ended.
     pub(crate) fn adopt(&mut self, spilled: &BTreeMap<TrxId, SpilledUndo>) -> Result<()> {
         let SpillFolder { disk, identity, .. } = &self.folder;
         for (&trx, &SpilledUndo { up_to, bytes }) in spilled {
@@ -280,7 +284,8 @@ impl Spills {
         self.folder.remove_swap();
     }
 
-    /// What a checkpoint says of the `unfinished` transactions, and of those that it leaves out, the first undo.
+    /// What a checkpoint says of the `unfinished` transactions, and of those that it leaves out, the first
+    /// undo.
     pub(crate) fn states(&self, unfinished: &[(TrxId, Lsn)], begin: Lsn) -> (Vec<TrxState>, Option<Lsn>) {
         let has_ended = |trx: &TrxId| self.files.get(trx).is_some_and(|spilled| spilled.has_ended);
         let (ended, open): (Vec<_>, Vec<_>) = unfinished.iter().partition(|(trx, _)| has_ended(trx));
@@ -299,8 +304,8 @@ impl Spills {
         (open.into_iter().map(state).collect(), ended.into_iter().map(|(_, first_undo)| first_undo).min())
     }
 
-    /// Removes the files of transactions that are not among the `unfinished` ones. A checkpoint that does not name them is
-    /// durable.
+    /// Removes the files of transactions that are not among the `unfinished` ones. A checkpoint that does not
+    /// name them is durable.
     pub(crate) fn remove_superfluous(&mut self, unfinished: &[(TrxId, Lsn)]) {
         let folder = &self.folder;
         self.files.retain(|trx, _| {

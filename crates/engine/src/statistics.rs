@@ -1,9 +1,10 @@
 //! Samples of a table's indexes: how many rows share a key.
 //!
-//! Nothing is counted while rows change. The first plan that asks samples the indexes; a later one does again once the table
-//! has grown to twice its size or shrunk to half of it, and ANALYZE TABLE at once. A small index is read whole, of others
-//! [`LEAVES`] leaves are, chosen by chance from the same seed each time. Two records that follow one another in a leaf
-//! differ in the first parts of their keys with a probability whose inverse is the number of rows that agree in them.
+//! Nothing is counted while rows change. The first plan that asks samples the indexes; a later one does again
+//! once the table has grown to twice its size or shrunk to half of it, and ANALYZE TABLE at once. A small
+//! index is read whole, of others [`LEAVES`] leaves are, chosen by chance from the same seed each time. Two
+//! records that follow one another in a leaf differ in the first parts of their keys with a probability whose
+//! inverse is the number of rows that agree in them.
 
 use std::sync::Arc;
 
@@ -20,7 +21,8 @@ use crate::table::{Index, Table};
 
 /// Leaves that are looked at in a large index.
 const LEAVES: usize = 20;
-/// What chance begins with. Not the index's number, so that equal tables have equal statistics whenever they were made.
+/// What chance begins with. Not the index's number, so that equal tables have equal statistics whenever they
+/// were made.
 const SEED: u64 = 1;
 /// Below this part of NULLs the sample may have met none of the few leaves that hold them.
 const SAMPLED_NULLS_MIN: f64 = 0.2;
@@ -28,8 +30,8 @@ const SAMPLED_NULLS_MIN: f64 = 0.2;
 const WHOLE_RECORDS: u64 = 2000;
 
 impl Table {
-    /// Statistics of the indexes, sampled if they are old or there are none. `None` while the table is changed, and if a
-    /// page cannot be read. Cost: a mutex; a few leaves of each index when sampled.
+    /// Statistics of the indexes, sampled if they are old or there are none. `None` while the table is
+    /// changed, and if a page cannot be read. Cost: a mutex; a few leaves of each index when sampled.
     pub fn statistics(&self, engine: &Engine) -> Option<Arc<TableStatistics>> {
         let known = self.statistics.lock().clone();
         let rows = self.row_count_estimate();
@@ -57,8 +59,8 @@ impl Table {
         Ok(sampled)
     }
 
-    /// About how many rows have keys in `range` of the index at position `index`. `None` while the table is changed, and if a page
-    /// cannot be read. Cost: a descent where few leaves have them all, else three.
+    /// About how many rows have keys in `range` of the index at position `index`. `None` while the table is
+    /// changed, and if a page cannot be read. Cost: a descent where few leaves have them all, else three.
     pub fn rows_between(&self, engine: &Engine, index: usize, range: &KeyRange) -> Option<f64> {
         let index = self.indexes.get(index)?;
         if range.empty {
@@ -133,8 +135,8 @@ impl Index {
         })
     }
 
-    /// Returns the part of the index's `rows` rows whose first part is NULL. These entries are neighbours, so a sample of leaves may
-    /// miss them all.
+    /// Returns the part of the index's `rows` rows whose first part is NULL. These entries are neighbours, so
+    /// a sample of leaves may miss them all.
     fn null_share(&self, engine: &Engine, rows: u64) -> Result<f64> {
         let encoder = self.format.key_parts().first().and_then(|part| part.encoder);
         let Some(encoder) = encoder.filter(KeyEncoder::is_nullable) else { return Ok(0.0) };
@@ -213,8 +215,8 @@ impl<'f> Sample<'f> {
         std::mem::swap(&mut self.key, &mut self.last);
     }
 
-    /// How many rows agree in the first parts, as [`KeyStatistics`] has them, of an index of `rows` rows; `is_whole`: the sample
-    /// has all of them.
+    /// How many rows agree in the first parts, as [`KeyStatistics`] has them, of an index of `rows` rows;
+    /// `is_whole`: the sample has all of them.
     fn rows_per_prefix(&self, rows: u64, is_whole: bool, is_unique: bool) -> Box<[f64]> {
         let rows = rows.max(1) as f64;
         let parts = self.differ.len();
@@ -222,7 +224,8 @@ impl<'f> Sample<'f> {
             if is_unique && at + 1 == parts {
                 return 1.0;
             }
-            // The first row of all differs from those before it. Where no neighbours differ, they may do beyond the sample.
+            // The first row of all differs from those before it. Where no neighbours differ, they may do
+            // beyond the sample.
             let first = f64::from(u8::from(is_whole));
             let share = (differ as f64 + first).max(0.5) / (self.pairs as f64 + first).max(1.0);
             (1.0 / share).clamp(1.0, rows)

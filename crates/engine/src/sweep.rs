@@ -1,8 +1,9 @@
 //! Sweeping: removing what transactions before the start left for a purge that never came.
 //!
-//! Purge works through what it has in memory; a crash, or a reader at shutdown, leaves delete-marked records and closed
-//! entries that nobody knows of. The map tells in which extents there may be some. In background, after the start, their
-//! leaves are looked at: what a transaction below the restart horizon marked is removed, for every view is younger.
+//! Purge works through what it has in memory; a crash, or a reader at shutdown, leaves delete-marked records
+//! and closed entries that nobody knows of. The map tells in which extents there may be some. In background,
+//! after the start, their leaves are looked at: what a transaction below the restart horizon marked is
+//! removed, for every view is younger.
 
 use base::codec::get_u48;
 use base::{IndexId, TrxId};
@@ -97,8 +98,8 @@ impl Engine {
         none_stays
     }
 
-    /// Whether a transaction that had ended before the start deleted the record, or closed the entry. One that the start
-    /// found unfinished will have undone that.
+    /// Whether a transaction that had ended before the start deleted the record, or closed the entry. One
+    /// that the start found unfinished will have undone that.
     fn is_leftover(&self, record: &Record<'_>, is_row: bool) -> bool {
         let by = if is_row {
             RowHeader::decode(record.payload()).trx

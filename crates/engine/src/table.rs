@@ -205,12 +205,13 @@ impl Table {
     /// Whether this is the newest version; asked with the metadata lock held. Cost: a load.
     #[inline]
     pub fn is_current(&self) -> bool {
-        // Acquire pairs with the release in `retire`: whoever still sees true under the lock sees the live trees.
+        // Acquire pairs with the release in `retire`: whoever still sees true under the lock sees the live
+        // trees.
         self.usability.load(Ordering::Acquire) != usability::RETIRED
     }
 
-    /// Whether it is the newest version, and nothing keeps statements from any use of it; asked with the metadata lock held.
-    /// Cost: a load.
+    /// Whether it is the newest version, and nothing keeps statements from any use of it; asked with the
+    /// metadata lock held. Cost: a load.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         self.usability.load(Ordering::Acquire) == usability::PLAIN
@@ -231,7 +232,8 @@ impl Table {
         let _ = self.usability.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
     }
 
-    /// Whether a plan made under catalog version `version` still finds the table by its name, as it was, and about as large.
+    /// Whether a plan made under catalog version `version` still finds the table by its name, as it was, and
+    /// about as large.
     pub fn serves_plans_of(&self, version: u64) -> bool {
         self.is_current() && self.state.plans_from.load(Ordering::Acquire) <= version
     }
@@ -242,8 +244,8 @@ impl Table {
         self.state.plans_from.fetch_max(version, Ordering::Release);
     }
 
-    /// A newer version takes the place, or the table goes. Called before the catalog version says so: a plan that meets
-    /// the new version finds this one retired.
+    /// A newer version takes the place, or the table goes. Called before the catalog version says so: a plan
+    /// that meets the new version finds this one retired.
     pub(crate) fn retire(&self) {
         self.usability.store(usability::RETIRED, Ordering::Release);
     }

@@ -35,11 +35,13 @@ impl Drop for TableLock {
 }
 
 impl Engine {
-    /// Locks all tables of `requests`, which names none twice, for the session that `wait` names; it has committed. Nobody waits
-    /// while holding one of them, so that those who use several of the tables never wait for this in a circle.
+    /// Locks all tables of `requests`, which names none twice, for the session that `wait` names; it has
+    /// committed. Nobody waits while holding one of them, so that those who use several of the tables never
+    /// wait for this in a circle.
     ///
     /// # Errors
-    /// [`crate::Error::Name`] for tables that are not there, [`trx::Error::LockWaitTimeout`], [`trx::Error::Interrupted`]; nothing is locked then.
+    /// [`crate::Error::Name`] for tables that are not there, [`trx::Error::LockWaitTimeout`],
+    /// [`trx::Error::Interrupted`]; nothing is locked then.
     pub fn lock_tables(&self, requests: &[TableRequest], wait: &ExclusiveWait) -> Result<Vec<TableLock>> {
         self.ensure_open()?;
         lock_all(requests.len(), wait, |at, wait| self.lock_one(&requests[at], wait))
@@ -59,8 +61,9 @@ impl Engine {
     }
 }
 
-/// Takes `count` locks, all or none, by `lock`, which waits or not. The thread never waits while it holds one of them: when one is
-/// not free, it releases the others and takes that one first the next time. So no cycle of waits includes these locks.
+/// Takes `count` locks, all or none, by `lock`, which waits or not. The thread never waits while it holds one
+/// of them: when one is not free, it releases the others and takes that one first the next time. So no cycle
+/// of waits includes these locks.
 ///
 /// # Errors
 /// Those of `lock`; [`trx::Error::LockWaitTimeout`] when `wait` is over.

@@ -1,5 +1,5 @@
-//! The limits of undo: who keeps too much of it from being freed is named, and changes of rows are refused meanwhile; what
-//! memory has no room for is swapped to a file.
+//! The limits of undo: who keeps too much of it from being freed is named, and changes of rows are refused
+//! meanwhile; what memory has no room for is swapped to a file.
 
 use std::fmt;
 use std::sync::Arc;
@@ -95,7 +95,8 @@ impl Engine {
         self.trx.undo().set_memory_max(bytes_max);
     }
 
-    /// Asked before a change of a row, without a latch, when there may be too much undo, or too much in memory.
+    /// Asked before a change of a row, without a latch, when there may be too much undo, or too much in
+    /// memory.
     ///
     /// # Errors
     /// [`Error::UndoFull`], [`Error::UndoNotSwapped`].
@@ -123,8 +124,8 @@ impl Engine {
         }
     }
 
-    /// The error of a change that undo has no room for; `not_swapped`: because the disk does not take what memory has too much
-    /// of.
+    /// The error of a change that undo has no room for; `not_swapped`: because the disk does not take what
+    /// memory has too much of.
     fn refuse_for_undo(&self, not_swapped: Option<IoError>) -> Error {
         if let Some(error) = not_swapped {
             self.undo_warnings.tell_not_swapped(&error);

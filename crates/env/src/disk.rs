@@ -10,8 +10,8 @@ use crate::error::{IoError, IoOp, Result};
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenOptions {
-    /// Bypass the kernel's page cache, if the file system can ([`File::is_direct`] tells). Buffers, offsets and lengths
-    /// must then be multiples of 4 KiB.
+    /// Bypass the kernel's page cache, if the file system can ([`File::is_direct`] tells). Buffers, offsets
+    /// and lengths must then be multiples of 4 KiB.
     pub direct: bool,
 }
 
@@ -41,15 +41,16 @@ pub trait Disk: Send + Sync + Debug {
     /// Makes creations, removals and renames in `dir` durable.
     fn sync_dir(&self, dir: &Path) -> Result<()>;
 
-    /// Takes the lock file `path` (created if missing) against all other takers, in this process too, until the returned
-    /// handle is dropped or the process ends. Taken already: an error of kind `WouldBlock`.
+    /// Takes the lock file `path` (created if missing) against all other takers, in this process too, until
+    /// the returned handle is dropped or the process ends. Taken already: an error of kind `WouldBlock`.
     fn lock_exclusive(&self, path: &Path) -> Result<Box<dyn DiskLock>>;
 }
 
 /// A taken lock file; dropping it gives the lock back.
 pub trait DiskLock: Send + Sync + Debug {}
 
-/// An open file. All calls may be made from many threads at once; concurrent writes to one range are not ordered.
+/// An open file. All calls may be made from many threads at once; concurrent writes to one range are not
+/// ordered.
 pub trait File: Send + Sync + Debug {
     /// The name it was opened by, for messages.
     fn path(&self) -> &Path;
@@ -62,7 +63,8 @@ pub trait File: Send + Sync + Debug {
         Ok(self.len()? == 0)
     }
 
-    /// Reads into `buf` from `offset`; returns how many bytes there were. Fewer than `buf.len()` only at the file's end.
+    /// Reads into `buf` from `offset`; returns how many bytes there were. Fewer than `buf.len()` only at the
+    /// file's end.
     fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<usize>;
 
     /// Fills `buf` from `offset`; a file that ends first is an error of kind `UnexpectedEof`.
@@ -74,8 +76,8 @@ pub trait File: Send + Sync + Debug {
         Ok(())
     }
 
-    /// Reads into `parts` one after another from `offset`, as one request where the kernel can; returns how many bytes there
-    /// were, fewer than asked for only at the file's end.
+    /// Reads into `parts` one after another from `offset`, as one request where the kernel can; returns how
+    /// many bytes there were, fewer than asked for only at the file's end.
     fn read_vectored_at(&self, parts: &mut [&mut [u8]], offset: u64) -> Result<usize> {
         let mut done = 0;
         for part in parts {
@@ -104,13 +106,14 @@ pub trait File: Send + Sync + Debug {
         0
     }
 
-    /// Writes all of `bytes`, whose length is a power of two of at most [`File::atomic_write_bytes`], at an `offset` that is a
-    /// multiple of it. After a crash either all of it is there or nothing.
+    /// Writes all of `bytes`, whose length is a power of two of at most [`File::atomic_write_bytes`], at an
+    /// `offset` that is a multiple of it. After a crash either all of it is there or nothing.
     fn write_atomic_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
         self.write_at(bytes, offset)
     }
 
-    /// Makes all finished writes and the length durable. After an error the file must not be trusted or synced again.
+    /// Makes all finished writes and the length durable. After an error the file must not be trusted or
+    /// synced again.
     fn sync_data(&self) -> Result<()>;
 
     /// Cuts or extends (with zeros) the file.

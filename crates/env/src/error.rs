@@ -81,7 +81,8 @@ impl IoError {
         IoError { op, path: path.to_path_buf(), kind, errno: 0 }
     }
 
-    /// Whether the disk, a quota or the limit of a file's size left no room: it may work again later. A sync never may.
+    /// Whether the disk, a quota or the limit of a file's size left no room: it may work again later. A sync
+    /// never may.
     pub fn is_out_of_space(&self) -> bool {
         let is_full =
             matches!(self.kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge);

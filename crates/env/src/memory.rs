@@ -59,7 +59,8 @@ impl Mapping {
 impl Drop for Mapping {
     #[expect(unsafe_code, reason = "unmapping is an unsafe call")]
     fn drop(&mut self) {
-        // SAFETY: exactly the range that `zeroed` mapped; pointers into it are bound to this object by its owner.
+        // SAFETY: exactly the range that `zeroed` mapped; pointers into it are bound to this object by its
+        // owner.
         unsafe { kernel::unmap(self.mapped, self.mapped_bytes) };
     }
 }

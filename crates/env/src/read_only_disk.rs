@@ -7,7 +7,8 @@ use std::sync::Arc;
 use crate::disk::{Disk, DiskLock, File, OpenOptions};
 use crate::error::{IoError, IoOp, Result};
 
-/// Another disk, of which nothing changes but lock files: every other change is an error of kind `ReadOnlyFilesystem`.
+/// Another disk, of which nothing changes but lock files: every other change is an error of kind
+/// `ReadOnlyFilesystem`.
 #[derive(Clone, Debug)]
 pub struct ReadOnlyDisk(Arc<dyn Disk>);
 

@@ -173,7 +173,8 @@ fn open_or_create(path: &Path) -> rustix::io::Result<OwnedFd> {
 }
 
 impl RealFile {
-    /// Reserves space up to `end` on a file system that cannot do so by itself: bytes that were written have theirs.
+    /// Reserves space up to `end` on a file system that cannot do so by itself: bytes that were written have
+    /// theirs.
     #[cold]
     fn extend_with_zeros(&self, end: u64) -> Result<()> {
         static ZEROS: Zeros = Zeros([0; ZEROS_BYTES]);

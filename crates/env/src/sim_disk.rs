@@ -1,10 +1,11 @@
 //! A disk in memory: the same on every run, with faults, and with crashes that lose what was not synced.
 //!
 //! # Fault model
-//! A crash leaves of every sector (512 bytes) written since the last successful sync any version since then, each sector
-//! decided for itself; so with every file's length. Of the names changed since their folder was synced each change is
-//! kept or lost as a whole, and what follows a lost change of the same name is lost. A sync that returned holds.
-//! Beyond that, operations fail or lie as scheduled ([`SimDisk::schedule`]) or by chance ([`SimDisk::set_rates`]).
+//! A crash leaves of every sector (512 bytes) written since the last successful sync any version since then,
+//! each sector decided for itself; so with every file's length. Of the names changed since their folder was
+//! synced each change is kept or lost as a whole, and what follows a lost change of the same name is lost. A
+//! sync that returned holds. Beyond that, operations fail or lie as scheduled ([`SimDisk::schedule`]) or by
+//! chance ([`SimDisk::set_rates`]).
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -30,7 +31,8 @@ use names::{Names, Node};
 /// What direct I/O has to be aligned to.
 const DIRECT_ALIGN: usize = 4096;
 
-/// A disk whose files live as long as it does. Clones share the files. Relative paths are allowed and used as given.
+/// A disk whose files live as long as it does. Clones share the files. Relative paths are allowed and used as
+/// given.
 #[derive(Clone, Debug)]
 pub struct SimDisk(Arc<Shared>);
 
@@ -116,14 +118,15 @@ impl SimDisk {
         self.schedule(Some(fault.op), fault.nth, Mishap::Error(fault.kind));
     }
 
-    /// Lets `mishap` happen to the `nth` operation of kind `op`, or of any kind, from now on (1 = the next one), once. One
-    /// that does not fit the operation it meets, such as a short read of a write, does nothing.
+    /// Lets `mishap` happen to the `nth` operation of kind `op`, or of any kind, from now on (1 = the next
+    /// one), once. One that does not fit the operation it meets, such as a short read of a write, does
+    /// nothing.
     pub fn schedule(&self, op: Option<IoOp>, nth: u64, mishap: Mishap) {
         self.schedule_all(&[Trouble { op, file: None, nth, mishap }]);
     }
 
-    /// Lets the mishaps of `troubles` happen one after another, each counted from when the one before has happened; see
-    /// [`SimDisk::schedule`].
+    /// Lets the mishaps of `troubles` happen one after another, each counted from when the one before has
+    /// happened; see [`SimDisk::schedule`].
     pub fn schedule_all(&self, troubles: &[Trouble]) {
         self.0.state.lock().faults.schedule(troubles);
     }
@@ -148,8 +151,8 @@ impl SimDisk {
         self.0.state.lock().faults.set_rates(rates);
     }
 
-    /// Bounds the bytes of all files together; what would exceed it fails with `StorageFull` and does nothing. Ends
-    /// [`Mishap::Full`].
+    /// Bounds the bytes of all files together; what would exceed it fails with `StorageFull` and does
+    /// nothing. Ends [`Mishap::Full`].
     pub fn set_capacity(&self, bytes: u64) {
         self.0.is_full.store(false, Ordering::Relaxed);
         self.0.capacity.store(bytes, Ordering::Relaxed);
@@ -188,8 +191,9 @@ impl SimDisk {
         self.0.state.lock().powered_off
     }
 
-    /// Cuts the power and starts again: every handle of this disk fails from now on, and the disk that is returned holds
-    /// what survived, as the seed decides. May be called more than once, with another outcome each time.
+    /// Cuts the power and starts again: every handle of this disk fails from now on, and the disk that is
+    /// returned holds what survived, as the seed decides. May be called more than once, with another outcome
+    /// each time.
     #[must_use]
     pub fn crash(&self) -> SimDisk {
         let mut prng = Prng::new(self.0.state.lock().prng.next_u64());
@@ -207,8 +211,8 @@ impl SimDisk {
         })
     }
 
-    /// Like [`SimDisk::crash`], but the caller decides: names and lengths survive, and of each unsynced sector, given by
-    /// path and number, the newest version if `keep` says so, else the durable one.
+    /// Like [`SimDisk::crash`], but the caller decides: names and lengths survive, and of each unsynced
+    /// sector, given by path and number, the newest version if `keep` says so, else the durable one.
     #[must_use]
     pub fn crash_keeping(&self, mut keep: impl FnMut(&Path, u64) -> bool) -> SimDisk {
         self.crash_choosing(&mut || true, &mut |path, sector, versions| {
@@ -312,7 +316,8 @@ impl SimDisk {
     }
 }
 
-/// Whether an operation may find the disk full: a file system that copies on write needs space for every write.
+/// Whether an operation may find the disk full: a file system that copies on write needs space for every
+/// write.
 fn may_need_space(op: IoOp) -> bool {
     matches!(op, IoOp::Create | IoOp::Write | IoOp::Resize | IoOp::Rename)
 }

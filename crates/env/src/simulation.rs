@@ -1,8 +1,8 @@
 //! Simulations: threads, time and randomness that one seed decides, to be used with a [`crate::SimDisk`].
 //!
-//! Inside of [`simulate`], [`crate::spawn`] starts simulated threads (`base::sync::sim`), clocks show simulated time,
-//! [`crate::random_bytes`] draws from the seed, and a disk whose power goes off ends the simulation on the spot. Threads
-//! started in any other way must not meet the simulated ones.
+//! Inside of [`simulate`], [`crate::spawn`] starts simulated threads (`base::sync::sim`), clocks show
+//! simulated time, [`crate::random_bytes`] draws from the seed, and a disk whose power goes off ends the
+//! simulation on the spot. Threads started in any other way must not meet the simulated ones.
 
 use std::time::Instant;
 
@@ -14,7 +14,8 @@ use crate::thread::spawn_member;
 /// How a simulation came out.
 #[derive(Debug)]
 pub struct Simulated<T> {
-    /// What `main` returned; `None` if the power went off before, or the process ended ([`crate::end_process`]).
+    /// What `main` returned; `None` if the power went off before, or the process ended
+    /// ([`crate::end_process`]).
     pub result: Option<T>,
     /// Why the process ended, if it did.
     pub stopped: Option<String>,
@@ -34,12 +35,13 @@ pub fn simulate<T: Send + 'static>(
     simulate_with(seed, steps_max, None, main)
 }
 
-/// Runs `main` as the first thread of a simulation that `seed` decides, and returns when it has ended. Threads that are
-/// left then never run again; what they hold is not freed. All of them make the `planted` mistake.
+/// Runs `main` as the first thread of a simulation that `seed` decides, and returns when it has ended.
+/// Threads that are left then never run again; what they hold is not freed. All of them make the `planted`
+/// mistake.
 ///
 /// # Panics
-/// If a thread of the simulation panics, none can run, or after `steps_max` steps. If threads cannot be simulated
-/// (`base::sync::sim::ENABLED`).
+/// If a thread of the simulation panics, none can run, or after `steps_max` steps. If threads cannot be
+/// simulated (`base::sync::sim::ENABLED`).
 #[expect(clippy::assertions_on_constants, reason = "the constant differs between builds")]
 pub fn simulate_with<T: Send + 'static>(
     seed: u64,

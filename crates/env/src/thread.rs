@@ -55,8 +55,8 @@ pub(crate) fn spawn_member<T: Send + 'static>(
     })
 }
 
-/// Ends the process because a background thread cannot go on: by a panic, which does that there. In a simulation that
-/// ends instead, as its process.
+/// Ends the process because a background thread cannot go on: by a panic, which does that there. In a
+/// simulation that ends instead, as its process.
 #[cold]
 pub fn end_process(why: &str) -> ! {
     sim::stop(why);

@@ -226,7 +226,8 @@ impl<'r> TableAccess<'r> {
         Ok(Flow::More)
     }
 
-    /// Pushes one record of the path's index, or the row that it refers to. `place`: the batch that holds the record.
+    /// Pushes one record of the path's index, or the row that it refers to. `place`: the batch that holds the
+    /// record.
     #[inline]
     fn push_entry(
         &mut self,

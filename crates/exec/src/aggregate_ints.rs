@@ -1,7 +1,8 @@
-//! COUNT, SUM, MIN and MAX of integer columns over all rows, straight from page bytes; dates are counted and compared as
-//! integers.
+//! COUNT, SUM, MIN and MAX of integer columns over all rows, straight from page bytes; dates are counted and
+//! compared as integers.
 //!
-//! Semantics are those of [`expr::Accumulator`], which serves every other case and is the oracle of the tests.
+//! Semantics are those of [`expr::Accumulator`], which serves every other case and is the oracle of the
+//! tests.
 
 use engine::Batch;
 use expr::{AggFunc, Expr, ExprKind, RowSource};
@@ -161,7 +162,8 @@ impl IntState {
         }
     }
 
-    /// Takes in the values of all rows that are not NULL. They have at most 32 bits, so that a leaf's sum has 64.
+    /// Takes in the values of all rows that are not NULL. They have at most 32 bits, so that a leaf's sum has
+    /// 64.
     #[inline(always)]
     fn fold(&mut self, rows: &Batch<'_>, null: Option<NullBit>, value: impl Fn(Cell<'_>) -> i64) {
         if self.spec.func != AggFunc::Sum {

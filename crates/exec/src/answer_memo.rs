@@ -1,4 +1,5 @@
-//! Answers of a subquery that depends on the outer row, by the values of its outer columns: rows that agree in them share one run.
+//! Answers of a subquery that depends on the outer row, by the values of its outer columns: rows that agree
+//! in them share one run.
 
 use std::rc::Rc;
 

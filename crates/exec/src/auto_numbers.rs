@@ -1,10 +1,11 @@
-//! The AUTO_INCREMENT numbers of a statement's rows. Which numbers a statement uses up is visible in the rows of later ones,
-//! so they are reserved as InnoDB reserves them with `innobase_autoinc_lock_mode` 2:
+//! The AUTO_INCREMENT numbers of a statement's rows. Which numbers a statement uses up is visible in the rows
+//! of later ones, so they are reserved as InnoDB reserves them with `innobase_autoinc_lock_mode` 2:
 //!
-//! - A VALUES list reserves a number for each of its rows when the first row needs one, whether the others come with numbers,
-//!   fail or are never reached.
+//! - A VALUES list reserves a number for each of its rows when the first row needs one, whether the others
+//!   come with numbers, fail or are never reached.
 //! - Other sources reserve 1, 2, 4, .. numbers; what is left of the last reservation is lost.
-//! - A row that is not inserted hands its number to the next row of the statement. The statement's end gives back none.
+//! - A row that is not inserted hands its number to the next row of the statement. The statement's end gives
+//!   back none.
 
 use engine::{Engine, Table};
 use types::storage::fixed_width;

@@ -101,8 +101,8 @@ impl<'r> RowBuild<'r> {
         self.rows.set_maybe(usize::from(col), |out| store.default(column, row, out))
     }
 
-    /// The column gets what DEFAULT means in a list of values: zero where a number is to be made, which zero asks for if the mode
-    /// does not make it a value.
+    /// The column gets what DEFAULT means in a list of values: zero where a number is to be made, which zero
+    /// asks for if the mode does not make it a value.
     pub(crate) fn set_default_cell(&mut self, col: u16) -> Result<()> {
         if self.zero_is_value && self.auto_increment == Some(col) {
             let ty = &self.column(col).ty;

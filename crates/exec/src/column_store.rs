@@ -19,8 +19,8 @@ enum NullNumber {
     Zero,
 }
 
-/// How values become storage bytes in one statement. All functions append to `out` and say whether it is a value (true)
-/// or NULL (false).
+/// How values become storage bytes in one statement. All functions append to `out` and say whether it is a
+/// value (true) or NULL (false).
 pub(crate) struct ColumnStore<'r> {
     pub(crate) st: &'r Statement<'r>,
     context: StoreContext<'r>,

@@ -11,8 +11,8 @@ use wire::{ColumnDefinition, ColumnType, OutBuffer, ResultCharset, reply};
 
 use crate::context::Client;
 
-/// The packets before the rows: column count and definitions, as the first packets of an answer in the usual character
-/// set. The first such answer makes them.
+/// The packets before the rows: column count and definitions, as the first packets of an answer in the usual
+/// character set. The first such answer makes them.
 #[derive(Debug)]
 pub(crate) struct ColumnPackets {
     packets: OnceLock<Box<[u8]>>,
@@ -27,7 +27,8 @@ impl ColumnPackets {
         ColumnPackets { packets: OnceLock::new(), count }
     }
 
-    /// Writes everything that stands before the rows. Cost: one copy for the first result of an answer, but for the plan's first.
+    /// Writes everything that stands before the rows. Cost: one copy for the first result of an answer, but
+    /// for the plan's first.
     #[inline]
     pub(crate) fn write(&self, output: &[OutputColumn], client: &mut Client<'_>) {
         let out = &mut *client.out;
@@ -39,7 +40,8 @@ impl ColumnPackets {
         reply::write_columns_end(client.out, client.capabilities, client.status, 0);
     }
 
-    /// Writes the definitions one by one, and keeps what it has written if later answers are to have the same.
+    /// Writes the definitions one by one, and keeps what it has written if later answers are to have the
+    /// same.
     #[cold]
     fn write_new(&self, output: &[OutputColumn], client: &mut Client<'_>, usual: bool) {
         let before = client.out.pending().len();
@@ -67,8 +69,8 @@ fn write_each(
     }
 }
 
-/// As [`definition`], before the statement runs: MySQL has not made its temporary tables then, and takes what they will
-/// hold for calculated values and columns of base tables.
+/// As [`definition`], before the statement runs: MySQL has not made its temporary tables then, and takes what
+/// they will hold for calculated values and columns of base tables.
 pub fn prepared_definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition<'_> {
     let definition = definition(column, charset, false);
     match &column.origin {
@@ -86,7 +88,8 @@ pub fn prepared_definition(column: &OutputColumn, charset: ResultCharset) -> Col
     }
 }
 
-/// The definition of one output column, as a client with this character set gets it when the statement runs (`is_run`) or before.
+/// The definition of one output column, as a client with this character set gets it when the statement runs
+/// (`is_run`) or before.
 fn definition(column: &OutputColumn, charset: ResultCharset, is_run: bool) -> ColumnDefinition<'_> {
     let Some(origin) = &column.origin else { return value_definition(column, charset) };
     let ty = &column.expr.ty;

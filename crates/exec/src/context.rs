@@ -42,7 +42,8 @@ pub enum Level {
 pub trait Conditions {
     /// Records what would be `error` if it were one: same number, same text.
     fn warn(&self, level: Level, error: &ExecError);
-    /// As [`Conditions::warn`], of a row that the statement has passed: the condition follows the first `place` ones.
+    /// As [`Conditions::warn`], of a row that the statement has passed: the condition follows the first
+    /// `place` ones.
     fn warn_at(&self, place: u64, level: Level, error: &ExecError);
     /// How many warnings and notes the statement has by now, those of expressions among them.
     fn count(&self) -> u64;
@@ -74,7 +75,8 @@ pub struct Client<'a> {
     pub flush: &'a mut dyn FnMut(&mut OutBuffer) -> io::Result<()>,
 }
 
-/// Memory of one connection that its statements use one after the other. Contents mean nothing between statements.
+/// Memory of one connection that its statements use one after the other. Contents mean nothing between
+/// statements.
 #[derive(Debug, Default)]
 pub struct Scratch {
     pub(crate) arena: Bump,
@@ -131,8 +133,8 @@ pub struct ExecCtx<'a> {
     pub client: Client<'a>,
     /// What the statement's memory is charged to.
     pub memory: &'a Rc<StatementAccount>,
-    /// Where the rows and index entries of base tables that the statement reads are counted. An entry and the row that it leads to
-    /// count as one, and a lookup that finds nothing as none.
+    /// Where the rows and index entries of base tables that the statement reads are counted. An entry and the
+    /// row that it leads to count as one, and a lookup that finds nothing as none.
     pub rows_examined: &'a AtomicU64,
     /// The connection's reusable memory.
     pub scratch: &'a mut Scratch,

@@ -1,4 +1,5 @@
-//! What can go wrong in a statement, with what the message needs. The server gives the errors their MySQL numbers.
+//! What can go wrong in a statement, with what the message needs. The server gives the errors their MySQL
+//! numbers.
 
 use std::fmt;
 

@@ -12,7 +12,8 @@ use crate::op::may_read_off_page;
 use crate::reader::{RowEnv, TableReader};
 use crate::table_filter::is_constant;
 
-/// Longest pattern that is kept while the statement runs, bytes: its compiled form, some 20 times as large, is not charged.
+/// Longest pattern that is kept while the statement runs, bytes: its compiled form, some 20 times as large,
+/// is not charged.
 const PATTERN_BYTES_MAX: usize = 4096;
 
 /// `column [NOT] LIKE pattern`.
@@ -36,7 +37,8 @@ pub(crate) struct BoundLike {
 }
 
 impl LikeTest {
-    /// The test that `term` is on relation `rel`, which is `table`, if it is one whose strings are in the records.
+    /// The test that `term` is on relation `rel`, which is `table`, if it is one whose strings are in the
+    /// records.
     pub(crate) fn of_term(rel: u16, table: &Table, term: &Expr) -> Option<Self> {
         let ExprKind::Like { negated, collation, escape, compiled, args } = &term.kind else { return None };
         let [text, pattern] = &**args;

@@ -1,5 +1,5 @@
-//! Lists of keys whose parts are all integer parameters, `(a, b) IN ((?, ?), ..)`, where a key has 8 bytes at most. It is the
-//! fastest way of [`crate::int_spans`], which makes the same keys of any values.
+//! Lists of keys whose parts are all integer parameters, `(a, b) IN ((?, ?), ..)`, where a key has 8 bytes at
+//! most. It is the fastest way of [`crate::int_spans`], which makes the same keys of any values.
 
 use expr::{Expr, ExprKind};
 use sql::plan::{KeySet, PartTest};
@@ -39,7 +39,8 @@ impl PointCode {
 }
 
 impl IntPoints {
-    /// `None` if a part may be NULL, keys are too wide, or a box is something else than a parameter for each part.
+    /// `None` if a part may be NULL, keys are too wide, or a box is something else than a parameter for each
+    /// part.
     pub(crate) fn new(keys: &KeySet, codes: &[IntCode]) -> Option<Self> {
         let bits: u32 = codes.iter().map(|code| code.part_bits).sum();
         if bits > u64::BITS || keys.boxes.iter().any(|key_box| key_box.tests.len() != codes.len()) {
@@ -54,8 +55,8 @@ impl IntPoints {
         Some(IntPoints { params: params.into(), codes })
     }
 
-    /// Appends the keys with the values of `params` to `spans`, which has room for them. False: a value is no integer, and `spans`
-    /// says nothing. Cost: about a dozen instructions a value.
+    /// Appends the keys with the values of `params` to `spans`, which has room for them. False: a value is no
+    /// integer, and `spans` says nothing. Cost: about a dozen instructions a value.
     #[inline]
     pub(crate) fn make(&self, params: &[Value<'_>], spans: &mut Vec<IntSpan>) -> bool {
         self.for_each_key(params, |key| spans.push(IntSpan { lower: key.into(), upper: key.into() }))
@@ -96,8 +97,8 @@ pub(crate) struct FewKeys {
 }
 
 impl FewKeys {
-    /// Becomes the keys of `points`, `width` bytes each, with the values of `params`. False: they may be too many, or a value is no
-    /// integer.
+    /// Becomes the keys of `points`, `width` bytes each, with the values of `params`. False: they may be too
+    /// many, or a value is no integer.
     #[inline]
     pub(crate) fn make(&mut self, points: &IntPoints, width: usize, params: &[Value<'_>]) -> bool {
         if points.params.len() > FEW_KEYS * points.codes.len() {

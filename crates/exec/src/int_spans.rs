@@ -1,8 +1,9 @@
-//! Intervals over integer parts of an index as pairs of numbers: what [`crate::intervals`] makes part by part for any type,
-//! without bytes in between.
+//! Intervals over integer parts of an index as pairs of numbers: what [`crate::intervals`] makes part by part
+//! for any type, without bytes in between.
 //!
-//! A key of fixed width is the number that its bytes are, big-endian. A box leaves single values of all parts but the last,
-//! and of that one values or a stretch, so each combination is one pair of numbers, both ends included.
+//! A key of fixed width is the number that its bytes are, big-endian. A box leaves single values of all parts
+//! but the last, and of that one values or a stretch, so each combination is one pair of numbers, both ends
+//! included.
 
 use base::memory::Charge;
 use expr::{Expr, ExprKind};
@@ -82,7 +83,8 @@ pub(crate) struct IntKey {
 }
 
 impl IntKey {
-    /// `None` if some part is no integer, keys are too wide, or a box has other tests than equalities, lists of integers and bounds.
+    /// `None` if some part is no integer, keys are too wide, or a box has other tests than equalities, lists
+    /// of integers and bounds.
     pub(crate) fn new(keys: &KeySet, parts: &[KeyPart]) -> Option<Self> {
         let is_point = |key_box: &KeyBox| {
             key_box.tests.len() == parts.len()
@@ -104,7 +106,8 @@ impl IntKey {
     }
 }
 
-/// Whether every part but the last tested has one test that leaves single values, and the last such a one or bounds.
+/// Whether every part but the last tested has one test that leaves single values, and the last such a one or
+/// bounds.
 fn has_plain_tests(key_box: &KeyBox) -> bool {
     let last = key_box.parts().wrapping_sub(1);
     let is_bound = |(_, test): &(u16, PartTest)| {
@@ -154,7 +157,8 @@ fn int_value(value: &Value<'_>) -> IntValue {
     }
 }
 
-/// Makes `spans` the disjoint intervals of `keys`, in key order; false: a value is no integer, and `spans` says nothing.
+/// Makes `spans` the disjoint intervals of `keys`, in key order; false: a value is no integer, and `spans`
+/// says nothing.
 pub(crate) fn make(
     key: &IntKey,
     keys: &KeySet,
@@ -223,7 +227,8 @@ struct SpanMaker<'x, 'r> {
 }
 
 impl SpanMaker<'_, '_> {
-    /// Adds the key of one value for each part, as [`SpanMaker::add`] does. Cost: about 25 instructions a value.
+    /// Adds the key of one value for each part, as [`SpanMaker::add`] does. Cost: about 25 instructions a
+    /// value.
     #[inline]
     fn add_point(&mut self, tests: &[(u16, PartTest)]) -> Result<bool> {
         let mut key = 0;
@@ -244,8 +249,8 @@ impl SpanMaker<'_, '_> {
         Ok(true)
     }
 
-    /// Adds the intervals of keys that start with `before`, the number of the parts before `part`, and pass `tests`, which
-    /// begin with those on `part`. False: a value is no integer.
+    /// Adds the intervals of keys that start with `before`, the number of the parts before `part`, and pass
+    /// `tests`, which begin with those on `part`. False: a value is no integer.
     fn add(&mut self, tests: &[(u16, PartTest)], part: usize, before: u128) -> Result<bool> {
         let Some((first, rest)) = tests.split_first() else { return Ok(true) };
         match &first.1 {
@@ -345,7 +350,8 @@ impl SpanMaker<'_, '_> {
         Ok(true)
     }
 
-    /// Adds the keys that start with the numbers `lower` to `upper`, whatever follows in `bits_after` more bits.
+    /// Adds the keys that start with the numbers `lower` to `upper`, whatever follows in `bits_after` more
+    /// bits.
     #[inline]
     fn push(&mut self, lower: u128, upper: u128, bits_after: u32) -> Result<()> {
         self.charge.reserve(self.spans, 1)?;
@@ -354,7 +360,8 @@ impl SpanMaker<'_, '_> {
     }
 }
 
-/// The number of a key's parts up to one that is the number `part`, after `before`, the number of those before it.
+/// The number of a key's parts up to one that is the number `part`, after `before`, the number of those
+/// before it.
 #[inline]
 fn with_part(code: &IntCode, before: u128, part: u128) -> u128 {
     before << code.part_bits | part

@@ -1,11 +1,13 @@
-//! `+` and `-` of two integers out of columns, constants and parameters, without a way through the interpreter.
+//! `+` and `-` of two integers out of columns, constants and parameters, without a way through the
+//! interpreter.
 //!
 //! The interpreter is the oracle: whatever is not plainly such a sum, or leaves the 64 bits, is left to it.
 
 use expr::{Expr, ExprKind, Func, RowSource};
 use types::{OwnedValue, Value};
 
-/// The value of `expr` if it is such a sum; `None` for all else. Cost: about 40 instructions beside the columns.
+/// The value of `expr` if it is such a sum; `None` for all else. Cost: about 40 instructions beside the
+/// columns.
 #[inline]
 pub(crate) fn int_sum<'v>(expr: &Expr, row: &impl RowSource, params: &[Value<'_>]) -> Option<Value<'v>> {
     let ExprKind::Call { func: func @ (Func::Add | Func::Sub), args } = &expr.kind else { return None };

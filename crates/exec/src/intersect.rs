@@ -1,4 +1,5 @@
-//! Rows that two accesses of a table find: clustered keys of the second one are gathered, then the first one runs.
+//! Rows that two accesses of a table find: clustered keys of the second one are gathered, then the first one
+//! runs.
 
 use expr::HashIndex;
 

@@ -1,8 +1,9 @@
 //! The intervals of an index that a [`KeySet`] comes to: disjoint, in key order, from the values of one run.
 //!
-//! A *cut* is a place between keys: before or behind all keys that start with some bytes. An interval lies between two cuts.
-//! Each box is made by itself, part by part: the tests on a part leave spans of its values, of which single values go on to the
-//! next part. The intervals of all boxes are then sorted, and joined where they meet.
+//! A *cut* is a place between keys: before or behind all keys that start with some bytes. An interval lies
+//! between two cuts. Each box is made by itself, part by part: the tests on a part leave spans of its values,
+//! of which single values go on to the next part. The intervals of all boxes are then sorted, and joined
+//! where they meet.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -98,7 +99,8 @@ pub(crate) struct Intervals {
     key: Vec<u8>,
     /// Spans of single parts while a box is made.
     parts: PartSpans,
-    /// The intervals, if they are a few keys made of integers (`are_few`); else they are in `ints` or in `list`.
+    /// The intervals, if they are a few keys made of integers (`are_few`); else they are in `ints` or in
+    /// `list`.
     few: FewKeys,
     are_few: bool,
     /// Intervals over integers, and the bytes of each end of one in `bytes`; 0: the intervals are in `list`.
@@ -160,8 +162,8 @@ impl Intervals {
         Interval { lower, upper, point }
     }
 
-    /// Becomes the intervals of `keys`, with the values that the rows of `parent` give. `int_key`: how they are made of
-    /// integers.
+    /// Becomes the intervals of `keys`, with the values that the rows of `parent` give. `int_key`: how they
+    /// are made of integers.
     pub(crate) fn make(
         &mut self,
         (keys, int_key): (&KeySet, Option<&IntKey>),
@@ -207,7 +209,8 @@ impl Intervals {
         let (width, ends) = (key.width, if key.is_points { 1 } else { 2 });
         self.int_width = width;
         self.int_stride = ends * width;
-        // Each end is stored with as many bytes as the widest has: the next one lies over those that it does not have.
+        // Each end is stored with as many bytes as the widest has: the next one lies over those that it does
+        // not have.
         let bytes = self.int_stride * self.ints.len() + KEY_BYTES_MAX;
         self.charge.reserve(&mut self.bytes, bytes)?;
         self.bytes.resize(bytes, 0);
@@ -294,8 +297,8 @@ impl Intervals {
         self.push(Span::starting_with(place, key_box.parts() == parts.len()))
     }
 
-    /// Appends the intervals of keys that start with `key`, the values of the parts before `part`. `all`: the box tests all
-    /// parts.
+    /// Appends the intervals of keys that start with `key`, the values of the parts before `part`. `all`: the
+    /// box tests all parts.
     fn add_from(&mut self, part: usize, all: bool) -> Result<()> {
         let spans = self.parts.starts[part]..self.parts.starts[part + 1];
         let is_last = part + 2 == self.parts.starts.len();
@@ -351,7 +354,8 @@ fn store(key: &[u8], bytes: &mut Vec<u8>, charge: &Charge) -> Result<(u32, u32)>
     Ok((at as u32, end - at as u32))
 }
 
-/// Whether rows with the key of a value may equal it. A cut key finds what shares its first characters; the filter decides.
+/// Whether rows with the key of a value may equal it. A cut key finds what shares its first characters; the
+/// filter decides.
 fn is_found(fit: Fit, part: &KeyPart) -> bool {
     match fit {
         Fit::Exact => true,

@@ -1,5 +1,5 @@
-//! Integers of looked-up rows, kept for a batch of outer rows: what sums over a join are made of. A date is the integer that
-//! it is packed to.
+//! Integers of looked-up rows, kept for a batch of outer rows: what sums over a join are made of. A date is
+//! the integer that it is packed to.
 
 use std::ops::Range;
 
@@ -19,7 +19,8 @@ pub(crate) trait TakeInts {
     fn take(&mut self, batch: &RowBatch<'_>, runs: &IntRuns);
 }
 
-/// Runs of a batch's rows, each with the integers of the one row of another relation that is beside all of them.
+/// Runs of a batch's rows, each with the integers of the one row of another relation that is beside all of
+/// them.
 #[derive(Debug)]
 pub(crate) struct IntRuns {
     /// The other relation.

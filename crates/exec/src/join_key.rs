@@ -1,7 +1,9 @@
-//! Keys of index lookups for all rows of an outer batch at once, made of their bytes without values in between.
+//! Keys of index lookups for all rows of an outer batch at once, made of their bytes without values in
+//! between.
 //!
-//! A key of one integer stays an integer until it is looked for. Other keys are made of storage bytes of the very type that
-//! the index has. [`crate::access::push_parts`], which makes keys of any values, is the oracle of the tests.
+//! A key of one integer stays an integer until it is looked for. Other keys are made of storage bytes of the
+//! very type that the index has. [`crate::access::push_parts`], which makes keys of any values, is the oracle
+//! of the tests.
 
 use engine::RowRef;
 use expr::{Expr, ExprKind, eval};
@@ -17,7 +19,8 @@ use crate::statement::QueryRun;
 /// Most bytes of a key of one integer, its null marker included.
 pub(crate) const INT_KEY_BYTES: usize = 9;
 
-/// How the keys of a lookup come from the rows of one relation; what else they are made of is constant in a batch.
+/// How the keys of a lookup come from the rows of one relation; what else they are made of is constant in a
+/// batch.
 #[derive(Debug)]
 pub(crate) struct JoinKey(Way);
 
@@ -109,7 +112,8 @@ impl JoinKey {
         Some(JoinKey(Way::Parts(parts)))
     }
 
-    /// Makes the keys of all rows of `batch`. Cost: about 40 instructions a row for an integer of fixed place.
+    /// Makes the keys of all rows of `batch`. Cost: about 40 instructions a row for an integer of fixed
+    /// place.
     pub(crate) fn make(
         &self,
         batch: &RowBatch<'_>,
@@ -282,7 +286,8 @@ impl BatchKeys {
         self.ints.push(0);
     }
 
-    /// Makes the parts that do not come from the batch's rows; false if no row of the index can have one of them.
+    /// Makes the parts that do not come from the batch's rows; false if no row of the index can have one of
+    /// them.
     fn make_constants(
         &mut self,
         ways: &[Part],

@@ -1,11 +1,12 @@
 //! Index lookups on the inner side of a nested loop, a batch of outer rows at a time.
 //!
-//! The outer rows are copies, so the inner leaf stays latched from one key to the next ([`LeafProber`]). Pairs are handed on
-//! as batches with company: where a key has one row at most, all outer rows in succession that have the key, in the company
-//! of that row; elsewhere the inner rows of a key beside one outer row. Both are the order of a nested loop.
+//! The outer rows are copies, so the inner leaf stays latched from one key to the next ([`LeafProber`]).
+//! Pairs are handed on as batches with company: where a key has one row at most, all outer rows in succession
+//! that have the key, beside that row; elsewhere the inner rows of a key beside one outer row.
+//! Both are the order of a nested loop.
 //!
-//! The loop itself ([`crate::join_nested`]), which runs the inner access for one outer row after the other, is the fallback,
-//! and the oracle of the tests.
+//! The loop itself ([`crate::join_nested`]), which runs the inner access for one outer row after the other,
+//! is the fallback, and the oracle of the tests.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -47,8 +48,8 @@ pub(crate) struct IndexLookup<'r> {
 }
 
 impl<'r> IndexLookup<'r> {
-    /// The lookups of `inner`; `None` if that is not all that it does, or if other pages are read while its rows are looked
-    /// at.
+    /// The lookups of `inner`; `None` if that is not all that it does, or if other pages are read while its
+    /// rows are looked at.
     pub(crate) fn new(inner: &'r Op, run: &'r QueryRun<'r>) -> Option<Self> {
         let Op::Access(op) = inner else { return None };
         let exprs = match &op.path {
@@ -90,8 +91,8 @@ impl<'r> IndexLookup<'r> {
         Ok(true)
     }
 
-    /// Pushes the pairs of the batch's rows, whose keys were made, into `pairs`; rows without a partner with NULLs for the
-    /// relations `unmatched`, if there are any.
+    /// Pushes the pairs of the batch's rows, whose keys were made, into `pairs`; rows without a partner with
+    /// NULLs for the relations `unmatched`, if there are any.
     pub(crate) fn run(
         &mut self,
         batch: &RowBatch<'_>,

@@ -1,5 +1,5 @@
-//! Rows of one relation in company, on their way to the client: what comes from other relations is the same in all rows of
-//! a batch, so it is encoded once and copied.
+//! Rows of one relation in company, on their way to the client: what comes from other relations is the same
+//! in all rows of a batch, so it is encoded once and copied.
 //!
 //! [`crate::project::RowSender`] sends the same rows one at a time, and is the oracle of the tests.
 
@@ -199,7 +199,8 @@ impl JoinedRows {
 }
 
 impl Piece {
-    /// The program of the columns in rows that `reader` reads; `None` if they are not simple or another form is wanted.
+    /// The program of the columns in rows that `reader` reads; `None` if they are not simple or another form
+    /// is wanted.
     fn program(
         &self,
         outputs: &[Output],
@@ -218,7 +219,8 @@ impl Piece {
         self.program.get_or_init(compile).as_ref()
     }
 
-    /// Stores the columns of the company, which has a row of the relation in a batch; what is left of the room.
+    /// Stores the columns of the company, which has a row of the relation in a batch; what is left of the
+    /// room.
     fn store<'o>(
         &self,
         company: Option<&Frame<'_>>,
@@ -250,8 +252,8 @@ struct Company<'a> {
 }
 
 impl Company<'_> {
-    /// Appends a packet for each row of `batch`. Cost: about 60 instructions a row and what [`RecordProjection::store`]
-    /// takes.
+    /// Appends a packet for each row of `batch`. Cost: about 60 instructions a row and what
+    /// [`RecordProjection::store`] takes.
     fn put(
         &self,
         batch: &RowBatch<'_>,

@@ -1,4 +1,5 @@
-//! How records and keys of an index are read and made: worked out once for each version of a table, and shared by all programs.
+//! How records and keys of an index are read and made: worked out once for each version of a table, and
+//! shared by all programs.
 
 use std::ops::Deref;
 use std::sync::Arc;

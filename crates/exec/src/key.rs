@@ -64,8 +64,8 @@ impl KeyPart {
         parts.filter_map(part).collect()
     }
 
-    /// Appends the part for `value`. Cost: a dozen instructions for an integer in an integer column; other values are
-    /// converted to storage form first.
+    /// Appends the part for `value`. Cost: a dozen instructions for an integer in an integer column; other
+    /// values are converted to storage form first.
     #[inline]
     pub(crate) fn push(&self, value: &Value<'_>, run: &QueryRun<'_>, out: &mut Vec<u8>) -> Result<Fit> {
         if let (&Value::Int(v), 1..) = (value, self.int_width)
@@ -76,7 +76,8 @@ impl KeyPart {
         self.push_converted(value, run, out)
     }
 
-    /// Appends the part for an integer; false, with nothing appended: the column is of another type, or cannot hold it.
+    /// Appends the part for an integer; false, with nothing appended: the column is of another type, or
+    /// cannot hold it.
     #[inline]
     pub(crate) fn push_column_int(&self, value: i64, out: &mut Vec<u8>) -> bool {
         self.int_width > 0 && self.push_int(value, out)
@@ -128,8 +129,9 @@ impl KeyPart {
         self.nullable.then_some(if self.desc { 0xfe } else { 1 })
     }
 
-    /// Appends bytes that the parts of all values like `pattern` start with; false, with nothing appended: the pattern starts
-    /// with a wildcard. The pattern is in the character set of the column, which is a string.
+    /// Appends bytes that the parts of all values like `pattern` start with; false, with nothing appended:
+    /// the pattern starts with a wildcard. The pattern is in the character set of the column, which is a
+    /// string.
     pub(crate) fn push_like_prefix(
         &self,
         pattern: &Value<'_>,
@@ -189,9 +191,9 @@ impl KeyPart {
         })
     }
 
-    /// Whether a text of `collation` has its own place among the keys, be it longer than the column: cut to the column's
-    /// length it would not be the nearest value that the column can hold, since characters may weigh nothing, or as much as
-    /// two.
+    /// Whether a text of `collation` has its own place among the keys, be it longer than the column: cut to
+    /// the column's length it would not be the nearest value that the column can hold, since characters may
+    /// weigh nothing, or as much as two.
     fn takes_text(&self, collation: CollationId) -> bool {
         let charset = |id: CollationId| id.collation().map(|collation| collation.charset);
         matches!(self.ty.kind, TypeKind::Char | TypeKind::VarChar | TypeKind::Text(_))

@@ -1,5 +1,6 @@
-//! Queries that read one stretch of one index and send its rows as they stand, or integer aggregates of all of them: straight
-//! functions over leaves, in the connection's memory. [`QueryRun::rows`] answers the same with operators.
+//! Queries that read one stretch of one index and send its rows as they stand, or integer aggregates of all
+//! of them: straight functions over leaves, in the connection's memory. [`QueryRun::rows`] answers the same
+//! with operators.
 
 use std::io;
 
@@ -53,8 +54,8 @@ impl LeafScan {
         }
     }
 
-    /// Answers the query; how many rows were sent. `None`, and nothing done, if the client wants text in another character
-    /// set. Cost: no allocation once the connection's memory has grown.
+    /// Answers the query; how many rows were sent. `None`, and nothing done, if the client wants text in
+    /// another character set. Cost: no allocation once the connection's memory has grown.
     pub(crate) fn run(
         self,
         run: &QueryRun<'_>,

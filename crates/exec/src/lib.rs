@@ -6,15 +6,16 @@
 //!                     |- InsertProgram ...         RowBuild -> storage bytes -> Table::insert_batch
 //! ```
 //!
-//! Rows are pushed: a [source](source::Source) calls its [sink](source::Sink) with a chain of frames, one link for each
-//! relation that has a current row. Records are read in place; only operators that must keep rows copy them, as compact
-//! [temporary rows](temp_row). A leaf's rows travel as one batch where nobody has to see them singly: also those of a join,
-//! with one fixed row from the other input. Output columns go from page bytes straight into the connection's buffer.
+//! Rows are pushed: a [source](source::Source) calls its [sink](source::Sink) with a chain of frames, one
+//! link for each relation that has a current row. Records are read in place; only operators that must keep
+//! rows copy them, as compact [temporary rows](temp_row). A leaf's rows travel as one batch where nobody has
+//! to see them singly: also those of a join, with one fixed row from the other input. Output columns go from
+//! page bytes straight into the connection's buffer.
 //!
 //! # Invariants
-//! 1. No I/O to the client and no change of rows while a leaf is latched: a scan is suspended before its sink pauses, and
-//!    a scan whose rows make others read pages is detached. A join's outer rows are copies, and its inner leaf is let go
-//!    before the outer side goes on.
+//! 1. No I/O to the client and no change of rows while a leaf is latched: a scan is suspended before its sink
+//!    pauses, and a scan whose rows make others read pages is detached. A join's outer rows are copies, and
+//!    its inner leaf is let go before the outer side goes on.
 //! 2. A frame is valid during one call of a sink; whoever keeps a row copies it.
 //! 3. A statement that fails with an effect on itself alone has undone its changes.
 //! 4. A program is immutable; what a run needs lives in the run.

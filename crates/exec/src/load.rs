@@ -126,8 +126,8 @@ impl LoadProgram {
     }
 }
 
-/// A file that cannot be read, a wait for it that KILL has ended, or a line that is too long for the memory that the
-/// statement may have.
+/// A file that cannot be read, a wait for it that KILL has ended, or a line that is too long for the memory
+/// that the statement may have.
 #[cold]
 fn read_error(error: io::Error) -> ExecError {
     match error.kind() {

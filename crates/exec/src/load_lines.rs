@@ -42,7 +42,8 @@ impl Line {
         (!field.null).then(|| &self.bytes[field.start..field.end])
     }
 
-    /// Ends an enclosed field that begins at `start`; `saw_null`: it has the escape `\N`, which is NULL if it is all of it.
+    /// Ends an enclosed field that begins at `start`; `saw_null`: it has the escape `\N`, which is NULL if it
+    /// is all of it.
     fn push_enclosed(&mut self, start: usize, saw_null: bool) {
         let end = self.bytes.len();
         let null = saw_null && &self.bytes[start..] == b"N";
@@ -108,7 +109,8 @@ impl<'s> LineReader<'s> {
         Ok(true)
     }
 
-    /// Passes over what is left of a line, in which quotes mean nothing. True: that was something, and the line has an end.
+    /// Passes over what is left of a line, in which quotes mean nothing. True: that was something, and the
+    /// line has an end.
     fn skip_rest(&mut self) -> io::Result<bool> {
         let format = self.format;
         let mut skipped = false;
@@ -190,8 +192,8 @@ impl<'s> LineReader<'s> {
         }
     }
 
-    /// Reads an enclosed field to behind its end; `None` if the quote turned out to be an ordinary byte, with what was
-    /// read so far in the line.
+    /// Reads an enclosed field to behind its end; `None` if the quote turned out to be an ordinary byte, with
+    /// what was read so far in the line.
     fn enclosed(&mut self, quote: u8, line: &mut Line, start: usize) -> io::Result<Option<FieldEnd>> {
         let mut saw_null = false;
         loop {

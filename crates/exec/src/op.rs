@@ -1,4 +1,5 @@
-//! Compiled operators: a plan's nodes with tables, keys and record readers resolved. Shared by all who run the program.
+//! Compiled operators: a plan's nodes with tables, keys and record readers resolved. Shared by all who run
+//! the program.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -214,7 +215,8 @@ pub(crate) struct Surroundings {
     pub(crate) pages_read: bool,
     /// The node is run more than once.
     pub(crate) repeated: bool,
-    /// The query is run more than once: parameters from the first to before the second change from run to run.
+    /// The query is run more than once: parameters from the first to before the second change from run to
+    /// run.
     pub(crate) changing: (u16, u16),
 }
 
@@ -263,23 +265,7 @@ impl OpCompiler<'_> {
                 let (outer, inner) = (Box::new(outer), Box::new(inner));
                 Op::Join { kind: *kind, outer, inner, on: on.clone(), inner_rels: inner_rels.clone().into() }
             }
-            Node::HashJoin { kind, outer, inner, keys, on, inner_rels } => {
-                // The answer may be sent between two matches of an outer row.
-                let outer = self.node(outer, Surroundings { pages_read: true, ..around })?;
-                let pages_read = keys.iter().any(|(_, inner, _)| needs_no_latch(inner));
-                let kept = Self::is_kept(inner, keys.iter().map(|(_, key, _)| key), around);
-                let inner = self.node(inner, Surroundings { pages_read, ..around })?;
-                Op::HashJoin(Box::new(HashJoinOp {
-                    kind: *kind,
-                    outer,
-                    inner,
-                    keys: keys.clone(),
-                    on: on.clone(),
-                    inner_rels: inner_rels.clone().into(),
-                    kept,
-                    layout: self.layout(inner_rels),
-                }))
-            }
+            Node::HashJoin { .. } => Op::HashJoin(Box::new(self.hash_join(node, around)?)),
             Node::Filter { input, cond } => {
                 let pages_read = around.pages_read || needs_no_latch(cond);
                 let input = self.node(input, Surroundings { pages_read, ..around })?;
@@ -308,6 +294,28 @@ impl OpCompiler<'_> {
             }
             Node::Derived { rel, query } => self.derived(*rel, query, around)?,
             Node::Union { rel, arms, distinct_after } => self.union(*rel, arms, *distinct_after, around)?,
+        })
+    }
+
+    /// `node` is a [`Node::HashJoin`].
+    fn hash_join(&mut self, node: &Node, around: Surroundings) -> Result<HashJoinOp> {
+        let Node::HashJoin { kind, outer, inner, keys, on, inner_rels } = node else {
+            return Err(ExecError::NotSupported("this join"));
+        };
+        // The answer may be sent between two matches of an outer row.
+        let outer = self.node(outer, Surroundings { pages_read: true, ..around })?;
+        let pages_read = keys.iter().any(|(_, inner, _)| needs_no_latch(inner));
+        let kept = Self::is_kept(inner, keys.iter().map(|(_, key, _)| key), around);
+        let inner = self.node(inner, Surroundings { pages_read, ..around })?;
+        Ok(HashJoinOp {
+            kind: *kind,
+            outer,
+            inner,
+            keys: keys.clone(),
+            on: on.clone(),
+            inner_rels: inner_rels.clone().into(),
+            kept,
+            layout: self.layout(inner_rels),
         })
     }
 

@@ -30,7 +30,8 @@ const VALUES_MAX: usize = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct PlainInsert {
     table: Arc<Table>,
-    /// What each column gets that the statement leaves out; `None` is NULL, of which an AUTO_INCREMENT column makes a number.
+    /// What each column gets that the statement leaves out; `None` is NULL, of which an AUTO_INCREMENT column
+    /// makes a number.
     defaults: Box<[Option<Box<[u8]>>]>,
     /// The columns that have such a default other than NULL.
     defaulted: Box<[u16]>,
@@ -272,7 +273,8 @@ impl PlainInsert {
         Ok(())
     }
 
-    /// The statement fails behind these rows: the counter and LAST_INSERT_ID() become what they are with them.
+    /// The statement fails behind these rows: the counter and LAST_INSERT_ID() become what they are with
+    /// them.
     #[cold]
     fn keep_numbers(&self, rows: &[&Values<'_>], are_given: bool, ctx: &mut ExecCtx<'_>) -> Result<()> {
         let Some(col) = self.auto_increment else { return Ok(()) };
@@ -293,8 +295,8 @@ impl PlainInsert {
         fixed_width(&self.table.def.columns[col].ty).unwrap_or(8)
     }
 
-    /// Makes `values`, which are NULL, those of a row with these cells; integers go to `rooms`, one a cell. False: one of them is
-    /// converted or refused.
+    /// Makes `values`, which are NULL, those of a row with these cells; integers go to `rooms`, one a cell.
+    /// False: one of them is converted or refused.
     #[inline(always)]
     fn fill<'v>(
         &'v self,

@@ -46,7 +46,8 @@ impl PointKey {
 }
 
 impl PointKey {
-    /// [`PointKey::make`] where every value is an integer parameter that its column can hold; false: it is not so.
+    /// [`PointKey::make`] where every value is an integer parameter that its column can hold; false: it is
+    /// not so.
     #[inline]
     fn make_of_integers(&self, params: &[Value<'_>], key: &mut Vec<u8>) -> bool {
         key.clear();
@@ -78,8 +79,8 @@ impl PointGet {
         simple.then(|| PointGet { key, reader: Arc::clone(&access.reader), table: Arc::clone(&access.table) })
     }
 
-    /// Makes the key and has the processor fetch where it leads, while the statement gets under way. `None`: the key takes more
-    /// than that, and [`PointGet::run`] makes it.
+    /// Makes the key and has the processor fetch where it leads, while the statement gets under way. `None`:
+    /// the key takes more than that, and [`PointGet::run`] makes it.
     #[inline]
     pub(crate) fn foresee(
         &self,
@@ -90,8 +91,8 @@ impl PointGet {
         self.key.make_of_integers(params, key).then(|| self.table.foresee(engine, key))
     }
 
-    /// Sends the row if there is one; how many rows were sent. `way`: what [`PointGet::foresee`] said of this execution.
-    /// Cost: one descent, and about 40 instructions and a copy a column; no allocation.
+    /// Sends the row if there is one; how many rows were sent. `way`: what [`PointGet::foresee`] said of this
+    /// execution. Cost: one descent, and about 40 instructions and a copy a column; no allocation.
     #[inline]
     pub(crate) fn run(
         &self,

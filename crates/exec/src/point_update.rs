@@ -27,8 +27,8 @@ pub(crate) struct Updated {
 }
 
 impl PointUpdate {
-    /// The update of one row that `plan` with its compiled `query` is; `None` if it is more than that, or if its
-    /// expressions are more than arithmetic, so that a latch might be held for long.
+    /// The update of one row that `plan` with its compiled `query` is; `None` if it is more than that, or if
+    /// its expressions are more than arithmetic, so that a latch might be held for long.
     pub(crate) fn of_plan(plan: &UpdatePlan, query: &QueryProgram) -> Option<Self> {
         let is_quick = |cell: &InsertCell| match cell {
             InsertCell::Default => true,
@@ -41,7 +41,8 @@ impl PointUpdate {
         PointKey::of_query(query).map(|key| PointUpdate { key })
     }
 
-    /// Runs the update of `columns`. Cost: a descent, and the entries of the indexes whose columns change; no allocation.
+    /// Runs the update of `columns`. Cost: a descent, and the entries of the indexes whose columns change; no
+    /// allocation.
     pub(crate) fn run(
         &self,
         plan: &UpdatePlan,

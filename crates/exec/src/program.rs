@@ -60,7 +60,8 @@ struct SelectProgram {
     clauses: Clauses,
 }
 
-/// The locking clauses of a query and of those inside it. A clause is about the tables of its own query alone.
+/// The locking clauses of a query and of those inside it. A clause is about the tables of its own query
+/// alone.
 #[derive(Clone, Debug, Default)]
 struct Clauses {
     /// What rows of tables are read for under them, each use once.
@@ -98,7 +99,8 @@ impl Clauses {
 /// Compiles `plan`: resolves its tables, record formats and output columns.
 ///
 /// # Errors
-/// [`engine::Error::TableChanged`] if a table is not what the plan was made for; missing tables; what is not supported.
+/// [`engine::Error::TableChanged`] if a table is not what the plan was made for; missing tables; what is not
+/// supported.
 pub fn compile(plan: Arc<Plan>, engine: &Engine) -> Result<Program> {
     let mut tables = Vec::new();
     let body = match &*plan {
@@ -112,7 +114,8 @@ pub fn compile(plan: Arc<Plan>, engine: &Engine) -> Result<Program> {
     Ok(Program { plan, tables, uses, body })
 }
 
-/// What `plan` does with each of the tables that it has `opened`, to which the others are added that it names.
+/// What `plan` does with each of the tables that it has `opened`, to which the others are added that it
+/// names.
 fn uses_and_names(
     plan: &Plan,
     opened: &mut Vec<Arc<Table>>,
@@ -142,8 +145,8 @@ fn is_same(a: &TableDef, b: &TableDef) -> bool {
 }
 
 impl Program {
-    /// Whether its names still resolve to the tables that it was made for, which have not grown much since catalog version
-    /// `made_at`, under which it was planned.
+    /// Whether its names still resolve to the tables that it was made for, which have not grown much since
+    /// catalog version `made_at`, under which it was planned.
     pub fn serves(&self, made_at: u64) -> bool {
         self.tables.iter().all(|table| table.serves_plans_of(made_at))
     }
@@ -181,8 +184,8 @@ impl Program {
         matches!(self.body, Body::Query(_))
     }
 
-    /// Answers a query of constants, which needs neither session nor transaction: its column definitions and its one row,
-    /// as [`Program::run`] would. False, with nothing written: run the program.
+    /// Answers a query of constants, which needs neither session nor transaction: its column definitions and
+    /// its one row, as [`Program::run`] would. False, with nothing written: run the program.
     #[inline]
     pub fn write_constants(&self, client: &mut Client<'_>) -> bool {
         let (Body::Query(program), Plan::Query(plan)) = (&self.body, &*self.plan) else { return false };
@@ -194,11 +197,12 @@ impl Program {
         true
     }
 
-    /// Runs the statement. A query sends column definitions and rows; the caller ends them, or sends the OK packet of
-    /// other statements, from the [`Outcome`].
+    /// Runs the statement. A query sends column definitions and rows; the caller ends them, or sends the OK
+    /// packet of other statements, from the [`Outcome`].
     ///
-    /// The program takes the metadata locks of its tables. On an error of [`Effect::Statement`] its changes have been
-    /// undone; wider effects are the caller's to carry out. Part of a result set may have been sent already.
+    /// The program takes the metadata locks of its tables. On an error of [`Effect::Statement`] its changes
+    /// have been undone; wider effects are the caller's to carry out. Part of a result set may have been sent
+    /// already.
     /// # Errors
     /// [`engine::Error::TableChanged`]: plan the statement again, nothing has happened.
     pub fn run(&self, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
@@ -215,7 +219,8 @@ impl Program {
         outcome
     }
 
-    /// Runs a query whose rows `take` gets in place of the client, until that says that it has enough (false).
+    /// Runs a query whose rows `take` gets in place of the client, until that says that it has enough
+    /// (false).
     ///
     /// # Errors
     /// As [`Program::run`].
@@ -317,7 +322,8 @@ impl SelectProgram {
         Ok(())
     }
 
-    /// The running query of which what its locking clauses are about is locked, and under SERIALIZABLE all that it reads.
+    /// The running query of which what its locking clauses are about is locked, and under SERIALIZABLE all
+    /// that it reads.
     #[cold]
     fn locking_statement<'r>(
         &self,
@@ -347,7 +353,8 @@ impl SelectProgram {
         Ok(st.locking(changed, shared, read))
     }
 
-    /// As [`SelectProgram::run`] for a query that is a point read: apart, so that the little code it takes stands together.
+    /// As [`SelectProgram::run`] for a query that is a point read: apart, so that the little code it takes
+    /// stands together.
     #[inline(never)]
     fn run_point(
         &self,

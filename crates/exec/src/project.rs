@@ -58,7 +58,8 @@ pub(crate) struct PlainOutputs {
     rel: u16,
     /// Positions in the relation.
     columns: Box<[u16]>,
-    /// The program for each protocol, compiled by the first run that uses the protocol: most statements use one.
+    /// The program for each protocol, compiled by the first run that uses the protocol: most statements use
+    /// one.
     text: OnceLock<Option<RecordProjection>>,
     binary: OnceLock<Option<RecordProjection>>,
 }
@@ -77,8 +78,8 @@ impl PlainOutputs {
         Some(PlainOutputs { rel, columns, text: OnceLock::new(), binary: OnceLock::new() })
     }
 
-    /// The program for a client of `query`, whose outputs these are; `None` if it wants text in another character set, or a column
-    /// cannot be read from a record alone.
+    /// The program for a client of `query`, whose outputs these are; `None` if it wants text in another
+    /// character set, or a column cannot be read from a record alone.
     pub(crate) fn projection(
         &self,
         query: &QueryProgram,
@@ -120,8 +121,8 @@ impl RowTarget<'_> {
         }
     }
 
-    /// Appends the column at `col` of a record. Cost: for an integer or a string in the record 20 to 40 instructions
-    /// and a copy.
+    /// Appends the column at `col` of a record. Cost: for an integer or a string in the record 20 to 40
+    /// instructions and a copy.
     #[inline]
     pub(crate) fn put_record_column(
         &mut self,

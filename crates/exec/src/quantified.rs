@@ -19,7 +19,8 @@ pub(crate) struct Quantified {
     pub(crate) domain: CmpDomain,
 }
 
-/// What the values of a subquery come to: of all comparisons with them the ones with the least and the largest decide.
+/// What the values of a subquery come to: of all comparisons with them the ones with the least and the
+/// largest decide.
 #[derive(Debug)]
 pub(crate) struct Extremes {
     /// NULL without values.
@@ -73,7 +74,8 @@ impl Quantified {
         Ok(if values.has_null { None } else { Some(self.all) })
     }
 
-    /// The truth of the comparison of `needle` with the values of `inner`, which is not read further than needed.
+    /// The truth of the comparison of `needle` with the values of `inner`, which is not read further than
+    /// needed.
     pub(crate) fn over<'r>(self, needle: &Value<'_>, inner: &'r QueryRun<'r>) -> Result<Option<bool>> {
         let (mut decided, mut unknown) = (false, false);
         each_value(inner, |value, ctx| {

@@ -45,7 +45,8 @@ impl QueryProgram {
         Self::compile_inner(engine, plan, tables, Surroundings::default())
     }
 
-    /// Compiles the query that finds the rows to change; `pages_read`: making their new values reads other pages.
+    /// Compiles the query that finds the rows to change; `pages_read`: making their new values reads other
+    /// pages.
     pub(crate) fn compile_change(
         engine: &Engine,
         plan: &QueryPlan,
@@ -98,7 +99,8 @@ impl QueryProgram {
         Self::compile_inner_subqueries(engine, subqueries, tables, (0, 0))
     }
 
-    /// As [`QueryProgram::compile_subqueries`], of a query whose parameters `changing` change from run to run.
+    /// As [`QueryProgram::compile_subqueries`], of a query whose parameters `changing` change from run to
+    /// run.
     fn compile_inner_subqueries(
         engine: &Engine,
         subqueries: &[SubPlan],

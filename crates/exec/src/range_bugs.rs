@@ -1,4 +1,5 @@
-//! Mistakes in the making of key intervals that tests make on purpose: the comparison of ranges with scans has to find them.
+//! Mistakes in the making of key intervals that tests make on purpose: the comparison of ranges with scans
+//! has to find them.
 
 /// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,11 @@
-//! Columns of one relation as they are, from a record's cell to the wire: a small program, compiled once a plan.
+//! Columns of one relation, unchanged, from a record's cell to the wire: a small program, compiled per plan.
 //!
-//! Row format, column types and protocol are looked at when the program is made, a leaf's key prefix once a leaf; what is
-//! left for a row is one step a column, which loads and stores. Rows of joins are several programs' columns one behind
-//! the other. [`crate::encode`] does the same a value at a time and is the oracle of the tests.
+//! Row format, column types and protocol are read when the program is made, the key prefix once per leaf. A
+//! row then costs one step per column, a load and a store. Rows of joins are the columns of several programs
+//! in sequence. [`crate::encode`] does the same value by value and is the oracle of the tests.
 //!
-//! A row's packet: [`RecordProjection::store_head`], then [`RecordProjection::store`] of each relation's cell; the room has
-//! [`RecordProjection::room_bytes`] of each behind the head. [`put_batch`] does it for rows of one relation.
+//! A row's packet: [`RecordProjection::store_head`], then [`RecordProjection::store`] of each relation's
+//! cell; the room has [`RecordProjection::room_bytes`] for each. [`put_batch`] does it for one relation.
 
 use engine::{Batch, FoundCell, RowFormat};
 use page::{Cell, KeyInt, Place, Records};
@@ -97,12 +97,12 @@ struct Step {
     null_mask: u8,
     /// Tests: bit of the row's NULL bitmap in the binary protocol.
     bit: u16,
-    /// Fixed columns: first byte in the body. The first variable column: the same. Other variable columns: where the end
-    /// of the one before stands. Key columns: position in `keys`.
+    /// Fixed columns: first byte in the body. The first variable column: the same. Other variable columns:
+    /// where the end of the one before stands. Key columns: position in `keys`.
     from: u16,
     /// Fixed columns: behind the last byte. Variable columns: where the end of the first one stands.
     to: u16,
-    /// Number of variable columns; bytes on the wire of an integer of the binary protocol; position in `encoders`.
+    /// Number of variable columns; bytes on the wire of a binary integer; position in `encoders`.
     arg: u16,
     /// Numbers: bits of 64 that the stored integer has not.
     unused: u8,
@@ -138,8 +138,9 @@ enum StepOp {
 }
 
 impl RecordProjection {
-    /// The program of `columns` (position in the table, encoder), which are output columns `first` and following.
-    /// `None` if one of them cannot be read from a cell alone. No column may be off page in the records it is run on.
+    /// The program of `columns` (position in the table, encoder), which are output columns `first` and
+    /// following. `None` if one of them cannot be read from a cell alone. No column may be off page in the
+    /// records it is run on.
     pub(crate) fn new<'x>(
         columns: impl Iterator<Item = (u16, &'x WireEncoder)>,
         first: usize,
@@ -228,8 +229,8 @@ impl RecordProjection {
         Leaf { show, records }
     }
 
-    /// Stores the columns of `cell` at the start of `room`; what is left of it. `head`: what [`RecordProjection::store_head`]
-    /// stored. Cost: 20 to 40 instructions a column, and a copy of its text.
+    /// Stores the columns of `cell` at the start of `room`; what is left of it. `head`: what
+    /// [`RecordProjection::store_head`] stored. Cost: 20 to 40 instructions a column, and a copy of its text.
     #[inline(always)]
     pub(crate) fn store<'o>(
         &self,
@@ -450,7 +451,7 @@ pub(crate) fn put_batch(
     }
 }
 
-/// Rows of one string that is the first variable column and never NULL. Cost: about 50 instructions a row and a copy.
+/// Rows of one string, the first variable column and never NULL. Cost: about 50 instructions and a copy.
 #[inline(never)]
 fn put_strings<const HEAD: usize>(
     projection: &RecordProjection,

@@ -214,7 +214,8 @@ impl Report<'_> {
     }
 }
 
-/// Appends the value that a NOT NULL column gets where nothing better is known: zero, the empty string, the first member.
+/// Appends the value that a NOT NULL column gets where nothing better is known: zero, the empty string, the
+/// first member.
 pub(crate) fn push_implicit_default(ty: &SqlType, out: &mut Vec<u8>) {
     let start = out.len();
     push_zero(ty, out);

@@ -1,7 +1,7 @@
 //! How rows flow: a source pushes them into a sink, one chain of frames a row.
 //!
-//! A row is valid during the call only. Whoever loops over rows asks the sink for a pause between batches, with no latch
-//! held: that is when the answer is sent.
+//! A row is valid during the call only. Whoever loops over rows asks the sink for a pause between batches,
+//! with no latch held: that is when the answer is sent.
 
 use std::ops::Range;
 
@@ -20,8 +20,8 @@ pub(crate) enum Flow {
     Enough,
 }
 
-/// Rows of one relation, in place, all in the same company: `parent` has the rows of other relations. None of their columns
-/// is off page.
+/// Rows of one relation, in place, all in the same company: `parent` has the rows of other relations. None of
+/// their columns is off page.
 #[derive(Clone, Copy)]
 pub(crate) struct RowBatch<'b> {
     pub(crate) rel: u16,
@@ -65,8 +65,8 @@ pub(crate) trait Sink {
     /// Takes the row in flight.
     fn row(&mut self, frame: &Frame<'_>) -> Result<Flow>;
 
-    /// Takes a leaf's rows at once; the same as taking each. A sink that has enough before the last of them says how many it
-    /// leaves: [`RowBatch::leave`].
+    /// Takes a leaf's rows at once; the same as taking each. A sink that has enough before the last of them
+    /// says how many it leaves: [`RowBatch::leave`].
     fn batch(&mut self, batch: &RowBatch<'_>) -> Result<Flow> {
         for i in 0..batch.rows.len() {
             if self.row(&batch.frame(i))? == Flow::Enough {

@@ -22,8 +22,8 @@ use crate::statement_cache::Made;
 use crate::strict::StrictSession;
 use crate::subquery::{Answer, SubqueryCache};
 
-/// Rows between two looks at the kill flag, where rows do not come a page at a time. Few enough for rows that take half a
-/// millisecond each.
+/// Rows between two looks at the kill flag, where rows do not come a page at a time. Few enough for rows that
+/// take half a millisecond each.
 const ROWS_BETWEEN_LOOKS: u32 = 64;
 
 /// How a statement locks rows as it reads them.
@@ -136,7 +136,8 @@ pub(crate) struct Statement<'r> {
     rows_to_look: Cell<u32>,
     /// What the statement's operators hold.
     pub(crate) memory: &'r Rc<StatementAccount>,
-    /// Rows and index entries of base tables that the connection's statements have read; this thread alone writes it.
+    /// Rows and index entries of base tables that the connection's statements have read; this thread alone
+    /// writes it.
     rows_examined: &'r AtomicU64,
     /// Made by the first thing that it has a place for.
     rare: OnceCell<Box<Rare>>,
@@ -178,8 +179,8 @@ impl<'r> Statement<'r> {
         Statement { strict: Some(session), ..statement }
     }
 
-    /// A statement that changes rows. It locks those that it finds to change, and those that it reads for it unless
-    /// the isolation level lets others be inserted among them: then it reads what is committed.
+    /// A statement that changes rows. It locks those that it finds to change, and those that it reads for it
+    /// unless the isolation level lets others be inserted among them: then it reads what is committed.
     pub(crate) fn finding(
         engine: &'r Engine,
         session: &'r StrictSession<'r>,
@@ -190,8 +191,8 @@ impl<'r> Statement<'r> {
         Self::finding_with(Self::changing(engine, session, memory, rows_examined), trx, false)
     }
 
-    /// As [`Statement::finding`]. Where no gaps are locked, it does not wait for a row of which nothing was committed that it
-    /// looks for.
+    /// As [`Statement::finding`]. Where no gaps are locked, it does not wait for a row of which nothing was
+    /// committed that it looks for.
     pub(crate) fn finding_committed(
         engine: &'r Engine,
         session: &'r StrictSession<'r>,
@@ -217,7 +218,8 @@ impl<'r> Statement<'r> {
         Ok(Statement { view, rare: Rare::locking(locks), ..changing })
     }
 
-    /// Makes `self`, which is new, a query that locks what FOR UPDATE, what FOR SHARE and what no locking clause is about.
+    /// Makes `self`, which is new, a query that locks what FOR UPDATE, what FOR SHARE and what no locking
+    /// clause is about.
     pub(crate) fn locking(self, changed: ByPolicy, shared: ByPolicy, read: Option<LockRead>) -> Self {
         Statement { rare: Rare::locking(Locks { read, changed, shared }), ..self }
     }
@@ -346,8 +348,8 @@ impl<'r> Statement<'r> {
         Ok(charge.add(wanted - charge.bytes())?)
     }
 
-    /// Charges a value of `bytes` bytes that `arena` is about to hold. An arena that is reset keeps what it has, and so does
-    /// its charge; an arena at the address of a former one takes its charge over.
+    /// Charges a value of `bytes` bytes that `arena` is about to hold. An arena that is reset keeps what it
+    /// has, and so does its charge; an arena at the address of a former one takes its charge over.
     #[cold]
     pub(crate) fn reserve(&self, arena: &Bump, bytes: usize) -> std::result::Result<(), Exceeded> {
         let address = std::ptr::from_ref(arena).addr();

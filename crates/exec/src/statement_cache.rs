@@ -1,4 +1,5 @@
-//! What a statement's subqueries read once, however often they run: parts that do not depend on the outer row.
+//! What a statement's subqueries read once, however often they run: parts that do not depend on the outer
+//! row.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -6,7 +7,8 @@ use std::rc::Rc;
 
 use crate::error::Result;
 
-/// Things by the address of what they were made for, which lives as long as the statement runs. No allocation while empty.
+/// Things by the address of what they were made for, which lives as long as the statement runs. No allocation
+/// while empty.
 pub(crate) struct Made<T>(RefCell<Option<Things<T>>>);
 
 type Things<T> = HashMap<usize, Rc<T>>;

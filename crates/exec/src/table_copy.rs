@@ -28,8 +28,8 @@ pub struct TableCopy<'a> {
     pub old_columns: &'a OldColumns,
     /// The first AUTO_INCREMENT number for rows that need one.
     pub first_number: u64,
-    /// MySQL copies the table: dates that stay as they are pass the checks of assignments, and floating-point numbers take the digits
-    /// of their new type.
+    /// MySQL copies the table: dates that stay as they are pass the checks of assignments, and floating-point
+    /// numbers take the digits of their new type.
     pub copies: bool,
     /// NULL in a column that is to be NOT NULL is [`ExecError::NullRefused`], not a value that is lost.
     pub refuses_null: bool,
@@ -237,8 +237,8 @@ impl Copier<'_> {
     }
 }
 
-/// The value as MySQL copies it to a column of another type: bits are a number, unless they go to a BLOB or a TEXT, and anything goes
-/// to bits as an integer.
+/// The value as MySQL copies it to a column of another type: bits are a number, unless they go to a BLOB or a
+/// TEXT, and anything goes to bits as an integer.
 fn as_copied<'v>(value: Value<'v>, ty: &SqlType) -> Value<'v> {
     match (value, ty.kind) {
         (value, TypeKind::Text(_) | TypeKind::Blob(_)) => value,

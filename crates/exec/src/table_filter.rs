@@ -61,7 +61,8 @@ impl TableFilter {
         TableFilter { whole: whole.clone(), tests: tests.into(), rest, fixed }
     }
 
-    /// The tests with their constants; `None` if there are none, or one has a constant that only the interpreter compares.
+    /// The tests with their constants; `None` if there are none, or one has a constant that only the
+    /// interpreter compares.
     pub(crate) fn bind(&self, run: &QueryRun<'_>) -> Option<Box<[BoundTest]>> {
         let arena = Bump::new();
         let ctx = run.ctx(&arena);

@@ -1,7 +1,7 @@
 //! Rows that operators keep: compact, of variable length, used bytes only.
 //!
-//! A row is an end offset (u32, the top bit set for NULL) per cell, then the cells' bytes. A cell is the storage bytes of
-//! a table's column, or a value with its kind in front, as the layout says.
+//! A row is an end offset (u32, the top bit set for NULL) per cell, then the cells' bytes. A cell is the
+//! storage bytes of a table's column, or a value with its kind in front, as the layout says.
 
 use base::memory::ByteStore;
 use types::{CollationId, Date, DateTime, Decimal, SqlType, Time, TimeZone, TypeKind, Value, storage};

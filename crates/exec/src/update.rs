@@ -57,7 +57,8 @@ struct Found {
     changes: ChargedVec<Change>,
     /// Warnings of the statement before the first row.
     warned_before: u64,
-    /// Where rows were warned of: how many changes were found before such a row, and the statement's warnings after it.
+    /// Where rows were warned of: how many changes were found before such a row, and the statement's warnings
+    /// after it.
     warned: ChargedVec<(usize, u64)>,
     /// Warnings of the statement so far.
     warnings: u64,
@@ -75,7 +76,8 @@ struct Found {
 }
 
 impl Found {
-    /// Notes that a row, or one skipped before it, raised warnings: `warnings` in all by now. `changes` rows to change were found before.
+    /// Notes that a row, or one skipped before it, raised warnings: `warnings` in all by now. `changes` rows
+    /// to change were found before.
     #[cold]
     fn note_warnings(&mut self, changes: usize, warnings: u64) -> Result<()> {
         self.warnings = warnings;
@@ -148,7 +150,8 @@ impl UpdateProgram {
         })
     }
 
-    /// The error that the statement fails with when finding the rows came to `error`: that of writing a row before comes first.
+    /// The error that the statement fails with when finding the rows came to `error`: that of writing a row
+    /// before comes first.
     #[cold]
     fn refuse(
         &self,
@@ -310,7 +313,8 @@ impl UpdateProgram {
     }
 }
 
-/// Whether MySQL changes each row before it reads the next one. It does not where rows are sorted, or found by a key that changes.
+/// Whether MySQL changes each row before it reads the next one. It does not where rows are sorted, or found
+/// by a key that changes.
 fn changes_as_it_reads(root: &Op, targets: &[AssignedColumns]) -> bool {
     match root {
         Op::Limit { input, .. } | Op::Filter { input, .. } => changes_as_it_reads(input, targets),

@@ -1,4 +1,5 @@
-//! Tables whose rows the session makes: asked for when a run of the operator first needs them, and kept for the next ones.
+//! Tables whose rows the session makes: asked for when a run of the operator first needs them, and kept for
+//! the next ones.
 
 use std::sync::Arc;
 

@@ -86,7 +86,8 @@ impl Written {
         self.first_generated.or(said).unwrap_or(last)
     }
 
-    /// The duplicates that the OK packet's message counts among `records` rows: with IGNORE, all that are not in the table.
+    /// The duplicates that the OK packet's message counts among `records` rows: with IGNORE, all that are not
+    /// in the table.
     pub(crate) fn duplicates(&self, records: u64, ignore: bool) -> u64 {
         if ignore { records - self.copied } else { self.deleted + self.updated }
     }
@@ -155,7 +156,8 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         self.ends = true;
     }
 
-    /// Keeps `values`, what ON DUPLICATE KEY UPDATE reads of the query's row of which the next row to be taken is made.
+    /// Keeps `values`, what ON DUPLICATE KEY UPDATE reads of the query's row of which the next row to be
+    /// taken is made.
     pub(crate) fn keep_read(&mut self, values: &[Value<'_>], charge: &Charge) -> Result<()> {
         let values: Box<[OwnedValue]> = values.iter().map(Value::to_owned_value).collect();
         let heap_bytes = |value: &OwnedValue| value.as_value().heap_bytes() + ALLOCATION_OVERHEAD_BYTES;
@@ -191,7 +193,8 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         Ok(())
     }
 
-    /// The error that the statement fails with when the next row came to `error`: that of a row before it comes first.
+    /// The error that the statement fails with when the next row came to `error`: that of a row before it
+    /// comes first.
     #[cold]
     pub(crate) fn fail(&mut self, build: &mut RowBuild<'_>, error: ExecError) -> ExecError {
         let earlier = self.write(build, build.rows.len());
@@ -226,8 +229,8 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         result
     }
 
-    /// A row is refused: those behind it have not been warned of, and LAST_INSERT_ID() is the number of the first one, as if it
-    /// stayed.
+    /// A row is refused: those behind it have not been warned of, and LAST_INSERT_ID() is the number of the
+    /// first one, as if it stayed.
     #[cold]
     fn abandon(&self, build: &RowBuild<'_>) {
         if matches!(self.rule, DuplicateRule::Refuse) {
@@ -238,8 +241,8 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         }
     }
 
-    /// Inserts the first `count` rows. Those before a reservation of numbers are written before it: the numbers that they came
-    /// with, or the error that they come to, have a part in it.
+    /// Inserts the first `count` rows. Those before a reservation of numbers are written before it: the
+    /// numbers that they came with, or the error that they come to, have a part in it.
     fn write_batches(&mut self, rows: &RowBuffer, count: usize, build: &RowBuild<'_>) -> Result<()> {
         let mut start = 0;
         while start < count {
@@ -462,7 +465,8 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         is_made && self.numbers.as_ref().is_some_and(|auto| auto.index == Some(index))
     }
 
-    /// Inserts a row that nothing stood in the way of. False: another transaction has put something there since.
+    /// Inserts a row that nothing stood in the way of. False: another transaction has put something there
+    /// since.
     fn insert_unless_taken(&mut self, row: &[Option<&[u8]>], build: &RowBuild<'_>) -> Result<bool> {
         match build.table.insert(self.engine, self.trx, row) {
             Ok(_) => Ok(true),
@@ -471,7 +475,8 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         }
     }
 
-    /// ON DUPLICATE KEY UPDATE of the row with `key`, instead of `row`; `read` is what is read of the query's row.
+    /// ON DUPLICATE KEY UPDATE of the row with `key`, instead of `row`; `read` is what is read of the query's
+    /// row.
     fn update(
         &mut self,
         (row, read): (&[Option<&[u8]>], &[OwnedValue]),
@@ -564,8 +569,8 @@ impl OldRow {
     }
 }
 
-/// The row in the table (relation 0), the one that should have been inserted (relation 1), and what is read of the query's row
-/// of which that is made (relation 2).
+/// The row in the table (relation 0), the one that should have been inserted (relation 1), and what is read
+/// of the query's row of which that is made (relation 2).
 struct OldAndNew<'x> {
     table: &'x Table,
     reader: &'x TableReader,

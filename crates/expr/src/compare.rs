@@ -9,7 +9,8 @@ use types::{CollationId, DateTime, Decimal, Value};
 use crate::moment::{note_date_delimiters, warn_cut_moment, warn_no_moment};
 use crate::{CmpDomain, EvalCtx, Warning, moment_of};
 
-/// Order of two values; `None` if either is NULL. What is no date or time counts as the zero one, with a warning.
+/// Order of two values; `None` if either is NULL. What is no date or time counts as the zero one, with a
+/// warning.
 pub fn compare_values(
     a: &Value<'_>,
     b: &Value<'_>,
@@ -141,8 +142,8 @@ pub fn exact_integer(value: &Value<'_>) -> Option<i128> {
     }
 }
 
-/// The order of the shortest digits of a double and a decimal. DECIMAL lacks the last digits of a small double, which counts
-/// as a double then.
+/// The order of the shortest digits of a double and a decimal. DECIMAL lacks the last digits of a small
+/// double, which counts as a double then.
 fn double_beside_decimal(double: f64, decimal: Decimal) -> Option<Ordering> {
     let digits = Value::Double(double).to_decimal().value;
     match digits.cmp(&decimal) {
@@ -190,8 +191,8 @@ fn date_time(value: &Value<'_>, other: &Value<'_>, ctx: &EvalCtx<'_>) -> DateTim
     read.map_or(DateTime::ZERO, |read| read.value)
 }
 
-/// The order of two values as times. What is no time, a date among them, equals none and is told; so is a text of which a time
-/// is only the front.
+/// The order of two values as times. What is no time, a date among them, equals none and is told; so is a
+/// text of which a time is only the front.
 fn times(a: &Value<'_>, b: &Value<'_>, ctx: &EvalCtx<'_>) -> Ordering {
     let read = |value: &Value<'_>| {
         let read = value.to_time().filter(|_| !matches!(value, Value::Date(_)));
@@ -214,8 +215,8 @@ pub(crate) fn warn_truncated(type_name: &str, value: &Value<'_>, ctx: &EvalCtx<'
     ctx.session.warn(Warning::TruncatedWrongValue { type_name, value: value.message_text() });
 }
 
-/// Warns of a number past every DECIMAL as MySQL does: with its digits before the exponent. False, without a warning, for one that
-/// has none.
+/// Warns of a number past every DECIMAL as MySQL does: with its digits before the exponent. False, without a
+/// warning, for one that has none.
 #[cold]
 pub(crate) fn warn_past_decimal(value: &Value<'_>, ctx: &EvalCtx<'_>) -> bool {
     let text = value.message_text();

@@ -32,7 +32,8 @@ impl RowSource for () {
     }
 }
 
-/// What an expression may ask of its session. Implementations use interior mutability where they record something.
+/// What an expression may ask of its session. Implementations use interior mutability where they record
+/// something.
 pub trait SessionInfo {
     /// Start of the statement, microseconds since 1970 UTC; NOW() is the same in the whole statement.
     fn statement_time_micros(&self) -> i64;
@@ -98,12 +99,14 @@ pub trait SessionInfo {
     fn sleep(&self, _time: Duration) -> Option<bool> {
         None
     }
-    /// The next number of RAND(`seed`) with a constant seed, for the call at `place`: the sequence goes on through the
-    /// statement. `None` if the session keeps no sequences, so that each call yields the first number.
+    /// The next number of RAND(`seed`) with a constant seed, for the call at `place`: the sequence goes on
+    /// through the statement. `None` if the session keeps no sequences, so that each call yields the first
+    /// number.
     fn next_seeded_random(&self, _place: usize, _seed: u32) -> Option<f64> {
         None
     }
-    /// Calls `read` with the value that the statement keeps for the operation at `place`. False: it keeps none.
+    /// Calls `read` with the value that the statement keeps for the operation at `place`. False: it keeps
+    /// none.
     fn read_kept(&self, _place: usize, _read: &mut dyn FnMut(&OwnedValue)) -> bool {
         false
     }
@@ -191,15 +194,16 @@ impl<'v> EvalCtx<'v> {
         EvalCtx { arena, params, session, subqueries: &NoSubqueries }
     }
 
-    /// Charges the statement for a value of `bytes` bytes before it is made; small ones are free. The charge lasts as long
-    /// as the arena has memory for the value.
+    /// Charges the statement for a value of `bytes` bytes before it is made; small ones are free. The charge
+    /// lasts as long as the arena has memory for the value.
     /// # Errors  [`EvalError::Memory`].
     #[inline]
     pub fn reserve(&self, bytes: usize) -> Result<(), EvalError> {
         if bytes <= SMALL_VALUE_BYTES { Ok(()) } else { self.subqueries.reserve(self.arena, bytes) }
     }
 
-    /// Ends a statement that was killed, before or after work on a long `text`. Cost: a comparison for a short one.
+    /// Ends a statement that was killed, before or after work on a long `text`. Cost: a comparison for a
+    /// short one.
     /// # Errors  [`EvalError::Killed`].
     #[inline]
     pub fn fail_if_killed_over(&self, text: &[u8]) -> Result<(), EvalError> {

@@ -1,4 +1,5 @@
-//! What can go wrong, or be lost, while an expression is evaluated. The server gives these their MySQL numbers.
+//! What can go wrong, or be lost, while an expression is evaluated. The server gives these their MySQL
+//! numbers.
 
 use std::fmt;
 
@@ -128,7 +129,8 @@ pub enum Warning {
     },
     /// 1366 `Incorrect DECIMAL value: '0' for column '' at row -1`: a text without a number at its front.
     NoDecimal,
-    /// 1366 `Incorrect DOUBLE value: 'x' for column '' at row 1`: a text among distinct numbers that is not wholly one.
+    /// 1366 `Incorrect DOUBLE value: 'x' for column '' at row 1`: a text among distinct numbers that is not
+    /// wholly one.
     NoDouble {
         /// The text.
         value: String,
@@ -167,8 +169,8 @@ pub enum Warning {
         /// 1-based row in the group.
         row: u64,
     },
-    /// A delimiter in the text of a date that MySQL deprecates: 4095 if another is standard there, 4096 if it is one too
-    /// many.
+    /// A delimiter in the text of a date that MySQL deprecates: 4095 if another is standard there, 4096 if it
+    /// is one too many.
     OddDelimiter {
         /// Where and which.
         odd: OddDelimiter,

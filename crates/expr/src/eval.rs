@@ -15,8 +15,8 @@ use crate::{CmpDomain, CmpOp, EvalCtx, EvalError, Expr, ExprKind, RowSource};
 
 /// The value of `expr` for the current row.
 ///
-/// Strings that arise live in `ctx.arena`; others borrow from the row or the expression. Cost: recursion over the
-/// expression, no other allocation.
+/// Strings that arise live in `ctx.arena`; others borrow from the row or the expression. Cost: recursion over
+/// the expression, no other allocation.
 pub fn eval<'v>(
     expr: &'v Expr,
     row: &'v dyn RowSource,
@@ -170,8 +170,8 @@ pub(crate) fn compare(
     compare_values(a, b, domain, ctx).map(|order| op.accepts(order))
 }
 
-/// Fails where strings were compared that are so long that the end of a killed statement may have cut it short. Cost: a
-/// comparison for each, out of line for a long one.
+/// Fails where strings were compared that are so long that the end of a killed statement may have cut it
+/// short. Cost: a comparison for each, out of line for a long one.
 /// # Errors  [`EvalError::Killed`].
 #[inline]
 pub fn fail_if_cut_short<const N: usize>(
@@ -192,7 +192,8 @@ fn was_killed(ctx: &EvalCtx<'_>) -> bool {
     ctx.session.killed()
 }
 
-/// The number that a text is among numbers: it is read once, and the session is told once of one that is none.
+/// The number that a text is among numbers: it is read once, and the session is told once of one that is
+/// none.
 #[inline(never)]
 fn number_of_text(text: &Value<'_>, domain: CmpDomain, ctx: &EvalCtx<'_>) -> Value<'static> {
     match domain {
@@ -241,7 +242,8 @@ fn in_list<'v>(
     Ok(truth(negate_if(negated, is_in(&value, list, domain, row, ctx)?)))
 }
 
-/// `NULL IN (list)`: NULL. As MySQL does unless the needle is always NULL, the items are read nevertheless, and warn.
+/// `NULL IN (list)`: NULL. As MySQL does unless the needle is always NULL, the items are read nevertheless,
+/// and warn.
 #[cold]
 fn null_in<'v>(
     needle: &'v Expr,
@@ -331,8 +333,8 @@ fn case<'v>(
     otherwise.map_or(Ok(Value::Null), |e| eval(e, row, ctx))
 }
 
-/// A value that does not live as long as the evaluation, its bytes copied to the arena. Members of ENUM and SET become
-/// their texts.
+/// A value that does not live as long as the evaluation, its bytes copied to the arena. Members of ENUM and
+/// SET become their texts.
 pub fn in_arena<'v>(value: &types::OwnedValue, arena: &'v Bump) -> Value<'v> {
     match value.as_value() {
         Value::Bytes { data, collation } => Value::Bytes { data: arena.alloc_slice_copy(data), collation },

@@ -8,10 +8,10 @@ use types::{CollationId, Locale, OwnedValue, SqlModes, TimeZone, Value};
 use crate::func::Func;
 use crate::{EvalCtx, Expr, ExprKind, SessionInfo, Warning, eval};
 
-/// `expr` with its constant subtrees evaluated. What warns, fails, or asks the session anything stays as it is.
-/// Explicit collations stay too: they tell how hard an operand holds on to its collation. So do names of character sets and
-/// collations, which are texts of the system.
-/// Operands of what fails stay as well: the error that is raised at execution quotes them as they are written.
+/// `expr` with its constant subtrees evaluated. What warns, fails, or asks the session anything stays as it
+/// is. Explicit collations stay too: they tell how hard an operand holds on to its collation. So do names of
+/// character sets and collations, which are texts of the system. Operands of what fails stay as well: the
+/// error that is raised at execution quotes them as they are written.
 pub fn fold(expr: Expr) -> Expr {
     if has_constant_operation(&expr) { fold_node(expr).expr } else { expr }
 }
@@ -139,8 +139,8 @@ fn outcome_of(expr: &Expr) -> Outcome {
     }
 }
 
-/// What a session in `modes` is warned of when the value of `expr` is computed. Nothing, if that fails, depends on a row, or
-/// needs more of the session than its modes.
+/// What a session in `modes` is warned of when the value of `expr` is computed. Nothing, if that fails,
+/// depends on a row, or needs more of the session than its modes.
 pub fn warnings_of(expr: &Expr, modes: SqlModes) -> Vec<Warning> {
     at_bind_time(expr, modes).map_or_else(Vec::new, |(_, warnings)| warnings)
 }
@@ -176,7 +176,8 @@ fn at_bind_time(expr: &Expr, modes: SqlModes) -> Option<(OwnedValue, Vec<Warning
     if session.asked.get() { None } else { Some((value, session.warnings.into_inner())) }
 }
 
-/// A session that has no answers but perhaps its modes. It remembers that it was asked, and what it was warned of.
+/// A session that has no answers but perhaps its modes. It remembers that it was asked, and what it was
+/// warned of.
 struct NoSession {
     asked: Cell<bool>,
     zone: TimeZone,

@@ -1,7 +1,7 @@
 //! The table of operators and functions: names, argument counts, types, implementations.
 //!
-//! One row a function: `Variant [names] least..=most rule nulls implementation`. A function without names is an
-//! operator, or is written with keywords. Type rules are in `build/`, implementations in `functions/`.
+//! One row a function: `Variant [names] least..=most rule nulls implementation`. A function without names is
+//! an operator, or is written with keywords. Type rules are in `build/`, implementations in `functions/`.
 
 use types::temporal::IntervalUnit;
 use types::{TypeKind, Value};
@@ -308,7 +308,8 @@ impl Func {
         }
     }
 
-    /// The argument of a search whose character set decides: bytes that it looks for, or puts in, are made text of that set.
+    /// The argument of a search whose character set decides: bytes that it looks for, or puts in, are made
+    /// text of that set.
     pub(crate) fn main_text(self) -> Option<usize> {
         match self {
             Func::Locate => Some(1),

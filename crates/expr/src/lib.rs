@@ -1,17 +1,19 @@
-//! Bound expressions and the interpreter that evaluates them: slow but sure, and the oracle of every faster path.
+//! Bound expressions and the interpreter that evaluates them: slow but sure, and the oracle of every faster
+//! path.
 //!
-//! An [`Expr`] knows its type; names are resolved to relation and column ordinals, comparison domains are chosen. The
-//! interpreter sees rows through [`RowSource`] and the session through [`SessionInfo`]; it knows nothing of pages,
-//! packets or statements.
+//! An [`Expr`] knows its type; names are resolved to relation and column ordinals, comparison domains are
+//! chosen. The interpreter sees rows through [`RowSource`] and the session through [`SessionInfo`]; it knows
+//! nothing of pages, packets or statements.
 //!
-//! A [`Builder`] makes expressions: it types operators and functions, chooses collations and converts constants. Every
-//! function is one row of the table in `func.rs`; its type rule is in `build/`, its implementation in `functions/`.
-//! An [`Accumulator`] gathers the rows of a group for an aggregate. [`fold()`] evaluates what is constant.
+//! A [`Builder`] makes expressions: it types operators and functions, chooses collations and converts
+//! constants. Every function is one row of the table in `func.rs`; its type rule is in `build/`, its
+//! implementation in `functions/`. An [`Accumulator`] gathers the rows of a group for an aggregate.
+//! [`fold()`] evaluates what is constant.
 //!
 //! # Invariants
 //! 1. Evaluation never changes the expression, so a cached plan is shared by all sessions.
-//! 2. A value computed by evaluation lives in the arena of its [`EvalCtx`] or borrows from the row; nothing is freed
-//!    one by one.
+//! 2. A value computed by evaluation lives in the arena of its [`EvalCtx`] or borrows from the row; nothing
+//!    is freed one by one.
 //! 3. Every conversion that loses something is told to the session as a [`Warning`], never dropped.
 
 #![forbid(unsafe_code)]

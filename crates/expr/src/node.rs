@@ -83,8 +83,8 @@ pub enum CmpDomain {
     Decimal,
     /// Doubles.
     Double,
-    /// An integer column beside text or doubles, by [`crate::Number`]: nothing is rounded, so that an index of the
-    /// column finds just what compares.
+    /// An integer column beside text or doubles, by [`crate::Number`]: nothing is rounded, so that an index
+    /// of the column finds just what compares.
     Number,
     /// Strings under a collation.
     String(CollationId),
@@ -197,8 +197,8 @@ pub enum ExprKind {
         /// Text and pattern.
         args: Box<[Expr; 2]>,
     },
-    /// CASE: pairs of condition and result. `CASE x WHEN y` is bound to the condition `x = y`, with `x` held by a
-    /// [`ExprKind::Let`] around if it has to be computed.
+    /// CASE: pairs of condition and result. `CASE x WHEN y` is bound to the condition `x = y`, with `x` held
+    /// by a [`ExprKind::Let`] around if it has to be computed.
     Case {
         /// Tried in order.
         arms: Box<[(Expr, Expr)]>,
@@ -214,8 +214,8 @@ pub enum ExprKind {
     },
     /// The value of the innermost [`ExprKind::Let`] around.
     Held {
-        /// What that is, for folding and for errors that quote it; it is not computed again. `None` if it is too large to
-        /// be repeated wherever its value is used.
+        /// What that is, for folding and for errors that quote it; it is not computed again. `None` if it is
+        /// too large to be repeated wherever its value is used.
         shown: Option<Box<Expr>>,
         /// How hard the operand holds on to its collation.
         coercibility: Coercibility,

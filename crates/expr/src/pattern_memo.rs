@@ -1,4 +1,5 @@
-//! Compiled LIKE patterns that are known only when a statement runs, such as parameters: compiled once, not for each row.
+//! Compiled LIKE patterns that are known only when a statement runs, such as parameters: compiled once, not
+//! for each row.
 
 use std::cell::RefCell;
 
@@ -27,7 +28,8 @@ struct Known {
 }
 
 impl PatternMemo {
-    /// Whether `text` is like `pattern`, as [`LikePattern`] decides it. Cost of a known pattern: a comparison with it.
+    /// Whether `text` is like `pattern`, as [`LikePattern`] decides it. Cost of a known pattern: a comparison
+    /// with it.
     pub(crate) fn matches(
         &self,
         text: &[u8],

@@ -144,7 +144,8 @@ fn with_exponent(value: f64) -> String {
     if shortest.contains('e') { shortest } else { shortest + "e0" }
 }
 
-/// A double as it may have been written in `length` characters; in its shortest digits if it was in none of the usual ways.
+/// A double as it may have been written in `length` characters; in its shortest digits if it was in none of
+/// the usual ways.
 fn written_double(value: f64, length: u32) -> String {
     let shortest = OwnedValue::Double(value).as_value().message_text();
     let ways = [format!("{value:e}"), format!("{shortest}e0"), shortest];

@@ -3,8 +3,8 @@
 use base::memory::append_in_pieces;
 use types::{Decimal, Value};
 
-/// Appends a part whose `memcmp` order is that of ORDER BY: NULL first, or last and all reversed if `desc`. Parts of one
-/// expression's values delimit themselves.
+/// Appends a part whose `memcmp` order is that of ORDER BY: NULL first, or last and all reversed if `desc`.
+/// Parts of one expression's values delimit themselves.
 pub fn append_sort_key(value: &Value<'_>, desc: bool, out: &mut Vec<u8>) {
     let start = out.len();
     append_ascending(value, out);

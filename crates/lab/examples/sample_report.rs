@@ -1,4 +1,5 @@
-//! Writes a folder of made-up measurements and their reports: `cargo xtask page` looks at the page in a browser.
+//! Writes a folder of made-up measurements and their reports: `cargo xtask page` looks at the page in a
+//! browser.
 
 #[path = "../tests/page/sample.rs"]
 mod sample;

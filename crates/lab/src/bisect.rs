@@ -1,9 +1,10 @@
 //! Which build made a workload slower: a search by repeated paired comparison.
 //!
-//! The first build of the list is good, the last is bad: that is measured first ([`LOOKS`]). Builds in between are measured side by side with the first, round by round,
-//! until it is clear whether they are nearer to the first or to the last: a round counts for one side, and who is
-//! [`LEAD`] rounds ahead has won (a sequential probability ratio test of the sign: it asks nothing of the noise but that more
-//! rounds than not tell the truth). Every round and decision is in a file, from which a search goes on.
+//! The first build of the list is good, the last is bad: that is measured first ([`LOOKS`]). Builds in
+//! between are measured side by side with the first, round by round, until it is clear whether they are
+//! nearer to the first or to the last: a round counts for one side, and who is [`LEAD`] rounds ahead has won
+//! (a sequential probability ratio test of the sign: it asks nothing of the noise but that more rounds than
+//! not tell the truth). Every round and decision is in a file, from which a search goes on.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,9 +21,11 @@ use crate::tables;
 use crate::target::Target;
 use crate::workload::{Workload, catalogue};
 
-/// Rounds that one side must be ahead. Where four of five rounds tell the truth, one decision in 4,000 is wrong.
+/// Rounds that one side must be ahead. Where four of five rounds tell the truth, one decision in 4,000 is
+/// wrong.
 pub const LEAD: i32 = 6;
-/// The last build is bad if, after so many rounds, so many were slower: by chance one search in 200 passes any of the three.
+/// The last build is bad if, after so many rounds, so many were slower: by chance one search in 200 passes
+/// any of the three.
 pub const LOOKS: [(usize, usize); 3] = [(12, 11), (24, 20), (48, 35)];
 /// A build that is not decided after so many rounds is too noisy.
 pub const ROUNDS_MAX: usize = 60;
@@ -47,8 +50,8 @@ pub struct Builds {
     pub list: Vec<String>,
     /// Instead of a list: the commits behind the first up to the second, and the first itself.
     pub git: Option<GitRange>,
-    /// Shell command that starts the build `{build}` with a data directory of its own at port `{port}` and returns when it
-    /// answers. Builds the lab is done with are stopped before.
+    /// Shell command that starts the build `{build}` with a data directory of its own at port `{port}` and
+    /// returns when it answers. Builds the lab is done with are stopped before.
     pub start: String,
     /// Shell command that stops it.
     pub stop: String,
@@ -157,7 +160,8 @@ fn search(
     Ok(Found::First(builds[bad].clone()))
 }
 
-/// How much slower the last build is: the log of its queries a second over the first's. None: it is not shown to be.
+/// How much slower the last build is: the log of its queries a second over the first's. None: it is not shown
+/// to be.
 fn difference(
     builds: &[String],
     rounds: &mut dyn Rounds,

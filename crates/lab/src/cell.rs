@@ -14,7 +14,8 @@ use crate::tables;
 use crate::target::Target;
 use crate::workload::{Data, Kind, Workload};
 
-/// Fewer queries than this in the counted seconds, and the whole run is counted instead: whole queries would be too coarse.
+/// Fewer queries than this in the counted seconds, and the whole run is counted instead: whole queries would
+/// be too coarse.
 const COARSE_QUERIES: f64 = 500.0;
 
 /// What cells have in common.
@@ -173,7 +174,8 @@ impl Meter {
         // Threads of connections have taken their counts with them when the run is over.
         let switches_are_known = self.end.is_some();
         let (ended, after) = self.end.unwrap_or_else(|| {
-            // No second that counts was told of: what was used since the last one that was told is what the rest of the run used.
+            // No second that counts was told of: what was used since the last one that was told is what the
+            // rest of the run used.
             self.queries = whole_queries - self.warm_queries;
             (Instant::now(), self.look())
         });

@@ -26,7 +26,8 @@ const ROUNDS_MIN: usize = 3;
 /// Share of the time left that the first rounds may take; the rest is for rows that look different.
 const FIRST_SHARE: f64 = 0.6;
 
-/// Measures all that is not in the journal yet, in the time that the configuration gives. What is measured when Ctrl-C comes is kept; the error says so.
+/// Measures all that is not in the journal yet, in the time that the configuration gives. What is measured
+/// when Ctrl-C comes is kept; the error says so.
 pub fn run(config: &Config) -> Result<Journal> {
     let mut run = Matrix::begin(config, stop_flag()?)?;
     let outcome = run.measure_all();
@@ -68,7 +69,8 @@ impl<'a> Matrix<'a> {
                     versions.push(reached.version.clone());
                     targets.insert(target.name.clone(), reached);
                 }
-                // Without the base there is nothing to compare to, and a bad address is a mistake of the configuration.
+                // Without the base there is nothing to compare to, and a bad address is a mistake of the
+                // configuration.
                 Err(error) if target.name == config.targets[0].name || matches!(error, Error::Config(_)) => {
                     return Err(error);
                 }
@@ -108,7 +110,8 @@ impl<'a> Matrix<'a> {
         self.measure_rows(&self.pending_rows(fresh.clone(), Some(&unsure)), fresh, 1.0)
     }
 
-    /// Loads the tables and measures these rows, as far as they are not in the journal, in this share of the time left.
+    /// Loads the tables and measures these rows, as far as they are not in the journal, in this share of the
+    /// time left.
     fn measure_rows(&mut self, rows: &[(Workload, RowKey)], rounds: Range<usize>, share: f64) -> Result<()> {
         if rows.is_empty() {
             return Ok(());
@@ -134,7 +137,8 @@ impl<'a> Matrix<'a> {
         Ok(())
     }
 
-    /// Runs every write workload once on each target, unmeasured: those measured before wrote to tables that are gone.
+    /// Runs every write workload once on each target, unmeasured: those measured before wrote to tables that
+    /// are gone.
     fn write_again(&mut self) -> Result<()> {
         let threads = self.config.run.threads.iter().copied().max().unwrap_or(1);
         let setting = self.config.setting_names(Kind::Write).swap_remove(0);
@@ -157,8 +161,8 @@ impl<'a> Matrix<'a> {
         Ok(())
     }
 
-    /// Measures rounds of a row until its time is over, but enough of them to compare, or none where not even they fit into what is
-    /// left for all; tells how many.
+    /// Measures rounds of a row until its time is over, but enough of them to compare, or none where not even
+    /// they fit into what is left for all; tells how many.
     fn measure_row(
         &mut self,
         workload: &Workload,

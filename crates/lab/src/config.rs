@@ -34,8 +34,8 @@ pub struct Run {
     pub seconds: u64,
     /// Seconds before them that do not count.
     pub warmup_seconds: u64,
-    /// All is to be over in so many seconds: rows share them, and have fewer rounds where they do not suffice. None: it takes what it
-    /// takes.
+    /// All is to be over in so many seconds: rows share them, and have fewer rounds where they do not
+    /// suffice. None: it takes what it takes.
     pub budget_seconds: Option<u64>,
     /// Numbers of client threads.
     pub threads: Vec<usize>,
@@ -96,8 +96,8 @@ pub struct TargetConfig {
     pub start: Option<String>,
     /// Shell command that stops it; for one that the lab started.
     pub stop: Option<String>,
-    /// It answers from memory what this other target has answered (the physical floor): nothing is loaded, set or
-    /// compared.
+    /// It answers from memory what this other target has answered (the physical floor): nothing is loaded,
+    /// set or compared.
     pub replays: Option<String>,
 }
 
@@ -199,7 +199,8 @@ impl Config {
         self.settings.iter().map(|s| s.name.clone()).collect()
     }
 
-    /// A run of less than three minutes for two targets: few workloads that stand for the others, short cells.
+    /// A run of less than three minutes for two targets: few workloads that stand for the others, short
+    /// cells.
     pub fn make_quick(&mut self) {
         let names = [
             "point-query.pre",

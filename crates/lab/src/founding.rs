@@ -10,8 +10,8 @@ const ROWS_A_STATEMENT: usize = 1000;
 /// Salaries an employee has at most; the least is one.
 const SALARIES_MAX: usize = 18;
 
-/// The statements that make a data set in the current database and fill it: one `salaries` row, and a quarter of a row of each
-/// `group_N`, for each row of a sysbench table.
+/// The statements that make a data set in the current database and fill it: one `salaries` row, and a quarter
+/// of a row of each `group_N`, for each row of a sysbench table.
 pub fn load(data: Data, run: &Run, execute: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
     match data {
         Data::Sbtest => Ok(()),

@@ -1,8 +1,9 @@
-//! Whether the hot functions of a built executable are what they are meant to be: small or inlined, without panics and
-//! formatting among their hot code, and without validators.
+//! Whether the hot functions of a built executable are what they are meant to be: small or inlined, without
+//! panics and formatting among their hot code, and without validators.
 //!
-//! Machine code is asked, not source: what a compiler made of a bounds check, a `#[cold]` function or an `#[inline]` is known
-//! there only. The list of hot functions says what each may have; the numbers in it may only fall.
+//! Machine code is asked, not source: what a compiler made of a bounds check, a `#[cold]` function or an
+//! `#[inline]` is known there only. The list of hot functions says what each may have; the numbers in it may
+//! only fall.
 
 mod binary;
 mod flow;
@@ -141,7 +142,8 @@ impl Body {
         report.measured.insert(name.clone(), Limits { bytes: *bytes, cold, inline, copies });
     }
 
-    /// Whether code of the function called `name` is in this one: line tables know its last name and its file only.
+    /// Whether code of the function called `name` is in this one: line tables know its last name and its file
+    /// only.
     fn has_in_line(&self, name: &str) -> bool {
         let (crate_name, function) = (format!("/{}/", crate_of(name)), last_segment(name));
         self.inlined.iter().any(|frame| frame.function == function && frame.file.contains(&crate_name))

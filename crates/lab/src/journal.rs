@@ -1,7 +1,7 @@
 //! What has been measured: one JSON line per cell, appended as soon as it is known.
 //!
-//! A run that ended early goes on where it ended; what was measured on other servers or another data set is refused
-//! rather than mixed in.
+//! A run that ended early goes on where it ended; what was measured on other servers or another data set is
+//! refused rather than mixed in.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -59,7 +59,8 @@ pub struct Figures {
     pub p95_ms: f64,
     /// 99 of 100 events are faster, ms.
     pub p99_ms: f64,
-    /// Microseconds of the server's CPU in user mode per operation; NaN (null) where its process cannot be seen.
+    /// Microseconds of the server's CPU in user mode per operation; NaN (null) where its process cannot be
+    /// seen.
     #[serde(with = "nullable")]
     pub user_us: f64,
     /// The same in the kernel.
@@ -175,7 +176,8 @@ impl Cell {
 }
 
 impl Journal {
-    /// Opens the journal in a folder, or begins it. Cells measured before are there again; those that failed are to be tried again.
+    /// Opens the journal in a folder, or begins it. Cells measured before are there again; those that failed
+    /// are to be tried again.
     pub fn open(folder: &Path, header: Header) -> Result<Journal> {
         std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
         let (mut file, lines) = JsonLines::open(&folder.join(NAME), BEGINNING)?;

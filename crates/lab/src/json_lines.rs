@@ -20,7 +20,8 @@ impl JsonLines {
     /// Opens or makes the file at `path`; the lines that are in it. A last line that was cut off is dropped.
     ///
     /// # Errors
-    /// When there is something that does not begin with `beginning`, which is left as it is, or a line cannot be understood.
+    /// When there is something that does not begin with `beginning`, which is left as it is, or a line cannot
+    /// be understood.
     pub(crate) fn open<T: DeserializeOwned>(path: &Path, beginning: &str) -> Result<(JsonLines, Vec<T>)> {
         let (whole_bytes, lines) = read_whole(path, beginning)?;
         let file = OpenOptions::new().create(true).append(true).open(path).map_err(Error::file(path))?;

@@ -9,8 +9,10 @@
 //!             Verdicts (paired log ratios, variance shared among rows, correction for many rows) ──> report
 //! ```
 //! # Invariants
-//! 1. A cell is in the journal with a number only if the server answered throughout; else with what went wrong.
-//! 2. Targets of a row are measured in one round, one right after the other, so that a slow minute of the machine hits all.
+//! 1. A cell is in the journal with a number only if the server answered throughout; else with what went
+//!    wrong.
+//! 2. Targets of a row are measured in one round, one right after the other, so that a slow minute of the
+//!    machine hits all.
 //! 3. Targets that answer differently have no number in that row.
 //! 4. Nothing here knows the engine: any server that speaks the protocol is measured by the same means.
 //!

@@ -1,4 +1,5 @@
-//! Server processes of this machine: found by their port, pinned, put into the real-time class, stopped for a while.
+//! Server processes of this machine: found by their port, pinned, put into the real-time class, stopped for a
+//! while.
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! How far a long run is, and how long it will still take: a bar on a terminal, else a plain line now and then.
+//! How far a long run is, and how long it will still take: a bar on a terminal, else a plain line now and
+//! then.
 
 use std::time::{Duration, Instant};
 

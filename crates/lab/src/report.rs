@@ -29,7 +29,8 @@ pub struct Row {
 /// What a target did in a row.
 #[derive(Debug)]
 pub enum TargetResult {
-    /// Medians of its rounds, and how it compares to the base; none for the base itself and with too few rounds.
+    /// Medians of its rounds, and how it compares to the base; none for the base itself and with too few
+    /// rounds.
     Measured(Box<Figures>, Option<Comparison>),
     /// No number, and why.
     Failed(String),
@@ -56,8 +57,8 @@ pub struct Written {
     pub markdown: String,
 }
 
-/// Writes the reports of a folder beside its journal: `report.md`, `report.html`, `relative.svg`, `results.tsv`. The page
-/// shows the ledger's history, too, if one is given.
+/// Writes the reports of a folder beside its journal: `report.md`, `report.html`, `relative.svg`,
+/// `results.tsv`. The page shows the ledger's history, too, if one is given.
 pub fn write(folder: &Path, history: Option<History>) -> Result<Written> {
     let (header, cells) = Journal::read(folder)?;
     let rows = rows(&header, &cells);
@@ -131,7 +132,8 @@ fn keys(cells: &[Cell]) -> Vec<&RowKey> {
     keys
 }
 
-/// Per row and target other than the base, in this order: the logs of target over base in the rounds of a stage.
+/// Per row and target other than the base, in this order: the logs of target over base in the rounds of a
+/// stage.
 fn logs(header: &Header, cells: &[Cell], keys: &[&RowKey], stage: Stage) -> Vec<Vec<f64>> {
     let of_stage = |cell: &&Cell| (cell.round < header.repetitions) == (stage == Stage::First);
     let cells: Vec<Cell> = cells.iter().filter(of_stage).cloned().collect();

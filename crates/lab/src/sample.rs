@@ -24,8 +24,8 @@ pub struct Sample {
     pub peak_rss_bytes: u64,
 }
 
-/// Follows a process. Context switches are counted per thread while it lives: look often enough, and before the threads of the
-/// clients' connections end.
+/// Follows a process. Context switches are counted per thread while it lives: look often enough, and before
+/// the threads of the clients' connections end.
 #[derive(Debug)]
 pub struct Follower {
     pid: u32,
@@ -68,7 +68,8 @@ impl Follower {
     }
 }
 
-/// Watches the files that a process holds open for the temporary ones among them: those without a name, and InnoDB's own.
+/// Watches the files that a process holds open for the temporary ones among them: those without a name, and
+/// InnoDB's own.
 #[derive(Debug)]
 pub struct TemporaryFiles {
     most: Arc<AtomicU64>,

@@ -1,22 +1,24 @@
 //! From repeated measurements to verdicts, in two stages.
 //!
-//! **A row's rounds.** Of each round the log of target over base is taken, so that what the machine did to both cancels out. A row
-//! is told by the median of its rounds: a cell or two that the machine disturbed do not move it. How much a row varies is told
-//! by its deviations without the largest ones; with five rounds a row knows little of that, all rows of the report together know
-//! much, so that each row's scale is drawn towards that of all (the shrinkage of empirical Bayes: G. K. Smyth, "Linear models
-//! and empirical Bayes methods", 2004; here on the logarithms, by order statistics). What median over scale would be if nothing
+//! **A row's rounds.** Of each round the log of target over base is taken, so that what the machine did to
+//! both cancels out. A row is told by the median of its rounds: a cell or two that the machine disturbed do
+//! not move it. How much a row varies is told by its deviations without the largest ones; with five rounds a
+//! row knows little of that, all rows of the report together know much, so that each row's scale is drawn
+//! towards that of all (the shrinkage of empirical Bayes: G. K. Smyth, "Linear models and empirical Bayes
+//! methods", 2004; here on the logarithms, by order statistics). What median over scale would be if nothing
 //! differed is found by the bootstrap: rows are drawn from the residuals of all rows and treated as above.
 //!
-//! **Two stages.** Rows whose first rounds differ beyond doubt are decided. Of the others, those that look as if they differed are
-//! measured again, and only the fresh rounds decide: what was looked at to choose them does not count. In each stage
-//! Holm's method corrects for the number of rows, so that of all reports in which nothing differs at most one in twenty names
-//! any difference.
+//! **Two stages.** Rows whose first rounds differ beyond doubt are decided. Of the others, those that look as
+//! if they differed are measured again, and only the fresh rounds decide: what was looked at to choose them
+//! does not count. In each stage Holm's method corrects for the number of rows, so that of all reports in
+//! which nothing differs at most one in twenty names any difference.
 
 use std::collections::BTreeSet;
 
 /// Probability with which the first rounds of a report may name a difference where there is none.
 const LEVEL_FIRST: f64 = 0.007;
-/// The same for the fresh rounds. Together less than one report in twenty, for what noise is not like its model.
+/// The same for the fresh rounds. Together less than one report in twenty, for what noise is not like its
+/// model.
 const LEVEL_FRESH: f64 = 0.018;
 /// Rows whose difference would come about by chance less often than this are measured again.
 const LOOKS_DIFFERENT: f64 = 0.1;
@@ -26,7 +28,8 @@ pub const NOISY: f64 = 0.05;
 const RESAMPLES_MIN: usize = 20_000;
 /// Rows drawn for each row that is tested: the smallest probability must pass the correction for all of them.
 const RESAMPLES_A_ROW: usize = 400;
-/// From so many residuals on, they tell the noise's shape; before, it is taken as normal, but for some rounds.
+/// From so many residuals on, they tell the noise's shape; before, it is taken as normal, but for some
+/// rounds.
 const RESIDUALS_MIN: usize = 100;
 /// Share of rounds taken as disturbed while too few residuals tell.
 const DISTURBED_ASSUMED: f64 = 0.04;
@@ -102,7 +105,8 @@ struct Test {
     rounds: usize,
 }
 
-/// Which rows are to be measured again before anything is said of them. Rows are the logs of target over base, one per round.
+/// Which rows are to be measured again before anything is said of them. Rows are the logs of target over
+/// base, one per round.
 pub fn unsure(first: &[Vec<f64>], seed: u64) -> Vec<bool> {
     let tests = test_rows(first, seed);
     let clear = rejected(&tests, LEVEL_FIRST);
@@ -110,8 +114,8 @@ pub fn unsure(first: &[Vec<f64>], seed: u64) -> Vec<bool> {
     tests.iter().zip(clear).map(|(t, clear)| looks_different(t) && !clear).collect()
 }
 
-/// Compares rows by their first rounds, and by the fresh ones of those that were [`unsure`] (of others none). None: fewer than
-/// three rounds.
+/// Compares rows by their first rounds, and by the fresh ones of those that were [`unsure`] (of others none).
+/// None: fewer than three rounds.
 pub fn compare(first: &[Vec<f64>], fresh: &[Vec<f64>], seed: u64) -> Vec<Option<Comparison>> {
     let unsure = unsure(first, seed);
     let first = test_rows(first, seed);
@@ -166,7 +170,8 @@ fn rejected(tests: &[Option<Test>], level: f64) -> Vec<bool> {
     out
 }
 
-/// Median of a row, and the root mean square of its smaller deviations: without a quarter and one, but of three at least.
+/// Median of a row, and the root mean square of its smaller deviations: without a quarter and one, but of
+/// three at least.
 fn middle_and_scale(row: &[f64]) -> (f64, f64) {
     let mut sorted = row.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -214,7 +219,8 @@ impl Models {
             }
         }
         if residuals.len() >= RESIDUALS_MIN {
-            // Deviations from a median of few are a little small: as a whole they are made as wide as normal ones.
+            // Deviations from a median of few are a little small: as a whole they are made as wide as normal
+            // ones.
             let width = median(&residuals.iter().map(|r| r.abs()).collect::<Vec<_>>()) / 0.674_49;
             for residual in &mut residuals {
                 *residual /= width.max(f64::MIN_POSITIVE);

@@ -12,10 +12,12 @@ use crate::workload::Workload;
 /// The lab's own script, for shapes that sysbench's do not cover.
 const MICRO_LUA: &str = include_str!("../../../benches/peers/lua/micro.lua");
 
-/// Errors that a transaction meets by rights and that sysbench tries again: deadlock, lock wait, changed record.
+/// Errors that a transaction meets by rights and that sysbench tries again: deadlock, lock wait, changed
+/// record.
 const RETRIED: &str = "1213,1020,1205";
 
-/// Seconds after a run's end that a statement may still take: a server that does not answer any more is not waited for.
+/// Seconds after a run's end that a statement may still take: a server that does not answer any more is not
+/// waited for.
 const OVERTIME_MAX: u64 = 120;
 
 /// Says whether it is there.
@@ -114,8 +116,8 @@ impl Load<'_> {
         command
     }
 
-    /// Runs a workload for so many seconds and tells `each` of every second when it is over. `each` returns false to end
-    /// the run early.
+    /// Runs a workload for so many seconds and tells `each` of every second when it is over. `each` returns
+    /// false to end the run early.
     pub fn run(
         &self,
         scripts: &Scripts,

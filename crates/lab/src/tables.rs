@@ -14,8 +14,8 @@ use crate::workload::{Data, Workload};
 /// Rows an INSERT statement carries.
 const ROWS_A_STATEMENT: usize = 1000;
 
-/// Drops and makes the database and sysbench's tables in it. `each` is told now and then how much of the rows there are, in per
-/// cent; its error ends the load.
+/// Drops and makes the database and sysbench's tables in it. `each` is told now and then how much of the rows
+/// there are, in per cent; its error ends the load.
 pub fn load(target: &Target, run: &Run, each: &mut dyn FnMut(usize) -> Result<()>) -> Result<()> {
     let database = &run.database;
     target.execute(&[

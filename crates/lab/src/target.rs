@@ -55,8 +55,8 @@ impl Address {
         Ok(Address { host: host.into(), port, user: user.into(), password: password.into(), socket })
     }
 
-    /// A connection for statements of any length; or the server's word, or the connection's error. Prepared statements stay until the
-    /// connection ends.
+    /// A connection for statements of any length; or the server's word, or the connection's error. Prepared
+    /// statements stay until the connection ends.
     pub fn connect(&self) -> std::result::Result<Conn, mysql::Error> {
         self.connect_for(STATEMENT_MAX)
     }

@@ -1,4 +1,5 @@
-//! TPC-C: order entry by many terminals, after the specification of the Transaction Processing Performance Council (revision 5.11).
+//! TPC-C: order entry by many terminals, after the specification of the Transaction Processing Performance
+//! Council (revision 5.11).
 //!
 //! ```text
 //!  Plan ──> load: tables of a number of warehouses, the same rows on every server
@@ -9,8 +10,8 @@
 //!                     then the consistency conditions of clause 3.3.2
 //! ```
 //! # Where it departs from the specification
-//! Keying and think times are zero, and a terminal runs Delivery itself instead of queueing it. A result is therefore no tpmC that
-//! may be published as TPC-C; it serves to compare servers.
+//! Keying and think times are zero, and a terminal runs Delivery itself instead of queueing it. A result is
+//! therefore no tpmC that may be published as TPC-C; it serves to compare servers.
 
 mod answer;
 pub mod check;

@@ -5,8 +5,8 @@ use crate::founding;
 use crate::target::Target;
 use crate::workload::{Data, Kind, Workload};
 
-/// Queries whose answers must agree before a workload's numbers are worth anything: what the tables hold, and one of the
-/// shape that the workload asks, at keys spread over the table.
+/// Queries whose answers must agree before a workload's numbers are worth anything: what the tables hold, and
+/// one of the shape that the workload asks, at keys spread over the table.
 pub fn queries(workload: &Workload, tables: usize, rows: usize) -> Vec<String> {
     let mut all: Vec<String> = (1..=tables)
         .map(|t| format!("SELECT COUNT(*), SUM(id), SUM(k), MIN(c), MAX(pad), SUM(LENGTH(c)) FROM sbtest{t}"))
@@ -37,7 +37,8 @@ pub fn queries(workload: &Workload, tables: usize, rows: usize) -> Vec<String> {
     all
 }
 
-/// Asks all targets; tells of each that answers otherwise than the first which answers (the base, if it does), or not at all, why.
+/// Asks all targets; tells of each that answers otherwise than the first which answers (the base, if it
+/// does), or not at all, why.
 pub fn differences(targets: &[&Target], database: &str, queries: &[String]) -> Vec<(String, String)> {
     let answers: Vec<Result<Vec<String>>> = targets.iter().map(|t| t.answers(database, queries)).collect();
     let expected = targets.iter().zip(&answers).find_map(|(target, got)| Some((target, got.as_ref().ok()?)));

@@ -1,7 +1,7 @@
 //! The workloads by name: what sysbench runs for each.
 //!
-//! Names and shapes are those of the "Small Datum" articles. Those with `.pre` run on freshly loaded tables, before any
-//! row is written; the same shapes run again after the writes. All use prepared statements.
+//! Names and shapes are those of the "Small Datum" articles. Those with `.pre` run on freshly loaded tables,
+//! before any row is written; the same shapes run again after the writes. All use prepared statements.
 
 /// Whether a workload changes rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,8 +10,8 @@ pub enum Kind {
     Read,
     /// Writes; measured at each of the configured durability settings.
     Write,
-    /// Writes that use the tables up (deletes) or make them grow: tables are loaded anew before each cell, so that all
-    /// targets meet the same ones.
+    /// Writes that use the tables up (deletes) or make them grow: tables are loaded anew before each cell, so
+    /// that all targets meet the same ones.
     Consume,
 }
 
@@ -39,7 +39,8 @@ pub struct Workload {
     pub options: Vec<String>,
     /// Tables beside sysbench's own that it reads.
     pub data: Data,
-    /// What is done to freshly loaded tables before each cell; `{t}` stands for the number of each table in turn.
+    /// What is done to freshly loaded tables before each cell; `{t}` stands for the number of each table in
+    /// turn.
     pub before: Vec<&'static str>,
 }
 
@@ -81,7 +82,8 @@ impl Workload {
     }
 }
 
-/// All workloads, in the order in which they are run: reads of loaded tables, writes, reads again, what uses tables up.
+/// All workloads, in the order in which they are run: reads of loaded tables, writes, reads again, what uses
+/// tables up.
 pub fn catalogue() -> Vec<Workload> {
     let mut all = reads(".pre");
     all.extend(writes());

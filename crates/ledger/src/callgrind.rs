@@ -45,8 +45,8 @@ pub(crate) fn dump(name: &str) {
 fn request(code: usize, argument: *const u8) -> usize {
     let arguments = [code, argument as usize, 0, 0, 0, 0];
     let mut answer = 0usize;
-    // SAFETY: natively four rotations that cancel out and an exchange of a register with itself; under Valgrind the
-    // request reads `arguments` and, for a dump, a string that outlives the call.
+    // SAFETY: natively four rotations that cancel out and an exchange of a register with itself; under
+    // Valgrind the request reads `arguments` and, for a dump, a string that outlives the call.
     unsafe {
         std::arch::asm!(
             "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51", "xchg rbx, rbx",

@@ -1,8 +1,8 @@
 //! `memcpy` and `memmove` that count, for `LD_PRELOAD` under the ledger's driver.
 //!
-//! Counted are the bytes of calls that a dynamic symbol carries out, made by the one thread that asked for it: copies that
-//! the compiler expands in place (short ones of constant length) and those inside libc itself are not.
-//! Instructions are counted in another pass, without this library.
+//! Counted are the bytes of calls that a dynamic symbol carries out, made by the one thread that asked for
+//! it: copies that the compiler expands in place (short ones of constant length) and those inside libc itself
+//! are not. Instructions are counted in another pass, without this library.
 
 #![allow(unsafe_code, reason = "this is libc's memcpy")]
 

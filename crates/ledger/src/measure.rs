@@ -65,8 +65,8 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Warms the operation up and counts it. Under callgrind the counts are dumped under the operation's name. `log_so_far`:
-/// the position that the engine's log has reached, and its syncs.
+/// Warms the operation up and counts it. Under callgrind the counts are dumped under the operation's name.
+/// `log_so_far`: the position that the engine's log has reached, and its syncs.
 ///
 /// # Errors
 /// What the server answered instead.

@@ -22,12 +22,12 @@ use crate::tables::SCHEMA;
 /// Memory for pages: all tables fit.
 const POOL_BYTES: usize = 1 << 30;
 
-/// Memory for plans: statements that nobody has sent before fill it while they warm up. From then on each takes the memory of
-/// plans that are given up, and asks the system for none.
+/// Memory for plans: statements that nobody has sent before fill it while they warm up. From then on each
+/// takes the memory of plans that are given up, and asks the system for none.
 const PLAN_CACHE_BYTES: usize = 4 << 20;
 
-/// Opens the server over a prepared data directory, all of which is in memory then; it listens nowhere. The engine has no
-/// background threads: what they would do is not an operation's cost.
+/// Opens the server over a prepared data directory, all of which is in memory then; it listens nowhere. The
+/// engine has no background threads: what they would do is not an operation's cost.
 pub(crate) fn open(datadir: &Path, disk: Arc<dyn Disk>) -> Result<Arc<Server>, String> {
     let config =
         EngineConfig { pool_bytes: POOL_BYTES, background: false, ..EngineConfig::new(disk, datadir) };
@@ -71,8 +71,8 @@ pub(crate) enum Watch {
     Nothing,
 }
 
-/// Starts the thread that serves one connection, as the listener would, and returns the client's end of its socket.
-/// That thread is the one whose work is counted, if any is.
+/// Starts the thread that serves one connection, as the listener would, and returns the client's end of its
+/// socket. That thread is the one whose work is counted, if any is.
 pub(crate) fn connect(server: &Arc<Server>, watch: Watch) -> Result<UnixStream, String> {
     let (ours, theirs) = UnixStream::pair().map_err(|e| format!("cannot make a socket pair: {e}"))?;
     match watch {

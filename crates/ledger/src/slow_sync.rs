@@ -1,4 +1,5 @@
-//! A disk whose syncs take their time, so that how many commits share one does not depend on the machine's disk.
+//! A disk whose syncs take their time, so that how many commits share one does not depend on the machine's
+//! disk.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -20,8 +20,8 @@ const CLIENTS: u32 = 16;
 /// Executions of each before counting begins.
 const WARM_UP: u32 = 20;
 
-/// Runs `operation` on sixteen connections at once, each with rows of its own, against a server whose syncs are not fast.
-/// What one serving thread does is not told: it depends on who meets whom.
+/// Runs `operation` on sixteen connections at once, each with rows of its own, against a server whose syncs
+/// are not fast. What one serving thread does is not told: it depends on who meets whom.
 pub(crate) fn measure(datadir: &Path, operation: &Operation, seed: u64) -> Result<Measured, String> {
     let server = serve::open(datadir, Arc::new(SlowSyncDisk))?;
     let starts = Arc::new(Barrier::new(CLIENTS as usize + 1));

@@ -5,14 +5,15 @@
 //!   |             |                <----------- reserve ---------> |
 //!   | <- admitted -> <- as much again, to undo what was admitted -> |
 //! ```
-//! Changes are admitted only while the tail is below the limit. Who comes to the limit links another file, or makes one. If
-//! the disk has no room for it, the log asks for a checkpoint that gives files back; if it has none to give, the change is
-//! refused with [`Error::Full`], and the next one tries again. Rollback, commits and checkpoints are never asked: the reserve
-//! is theirs, and that of changes that are under way. Rollback leaves the last part of it to commits and checkpoints: it waits
-//! for space before it takes anything that a checkpoint needs.
+//! Changes are admitted only while the tail is below the limit. Who comes to the limit links another file, or
+//! makes one. If the disk has no room for it, the log asks for a checkpoint that gives files back; if it has
+//! none to give, the change is refused with [`Error::Full`], and the next one tries again. Rollback, commits
+//! and checkpoints are never asked: the reserve is theirs, and that of changes that are under way. Rollback
+//! leaves the last part of it to commits and checkpoints: it waits for space before it takes anything that a
+//! checkpoint needs.
 //!
-//! A start that finds the disk full is not waited for: nobody would see why. What it must write fails, and so does the
-//! start. From [`Log::set_waits_for_space`] on what must be written waits.
+//! A start that finds the disk full is not waited for: nobody would see why. What it must write fails, and so
+//! does the start. From [`Log::set_waits_for_space`] on what must be written waits.
 
 use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
@@ -38,13 +39,14 @@ pub trait Ahead: Send + Sync + Debug {
     fn note_wait(&self, error: &IoError);
 }
 
-/// The least reserve: for changes under way, commits and checkpoints. A quarter of a file, and not less than this, but for
-/// logs of less than four times as much.
+/// The least reserve: for changes under way, commits and checkpoints. A quarter of a file, and not less than
+/// this, but for logs of less than four times as much.
 const RESERVE_BYTES_MIN: u64 = 256 << 10;
 /// The most, what rollbacks need aside.
 const RESERVE_BYTES_MAX: u64 = 16 << 20;
 
-/// The reserve of a log of `capacity_bytes` whose last file has `last_file_bytes`, without what rollbacks need.
+/// The reserve of a log of `capacity_bytes` whose last file has `last_file_bytes`, without what rollbacks
+/// need.
 fn least_reserve(last_file_bytes: u64, capacity_bytes: u64) -> u64 {
     let least = RESERVE_BYTES_MIN.min(capacity_bytes / 4);
     (last_file_bytes / 4).clamp(least, RESERVE_BYTES_MAX)
@@ -130,7 +132,8 @@ impl Log {
         }
     }
 
-    /// Waits until more than the last part of the reserve is ahead. The caller holds nothing that a checkpoint needs.
+    /// Waits until more than the last part of the reserve is ahead. The caller holds nothing that a
+    /// checkpoint needs.
     ///
     /// # Errors
     /// What ends the log.
@@ -175,8 +178,8 @@ impl Log {
         (files.end(), least_reserve(files.last_file_bytes(), files.capacity_bytes()))
     }
 
-    /// Whether a change waits for files that a checkpoint gives back. Asked by who does it, before it begins; a change that
-    /// asks later waits for the next one.
+    /// Whether a change waits for files that a checkpoint gives back. Asked by who does it, before it begins;
+    /// a change that asks later waits for the next one.
     pub fn wants_files_back(&self) -> bool {
         self.space.wants_files.swap(false, Ordering::AcqRel)
     }
@@ -238,8 +241,8 @@ impl Log {
         Ok(())
     }
 
-    /// Sets the limit as far as the files that are there allow, and links others as long as that is not beyond the tail. What
-    /// the disk says if it has no room.
+    /// Sets the limit as far as the files that are there allow, and links others as long as that is not
+    /// beyond the tail. What the disk says if it has no room.
     fn try_space(&self) -> Result<Option<Box<IoError>>> {
         // One at a time: of two who come to the limit, the second finds it moved.
         let _turn = self.space.extending.lock();
@@ -258,7 +261,8 @@ impl Log {
         Ok(None)
     }
 
-    /// Moves the limit beyond the tail, if there is enough space ahead: all that is logged up to there may have to be undone.
+    /// Moves the limit beyond the tail, if there is enough space ahead: all that is logged up to there may
+    /// have to be undone.
     fn move_limit(&self) -> bool {
         let (end, base) = self.ahead_and_reserve();
         let capacity_bytes = self.file_bytes().1;

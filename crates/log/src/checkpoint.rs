@@ -10,19 +10,19 @@ use crate::part::{Part, TrxState};
 use crate::position::LogPosition;
 
 impl Log {
-    /// Records that recovery begins at `redo_lsn`: writes and syncs a checkpoint frame, then the checkpoint block, then
-    /// gives the files below back.
+    /// Records that recovery begins at `redo_lsn`: writes and syncs a checkpoint frame, then the checkpoint
+    /// block, then gives the files below back.
     ///
-    /// The caller has made durable: pages so that no change below `redo_lsn` is missing in data.pages. `transactions` had
-    /// logged undo and not ended; `redo_lsn` is at or below what each of them needs.
+    /// The caller has made durable: pages so that no change below `redo_lsn` is missing in data.pages.
+    /// `transactions` had logged undo and not ended; `redo_lsn` is at or below what each of them needs.
     ///
     /// Latches: none may be held.
     pub fn checkpoint(&self, redo_lsn: Lsn, transactions: Vec<TrxState>) -> Result<()> {
         self.record_checkpoint(redo_lsn, transactions, |_| Lsn(0))
     }
 
-    /// The last checkpoint: every page is durable in data.pages, no transaction is open, nobody appends any more. Returns
-    /// the end of the log, which is the clean mark.
+    /// The last checkpoint: every page is durable in data.pages, no transaction is open, nobody appends any
+    /// more. Returns the end of the log, which is the clean mark.
     pub fn close(&self) -> Result<Lsn> {
         self.record_checkpoint(self.current(), Vec::new(), |end| end)?;
         Ok(self.current())
@@ -57,8 +57,8 @@ impl Log {
         Ok(())
     }
 
-    /// Makes the next file ahead of need, so that no change has to: for a background thread, now and then. True if one
-    /// was made; a disk that has no room for it is told to the changes that need it.
+    /// Makes the next file ahead of need, so that no change has to: for a background thread, now and then.
+    /// True if one was made; a disk that has no room for it is told to the changes that need it.
     pub fn prepare_file(&self) -> Result<bool> {
         self.ensure_works()?;
         let written = Lsn(self.progress.0.written.load(Ordering::Acquire));

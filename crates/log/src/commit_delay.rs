@@ -1,10 +1,11 @@
 //! How long the leader of a group commit waits for more committers before it syncs.
 //!
-//! Clients that commit again and again fall into two groups otherwise, each of which comes while the other one's sync
-//! runs: every client waits for two syncs, and half as many share each. Those whom a sync let go, and those who came while
-//! it ran, are likely to be back soon; the leader waits for that many, at most for half of the time that a sync takes,
-//! and seldom if it waited in vain. Where one commits there is nobody to wait for.
-//! (PostgreSQL's manual, 28.5, finds half of a sync's time the best value of its `commit_delay`, which is fixed.)
+//! Clients that commit again and again fall into two groups otherwise, each of which comes while the other
+//! one's sync runs: every client waits for two syncs, and half as many share each. Those whom a sync let go,
+//! and those who came while it ran, are likely to be back soon; the leader waits for that many, at most for
+//! half of the time that a sync takes, and seldom if it waited in vain. Where one commits there is nobody to
+//! wait for. (PostgreSQL's manual, 28.5, finds half of a sync's time the best value of its `commit_delay`,
+//! which is fixed.)
 
 use std::time::{Duration, Instant};
 
@@ -36,7 +37,8 @@ pub(crate) struct Arrivals {
 impl Arrivals {
     /// One more thread is about to wait for durability. Its frame is in the ring.
     pub(crate) fn add(&self) {
-        // SeqCst, here and in `wait_for`: either this thread sees what is awaited, or the leader sees this thread.
+        // SeqCst, here and in `wait_for`: either this thread sees what is awaited, or the leader sees this
+        // thread.
         let count = self.count.fetch_add(1, Ordering::SeqCst) + 1;
         if count == self.awaited.load(Ordering::SeqCst) {
             self.all_here.notify_all();

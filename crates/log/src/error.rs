@@ -10,7 +10,8 @@ use env::IoError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A log file could not be read, written or synced. After a failed write or sync nothing more is acknowledged.
+    /// A log file could not be read, written or synced. After a failed write or sync nothing more is
+    /// acknowledged.
     Io(Box<IoError>),
     /// Log that was durable cannot be read.
     Damaged(Box<Damage>),

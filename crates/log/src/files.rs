@@ -4,9 +4,10 @@
 //!  recyclable | redo LSN ..                current | ahead
 //!  [ file 4 ]   [ file 5 ]   [ file 6 ]   [ file 7 ]   [ file 8 ]     spares: files without a place
 //! ```
-//! A file gets its number and its header when it is linked, that is, given its place at the end of the chain. It is made
-//! before that, filled with zeros, or taken over from the front of the chain: writing log never changes a file's size.
-//! Changes are admitted only while enough of the chain lies ahead (`ahead.rs`), so that what was admitted has its space.
+//! A file gets its number and its header when it is linked, that is, given its place at the end of the chain.
+//! It is made before that, filled with zeros, or taken over from the front of the chain: writing log never
+//! changes a file's size. Changes are admitted only while enough of the chain lies ahead (`ahead.rs`), so
+//! that what was admitted has its space.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -85,8 +86,8 @@ impl Folder {
     }
 }
 
-/// Makes `size` bytes of zeros of an empty file, durable. Its space is reserved first, so that a disk that is nearly full is
-/// not filled for nothing.
+/// Makes `size` bytes of zeros of an empty file, durable. Its space is reserved first, so that a disk that is
+/// nearly full is not filled for nothing.
 fn fill(file: &dyn File, size: u64) -> Result<()> {
     file.allocate(0, size)?;
     write_zeros(file, 0, size)?;
@@ -174,7 +175,8 @@ pub(crate) struct Files {
     chain: VecDeque<LogFile>,
     /// The file in `chain` that takes the next byte.
     current: usize,
-    /// The first file in `chain` that was written and not synced since; none if there is no such file up to `current`.
+    /// The first file in `chain` that was written and not synced since; none if there is no such file up to
+    /// `current`.
     unsynced: Option<usize>,
     spares: Vec<Spare>,
     /// Size of files that are made from now on.
@@ -362,7 +364,8 @@ impl Files {
             self.spares.push(spare);
             return Err(error.into());
         }
-        // The space of the header is the file's: what fails here is no lack of it, but where writes need new space.
+        // The space of the header is the file's: what fails here is no lack of it, but where writes need new
+        // space.
         wait_for_space_if(self.waits_for_space, || spare.file.write_at(&head.encode(), 0))?;
         spare.file.sync_data()?;
         self.folder.disk.sync_dir(&self.folder.path)?;
@@ -381,8 +384,8 @@ impl Files {
         Ok(())
     }
 
-    /// Takes the files in front that lie wholly below the redo LSN out of the chain, and keeps as spares those that fit, or all
-    /// if the disk has no room for others (`is_short`). Returns how many.
+    /// Takes the files in front that lie wholly below the redo LSN out of the chain, and keeps as spares
+    /// those that fit, or all if the disk has no room for others (`is_short`). Returns how many.
     pub(crate) fn recycle(&mut self, is_short: bool) -> Result<u64> {
         let mut recycled = 0;
         while self.current > 0 && self.chain[0].end() <= self.checkpoint.redo_lsn {
@@ -433,8 +436,8 @@ fn stays_in_begun_block(start: u64, end: u64) -> bool {
     (start - 1) ^ (end - 1) < BLOCK_BYTES
 }
 
-/// Writes `start..end`, and zeros behind it if it begins a block that it does not fill: they keep the kernel from fetching the
-/// block first, for what an earlier use of the file left there.
+/// Writes `start..end`, and zeros behind it if it begins a block that it does not fill: they keep the kernel
+/// from fetching the block first, for what an earlier use of the file left there.
 #[inline(never)]
 fn write_to_end_of_block(
     file: &dyn File,

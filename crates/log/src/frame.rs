@@ -18,8 +18,9 @@ pub const PAYLOAD_BYTES_MAX: u64 = 1 << 30;
 
 pub(crate) type FrameHeader = [u8; FRAME_HEADER_BYTES as usize];
 
-/// What a frame's position and length add to its checksum: 32 bits, unlike for the positions at which a recycled file has
-/// held frames. Added last, so that the checksum of the payload is computed before the position is known.
+/// What a frame's position and length add to its checksum: 32 bits, unlike for the positions at which a
+/// recycled file has held frames. Added last, so that the checksum of the payload is computed before the
+/// position is known.
 #[inline]
 fn imprint(lsn: Lsn, len: u32) -> u32 {
     ((lsn.0 ^ u64::from(len) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32

@@ -1,7 +1,9 @@
-//! Making the log durable: one thread at a time leads, writes what is complete, syncs it, and has done so for all.
+//! Making the log durable: one thread at a time leads, writes what is complete, syncs it, and has done so for
+//! all.
 //!
-//! A thread that wants durability tries for the writer. Whoever gets it is the leader; the others sleep until a leader has
-//! made progress and then look again. One committer alone is its own leader: one write, one sync, nobody else involved.
+//! A thread that wants durability tries for the writer. Whoever gets it is the leader; the others sleep until
+//! a leader has made progress and then look again. One committer alone is its own leader: one write, one
+//! sync, nobody else involved.
 
 use std::time::Duration;
 
@@ -39,11 +41,12 @@ pub(crate) struct Complete {
 /// How often a leader looks whether a frame that is being appended is complete, before it goes without it.
 const APPEND_PAUSES: usize = pauses(40);
 
-/// How long a thread sleeps that waits for another in the middle of an append, which tells nobody when it is done.
+/// How long a thread sleeps that waits for another in the middle of an append, which tells nobody when it is
+/// done.
 const APPEND_WAIT: Duration = Duration::from_micros(50);
 
-/// What is written with, and what is known of the writes before. Held by the leader of a flush, and by who links, recycles
-/// or asks.
+/// What is written with, and what is known of the writes before. Held by the leader of a flush, and by who
+/// links, recycles or asks.
 #[derive(Debug)]
 pub(crate) struct Writer {
     pub(crate) files: Files,
@@ -92,8 +95,8 @@ impl LogPosition for Log {
 }
 
 impl Log {
-    /// Returns once everything below `lsn` is in the files: it survives the end of this process, though not of the
-    /// machine.
+    /// Returns once everything below `lsn` is in the files: it survives the end of this process, though not
+    /// of the machine.
     ///
     /// Latches: as [`LogPosition::durable_up_to`].
     pub fn written_up_to(&self, lsn: Lsn) -> Result<()> {
@@ -151,8 +154,8 @@ impl Log {
         }
     }
 
-    /// Does `work` as the leader, or sleeps until the leader of the moment has made progress. Returns early at times; the
-    /// caller looks again whether it has what it wants.
+    /// Does `work` as the leader, or sleeps until the leader of the moment has made progress. Returns early
+    /// at times; the caller looks again whether it has what it wants.
     fn lead_or_follow(
         &self,
         work: impl FnOnce(&mut Writer) -> Result<bool>,
@@ -164,7 +167,8 @@ impl Log {
         let waiting = &self.waiting.0;
         let ticket = waiting.progress.ticket();
         waiting.sleepers.fetch_add(1, Ordering::SeqCst);
-        // Pairs with the fence of `WriterHold`: either this thread finds the writer free, or the holder finds it asleep.
+        // Pairs with the fence of `WriterHold`: either this thread finds the writer free, or the holder finds
+        // it asleep.
         fence(Ordering::SeqCst);
         let result = if let Some(writer) = self.try_hold_writer() {
             self.lead(writer, work)
@@ -191,15 +195,16 @@ impl Log {
         let progress = self.ensure_works().and_then(|()| work(&mut writer).map_err(|error| self.fail(error)));
         drop(writer);
         if !progress? {
-            // Another thread is in the middle of an append. It may have lost its processor, so this one gives its own up.
+            // Another thread is in the middle of an append. It may have lost its processor, so this one gives
+            // its own up.
             let waiting = &self.waiting.0;
             waiting.progress.wait(waiting.progress.ticket(), Some(env::deadline_in(APPEND_WAIT)));
         }
         Ok(())
     }
 
-    /// Writes what is complete, and syncs it for [`Goal::Durable`]. False if there was nothing to do. `wanted` may be
-    /// complete in a moment if it is not yet.
+    /// Writes what is complete, and syncs it for [`Goal::Durable`]. False if there was nothing to do.
+    /// `wanted` may be complete in a moment if it is not yet.
     fn flush_as_leader(&self, writer: &mut Writer, wanted: Lsn, goal: Goal) -> Result<bool> {
         if goal == Goal::Durable {
             writer.delay.gather(&self.waiting.0.arrivals);
@@ -231,8 +236,8 @@ impl Log {
         Ok(())
     }
 
-    /// Adds the frame that says what is durable, if there is something to make durable. What is complete with it, if it came
-    /// right behind what was complete before: no other frame is below its end then.
+    /// Adds the frame that says what is durable, if there is something to make durable. What is complete with
+    /// it, if it came right behind what was complete before: no other frame is below its end then.
     #[inline]
     fn complete_with_own_frame(&self, goal: Goal) -> Option<Complete> {
         if goal == Goal::Written {
@@ -266,7 +271,8 @@ impl Log {
         if from >= end.0 {
             return Ok(false);
         }
-        // SAFETY: `files` is the writer's; `end` is a safe prefix, and only the writer moves `written` (ring.rs, 2).
+        // SAFETY: `files` is the writer's; `end` is a safe prefix, and only the writer moves `written`
+        // (ring.rs, 2).
         let pieces = unsafe { self.ring.load(from, end.0) };
         files.write(Lsn(from), pieces)?;
         self.counters.writes.fetch_add(1, Ordering::Relaxed);
@@ -279,9 +285,9 @@ impl Log {
         Ok(true)
     }
 
-    /// Adds a frame that says what is durable, if the ring has room for it: the leader must not wait for room, which it
-    /// alone can make. It needs no in-flight word, because only the leader computes what is complete for writing, and a
-    /// frame without changes does not matter to a checkpoint. Where it is.
+    /// Adds a frame that says what is durable, if the ring has room for it: the leader must not wait for
+    /// room, which it alone can make. It needs no in-flight word, because only the leader computes what is
+    /// complete for writing, and a frame without changes does not matter to a checkpoint. Where it is.
     #[expect(unsafe_code, reason = "the ring cannot know who reserved what")]
     fn append_synced_up_to(&self) -> Option<FrameRange> {
         let payload = synced_up_to(self.durable());

@@ -7,7 +7,8 @@ use base::codec::{get_u32, get_u64, put_u32, put_u64};
 /// Bytes of a file before its part of the log.
 pub(crate) const HEADER_BYTES: u64 = 4096;
 
-/// Bytes of a sector: the header proper and each checkpoint block take one, because sectors are written whole.
+/// Bytes of a sector: the header proper and each checkpoint block take one, because sectors are written
+/// whole.
 const SECTOR_BYTES: usize = 512;
 
 const MAGIC: u32 = u32::from_le_bytes(*b"redo");

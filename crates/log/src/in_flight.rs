@@ -1,12 +1,13 @@
 //! In-flight words: which stretch of the log is still being written by whom.
 //!
-//! A thread that is about to reserve a frame publishes a word no higher than where the frame will begin, and takes it
-//! back when the frame's bytes are in the ring and the pages that it changed are marked. The least word, read *after* the
-//! log's tail, bounds what is complete: a reservation that the loaded tail counts was preceded by its word.
+//! A thread that is about to reserve a frame publishes a word no higher than where the frame will begin, and
+//! takes it back when the frame's bytes are in the ring and the pages that it changed are marked. The least
+//! word, read *after* the log's tail, bounds what is complete: a reservation that the loaded tail counts was
+//! preceded by its word.
 //!
-//! A frame that gets into the ring piece by piece also says how far it has got, so that its pieces can be written. Its word
-//! stays where it is: a checkpoint must not begin the log in the middle of a frame, nor behind a change whose page is not
-//! marked yet.
+//! A frame that gets into the ring piece by piece also says how far it has got, so that its pieces can be
+//! written. Its word stays where it is: a checkpoint must not begin the log in the middle of a frame, nor
+//! behind a change whose page is not marked yet.
 
 use std::cell::Cell;
 
@@ -85,7 +86,8 @@ impl InFlight {
     #[inline]
     fn take(&self, at: usize, tail: &AtomicU64) -> Option<Word<'_>> {
         let place = &self.places[at].0;
-        // The caller's AcqRel reservation comes after both stores, so that who reads the tail it leaves sees them.
+        // The caller's AcqRel reservation comes after both stores, so that who reads the tail it leaves sees
+        // them.
         place
             .word
             .compare_exchange(IDLE, tail.load(Ordering::Relaxed), Ordering::AcqRel, Ordering::Relaxed)
@@ -105,15 +107,16 @@ impl InFlight {
         words.fold(tail, u64::min)
     }
 
-    /// As [`InFlight::least`], and that with what is in the ring already of frames that come piece by piece. The first is the
-    /// begin of a frame, the second is as high or in the middle of one.
+    /// As [`InFlight::least`], and that with what is in the ring already of frames that come piece by piece.
+    /// The first is the begin of a frame, the second is as high or in the middle of one.
     pub(crate) fn least_in_ring(&self, tail: u64) -> (u64, u64) {
         // Relaxed: the tail, which the caller has loaded, comes after.
         let used = self.used.load(Ordering::Relaxed);
         let mut least = (tail, tail);
         for Padded(place) in &self.places[..used] {
-            // Acquire pairs with `Word::advance` and the drop. What an earlier frame has reached is no higher than the begin
-            // of the word's; if a later one has come since the word was loaded, the word's is complete.
+            // Acquire pairs with `Word::advance` and the drop. What an earlier frame has reached is no higher
+            // than the begin of the word's; if a later one has come since the word was loaded, the word's is
+            // complete.
             let word = place.word.load(Ordering::Acquire);
             let reached = word.max(place.reached.load(Ordering::Acquire));
             least = (least.0.min(word), least.1.min(reached));

@@ -5,30 +5,33 @@
 //!  append -> ring (memory) -> leader's write -> redo/N.redo -> leader's sync       LogReader -> frames
 //!  tail                       written                          durable
 //! ```
-//! A position ([`base::Lsn`]) is a byte of the endless stream. A frame is a payload with a checksum; a payload is a
-//! sequence of [`Part`]s, whose insides belong to the layers above. docs/redo_log.md is the format and the protocol.
+//! A position ([`base::Lsn`]) is a byte of the endless stream. A frame is a payload with a checksum; a
+//! payload is a sequence of [`Part`]s, whose insides belong to the layers above. docs/redo_log.md is the
+//! format and the protocol.
 //!
 //! # Use
 //! A change: [`Log::admit`], latch pages, change them, `let pending = log.append(..)`, stamp the pages with
-//! `pending.range()`, drop `pending`, unlatch. A commit then waits in [`LogPosition::durable_up_to`], holding nothing.
-//! A start: [`LogReader::open`], frames to the end, [`LogReader::into_log`]. A checkpoint: [`Log::safe_lsn`], write
-//! pages back, [`Log::checkpoint`]. The end: [`Log::close`].
+//! `pending.range()`, drop `pending`, unlatch. A commit then waits in [`LogPosition::durable_up_to`], holding
+//! nothing. A start: [`LogReader::open`], frames to the end, [`LogReader::into_log`]. A checkpoint:
+//! [`Log::safe_lsn`], write pages back, [`Log::checkpoint`]. The end: [`Log::close`].
 //!
 //! # Invariants
 //! 1. Positions only grow; two frames never share a byte; frames follow each other without gaps.
-//! 2. `durable <= written <= safe prefix <= tail`. What is written is complete frames but for the last, and in order.
+//! 2. `durable <= written <= safe prefix <= tail`. What is written is complete frames but for the last, and
+//!    in order.
 //! 3. A frame below [`Log::safe_lsn`] has its bytes in the ring and `rec_lsn` on its pages.
-//! 4. Nobody who holds the writer waits for room in the ring, and nobody who waits for room needs a page latch.
-//! 5. After a failed write or sync nothing is written, nothing becomes durable, and everybody who asks gets the failure. A
-//!    write that finds the disk full has not failed: it is repeated until there is space.
+//! 4. Nobody who holds the writer waits for room in the ring, and nobody who waits for room needs a page
+//!    latch.
+//! 5. After a failed write or sync nothing is written, nothing becomes durable, and everybody who asks gets
+//!    the failure. A write that finds the disk full has not failed: it is repeated until there is space.
 //! 6. What is appended after an admission lies in files that are there already ([`Log::keep_space_ahead`]).
 //!
 //! # Latching
 //! The writer is at level Log (docs/latching.md). Appends take no mutex.
 //!
 //! # Performance
-//! An append is the checksum and the copy of its bytes and two atomic read-modify-writes. A lone durable commit is one
-//! write and one sync by its own thread.
+//! An append is the checksum and the copy of its bytes and two atomic read-modify-writes. A lone durable
+//! commit is one write and one sync by its own thread.
 
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]

@@ -122,13 +122,14 @@ pub(crate) struct Counters {
 
 /// The redo log of a data directory. All calls may be made from many threads at once.
 ///
-/// What every append touches lies on three lines of its own: the tail, which all appends change; the progress, which
-/// flushes change; and the thread's in-flight word.
+/// What every append touches lies on three lines of its own: the tail, which all appends change; the
+/// progress, which flushes change; and the thread's in-flight word.
 #[derive(Debug)]
 pub struct Log {
     pub(crate) tail: Padded<AtomicU64>,
     pub(crate) progress: Padded<Progress>,
-    /// Changes begin only while the tail is below this; 0 after a failure, or while changes of rows are asked.
+    /// Changes begin only while the tail is below this; 0 after a failure, or while changes of rows are
+    /// asked.
     admission_limit: Padded<AtomicU64>,
     /// The same but for who is asked, and for the space ahead.
     room_limit: AtomicU64,
@@ -146,8 +147,9 @@ pub struct Log {
     pub(crate) config: LogConfig,
 }
 
-/// A frame whose bytes are in the log while its pages may not be marked yet. Dropping it says that they are: a checkpoint
-/// counts on `rec_lsn` from then on. Nothing can wait between the two but the thread that holds it.
+/// A frame whose bytes are in the log while its pages may not be marked yet. Dropping it says that they are:
+/// a checkpoint counts on `rec_lsn` from then on. Nothing can wait between the two but the thread that holds
+/// it.
 #[derive(Debug)]
 #[must_use = "the pages are stamped while this lives"]
 pub struct Pending<'l> {
@@ -166,8 +168,8 @@ impl Pending<'_> {
 }
 
 impl Log {
-    /// Makes a new log whose first byte has the position `first_lsn` (above 0), in the existing folder `path`, which is
-    /// emptied. Durable on return.
+    /// Makes a new log whose first byte has the position `first_lsn` (above 0), in the existing folder
+    /// `path`, which is emptied. Durable on return.
     pub fn create(
         disk: &Arc<dyn Disk>,
         path: &Path,
@@ -206,11 +208,12 @@ impl Log {
 
     /// Appends a frame whose payload is `front` and then `back` (at least one byte, at most 1 GiB in all).
     ///
-    /// The caller then stamps the changed pages, `rec_lsn` and page LSN, and drops the result. After a failure of the log
-    /// positions go on and the bytes are lost: nothing is acknowledged any more.
+    /// The caller then stamps the changed pages, `rec_lsn` and page LSN, and drops the result. After a
+    /// failure of the log positions go on and the bytes are lost: nothing is acknowledged any more.
     ///
-    /// Latches: called with the changed pages latched exclusively. Waits only for room in the ring, which needs no page
-    /// latch. Cost: the checksum and copy of the bytes, one compare-and-exchange, one atomic add.
+    /// Latches: called with the changed pages latched exclusively. Waits only for room in the ring, which
+    /// needs no page latch. Cost: the checksum and copy of the bytes, one compare-and-exchange, one atomic
+    /// add.
     #[inline]
     pub fn append(&self, front: &[u8], back: &[u8]) -> Pending<'_> {
         let sum = FrameSum::of(front, back);
@@ -221,7 +224,8 @@ impl Log {
             None => self.wait_for_word(),
         };
         sim::switch();
-        // AcqRel: release publishes the word to who loads the tail; acquire orders positions after what others did.
+        // AcqRel: release publishes the word to who loads the tail; acquire orders positions after what
+        // others did.
         let start = self.tail.0.fetch_add(sum.frame_bytes(), Ordering::AcqRel);
         sim::switch();
         if planted(Planted::EarlyRingClear) {
@@ -253,7 +257,8 @@ impl Log {
         debug_assert!(
             at + bytes.len() as u64 <= self.progress.0.written.load(Ordering::Relaxed) + self.ring.len()
         );
-        // SAFETY: both callers pass a part of what `append` reserved, inside the window (ring.rs, invariant 1).
+        // SAFETY: both callers pass a part of what `append` reserved, inside the window (ring.rs, invariant
+        // 1).
         unsafe { self.ring.store(at, bytes) };
     }
 
@@ -288,15 +293,16 @@ impl Log {
         Lsn(self.tail.0.load(Ordering::Acquire))
     }
 
-    /// The begin of a frame such that every frame below it is complete: its bytes are in the log and its pages have
-    /// their `rec_lsn`. A checkpoint reads this before it looks at pages.
+    /// The begin of a frame such that every frame below it is complete: its bytes are in the log and its
+    /// pages have their `rec_lsn`. A checkpoint reads this before it looks at pages.
     pub fn safe_lsn(&self) -> Lsn {
         // The tail first: see `InFlight`.
         let tail = self.tail.0.load(Ordering::Acquire);
         Lsn(self.in_flight.least(tail))
     }
 
-    /// [`Log::safe_lsn`], and up to where bytes are in the ring: further in the middle of a frame that waits for room.
+    /// [`Log::safe_lsn`], and up to where bytes are in the ring: further in the middle of a frame that waits
+    /// for room.
     pub(crate) fn in_ring(&self) -> Complete {
         let tail = self.tail.0.load(Ordering::Acquire);
         let (frames, bytes) = self.in_flight.least_in_ring(tail);
@@ -308,8 +314,8 @@ impl Log {
         Lsn(self.progress.0.durable.load(Ordering::Acquire))
     }
 
-    /// Asked before a change takes its first latch: waits while the log is too far ahead of the last checkpoint, and makes
-    /// space for what is about to be logged.
+    /// Asked before a change takes its first latch: waits while the log is too far ahead of the last
+    /// checkpoint, and makes space for what is about to be logged.
     ///
     /// Latches: none may be held. Cost: two loads when there is room.
     ///
@@ -323,8 +329,8 @@ impl Log {
         self.wait_for_admission(false)
     }
 
-    /// [`Log::admit`] for what must go on while the disk is full, such as a rollback: the reserve has its space (`ahead.rs`).
-    /// Waits where little is left of it.
+    /// [`Log::admit`] for what must go on while the disk is full, such as a rollback: the reserve has its
+    /// space (`ahead.rs`). Waits where little is left of it.
     ///
     /// # Errors
     /// The failure that ended the log.
@@ -336,8 +342,8 @@ impl Log {
         self.wait_for_reserve()
     }
 
-    /// [`Log::admit`] before a row is changed. True: [`Log::ask_changes`] has said that the caller is to look for another
-    /// reason to wait.
+    /// [`Log::admit`] before a row is changed. True: [`Log::ask_changes`] has said that the caller is to look
+    /// for another reason to wait.
     ///
     /// # Errors
     /// As [`Log::admit`], and [`Error::Interrupted`].
@@ -350,7 +356,8 @@ impl Log {
         Ok(self.asks_changes.load(Ordering::Relaxed))
     }
 
-    /// Whether those who want to change rows are asked to look for another reason to wait. It costs others nothing.
+    /// Whether those who want to change rows are asked to look for another reason to wait. It costs others
+    /// nothing.
     pub fn ask_changes(&self, ask: bool) {
         if self.asks_changes.swap(ask, Ordering::SeqCst) != ask {
             self.publish_admission();
@@ -415,8 +422,9 @@ impl Log {
         self.room_limit.load(Ordering::Acquire) != u64::MAX
     }
 
-    /// A checkpoint is wanted once the log is written up to `due`, and changes begin only while its tail is below `limit`.
-    /// Without this call neither is: who does checkpoints sets both, and moves them after each.
+    /// A checkpoint is wanted once the log is written up to `due`, and changes begin only while its tail is
+    /// below `limit`. Without this call neither is: who does checkpoints sets both, and moves them after
+    /// each.
     pub fn set_admission(&self, due: Lsn, limit: Lsn) {
         self.waiting.0.checkpoint_asked.store(false, Ordering::Release);
         self.progress.0.checkpoint_due.store(due.0, Ordering::Relaxed);
@@ -430,8 +438,8 @@ impl Log {
         self.tail.0.load(Ordering::Acquire) < self.room_limit.load(Ordering::Acquire)
     }
 
-    /// Lets changes know what has been decided. Of two that decide at once, whoever publishes last looks again afterwards and
-    /// so has seen both.
+    /// Lets changes know what has been decided. Of two that decide at once, whoever publishes last looks
+    /// again afterwards and so has seen both.
     pub(crate) fn publish_admission(&self) {
         let decided = || {
             let is_closed = self.asks_changes.load(Ordering::SeqCst) || self.failure.get().is_some();

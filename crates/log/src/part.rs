@@ -206,8 +206,8 @@ impl Part<'_> {
     }
 }
 
-/// Puts a [`Part::Undo`] but for its image, whose `image_len` bytes come next, at the front of `head`, which has
-/// [`UNDO_HEAD_BYTES_MAX`] bytes at least; returns where it ends.
+/// Puts a [`Part::Undo`] but for its image, whose `image_len` bytes come next, at the front of `head`, which
+/// has [`UNDO_HEAD_BYTES_MAX`] bytes at least; returns where it ends.
 #[inline]
 pub fn put_undo(head: &mut [u8], trx: TrxId, undo: UndoPtr, previous: UndoPtr, image_len: usize) -> usize {
     // Seven bytes of each field count; the eighth is overwritten by the next one.

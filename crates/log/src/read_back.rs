@@ -23,8 +23,8 @@ impl ReadBack {
 }
 
 impl Log {
-    /// The frames from `from` to `to`, where frames begin: `to` is at most [`Log::safe_lsn`], and no checkpoint beyond `from`
-    /// is recorded while this is read. What is read is durable.
+    /// The frames from `from` to `to`, where frames begin: `to` is at most [`Log::safe_lsn`], and no
+    /// checkpoint beyond `from` is recorded while this is read. What is read is durable.
     ///
     /// Latches: none may be held.
     pub fn read_back(&self, from: Lsn, to: Lsn) -> Result<ReadBack> {

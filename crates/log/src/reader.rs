@@ -1,4 +1,5 @@
-//! Reading the log: which files there are, the newest checkpoint, the frames from its redo LSN, where they end.
+//! Reading the log: which files there are, the newest checkpoint, the frames from its redo LSN, where they
+//! end.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -49,7 +50,8 @@ impl LogReader {
     /// Opens the log of the data directory `identity` in the folder `path`.
     ///
     /// # Errors
-    /// [`Error::NoLog`], [`Error::UnknownVersion`], [`Error::Damaged`] if the file with the redo LSN is missing.
+    /// [`Error::NoLog`], [`Error::UnknownVersion`], [`Error::Damaged`] if the file with the redo LSN is
+    /// missing.
     pub fn open(disk: &Arc<dyn Disk>, path: &Path, identity: Identity) -> Result<LogReader> {
         let folder = Folder { disk: Arc::clone(disk), path: path.to_path_buf(), identity };
         let (numbers, others) = folder.list()?;
@@ -105,8 +107,8 @@ impl LogReader {
         self.checkpoint
     }
 
-    /// The transactions that the newest checkpoint lists. None if its frame cannot be read: who reads the log to its end is
-    /// told of the damage then.
+    /// The transactions that the newest checkpoint lists. None if its frame cannot be read: who reads the log
+    /// to its end is told of the damage then.
     pub fn listed(&self) -> Result<Vec<TrxState>> {
         let Checkpoint { redo_lsn, frame, .. } = self.checkpoint;
         if frame < redo_lsn {
@@ -160,7 +162,8 @@ impl LogReader {
     /// [`LogReader::next_frame`] has not been, or up to a stretch's end.
     ///
     /// # Errors
-    /// As [`LogReader::next_frame`]; and the log must be as long as it was found to be before [`LogReader::rewind`].
+    /// As [`LogReader::next_frame`]; and the log must be as long as it was found to be before
+    /// [`LogReader::rewind`].
     pub fn next_stretch(&mut self, spare: Vec<u8>) -> Result<Option<Stretch>> {
         if self.at_end {
             return Ok(None);
@@ -207,8 +210,8 @@ impl LogReader {
         Some((&file.name, file.offset(lsn)))
     }
 
-    /// Bytes that begin with whole frames, those that lie at the position: the bytes, and how many are of whole frames and
-    /// how many were read. None are whole at the end.
+    /// Bytes that begin with whole frames, those that lie at the position: the bytes, and how many are of
+    /// whole frames and how many were read. None are whole at the end.
     fn whole_frames(&mut self, mut bytes: Vec<u8>) -> Result<(Vec<u8>, usize, usize)> {
         let left = (self.limit().0 - self.at.0) as usize;
         if bytes.capacity() > 2 * STRETCH_BYTES {
@@ -217,7 +220,8 @@ impl LogReader {
         let mut wanted = STRETCH_BYTES.min(left);
         let (mut whole, mut filled) = (0, 0);
         loop {
-            // Memory that was used for a stretch is as long as it should be, so that nothing is filled with zeros.
+            // Memory that was used for a stretch is as long as it should be, so that nothing is filled with
+            // zeros.
             bytes.resize(wanted, 0);
             filled += self.read_more(&mut bytes[filled..], filled)?;
             loop {
@@ -240,8 +244,8 @@ impl LogReader {
         self.end.unwrap_or(chain_end).max(self.at)
     }
 
-    /// Fills `bytes`, which lie `behind` bytes behind the position; returns how many there were. A file that is shorter than
-    /// its header says ends the bytes.
+    /// Fills `bytes`, which lie `behind` bytes behind the position; returns how many there were. A file that
+    /// is shorter than its header says ends the bytes.
     fn read_more(&mut self, bytes: &mut [u8], behind: usize) -> Result<usize> {
         let mut done = self.ahead.len().min(bytes.len());
         bytes[..done].copy_from_slice(&self.ahead[..done]);
@@ -291,9 +295,10 @@ impl LogReader {
         Error::Damaged(Box::new(Damage { file, offset, lsn: self.at, durable }))
     }
 
-    /// The log, to go on at the end that the reader has reached. What was read is made durable, what lies behind the end
-    /// is made zeros, and the log is no longer marked as closed. Files that have no place in it are removed; those made ahead
-    /// stay, because a full disk may have no room for others. The log does not wait for space until [`Log::set_waits_for_space`].
+    /// The log, to go on at the end that the reader has reached. What was read is made durable, what lies
+    /// behind the end is made zeros, and the log is no longer marked as closed. Files that have no place in
+    /// it are removed; those made ahead stay, because a full disk may have no room for others. The log does
+    /// not wait for space until [`Log::set_waits_for_space`].
     ///
     /// # Panics
     /// If the end was not reached.
@@ -324,7 +329,8 @@ impl LogReader {
     }
 }
 
-/// Makes everything from `end` on zeros, up to the first file ahead of it that is not whole: its number is returned.
+/// Makes everything from `end` on zeros, up to the first file ahead of it that is not whole: its number is
+/// returned.
 fn erase_after(chain: &VecDeque<LogFile>, end: Lsn) -> Result<Option<usize>> {
     for (number, file) in chain.iter().enumerate().filter(|(_, file)| file.end() > end) {
         if file.head.first_lsn >= end && number > 0 && file.file.len()? < file.head.size {

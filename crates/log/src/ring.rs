@@ -1,13 +1,14 @@
 //! The ring: the newest part of the stream, in memory.
 //!
 //! # Invariants
-//! 1. A byte of the stream is stored by the one thread that reserved it, and only while it lies in the window: below it
-//!    at most the ring's length is not written to a file yet.
-//! 2. A byte is loaded only by the holder of the log's writer, only below the safe prefix and not below what is written.
+//! 1. A byte of the stream is stored by the one thread that reserved it, and only while it lies in the
+//!    window: below it at most the ring's length is not written to a file yet.
+//! 2. A byte is loaded only by the holder of the log's writer, only below the safe prefix and not below what
+//!    is written.
 //!
-//! By 1 two stores never meet: reservations are disjoint and the window is no longer than the ring. By 1 and 2 a store
-//! and a load never meet: what is not written and below the safe prefix was stored before, and its place is stored to
-//! again only after it was written.
+//! By 1 two stores never meet: reservations are disjoint and the window is no longer than the ring. By 1 and
+//! 2 a store and a load never meet: what is not written and below the safe prefix was stored before, and its
+//! place is stored to again only after it was written.
 
 use std::ptr::NonNull;
 
@@ -124,7 +125,8 @@ mod tests {
             unsafe { ring.store(stream.len() as u64, &bytes) };
             stream.extend_from_slice(&bytes);
             let to = written + dice.below(stream.len() as u64 - written + 1);
-            // SAFETY: one thread; everything up to the stream's end is stored, nothing from `written` on is given up.
+            // SAFETY: one thread; everything up to the stream's end is stored, nothing from `written` on is
+            // given up.
             let pieces = unsafe { ring.load(written, to) };
             assert_eq!(pieces.concat(), stream[written as usize..to as usize]);
             written = to;

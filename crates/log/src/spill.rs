@@ -1,4 +1,5 @@
-//! Spill files: the undo of one long transaction, copied out of the log so that the log need not be kept for it.
+//! Spill files: the undo of one long transaction, copied out of the log so that the log need not be kept for
+//! it.
 //!
 //! | OFFSET | SIZE | FIELD |
 //! |---|---|---|
@@ -8,8 +9,9 @@
 //! | 24 | 8 | transaction id |
 //! | 32 | | entries, in the order of the log |
 //!
-//! An entry is the position of a frame of the log (8 bytes), and a frame as if it lay there: its payload is where the log's
-//! frame ends (8 bytes) and the transaction's parts of it. How many bytes of the file count, the checkpoint says.
+//! An entry is the position of a frame of the log (8 bytes), and a frame as if it lay there: its payload is
+//! where the log's frame ends (8 bytes) and the transaction's parts of it. How many bytes of the file count,
+//! the checkpoint says.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -46,7 +48,8 @@ fn head(identity: Identity, trx: TrxId) -> [u8; HEAD_BYTES] {
     head
 }
 
-/// A spill file that is being written: parts are added, written, synced and then kept. Until then they may be taken back.
+/// A spill file that is being written: parts are added, written, synced and then kept. Until then they may be
+/// taken back.
 #[derive(Debug)]
 pub struct SpillFile {
     file: Arc<dyn File>,

@@ -107,11 +107,11 @@ pub fn stamp_checksum(bytes: &mut PageBytes) {
     put_u32(bytes, CHECKSUM, crc);
 }
 
-/// The check at the disk boundary: checksum, own number, type; of a B-tree page header ranges, that every slot has a cell
-/// within the heap that is as long as its key needs, and that keys ascend between the fences. A page of zeros is a free page
-/// that was never written. After it the bytes are trusted: reading them never leaves the page, and searches end where the keys
-/// say. What records hold is checked by [`check_records`], with the row format. Cost: one pass over the page, and about
-/// forty instructions a slot of a leaf.
+/// The check at the disk boundary: checksum, own number, type; of a B-tree page header ranges, that every
+/// slot has a cell within the heap that is as long as its key needs, and that keys ascend between the fences.
+/// A page of zeros is a free page that was never written. After it the bytes are trusted: reading them never
+/// leaves the page, and searches end where the keys say. What records hold is checked by [`check_records`],
+/// with the row format. Cost: one pass over the page, and about forty instructions a slot of a leaf.
 pub fn verify_on_read(bytes: &PageBytes, page_no: PageNo) -> Result<(), Corruption> {
     let fail = |what| Err(Corruption { page: page_no, what });
     if get_u32(bytes, CHECKSUM) == 0 && bytes.iter().all(|&b| b == 0) {
@@ -139,8 +139,8 @@ pub fn check_structure(page: PageRef<'_>) -> Result<(), Corruption> {
     check_links(page)
 }
 
-/// Every slot's cell, for itself, and that cells, fences and dead bytes are together as many as the heap has: [`check_cells`]
-/// also asks how they lie to each other.
+/// Every slot's cell, for itself, and that cells, fences and dead bytes are together as many as the heap has:
+/// [`check_cells`] also asks how they lie to each other.
 fn check_slots(page: PageRef<'_>) -> Result<(), Corruption> {
     let cells = match leaf_cell_bytes(page) {
         Some(cells) => cells,
@@ -163,8 +163,8 @@ fn frame_bytes(page: PageRef<'_>) -> usize {
         + if own_prefix { page.prefix_len() } else { 0 }
 }
 
-/// Bytes of the cells of a leaf whose header was checked, if [`check_cell_shape`] accepts every slot. Most pages that are read
-/// are leaves: what the header says is read once.
+/// Bytes of the cells of a leaf whose header was checked, if [`check_cell_shape`] accepts every slot. Most
+/// pages that are read are leaves: what the header says is read once.
 fn leaf_cell_bytes(page: PageRef<'_>) -> Option<usize> {
     if !page.is_leaf() {
         return None;
@@ -204,8 +204,8 @@ pub fn check_overflow_value(reference: &OverflowRef, value: &[u8]) -> Result<(),
     Err(Corruption { page: reference.first, what: CorruptionKind::Overflow })
 }
 
-/// Everything a B-tree page promises, for CHECK TABLE and tests: header, fences, cells, order, bounds, hints. The bytes
-/// may be anything. Cost: O(n log n) in the slots, with allocation.
+/// Everything a B-tree page promises, for CHECK TABLE and tests: header, fences, cells, order, bounds, hints.
+/// The bytes may be anything. Cost: O(n log n) in the slots, with allocation.
 pub fn check_page(page: PageRef<'_>) -> Result<(), Corruption> {
     if page.page_type() != PageType::BTree {
         return Err(Corruption { page: page.page_no(), what: CorruptionKind::PageType });
@@ -218,7 +218,8 @@ pub fn check_page(page: PageRef<'_>) -> Result<(), Corruption> {
     check_links(page)
 }
 
-/// Everything an extent map page promises: which extents it describes, and that state, owner and use of each agree.
+/// Everything an extent map page promises: which extents it describes, and that state, owner and use of each
+/// agree.
 pub fn check_extent_map(page: PageRef<'_>) -> Result<(), Corruption> {
     let fail = |what| Err(Corruption { page: page.page_no(), what });
     if page.page_type() != PageType::ExtentMap {
@@ -252,8 +253,8 @@ fn check_fences(page: PageRef<'_>) -> Result<(), Corruption> {
     Ok(())
 }
 
-/// Cells lie in the heap, are as long as their keys need, do not overlap, and with the fences and the dead bytes make
-/// up the whole heap.
+/// Cells lie in the heap, are as long as their keys need, do not overlap, and with the fences and the dead
+/// bytes make up the whole heap.
 fn check_cells(page: PageRef<'_>) -> Result<(), Corruption> {
     let fail = |what| Corruption { page: page.page_no(), what };
     let mut spans = Vec::with_capacity(page.count() + 2);
@@ -327,7 +328,8 @@ fn check_hints(page: PageRef<'_>) -> Result<(), Corruption> {
     Ok(())
 }
 
-/// An inner page has children; none of them, nor the right sibling, is the page itself, and no child is page 0.
+/// An inner page has children; none of them, nor the right sibling, is the page itself, and no child is page
+/// 0.
 fn check_links(page: PageRef<'_>) -> Result<(), Corruption> {
     let is_bad = |slot| page.child(slot).is_none() || page.child(slot) == page.page_no();
     if !page.is_leaf() && (page.count() == 0 || (0..page.count()).any(is_bad)) {

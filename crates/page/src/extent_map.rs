@@ -1,8 +1,8 @@
 //! Extent map pages: which pages are in use, by which tree, and where purge left work.
 //!
-//! An extent is 64 consecutive pages (1 MiB). A map page describes 508 extents, its own among them, and is the second
-//! page of the stretch it describes: pages 1, 1 + 508 x 64, ... The first page of the first stretch is the file header;
-//! in later stretches it stays unused.
+//! An extent is 64 consecutive pages (1 MiB). A map page describes 508 extents, its own among them, and is
+//! the second page of the stretch it describes: pages 1, 1 + 508 x 64, ... The first page of the first
+//! stretch is the file header; in later stretches it stays unused.
 //!
 //! | OFFSET | SIZE | FIELD |
 //! |---|---|---|
@@ -23,8 +23,9 @@
 //! | 20 | 4 | reserved, 0 |
 //! | 24 | 8 | LSN of the mini-transaction that freed the extent |
 //!
-//! The garbage bit is set in the mini-transaction that first delete-marks or closes an entry on a page of the extent,
-//! and cleared by purge when a sweep of the extent finds none left: after a crash only marked extents are swept.
+//! The garbage bit is set in the mini-transaction that first delete-marks or closes an entry on a page of the
+//! extent, and cleared by purge when a sweep of the extent finds none left: after a crash only marked extents
+//! are swept.
 
 use base::codec::{get_u32, get_u64, put_u32, put_u64};
 use base::{IndexId, Lsn, PageNo};
@@ -120,7 +121,8 @@ impl ExtentEntry {
         PageOp::WriteBytes { offset: (ENTRIES + slot * EXTENT_ENTRY_BYTES) as u16, bytes: encoded }
     }
 
-    /// The extent and the entry that `op` stores on the page `map`; `None` if it is another kind of operation or page.
+    /// The extent and the entry that `op` stores on the page `map`; `None` if it is another kind of operation
+    /// or page.
     pub fn stored_by(op: &PageOp<'_>, map: PageNo) -> Option<(u32, ExtentEntry)> {
         let PageOp::WriteBytes { offset, bytes } = *op else { return None };
         let at = usize::from(offset).checked_sub(ENTRIES)?;

@@ -125,7 +125,8 @@ impl PageType {
     }
 }
 
-/// Marks of a leaf record. `DELETED` and `HAS_END` are stored in the slot, `HAS_BEGIN` in the cell's length word.
+/// Marks of a leaf record. `DELETED` and `HAS_END` are stored in the slot, `HAS_BEGIN` in the cell's length
+/// word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlotFlags(u16);
 
@@ -210,8 +211,8 @@ pub(crate) fn even(count: usize) -> usize {
     (count + 1) & !1
 }
 
-/// Largest leaf payload beside keys of `key_len` bytes with which two records and both fences still fit in a page, so
-/// that a split always succeeds.
+/// Largest leaf payload beside keys of `key_len` bytes with which two records and both fences still fit in a
+/// page, so that a split always succeeds.
 pub fn max_inline_payload(key_len: usize) -> usize {
     let per_record = 4 + slot_bytes(true) + 2;
     let fixed = HEADER_BYTES + OWN_PREFIX_BYTES_MAX + 2 * key_len + 2 * (key_len + per_record);

@@ -1,16 +1,17 @@
 //! Page and record formats, row templates, in-page search, page operations and their redo.
 //!
-//! The only crate that looks inside page bytes. A page is 16 KiB: header, arrays of heads and slots that grow upwards,
-//! a heap of cells that grows downwards.
+//! The only crate that looks inside page bytes. A page is 16 KiB: header, arrays of heads and slots that grow
+//! upwards, a heap of cells that grows downwards.
 //!
 //! ```text
 //! | header 128 | heads u32 x cap | slots u16 x cap | children u32 x cap (inner) | free | heap: cells, fences |
 //! ```
 //!
 //! # Invariants
-//! 1. Bytes behind a [`PageRef`] passed [`verify_on_read`] or were written by [`PageMut`]; nothing checks them again.
-//! 2. Heads, slots and keys are in ascending key order; all keys lie in `[lower fence, upper fence)`. All keys
-//!    share the page's prefix, which is at least what the fences share, and is not stored again.
+//! 1. Bytes behind a [`PageRef`] passed [`verify_on_read`] or were written by [`PageMut`]; nothing checks
+//!    them again.
+//! 2. Heads, slots and keys are in ascending key order; all keys lie in `[lower fence, upper fence)`. All
+//!    keys share the page's prefix, which is at least what the fences share, and is not stored again.
 //! 3. All records of a page have one row format version.
 //! 4. A store function either does all or answers [`PageFull`] and leaves the page alone.
 //! 5. A store function's result depends on the page and its arguments only: redo is the same call.
@@ -19,7 +20,8 @@
 //! None here: the caller holds the page shared for [`PageRef`], exclusively for [`PageMut`].
 //!
 //! # Sources
-//! Heads, hints and fences: Leis et al., "LeanStore" (BTW 2023). docs/file_format.md is the format's definition.
+//! Heads, hints and fences: Leis et al., "LeanStore" (BTW 2023). docs/file_format.md is the format's
+//! definition.
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 #![cfg_attr(test, allow(clippy::unwrap_used))]

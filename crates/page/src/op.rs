@@ -1,10 +1,12 @@
-//! Page operations: every change of a page as a value that can be applied, logged, read back and applied again.
+//! Page operations: every change of a page as a value that can be applied, logged, read back and applied
+//! again.
 //!
-//! One `apply` serves the forward path and recovery. It depends on the page and the operation only, so a page at some
-//! LSN plus the operations logged after it is the same page, byte for byte.
+//! One `apply` serves the forward path and recovery. It depends on the page and the operation only, so a page
+//! at some LSN plus the operations logged after it is the same page, byte for byte.
 //!
-//! Encoding: one byte kind, then fields in declaration order. Integers are LEB128; byte strings are a LEB128 length and
-//! the bytes; an optional byte string has its length plus one, 0 = none. docs/redo_log.md, "Page operations".
+//! Encoding: one byte kind, then fields in declaration order. Integers are LEB128; byte strings are a LEB128
+//! length and the bytes; an optional byte string has its length plus one, 0 = none. docs/redo_log.md, "Page
+//! operations".
 
 use base::codec::push_varint;
 use base::{IndexId, PageNo, ROW_HEADER_BYTES, TrxId};
@@ -158,8 +160,8 @@ pub enum PageOp<'a> {
     },
 }
 
-/// A new version of a clustered record that has the bytes of the one before but for some in their places. The highest
-/// transaction id of the page becomes at least the writer's.
+/// A new version of a clustered record that has the bytes of the one before but for some in their places. The
+/// highest transaction id of the page becomes at least the writer's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowPatch<'a> {
     /// The slot.
@@ -214,7 +216,8 @@ impl EntryClose {
 pub struct LeafInsert<'a> {
     /// The slot it becomes.
     pub slot: u16,
-    /// Its marks; `None`: it is a row, and the highest transaction id of the page becomes at least its writer's.
+    /// Its marks; `None`: it is a row, and the highest transaction id of the page becomes at least its
+    /// writer's.
     pub flags: Option<SlotFlags>,
     /// Its whole key.
     pub key: &'a [u8],
@@ -275,7 +278,8 @@ impl From<PageFull> for OpError {
     }
 }
 
-/// Records for [`PageOp::Append`], encoded one after the other: key, then payload and marks (leaf) or child (inner).
+/// Records for [`PageOp::Append`], encoded one after the other: key, then payload and marks (leaf) or child
+/// (inner).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batch<'a>(pub &'a [u8]);
 
@@ -400,7 +404,8 @@ impl<'a> PageOp<'a> {
         matches!(self, PageOp::Format(_) | PageOp::FormatOther { .. } | PageOp::Image { .. })
     }
 
-    /// Applies the operation. The caller sets the page's LSN afterwards. Cost: O(1) argument checks beside the change.
+    /// Applies the operation. The caller sets the page's LSN afterwards. Cost: O(1) argument checks beside
+    /// the change.
     pub fn apply(&self, page: &mut PageMut<'_>) -> Result<(), OpError> {
         match *self {
             PageOp::Format(start) => {

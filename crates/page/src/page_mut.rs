@@ -9,8 +9,8 @@ use crate::prefix::shared_by_fences;
 
 /// A page that may be changed. The caller holds it exclusively.
 ///
-/// Store functions leave the page as it was when they answer [`PageFull`]. What they write depends on the page's bytes
-/// and their arguments alone, so that redo repeats them byte for byte.
+/// Store functions leave the page as it was when they answer [`PageFull`]. What they write depends on the
+/// page's bytes and their arguments alone, so that redo repeats them byte for byte.
 pub struct PageMut<'a>(pub(crate) &'a mut PageBytes);
 
 /// The record does not fit; the page is unchanged and must be split.
@@ -110,8 +110,8 @@ impl<'a> PageMut<'a> {
         put_u64(self.0, MAX_TRX, trx.0);
     }
 
-    /// Inserts a leaf record so that it becomes `slot`; the caller got the slot from a search. `HAS_BEGIN` in `flags`
-    /// says that `key` ends with a begin id, which raises the page's highest transaction id.
+    /// Inserts a leaf record so that it becomes `slot`; the caller got the slot from a search. `HAS_BEGIN` in
+    /// `flags` says that `key` ends with a begin id, which raises the page's highest transaction id.
     pub fn insert(
         &mut self,
         slot: usize,
@@ -137,8 +137,8 @@ impl<'a> PageMut<'a> {
         Ok(())
     }
 
-    /// Inserts a separator and its child so that they become `slot`. The key of slot 0 is not stored: pass the lower
-    /// fence.
+    /// Inserts a separator and its child so that they become `slot`. The key of slot 0 is not stored: pass
+    /// the lower fence.
     pub fn insert_child(&mut self, slot: usize, key: &[u8], child: PageNo) -> Result<(), PageFull> {
         let page = self.as_ref();
         debug_assert!(!page.is_leaf(), "children belong on inner pages");
@@ -162,8 +162,8 @@ impl<'a> PageMut<'a> {
         self.insert(self.as_ref().count(), key, payload, flags)
     }
 
-    /// [`PageMut::append`] that leaves the hints as they are, perhaps wrong: the caller brings them up to date behind its last
-    /// record.
+    /// [`PageMut::append`] that leaves the hints as they are, perhaps wrong: the caller brings them up to
+    /// date behind its last record.
     pub(crate) fn append_without_hints(
         &mut self,
         key: &[u8],
@@ -190,8 +190,8 @@ impl<'a> PageMut<'a> {
         Ok(())
     }
 
-    /// Removes the record or separator at `slot`. On an inner page the separator that becomes slot 0 loses its key:
-    /// the caller sees to it that the page's lower fence is right.
+    /// Removes the record or separator at `slot`. On an inner page the separator that becomes slot 0 loses
+    /// its key: the caller sees to it that the page's lower fence is right.
     pub fn remove(&mut self, slot: usize) {
         debug_assert!(slot < self.as_ref().count(), "slot {slot} of {}", self.as_ref().count());
         self.release_cell(slot);
@@ -297,8 +297,8 @@ impl<'a> PageMut<'a> {
         self.put_slot_word(slot, word);
     }
 
-    /// Closes the secondary entry at `slot`: `trx` goes before its payload, `DELETED` and `HAS_END` are set. An entry
-    /// that has an end id gets the new one. Raises the page's highest transaction id.
+    /// Closes the secondary entry at `slot`: `trx` goes before its payload, `DELETED` and `HAS_END` are set.
+    /// An entry that has an end id gets the new one. Raises the page's highest transaction id.
     #[inline]
     pub fn close(&mut self, slot: usize, trx: TrxId) -> Result<(), PageFull> {
         let mut id = [0; TRX_ID_BYTES];
@@ -385,7 +385,8 @@ impl<'a> PageMut<'a> {
         self.compact(None, None);
     }
 
-    /// Gives the page new bounds and lengthens the prefix if that saves room. All keys must lie within the bounds.
+    /// Gives the page new bounds and lengthens the prefix if that saves room. All keys must lie within the
+    /// bounds.
     pub fn set_fences(&mut self, lower: &[u8], upper: Option<&[u8]>) -> Result<(), PageFull> {
         let page = self.as_ref();
         if page.lower_fence() == lower && page.upper_fence() == upper {

@@ -161,8 +161,8 @@ impl<'a> PageRef<'a> {
         key.get(..prefix.len()).is_some_and(|start| is_equal(start, prefix))
     }
 
-    /// [`PageRef::is_under_prefix`] of a key that belongs at `slot`: between two keys that start with the prefix there is no
-    /// need to look.
+    /// [`PageRef::is_under_prefix`] of a key that belongs at `slot`: between two keys that start with the
+    /// prefix there is no need to look.
     #[inline]
     fn is_under_prefix_at(self, key: &[u8], slot: usize) -> bool {
         if self.is_between(slot) && key.len() >= self.prefix_len() {
@@ -201,8 +201,8 @@ impl<'a> PageRef<'a> {
         self.lower_fence() <= key && self.upper_fence().is_none_or(|upper| key < upper)
     }
 
-    /// [`PageRef::covers`] of a leaf in which a search for `key` ended `at`: next to a smaller key and at a greater one there
-    /// is no need to look at the fences.
+    /// [`PageRef::covers`] of a leaf in which a search for `key` ended `at`: next to a smaller key and at a
+    /// greater one there is no need to look at the fences.
     #[inline]
     pub fn covers_searched(self, key: &[u8], at: Search) -> bool {
         at.found || self.is_between(at.slot) || self.covers(key)
@@ -340,8 +340,8 @@ impl<'a> PageRef<'a> {
         (rest_len, &self.0[off..off + rest_len.saturating_sub(HEAD_BYTES)])
     }
 
-    /// Whether a leaf takes a cell of `len` bytes for a key that belongs at `slot`, between two others, as the page is. False:
-    /// perhaps it does not.
+    /// Whether a leaf takes a cell of `len` bytes for a key that belongs at `slot`, between two others, as
+    /// the page is. False: perhaps it does not.
     #[inline]
     pub fn takes_between(self, slot: usize, len: usize) -> bool {
         let cap = self.cap();
@@ -350,8 +350,8 @@ impl<'a> PageRef<'a> {
             && HEADER_BYTES + cap * slot_bytes(true) + len <= self.heap_top()
     }
 
-    /// Bytes of a leaf cell for the record that becomes `slot` if it goes in as the page is: nothing moves, the arrays do not
-    /// grow, and a longer prefix is not to be thought of.
+    /// Bytes of a leaf cell for the record that becomes `slot` if it goes in as the page is: nothing moves,
+    /// the arrays do not grow, and a longer prefix is not to be thought of.
     #[inline]
     pub(crate) fn cell_with_room(self, slot: usize, key: &[u8], payload_len: usize) -> Option<usize> {
         let (count, cap) = (self.count(), self.cap());
@@ -380,8 +380,8 @@ impl<'a> PageRef<'a> {
         }
     }
 
-    /// Bytes a new cell for `key` may have once dead cells are squeezed out; the arrays' growth for one slot is already
-    /// taken off, and what other keys grow by if `key` does not share the page's prefix.
+    /// Bytes a new cell for `key` may have once dead cells are squeezed out; the arrays' growth for one slot
+    /// is already taken off, and what other keys grow by if `key` does not share the page's prefix.
     #[inline]
     pub fn free_for(self, key: &[u8]) -> usize {
         let free = (self.heap_top() + self.garbage()).saturating_sub(self.arrays_end(even(self.count() + 1)));

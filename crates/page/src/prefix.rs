@@ -1,9 +1,9 @@
-//! What all keys of a page share: how many bytes are taken off each key, and how a page is encoded again with another
-//! prefix.
+//! What all keys of a page share: how many bytes are taken off each key, and how a page is encoded again with
+//! another prefix.
 //!
-//! A prefix that the lower fence starts with costs nothing; another one stands in the heap on its own. Between the two the
-//! choice is the one that makes the page smaller, so that lengthening never needs room. A prefix longer than what the
-//! fences share is shortened by the first key that does not have it.
+//! A prefix that the lower fence starts with costs nothing; another one stands in the heap on its own.
+//! Between the two the choice is the one that makes the page smaller, so that lengthening never needs room. A
+//! prefix longer than what the fences share is shortened by the first key that does not have it.
 
 use std::ops::Range;
 
@@ -126,7 +126,8 @@ impl PageRef<'_> {
         self.slots_used_bytes(range.clone()) - slot_bytes(true) * range.len()
     }
 
-    /// Bytes that the cells of slots would take on `page`, under its prefix; the first of an inner page has none.
+    /// Bytes that the cells of slots would take on `page`, under its prefix; the first of an inner page has
+    /// none.
     fn cells_len_under(self, page: PageRef<'_>, range: Range<usize>) -> usize {
         let first = usize::from(!self.is_leaf());
         let payload_len = |slot| if self.is_leaf() { self.payload(slot).len() } else { 0 };
@@ -157,7 +158,8 @@ impl PageRef<'_> {
         (grown + own_len(&self.prefix()[..new_len], self.lower_fence())).saturating_sub(self.own_prefix_len())
     }
 
-    /// Whether a longer prefix is worth a closer look: the keys share another byte, and some have more than a head.
+    /// Whether a longer prefix is worth a closer look: the keys share another byte, and some have more than a
+    /// head.
     pub(crate) fn may_share_more(self) -> bool {
         let slots = self.keyed_slots();
         slots.len() > 1
@@ -167,8 +169,9 @@ impl PageRef<'_> {
 }
 
 impl PageMut<'_> {
-    /// Packs live cells at the end of the page, shrinks the arrays to the slots in use, and encodes the keys in the best way
-    /// that leaves room for `newcomer`'s. The cell of `skip` is dropped; its slot stays for the caller to fill.
+    /// Packs live cells at the end of the page, shrinks the arrays to the slots in use, and encodes the keys
+    /// in the best way that leaves room for `newcomer`'s. The cell of `skip` is dropped; its slot stays for
+    /// the caller to fill.
     pub(crate) fn compact(&mut self, skip: Option<usize>, newcomer: Option<&[u8]>) {
         let old = *self.0;
         let old = PageRef(&old);
@@ -204,7 +207,8 @@ impl PageMut<'_> {
         }
     }
 
-    /// Chooses the prefix of a page that has no keys yet for those to come, `first` to `last` with lengths `lens`.
+    /// Chooses the prefix of a page that has no keys yet for those to come, `first` to `last` with lengths
+    /// `lens`.
     pub(crate) fn expect_keys(
         &mut self,
         first: &[u8],
@@ -227,8 +231,8 @@ impl PageMut<'_> {
         Ok(())
     }
 
-    /// Writes the slots of `old`, the page as it was, encoded against `frame`, which they fit. The cell of `skip` is left
-    /// out.
+    /// Writes the slots of `old`, the page as it was, encoded against `frame`, which they fit. The cell of
+    /// `skip` is left out.
     pub(crate) fn rebuild(&mut self, old: PageRef<'_>, frame: &KeyFrame<'_>, skip: Option<usize>) {
         self.0[HEADER_BYTES..].fill(0);
         self.reset_heap();
@@ -256,9 +260,10 @@ impl PageMut<'_> {
         self.update_hints(0, 0);
     }
 
-    /// [`PageMut::format`], and the slots `range` of `old`, a page of the same kind whose highest transaction id comes with them.
-    /// The same page as from appending them one by one, but that its arrays have no room to spare. Cost: about 30 instructions for
-    /// a record whose cell stays as it is. After [`PageFull`] the page is good for nothing.
+    /// [`PageMut::format`], and the slots `range` of `old`, a page of the same kind whose highest transaction
+    /// id comes with them. The same page as from appending them one by one, but that its arrays have no room
+    /// to spare. Cost: about 30 instructions for a record whose cell stays as it is. After [`PageFull`] the
+    /// page is good for nothing.
     pub fn format_with(
         &mut self,
         start: &FormatPage<'_>,
@@ -322,7 +327,8 @@ impl PageMut<'_> {
         self.0[HEADER_BYTES..HEADER_BYTES + to - from].copy_from_slice(&old.0[from..to]);
     }
 
-    /// Copies the cells of `slots` below `top`, which becomes where they begin, and puts their slot words at `words_at`.
+    /// Copies the cells of `slots` below `top`, which becomes where they begin, and puts their slot words at
+    /// `words_at`.
     fn copy_cells(&mut self, old: PageRef<'_>, slots: Range<usize>, words_at: usize, top: &mut usize) {
         let [from, to] = [slots.start, slots.end].map(|slot| HEADER_BYTES + 4 * old.cap() + 2 * slot);
         let (old_words, _) = old.0[from..to].as_chunks();
@@ -365,7 +371,8 @@ impl PageMut<'_> {
         }
     }
 
-    /// Fills slot `slot` with the slot `from` of `old`, encoded anew; `key` is its key, empty for the first slot of an inner page.
+    /// Fills slot `slot` with the slot `from` of `old`, encoded anew; `key` is its key, empty for the first
+    /// slot of an inner page.
     fn encode_slot(&mut self, slot: usize, old: PageRef<'_>, from: usize, key: &[u8], skip: bool) {
         let prefix_len = self.as_ref().prefix_len();
         let rest = key.get(prefix_len..).unwrap_or(&[]);

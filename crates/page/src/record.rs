@@ -13,7 +13,8 @@ use crate::search::is_equal;
 pub struct Record<'a> {
     pub(crate) prefix: &'a [u8],
     pub(crate) head: u32,
-    /// Key length beyond the prefix, so that a head with fewer than 4 bytes is told from one padded with zeros.
+    /// Key length beyond the prefix, so that a head with fewer than 4 bytes is told from one padded with
+    /// zeros.
     pub(crate) rest_len: usize,
     pub(crate) suffix: &'a [u8],
     pub(crate) payload: &'a [u8],
@@ -56,7 +57,8 @@ impl<'a> Records<'a> {
     }
 }
 
-/// What readers of many records look at: a record's body, and by its slot the key integers that a [`KeyInt`] reads.
+/// What readers of many records look at: a record's body, and by its slot the key integers that a [`KeyInt`]
+/// reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Cell<'a> {
     /// The page, or whatever else holds the body.
@@ -67,8 +69,8 @@ pub struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// The cell of the record at `slot`, whose body begins at `body_at` of `bytes`: as [`Records::append_bodies`] says of the
-    /// page, or as an older version has it.
+    /// The cell of the record at `slot`, whose body begins at `body_at` of `bytes`: as
+    /// [`Records::append_bodies`] says of the page, or as an older version has it.
     #[inline(always)]
     pub fn new(slot: usize, bytes: &'a [u8], body_at: u32) -> Self {
         Cell { bytes, body_at, slot: slot as u32 }
@@ -163,8 +165,8 @@ impl<'a> Records<'a> {
         SlotFlags::from_bits(word & SlotFlags::IN_SLOT)
     }
 
-    /// Appends where on the page the bodies of the records at `slots` begin, which have no other than `marks`.
-    /// Cost: about two instructions a record.
+    /// Appends where on the page the bodies of the records at `slots` begin, which have no other than
+    /// `marks`. Cost: about two instructions a record.
     #[inline]
     pub fn append_bodies(&self, slots: std::ops::Range<usize>, marks: SlotFlags, out: &mut Vec<u32>) {
         let (words, _) = self.slot_words(slots).as_chunks();
@@ -309,7 +311,8 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Calls `read` with the whole key without its begin id, contiguous. Cost: a copy, on the stack up to 256 bytes.
+    /// Calls `read` with the whole key without its begin id, contiguous. Cost: a copy, on the stack up to 256
+    /// bytes.
     #[inline]
     pub fn with_key<R>(&self, read: impl FnOnce(&[u8]) -> R) -> R {
         let len = self.key_len_without_begin();

@@ -193,7 +193,8 @@ impl<'a> RowRef<'a> {
         }
     }
 
-    /// The storage bytes of the column at `position` if they are at a constant offset of every record, and never NULL.
+    /// The storage bytes of the column at `position` if they are at a constant offset of every record, and
+    /// never NULL.
     #[inline(always)]
     pub fn fixed_bytes(&self, position: usize) -> Option<&[u8]> {
         let column = &self.format.columns()[position];
@@ -208,8 +209,8 @@ impl<'a> RowRef<'a> {
         ends.as_chunks::<2>().0.iter().any(|&end| u16::from_le_bytes(end) & OFF_PAGE != 0)
     }
 
-    /// The storage bytes of the column at `position`, `None` for NULL. An off-page value shows its reference's bytes:
-    /// callers that may meet one use [`RowRef::field`].
+    /// The storage bytes of the column at `position`, `None` for NULL. An off-page value shows its
+    /// reference's bytes: callers that may meet one use [`RowRef::field`].
     #[inline]
     pub fn column<'s>(&'s self, position: usize, scratch: &'s mut Vec<u8>) -> Option<&'s [u8]> {
         if let Place::Var { ordinal } = self.format.columns()[position].place {

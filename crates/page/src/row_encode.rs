@@ -28,9 +28,9 @@ pub struct RowTooLarge {
 impl RowFormat {
     /// Appends the payload of a record to `out`.
     ///
-    /// `values`: storage bytes by table position, `None` = NULL; positions that the payload does not hold are ignored.
-    /// `header`: clustered only. `off_page`: ascending positions whose value is an encoded [`OverflowRef`].
-    /// Cost: one pass over the payload's columns; no allocation beyond `out`.
+    /// `values`: storage bytes by table position, `None` = NULL; positions that the payload does not hold are
+    /// ignored. `header`: clustered only. `off_page`: ascending positions whose value is an encoded
+    /// [`OverflowRef`]. Cost: one pass over the payload's columns; no allocation beyond `out`.
     pub fn encode(&self, header: RowHeader, values: &[Option<&[u8]>], off_page: &[u16], out: &mut Vec<u8>) {
         debug_assert_eq!(values.len(), self.columns().len(), "one value per column");
         if self.var_from() == 0 {
@@ -63,9 +63,9 @@ impl RowFormat {
         }
     }
 
-    /// [`RowFormat::encode`] of a row that keeps all its columns in a record with a key of `key_len` bytes, as
-    /// [`RowFormat::choose_off_page`] says. False: nothing was appended. Cost: two passes over the variable columns, one over the
-    /// others.
+    /// [`RowFormat::encode`] of a row that keeps all its columns in a record with a key of `key_len` bytes,
+    /// as [`RowFormat::choose_off_page`] says. False: nothing was appended. Cost: two passes over the
+    /// variable columns, one over the others.
     // The other caller copies whole tables; the one that inserts rows must not pay a call for that.
     #[inline(always)]
     pub fn encode_inline(
@@ -126,8 +126,9 @@ impl RowFormat {
         self.var_from() + variable.sum::<usize>()
     }
 
-    /// Which columns of a row go off page: ascending positions, usually none. Columns leave longest first until the
-    /// payload is within [`INLINE_TARGET_BYTES`], and, whatever their size, until it fits beside a key of `key_len`.
+    /// Which columns of a row go off page: ascending positions, usually none. Columns leave longest first
+    /// until the payload is within [`INLINE_TARGET_BYTES`], and, whatever their size, until it fits beside a
+    /// key of `key_len`.
     pub fn choose_off_page(&self, values: &[Option<&[u8]>], key_len: usize) -> Result<Vec<u16>, RowTooLarge> {
         let mut need = self.payload_len(values);
         let limit = max_inline_payload(key_len);
@@ -176,8 +177,8 @@ pub struct RowConverter {
 }
 
 impl RowConverter {
-    /// A converter from `old` to `new`. `default_of` gives the storage bytes that rows written before the column at a
-    /// new position was added show in it.
+    /// A converter from `old` to `new`. `default_of` gives the storage bytes that rows written before the
+    /// column at a new position was added show in it.
     pub fn new(
         old: &RowFormat,
         new: &RowFormat,
@@ -196,8 +197,8 @@ impl RowConverter {
         RowConverter { sources, dropped }
     }
 
-    /// Appends the payload of `row` under `new` to `out`; key and marks of the record stay as they are. Off-page
-    /// values of dropped columns are pushed to `freed`: the caller frees them with the page change.
+    /// Appends the payload of `row` under `new` to `out`; key and marks of the record stay as they are.
+    /// Off-page values of dropped columns are pushed to `freed`: the caller frees them with the page change.
     pub fn convert(
         &self,
         row: &RowRef<'_>,

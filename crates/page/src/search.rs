@@ -1,5 +1,5 @@
-//! Finding a key in a page: prefix once, a guess among the heads, bisection where it fails, suffixes only where heads are
-//! equal.
+//! Finding a key in a page: prefix once, a guess among the heads, bisection where it fails, suffixes only
+//! where heads are equal.
 
 use std::cmp::Ordering;
 use std::hint::select_unpredictable;
@@ -34,9 +34,9 @@ fn at(heads: &Heads, slot: usize) -> u32 {
 }
 
 impl<'a> PageRef<'a> {
-    /// Lower bound of `key` among the page's slots. Slot 0 of an inner page counts as below every key.
-    /// Cost: about 70 instructions and 3 cache lines where heads are spread evenly; a bisection elsewhere; a compare of
-    /// suffixes for each further equal head.
+    /// Lower bound of `key` among the page's slots. Slot 0 of an inner page counts as below every key. Cost:
+    /// about 70 instructions and 3 cache lines where heads are spread evenly; a bisection elsewhere; a
+    /// compare of suffixes for each further equal head.
     #[inline]
     pub fn search(self, key: &[u8]) -> Search {
         if self.is_leaf() { self.search_leaf(key) } else { self.find::<false>(key) }
@@ -93,8 +93,8 @@ impl<'a> PageRef<'a> {
         }
     }
 
-    /// [`PageRef::search_leaf`] of a key that probably belongs near `slot`. Cost: about 60 instructions if it is among the
-    /// next few.
+    /// [`PageRef::search_leaf`] of a key that probably belongs near `slot`. Cost: about 60 instructions if it
+    /// is among the next few.
     #[inline]
     pub fn search_leaf_near(self, key: &[u8], slot: usize) -> Search {
         let Some((start, rest)) = key.split_at_checked(self.prefix_len()) else {
@@ -170,8 +170,8 @@ impl<'a> PageRef<'a> {
         &heads[..self.count()]
     }
 
-    /// Whether the leaf key at `slot` is as long as prefix and head together, known without its cell's length word for
-    /// variable keys.
+    /// Whether the leaf key at `slot` is as long as prefix and head together, known without its cell's length
+    /// word for variable keys.
     #[inline(always)]
     fn key_ends_with_head(self, slot: usize) -> bool {
         let fixed = usize::from(get_u16(self.0, FIXED_KEY_LEN));
@@ -191,8 +191,8 @@ impl<'a> PageRef<'a> {
         self.bisect(heads, head)
     }
 
-    /// First slot whose head is not below `head`, which is above the head of the first key: a slot without a key has head 0
-    /// and is passed over.
+    /// First slot whose head is not below `head`, which is above the head of the first key: a slot without a
+    /// key has head 0 and is passed over.
     #[inline]
     fn bisect(self, heads: &Heads, head: u32) -> usize {
         let (mut base, mut len) = (0, heads.len());
@@ -213,7 +213,8 @@ impl<'a> PageRef<'a> {
         }
     }
 
-    /// The stretch between two hints, `(first slot, slots)`, in which or right behind which the lower bound lies.
+    /// The stretch between two hints, `(first slot, slots)`, in which or right behind which the lower bound
+    /// lies.
     #[inline]
     fn narrow(self, head: u32, count: usize) -> (usize, usize) {
         let distance = count / (HINTS + 1);
@@ -224,8 +225,8 @@ impl<'a> PageRef<'a> {
     }
 }
 
-/// The lower bound of `head`, if it is one of the `N` slots around `slot` and not the first of them. A head without a key, 0, is
-/// below every other.
+/// The lower bound of `head`, if it is one of the `N` slots around `slot` and not the first of them. A head
+/// without a key, 0, is below every other.
 #[inline(always)]
 fn bound_in_window<const N: usize>(heads: &Heads, slot: usize, head: u32) -> Option<usize> {
     let from = slot.saturating_sub(N / 2).min(heads.len().saturating_sub(N));
@@ -234,8 +235,8 @@ fn bound_in_window<const N: usize>(heads: &Heads, slot: usize, head: u32) -> Opt
     is_inside.then(|| from + window.iter().filter(|&&other| u32::from_le_bytes(other) < head).count())
 }
 
-/// The lower bound of `head`, if it is at an end or heads are spread so evenly that interpolation hits it; else a slot that it is
-/// probably near to. `fetch` is told the guess before the heads there are looked at.
+/// The lower bound of `head`, if it is at an end or heads are spread so evenly that interpolation hits it;
+/// else a slot that it is probably near to. `fetch` is told the guess before the heads there are looked at.
 #[inline(always)]
 fn guess(heads: &Heads, first: usize, head: u32, fetch: impl FnOnce(usize)) -> Result<usize, usize> {
     let (Some(low), Some(high)) = (heads.get(first), heads.last()) else { return Ok(heads.len()) };
@@ -246,7 +247,8 @@ fn guess(heads: &Heads, first: usize, head: u32, fetch: impl FnOnce(usize)) -> R
     if head > high {
         return Ok(heads.len());
     }
-    // low < head <= high, so the guess is a slot from `first` on, and the last one's head is not below `head`.
+    // low < head <= high, so the guess is a slot from `first` on, and the last one's head is not below
+    // `head`.
     let steps = u64::from(head - low) * (heads.len() - 1 - first) as u64;
     let guess = first + (steps / u64::from(high - low)) as usize;
     fetch(guess);
@@ -257,7 +259,8 @@ fn guess(heads: &Heads, first: usize, head: u32, fetch: impl FnOnce(usize)) -> R
     if is_bound { Ok(slot) } else { Err(guess) }
 }
 
-/// Equality of two slices of one length. Prefixes are short: two overlapping loads beat a call up to 16 bytes.
+/// Equality of two slices of one length. Prefixes are short: two overlapping loads beat a call up to 16
+/// bytes.
 #[inline]
 pub(crate) fn is_equal(a: &[u8], b: &[u8]) -> bool {
     if let (Some(a8), Some(b8)) = (a.first_chunk::<8>(), b.first_chunk::<8>()) {

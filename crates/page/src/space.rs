@@ -60,7 +60,8 @@ impl PageMut<'_> {
         put_u16(self.0, CAP, cap as u16);
     }
 
-    /// Makes the arrays of a page without slots large enough for `count`, if that leaves room for a cell of each.
+    /// Makes the arrays of a page without slots large enough for `count`, if that leaves room for a cell of
+    /// each.
     pub(crate) fn expect_slots(&mut self, count: usize) {
         let page = self.as_ref();
         debug_assert!(page.count() == 0, "slots stand where the arrays would go");
@@ -231,8 +232,8 @@ impl PageMut<'_> {
         put_u16(self.0, field + 2, fence.map_or(NO_FENCE, |fence| fence.len() as u16));
     }
 
-    /// Writes an inner cell for a key whose bytes beyond the prefix are `rest`; the heap has room. Returns its offset, 0 if
-    /// there is nothing to write.
+    /// Writes an inner cell for a key whose bytes beyond the prefix are `rest`; the heap has room. Returns
+    /// its offset, 0 if there is nothing to write.
     #[inline]
     pub(crate) fn write_inner_cell(&mut self, rest: &[u8]) -> usize {
         let variable = self.as_ref().fixed_key_len().is_none();
@@ -255,7 +256,8 @@ impl PageMut<'_> {
         put_u16(self.0, CAP, cap as u16);
     }
 
-    /// Brings the hints up to date after slot `changed` and all behind it moved; `old_count` slots were there before.
+    /// Brings the hints up to date after slot `changed` and all behind it moved; `old_count` slots were there
+    /// before.
     #[inline]
     pub(crate) fn update_hints(&mut self, changed: usize, old_count: usize) {
         let count = self.as_ref().count();

@@ -1,6 +1,7 @@
 //! Row formats: where each column of a table stands in the records of one index, for one row format version.
 //!
-//! Resolved once per table version; a record read follows constant offsets. Payload of a record, little-endian:
+//! Resolved once per table version; a record read follows constant offsets. Payload of a record,
+//! little-endian:
 //!
 //! | OFFSET | SIZE | FIELD |
 //! |---|---|---|
@@ -12,8 +13,8 @@
 //! | ... | | bytes of the variable columns |
 //!
 //! H is 13 in a clustered index and 0 in a secondary one. In a secondary record marked `HAS_END` a 6-byte end
-//! transaction id stands before all this; the *body* starts behind it. Columns that can be read back from the key are
-//! not in the payload.
+//! transaction id stands before all this; the *body* starts behind it. Columns that can be read back from the
+//! key are not in the payload.
 
 use std::ops::Range;
 
@@ -77,8 +78,8 @@ pub struct ColumnPlace {
 pub struct IntPart {
     /// Bytes, 1..=8.
     pub width: u8,
-    /// Exclusive-or of the big-endian key integer that gives the storage integer's low bits: the sign bit, and all bits
-    /// when descending.
+    /// Exclusive-or of the big-endian key integer that gives the storage integer's low bits: the sign bit,
+    /// and all bits when descending.
     pub flip: u64,
 }
 
@@ -89,8 +90,8 @@ pub struct KeyPartPlace {
     pub column: Option<u16>,
     /// Offset in the key, if all parts before have a constant length.
     pub offset: Option<u16>,
-    /// Distance of the part's start from the key's end (before a begin id), if it and all parts behind it have a
-    /// constant length.
+    /// Distance of the part's start from the key's end (before a begin id), if it and all parts behind it
+    /// have a constant length.
     pub from_end: Option<u16>,
     /// Length in the key, if constant.
     pub len: Option<u16>,
@@ -107,8 +108,8 @@ pub struct KeyPartPlace {
 }
 
 impl KeyPartPlace {
-    /// Appends the part for the storage bytes of an integer of 4 or 8 bytes: what the encoder would append, as straight code.
-    /// False: it is another part, and nothing was appended.
+    /// Appends the part for the storage bytes of an integer of 4 or 8 bytes: what the encoder would append,
+    /// as straight code. False: it is another part, and nothing was appended.
     #[inline(always)]
     pub fn append_int(&self, storage: &[u8], out: &mut Vec<u8>) -> bool {
         let Some(int) = self.int.filter(|_| !self.nullable) else { return false };
@@ -216,7 +217,8 @@ impl RowFormat {
             columns,
             key_parts: parts.into(),
             null_from: null_from as u16,
-            // A row whose columns end where no offset reaches fits no page: it is refused before it is written.
+            // A row whose columns end where no offset reaches fits no page: it is refused before it is
+            // written.
             ends_from: offset(at),
             var_from: offset(at + 2 * var_columns.len()),
             var_columns: var_columns.into(),
@@ -274,7 +276,8 @@ impl RowFormat {
         &self.not_var_columns
     }
 
-    /// Table positions of readable columns whose storage bytes are not just any, and the rules that they keep.
+    /// Table positions of readable columns whose storage bytes are not just any, and the rules that they
+    /// keep.
     #[inline]
     pub(crate) fn ruled_columns(&self) -> &[(u16, ValueRule)] {
         &self.ruled_columns
@@ -305,7 +308,8 @@ impl RowFormat {
         (&body[range], off_page)
     }
 
-    /// Where in a body the bytes of the variable column `ordinal` are, and whether they are an [`crate::OverflowRef`].
+    /// Where in a body the bytes of the variable column `ordinal` are, and whether they are an
+    /// [`crate::OverflowRef`].
     #[inline]
     pub fn var_range(&self, body: &[u8], ordinal: u16) -> (Range<usize>, bool) {
         let end_at = self.ends_from() + 2 * usize::from(ordinal);
@@ -323,9 +327,9 @@ impl RowFormat {
         usize::from(u16::from_le_bytes(offset) & !OFF_PAGE)
     }
 
-    /// Appends the whole key of a row to `out`, without a begin id. `values`: storage bytes by table position;
-    /// `row_id`: the invisible row id, ignored by tables that have a key. Answers whether any part was cut, so that
-    /// equal keys may belong to different values.
+    /// Appends the whole key of a row to `out`, without a begin id. `values`: storage bytes by table
+    /// position; `row_id`: the invisible row id, ignored by tables that have a key. Answers whether any part
+    /// was cut, so that equal keys may belong to different values.
     #[inline]
     pub fn append_key(&self, values: &[Option<&[u8]>], row_id: u64, out: &mut Vec<u8>) -> Extent {
         let mut extent = Extent::Whole;
@@ -424,7 +428,8 @@ fn part_of(table: &TableDef, part: KeyPart) -> KeyPartPlace {
     }
 }
 
-/// How to read an integer part without its encoder. Decoding an all-zero part shows the bits that decoding flips.
+/// How to read an integer part without its encoder. Decoding an all-zero part shows the bits that decoding
+/// flips.
 fn int_part(encoder: &KeyEncoder, nullable: bool, desc: bool) -> Option<IntPart> {
     if !encoder.is_integer() {
         return None;

@@ -225,7 +225,8 @@ fn a_damaged_page_is_refused_and_a_zero_page_is_free() {
     assert_eq!(verify_on_read(&[0; PAGE_SIZE], PageNo(9)), Ok(()));
 }
 
-/// A page whose checksum is right may still be no page: readers go where it says, so that has to be within it.
+/// A page whose checksum is right may still be no page: readers go where it says, so that has to be within
+/// it.
 #[test]
 fn a_page_whose_slots_or_cells_leave_it_is_refused() {
     let mut bytes = empty(None, 0, b"", None);

@@ -1,6 +1,6 @@
-//! The written formats carry transactions: a small engine over real pages, payloads and log frames, one page per tree,
-//! against a naive oracle. Begin, commit, rollback, savepoints, views, purge, row version changes, crashes that lose
-//! memory, unwritten pages and the unsynced end of the log, and crashes within recovery.
+//! The written formats carry transactions: a small engine over real pages, payloads and log frames, one page
+//! per tree, against a naive oracle. Begin, commit, rollback, savepoints, views, purge, row version changes,
+//! crashes that lose memory, unwritten pages and the unsynced end of the log, and crashes within recovery.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 #[path = "model_format/database.rs"]

@@ -18,15 +18,17 @@ use crate::FAILED;
 pub(crate) enum LabCommand {
     /// Measures two or more servers side by side and says where they differ.
     ///
-    /// Give a configuration file, or the URLs of servers that run; the first is the base. What is measured is kept in the output
-    /// folder: the same call goes on where an earlier one ended. Tables are made in a database called "lab", which is dropped.
+    /// Give a configuration file, or the URLs of servers that run; the first is the base. What is measured is
+    /// kept in the output folder: the same call goes on where an earlier one ended. Tables are made in a
+    /// database called "lab", which is dropped.
     ///
     /// Exit status: 0 measured, 1 with --gate when a target is slower than the base, 2 not measured.
     Compare(CompareArguments),
-    /// Finds the first slow build between a fast and a slow one, by measuring builds side by side with the first.
+    /// Finds the first slow build between a fast and a slow one, by measuring builds side by side with the
+    /// first.
     ///
-    /// Builds are a list of names or a range of git commits; a configuration file says how one is started. Every round and
-    /// decision is in bisect.jsonl in the output folder, from which the same call goes on.
+    /// Builds are a list of names or a range of git commits; a configuration file says how one is started.
+    /// Every round and decision is in bisect.jsonl in the output folder, from which the same call goes on.
     ///
     /// Exit status: 0 found, 1 not found (no difference, or too noisy), 2 not searched.
     Bisect {
@@ -34,8 +36,8 @@ pub(crate) enum LabCommand {
         #[arg(long)]
         config: PathBuf,
     },
-    /// Looks whether the hot functions of a built executable are as small, and as free of panics, formatting and validators,
-    /// as a list says.
+    /// Looks whether the hot functions of a built executable are as small, and as free of panics, formatting
+    /// and validators, as a list says.
     ///
     /// Exit status: 0 they are, 1 they are not (told on standard output), 2 not looked at.
     Hot {
@@ -51,9 +53,11 @@ pub(crate) enum LabCommand {
         #[arg(long)]
         copies: bool,
     },
-    /// Puts what has been measured together: report.md, report.html, relative.svg and results.tsv in the output folder, the first printed.
+    /// Puts what has been measured together: report.md, report.html, relative.svg and results.tsv in the
+    /// output folder, the first printed.
     ///
-    /// report.html is one page that opens without network. Folded stacks in the folder's profiles/*.folded become flame graphs.
+    /// report.html is one page that opens without network. Folded stacks in the folder's profiles/*.folded
+    /// become flame graphs.
     Report {
         /// Folder of a comparison.
         folder: PathBuf,
@@ -61,16 +65,19 @@ pub(crate) enum LabCommand {
         #[arg(long)]
         history: Option<PathBuf>,
     },
-    /// What operations of Ratchet cost in instructions over time, and which functions made the difference of two releases.
+    /// What operations of Ratchet cost in instructions over time, and which functions made the difference of
+    /// two releases.
     ///
-    /// Without names: first and newest count of every operation. With names: every change of these. With --before and --after: two
-    /// files of callgrind, or two folders of them with a file per operation; both of as many operations.
+    /// Without names: first and newest count of every operation. With names: every change of these. With
+    /// --before and --after: two files of callgrind, or two folders of them with a file per operation; both
+    /// of as many operations.
     Ledger(LedgerArguments),
-    /// Runs TPC-C on one server or several, and compares them: New-Orders a minute and response times of each transaction.
+    /// Runs TPC-C on one server or several, and compares them: New-Orders a minute and response times of each
+    /// transaction.
     ///
-    /// Keying and think times are zero. Every combination of flush, terminals and dialect is measured in rounds; in a round every
-    /// server is measured once, in random order. Tables are made in a database that is dropped first. Output: tpcc.jsonl, a line per
-    /// run, and tpcc.md, which is printed.
+    /// Keying and think times are zero. Every combination of flush, terminals and dialect is measured in
+    /// rounds; in a round every server is measured once, in random order. Tables are made in a database that
+    /// is dropped first. Output: tpcc.jsonl, a line per run, and tpcc.md, which is printed.
     ///
     /// Exit status: 0 measured, 1 a run failed or violated a consistency condition, 2 not measured.
     Tpcc(crate::tpcc_command::TpccArguments),

@@ -31,8 +31,8 @@ pub(crate) struct TpccArguments {
     /// Values of innodb_flush_log_at_trx_commit, separated by commas.
     #[arg(long, value_delimiter = ',', default_value = "1")]
     flush: Vec<u8>,
-    /// How transactions are put into statements, separated by commas: batched (rows of a table by one statement) or rowwise (a
-    /// statement per row).
+    /// How transactions are put into statements, separated by commas: batched (rows of a table by one
+    /// statement) or rowwise (a statement per row).
     #[arg(long, value_delimiter = ',', default_value = "batched", value_parser = dialect)]
     dialects: Vec<Dialect>,
     /// Each transaction chooses a home warehouse; otherwise each terminal has one.

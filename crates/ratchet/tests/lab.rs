@@ -1,4 +1,5 @@
-//! `ratchet lab` as a person calls it: what cannot be meant is said, with exit status 2, before anything is measured.
+//! `ratchet lab` as a person calls it: what cannot be meant is said, with exit status 2, before anything is
+//! measured.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

@@ -49,8 +49,8 @@ pub trait AccountStore: Send + Sync {
     fn load(&self) -> Result<Vec<Account>, SqlError>;
     /// Makes all of the changes in order, or none.
     fn change(&self, steps: &[AccountStep]) -> Result<(), SqlError>;
-    /// The key of the stand-ins, drawn at the first call. It outlives restarts, so that names without an account behave as
-    /// before.
+    /// The key of the stand-ins, drawn at the first call. It outlives restarts, so that names without an
+    /// account behave as before.
     fn stand_in_key(&self) -> Result<StandInKey, SqlError>;
 }
 

@@ -1,8 +1,9 @@
 //! What a connection is doing: written by its thread with plain stores, read by others at any time.
 //!
-//! Every command writes here and hardly anybody reads, so the writer takes no lock: it makes the version odd, writes,
-//! and makes it even again; a reader copies and looks at the version before and after. The text of a short statement is
-//! kept in words that can be stored one by one; a long one is copied under a mutex that only readers contend for.
+//! Every command writes here and hardly anybody reads, so the writer takes no lock: it makes the version odd,
+//! writes, and makes it even again; a reader copies and looks at the version before and after. The text of a
+//! short statement is kept in words that can be stored one by one; a long one is copied under a mutex that
+//! only readers contend for.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 
@@ -39,8 +40,8 @@ pub(crate) struct Activity {
     is_rolling_back: AtomicBool,
     /// When the open transaction began, as `since_s`; 0: none is known to be open.
     transaction_s: AtomicU32,
-    /// A short text, 8 bytes a word. If its length is no multiple of 8, the last word holds its last 8 bytes; of a text
-    /// of less than 8 bytes it holds all.
+    /// A short text, 8 bytes a word. If its length is no multiple of 8, the last word holds its last 8 bytes;
+    /// of a text of less than 8 bytes it holds all.
     words: [AtomicU64; WORDS],
     long: Mutex<Vec<u8>>,
 }
@@ -134,12 +135,14 @@ impl Activity {
 
     /// While the connection waits for a command: a number that the next command changes.
     pub(crate) fn idle_mark(&self) -> Option<u32> {
-        // Acquire pairs with the last store in `begin`: a command that is seen here is not taken for the one before.
+        // Acquire pairs with the last store in `begin`: a command that is seen here is not taken for the one
+        // before.
         let version = self.version.load(Ordering::Acquire);
         (self.command.load(Ordering::Relaxed) == SLEEP).then_some(version)
     }
 
-    /// The transaction that the command in progress has begun outlasts it. Called by the connection's thread alone.
+    /// The transaction that the command in progress has begun outlasts it. Called by the connection's thread
+    /// alone.
     pub(crate) fn begin_transaction(&self) {
         self.transaction_s.store(self.since_s.load(Ordering::Relaxed).max(1), Ordering::Relaxed);
     }

@@ -95,12 +95,14 @@ impl ClientIo {
         &self.stream
     }
 
-    /// Gives the client `timeout` to prove who it is: all of [`ClientIo::read_packet`] until then ends in this time.
+    /// Gives the client `timeout` to prove who it is: all of [`ClientIo::read_packet`] until then ends in
+    /// this time.
     pub fn begin_handshake(&mut self, timeout: Duration) {
         self.deadline = Instant::now() + timeout;
     }
 
-    /// Receives a packet of a handshake. The packet is [`PacketReader::packet`], and what is written next answers it.
+    /// Receives a packet of a handshake. The packet is [`PacketReader::packet`], and what is written next
+    /// answers it.
     ///
     /// # Errors
     /// The time for the handshake is over, the connection is lost, or what comes is no packet.
@@ -112,7 +114,8 @@ impl ClientIo {
     /// [`ClientIo::read_packet`] otherwise.
     ///
     /// # Errors
-    /// [`ReadError::Incomplete`] if less than a packet came with the first bytes; else as [`ClientIo::read_packet`].
+    /// [`ReadError::Incomplete`] if less than a packet came with the first bytes; else as
+    /// [`ClientIo::read_packet`].
     #[inline]
     pub fn read_command(&mut self) -> Result<(), ReadError> {
         let mut has_received = false;
@@ -170,8 +173,8 @@ impl ClientIo {
         }
     }
 
-    /// Sends what is written, and drops what the client still had to say: without that the kernel would reset the
-    /// connection and the client might never see the answer.
+    /// Sends what is written, and drops what the client still had to say: without that the kernel would reset
+    /// the connection and the client might never see the answer.
     pub fn send_and_close(&mut self) {
         self.send_and_linger(LINGER);
     }
@@ -230,7 +233,8 @@ fn send(stream: &Stream, out: &mut OutBuffer, counters: &Counters) -> io::Result
     out.flush_to(&mut &*stream)
 }
 
-/// Shuts a connection that could not be written to: the answer was cut off somewhere, so nothing more can be sent.
+/// Shuts a connection that could not be written to: the answer was cut off somewhere, so nothing more can be
+/// sent.
 #[cold]
 fn give_up(stream: &Stream, error: io::Error) -> io::Error {
     stream.shut_down();
@@ -254,8 +258,8 @@ fn receive_some(stream: &Stream, reader: &mut PacketReader, counters: &Counters)
     }
 }
 
-/// Receives until `reader` has a packet. A client that has sent already what is read costs one system call, as if it had any
-/// time.
+/// Receives until `reader` has a packet. A client that has sent already what is read costs one system call,
+/// as if it had any time.
 fn receive_within(
     stream: &Stream,
     reader: &mut PacketReader,

@@ -181,7 +181,8 @@ fn count_handshake(session: &Session, broken: bool) {
     }
 }
 
-/// Counts a client that has proved who it is among the sessions; error 1040 in place of the answer if they are too many.
+/// Counts a client that has proved who it is among the sessions; error 1040 in place of the answer if they
+/// are too many.
 pub(crate) fn take_place(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal> {
     let is_admin = session.is_admin();
     if session.place.as_mut().is_none_or(|place| place.admit(is_admin)) {
@@ -210,8 +211,8 @@ fn answer_commands(session: &mut Session, io: &mut ClientIo) -> End {
     guarded(session, io, command_loop)
 }
 
-/// Runs commands by `run`. A panic outside critical sections costs the client its statement, its transaction and its
-/// connection, nobody else anything; one inside aborts the process in the panic hook.
+/// Runs commands by `run`. A panic outside critical sections costs the client its statement, its transaction
+/// and its connection, nobody else anything; one inside aborts the process in the panic hook.
 fn guarded(
     session: &mut Session,
     io: &mut ClientIo,
@@ -302,7 +303,8 @@ fn read_on(session: &mut Session, io: &mut ClientIo, error: ReadError) -> Result
     Err(farewell(session, io, &error))
 }
 
-/// Sends the error that ends the connection, if the client is still connected, with MySQL's packet number for it.
+/// Sends the error that ends the connection, if the client is still connected, with MySQL's packet number for
+/// it.
 fn farewell(session: &Session, io: &mut ClientIo, error: &ReadError) -> &'static ErrorKind {
     let (sequence, kind) = match error {
         ReadError::Closed if session.process.is_timed_out() => (0, &error_map::CLIENT_INTERACTION_TIMEOUT),

@@ -1,4 +1,5 @@
-//! Expressions as SET and KILL take them: literals, variables and their signs at once, all others through the planner.
+//! Expressions as SET and KILL take them: literals, variables and their signs at once, all others through the
+//! planner.
 
 use sql::Literal;
 use sql::ast::{Expr, ExprKind, UnaryOp, VarScope};

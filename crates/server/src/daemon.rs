@@ -146,7 +146,8 @@ fn engine_config(options: &Options) -> Result<EngineConfig, String> {
     })
 }
 
-/// Whether this value of `innodb_flush_method` asks for direct access to data.pages. All others mean the page cache.
+/// Whether this value of `innodb_flush_method` asks for direct access to data.pages. All others mean the page
+/// cache.
 fn bypasses_page_cache(flush_method: &str) -> bool {
     let is = |name: &str| flush_method.eq_ignore_ascii_case(name);
     is("O_DIRECT") || is("O_DIRECT_NO_FSYNC")
@@ -157,8 +158,8 @@ fn makes_page_copies(doublewrite: &str) -> bool {
     matches!(doublewrite, "ON" | "DETECT_AND_RECOVER")
 }
 
-/// Lines of recovery, in the server's log. It is opened for the first of them: a directory that is refused before has not
-/// been touched.
+/// Lines of recovery, in the server's log. It is opened for the first of them: a directory that is refused
+/// before has not been touched.
 #[derive(Debug)]
 struct StartLines {
     target: String,
@@ -187,8 +188,8 @@ fn log_at(target: &str) -> Result<ServerLog, String> {
     ServerLog::to_file(Path::new(target)).map_err(|e| format!("cannot open the log {target}: {e}"))
 }
 
-/// A socket that becomes readable when the process is asked to end. SIGHUP is taken and ignored; so is SIGXFSZ, so that a file
-/// at the limit of its size is an error of the write.
+/// A socket that becomes readable when the process is asked to end. SIGHUP is taken and ignored; so is
+/// SIGXFSZ, so that a file at the limit of its size is an error of the write.
 fn watch_signals() -> std::io::Result<(UnixStream, UnixStream)> {
     let (stop, write) = UnixStream::pair()?;
     for signal in [SIGTERM, SIGINT] {

@@ -1,7 +1,7 @@
 //! Ends SELECTs that run for longer than `max_execution_time`.
 //!
-//! One thread waits for the earliest deadline. It starts with the first statement that has one and ends when none has had
-//! one for a while, so a server without limits pays nothing.
+//! One thread waits for the earliest deadline. It starts with the first statement that has one and ends when
+//! none has had one for a while, so a server without limits pays nothing.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -45,7 +45,8 @@ pub struct Armed {
 }
 
 impl Deadlines {
-    /// Ends the statement of `process` once `limit` has passed. `None` if that cannot be had: no thread could be started.
+    /// Ends the statement of `process` once `limit` has passed. `None` if that cannot be had: no thread could
+    /// be started.
     pub fn arm(&self, process: &Arc<Process>, limit: Duration, engine: &Arc<Engine>) -> Option<Armed> {
         let shared = &self.0;
         let mut state = shared.state.lock();

@@ -1,4 +1,5 @@
-//! Deadlocks in words: for SHOW ENGINE INNODB STATUS and, with `innodb_print_all_deadlocks`, the server's log.
+//! Deadlocks in words: for SHOW ENGINE INNODB STATUS and, with `innodb_print_all_deadlocks`, the server's
+//! log.
 
 use std::fmt::Write as _;
 
@@ -66,7 +67,8 @@ pub(crate) fn short(statement: &str) -> &str {
     &statement[..end.map_or(statement.len(), |(at, _)| at)]
 }
 
-/// Writes the deadlocks of late to the log, if that is asked for. Called when a statement has been its victim.
+/// Writes the deadlocks of late to the log, if that is asked for. Called when a statement has been its
+/// victim.
 #[cold]
 pub(crate) fn log_new(server: &Server) {
     let new = server.engine.trx_system().take_deadlocks();

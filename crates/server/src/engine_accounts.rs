@@ -1,7 +1,8 @@
 //! Accounts in the engine's dictionary.
 //!
-//! An account is a named object of kind `account`; its name is user, a zero byte, host. Its bytes, fields separated by
-//! line feeds: a format number, `locked` or `open`, the plugin's name, and the stored credential to the end.
+//! An account is a named object of kind `account`; its name is user, a zero byte, host. Its bytes, fields
+//! separated by line feeds: a format number, `locked` or `open`, the plugin's name, and the stored credential
+//! to the end.
 //!
 //! The object `stand-ins` of kind `secret` holds the key of the stand-ins, as it is.
 

@@ -56,7 +56,8 @@ pub fn plain(error: &Error) -> SqlError {
     sql_error(error, &TimeZone::utc())
 }
 
-/// MySQL's text, and which page it is: that of a table for the clustered index, without which nothing of the table can be used.
+/// MySQL's text, and which page it is: that of a table for the clustered index, without which nothing of the
+/// table can be used.
 fn damaged_index(damaged: &DamagedIndex) -> SqlError {
     let DamagedIndex { schema, table, index, is_clustered, why } = damaged;
     if *is_clustered {

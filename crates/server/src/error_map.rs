@@ -35,7 +35,8 @@ impl fmt::Display for SqlError {
 impl std::error::Error for SqlError {}
 
 impl ErrorKind {
-    /// The error with `args` in place of the placeholders, in order; a missing argument leaves its place empty.
+    /// The error with `args` in place of the placeholders, in order; a missing argument leaves its place
+    /// empty.
     #[cold]
     pub fn with(&self, args: &[&dyn Display]) -> SqlError {
         self.saying(fill(self.template, args))

@@ -12,7 +12,8 @@ use crate::engine_error;
 use crate::error_map::{self, SqlError};
 use crate::statement_context::warning_condition;
 
-/// The client's error for `error`, or its condition if it is a warning; key values in its text are shown in `zone`.
+/// The client's error for `error`, or its condition if it is a warning; key values in its text are shown in
+/// `zone`.
 #[cold]
 pub fn sql_error(error: &ExecError, zone: &TimeZone) -> SqlError {
     match error {

@@ -5,11 +5,13 @@
 //!            -> delayed: no place, until its time is over -^
 //!            -> too many are delayed: error 1040
 //! ```
-//! Failures are counted by the user name and the host of the client. The plugin takes the host of the account where there is
-//! one; a client at two hosts could find out by that which names have an account, and lock all hosts of an account out.
+//! Failures are counted by the user name and the host of the client. The plugin takes the host of the account
+//! where there is one; a client at two hosts could find out by that which names have an account, and lock all
+//! hosts of an account out.
 //!
-//! The delay comes before the server's first answer, and the plugin's after the last. So a client is delayed before it learns
-//! whether a fast answer of `caching_sha2_password` was right. A client that leaves in the middle of the exchange has failed.
+//! The delay comes before the server's first answer, and the plugin's after the last. So a client is delayed
+//! before it learns whether a fast answer of `caching_sha2_password` was right. A client that leaves in the
+//! middle of the exchange has failed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -112,8 +114,8 @@ impl Counts {
         *count = Count { failures: count.failures + 1, last: self.clock };
     }
 
-    /// Forgets an eighth of the names, those with the fewest and oldest failures. Cost: linear, at most once in
-    /// `NAMES_MAX / 8` failures.
+    /// Forgets an eighth of the names, those with the fewest and oldest failures. Cost: linear, at most once
+    /// in `NAMES_MAX / 8` failures.
     fn forget_some(&mut self) {
         let mut counts: Vec<Count> = self.by_name.values().copied().collect();
         let (_, &mut cut, _) = counts.select_nth_unstable(NAMES_MAX / 8);
@@ -140,7 +142,8 @@ impl Drop for Delayed {
     }
 }
 
-/// Holds a login as `user` back if the name has failed too often. The guard is kept until the login has ended.
+/// Holds a login as `user` back if the name has failed too often. The guard is kept until the login has
+/// ended.
 ///
 /// # Errors
 /// 1040 if too many logins are delayed; [`Refusal::Lost`] if the client leaves or the server stops.

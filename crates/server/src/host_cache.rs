@@ -1,7 +1,8 @@
-//! Hosts whose clients break off handshakes: `max_connect_errors` of them in a row, and the host is blocked (error 1129).
+//! Hosts whose clients break off handshakes: `max_connect_errors` of them in a row, and the host is blocked
+//! (error 1129).
 //!
-//! Wrong passwords do not count, they are [`crate::failed_logins`]'s. As in MySQL clients on 127.0.0.1, ::1 and the Unix socket are
-//! not counted. Addresses are not resolved, so a host is its address.
+//! Wrong passwords do not count, they are [`crate::failed_logins`]'s. As in MySQL clients on 127.0.0.1, ::1
+//! and the Unix socket are not counted. Addresses are not resolved, so a host is its address.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

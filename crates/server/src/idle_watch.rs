@@ -1,7 +1,8 @@
 //! Ends connections whose client says nothing for `wait_timeout`.
 //!
-//! A timeout of the socket would cost a timer of the kernel's for every packet that is waited for. Instead one thread looks
-//! at all connections now and then and remembers since when each waits for the same command, so that commands do nothing.
+//! A timeout of the socket would cost a timer of the kernel's for every packet that is waited for. Instead
+//! one thread looks at all connections now and then and remembers since when each waits for the same command,
+//! so that commands do nothing.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -23,8 +24,9 @@ struct Wait {
 }
 
 impl IdleWatch {
-    /// Ends the connections that have been waiting for their time by `now`. A wait counts from the first look that finds
-    /// it, so it may last longer by the time between two looks. Cost: one pass over the connections.
+    /// Ends the connections that have been waiting for their time by `now`. A wait counts from the first look
+    /// that finds it, so it may last longer by the time between two looks. Cost: one pass over the
+    /// connections.
     pub(crate) fn look(&mut self, processes: &ProcessList, now: Instant) {
         let mut waiting = HashMap::with_capacity(self.waiting.len());
         for process in processes.all() {

@@ -7,8 +7,8 @@
 //!
 //! Invariants:
 //! 1. MySQL error numbers are known to [`error_map`] alone; other layers' errors are mapped here.
-//! 2. A statement costs one receive and one send: its whole answer is in the connection's output buffer when its
-//!    command returns, unless it is longer than the buffer's flush threshold.
+//! 2. A statement costs one receive and one send: its whole answer is in the connection's output buffer when
+//!    its command returns, unless it is longer than the buffer's flush threshold.
 //! 3. Input never panics. A panic outside critical sections costs its own client statement, transaction and
 //!    connection (`connection`); one inside ends the process.
 //! 4. No lock of this crate is held while a statement runs or a socket is waited for.

@@ -1,6 +1,7 @@
 //! LIKE as SHOW and host patterns use it: without regard to case.
 
-/// Whether `text` matches `pattern`: `%` stands for any characters, `_` for one, a backslash makes either ordinary.
+/// Whether `text` matches `pattern`: `%` stands for any characters, `_` for one, a backslash makes either
+/// ordinary.
 pub(crate) fn like(pattern: &str, text: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().flat_map(char::to_lowercase).collect();
     let text: Vec<char> = text.chars().flat_map(char::to_lowercase).collect();

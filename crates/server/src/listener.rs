@@ -27,7 +27,8 @@ const DRAIN_TIME: Duration = Duration::from_secs(10);
 /// Time between two looks at connections whose clients may be silent for too long.
 const IDLE_LOOK: Duration = Duration::from_secs(1);
 
-/// Most connections that are accepted from a socket before the others, the time and the stop are looked at again.
+/// Most connections that are accepted from a socket before the others, the time and the stop are looked at
+/// again.
 const ACCEPTS_MAX: usize = 4096;
 
 /// Pause after a failed accept, which most likely lacks a file descriptor.
@@ -48,7 +49,8 @@ pub struct Listeners {
 }
 
 impl Listeners {
-    /// Binds what the options name: TCP unless `--skip-networking`, and the Unix socket unless its path is empty.
+    /// Binds what the options name: TCP unless `--skip-networking`, and the Unix socket unless its path is
+    /// empty.
     ///
     /// # Errors
     /// One line that names the address or path.
@@ -87,8 +89,8 @@ impl Listeners {
         self.unix.as_ref().map_or_else(String::new, |(_, path)| path.display().to_string())
     }
 
-    /// Accepts connections until a byte can be read from `stop`; then no more are accepted, those open are ended, and
-    /// their threads are waited for.
+    /// Accepts connections until a byte can be read from `stop`; then no more are accepted, those open are
+    /// ended, and their threads are waited for.
     ///
     /// # Errors
     /// When polling fails.
@@ -247,8 +249,8 @@ fn bind_tcp(address: SocketAddr, back_log: i32) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Returns the mode of the Unix socket, `ratchet_socket_mode`. The default lets every user of the machine connect, as MySQL
-/// does; accounts decide the rest, as with TCP.
+/// Returns the mode of the Unix socket, `ratchet_socket_mode`. The default lets every user of the machine
+/// connect, as MySQL does; accounts decide the rest, as with TCP.
 fn socket_mode(server: &Server) -> Result<u32, String> {
     let variables = &server.options.variables;
     let text = variables.named("ratchet_socket_mode").as_text();

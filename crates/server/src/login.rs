@@ -1,4 +1,5 @@
-//! What a client has to prove to get in, chosen so that a client without a password cannot find out which accounts exist.
+//! What a client has to prove to get in, chosen so that a client without a password cannot find out which
+//! accounts exist.
 //!
 //! | a client that calls itself | is tested against |
 //! |---|---|
@@ -8,8 +9,8 @@
 //! | an account that fits other hosts only | the stand-in, with that account's plugin |
 //! | no account | the stand-in, with the plugin of all accounts, or one by the name's keyed hash if they differ |
 //!
-//! Every login looks at every account, makes a stand-in and looks for a cached hash. Every check of a password by SHA-crypt
-//! runs the rounds of the account that takes most, up to [`MAX_ROUNDS_FOR_ALL`].
+//! Every login looks at every account, makes a stand-in and looks for a cached hash. Every check of a
+//! password by SHA-crypt runs the rounds of the account that takes most, up to [`MAX_ROUNDS_FOR_ALL`].
 
 use std::sync::Arc;
 
@@ -17,8 +18,8 @@ use wire::auth::{AuthPlugin, DEFAULT_ROUNDS, StandIn, Tested};
 
 use crate::account::{Account, Peer, PeerHost};
 
-/// Most rounds that one account's hash imposes on all others: the default of MySQL 9. An account may have more, which any
-/// account may ask for (IDENTIFIED .. AS), and is slower then than names that do not exist.
+/// Most rounds that one account's hash imposes on all others: the default of MySQL 9. An account may have
+/// more, which any account may ask for (IDENTIFIED .. AS), and is slower then than names that do not exist.
 const MAX_ROUNDS_FOR_ALL: u32 = 10_000;
 
 /// One client's login.

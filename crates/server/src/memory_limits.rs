@@ -76,8 +76,8 @@ pub(crate) fn of_session(variables: &Variables, is_admin: bool) -> ConnectionLim
     }
 }
 
-/// Most bytes that the syntax tree of a text of `text_bytes` may have while it is parsed: a larger one is refused by
-/// [`charge_plan`].
+/// Most bytes that the syntax tree of a text of `text_bytes` may have while it is parsed: a larger one is
+/// refused by [`charge_plan`].
 pub(crate) fn tree_bytes_max(session: &Session, text_bytes: usize) -> usize {
     if text_bytes < TEXT_BYTES_FREE {
         return usize::MAX;

@@ -231,7 +231,8 @@ fn bad_value(setting: &Setting) -> OptionError {
     OptionError::new(&format!("bad value '{value}' for option '--{}' ({})", setting.name, setting.origin))
 }
 
-/// Splits the command line into settings. `--name value` takes the next argument as value where the option needs one.
+/// Splits the command line into settings. `--name value` takes the next argument as value where the option
+/// needs one.
 fn split_arguments(args: &[String]) -> Result<Vec<Setting>, OptionError> {
     let mut settings = Vec::new();
     let mut args = args.iter().peekable();

@@ -1,13 +1,14 @@
-//! Places of connections: `max_connections` for sessions, one more for an administrator, and a bounded number of handshakes.
+//! Places of connections: `max_connections` for sessions, one more for an administrator, and a bounded number
+//! of handshakes.
 //!
 //! ```text
 //! accept -> handshake --admit--> session -> end
 //!                    \-release-> no place (a login that waits for its refusal)
 //!                    \-evicted by a newer handshake, or out of time
 //! ```
-//! A client that has not logged in holds a handshake's place, never a session's. When the handshakes are full, a new client
-//! takes the place of the oldest one that has had [`HANDSHAKE_GRACE`]. So clients that are slow to log in cannot keep others
-//! out, not even with `max_connections` sessions open.
+//! A client that has not logged in holds a handshake's place, never a session's. When the handshakes are
+//! full, a new client takes the place of the oldest one that has had [`HANDSHAKE_GRACE`]. So clients that are
+//! slow to log in cannot keep others out, not even with `max_connections` sessions open.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -67,8 +68,8 @@ impl Inner {
 }
 
 impl Places {
-    /// Ends handshakes that have taken longer than `connect_timeout`, whatever their threads wait for. Those that wait for
-    /// their clients have ended by themselves.
+    /// Ends handshakes that have taken longer than `connect_timeout`, whatever their threads wait for. Those
+    /// that wait for their clients have ended by themselves.
     pub(crate) fn end_overdue(&self, connect_timeout: Duration, now: Instant) {
         let inner = self.inner.lock();
         let is_overdue = |handshake: &&Handshake| {
@@ -117,8 +118,8 @@ impl Place {
         Some(Place { server: Arc::clone(server), kind: Kind::Handshake { ticket } })
     }
 
-    /// Exchanges the handshake's place for a session's, unless it is one. False: `max_connections` sessions are open, and the one beyond is for
-    /// an administrator.
+    /// Exchanges the handshake's place for a session's, unless it is one. False: `max_connections` sessions
+    /// are open, and the one beyond is for an administrator.
     pub fn admit(&mut self, is_admin: bool) -> bool {
         if self.kind == Kind::Session {
             return true;

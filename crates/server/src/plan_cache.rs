@@ -1,16 +1,17 @@
 //! Plans of statements seen before: a few in each session, all of them in a shared map behind it.
 //!
-//! A plan serves every text with the same [cache key](sql::CacheKey) in the same [environment](Environment) as long as
-//! its tables are those that it was made for. A key is compared in full; its hash only finds it. Once the catalog version
-//! has changed, a plan asks its tables before it runs; one that no longer serves is replaced when it is met.
+//! A plan serves every text with the same [cache key](sql::CacheKey) in the same [environment](Environment)
+//! as long as its tables are those that it was made for. A key is compared in full; its hash only finds it.
+//! Once the catalog version has changed, a plan asks its tables before it runs; one that no longer serves is
+//! replaced when it is met.
 //!
 //! Prepared statements keep their plan themselves, once it is found in the shared map or made for it.
 //!
 //! Texts that a session sends again and again, but for their literals, are found without making their keys.
 //!
 //! # Latching
-//! A hit in the session's own cache touches no shared memory but the catalog version. The shared map is cut into parts,
-//! each with a read-write lock that is held for a look-up or an insertion.
+//! A hit in the session's own cache touches no shared memory but the catalog version. The shared map is cut
+//! into parts, each with a read-write lock that is held for a look-up or an insertion.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -36,7 +37,8 @@ const SESSION_PLAN_BYTES: u64 = 4 << 20;
 const ENVIRONMENTS_MAX: usize = 4096;
 /// Bytes of a plan with an empty key, about.
 const PLAN_BYTES_MIN: u64 = 4096;
-/// Bytes of a plan for each byte of its key, at most: a short operator is an expression in the plan and in its program.
+/// Bytes of a plan for each byte of its key, at most: a short operator is an expression in the plan and in
+/// its program.
 const PLAN_BYTES_PER_KEY_BYTE: u64 = 128;
 /// Texts that a session keeps at once; of those that come later it keeps one in [`TEXTS_PER_KEPT`].
 const TEXTS_AT_FIRST: u64 = 256;
@@ -137,8 +139,8 @@ struct Environments {
     next: u64,
 }
 
-/// The plans that all sessions share: as many bytes as the limit allows. A part that is full is emptied, as finding the least
-/// used plan would cost every hit.
+/// The plans that all sessions share: as many bytes as the limit allows. A part that is full is emptied, as
+/// finding the least used plan would cost every hit.
 #[derive(Debug)]
 pub struct PlanCache {
     parts: [RwLock<Part>; PARTS],
@@ -271,8 +273,8 @@ pub struct SessionPlans {
 }
 
 impl SessionPlans {
-    /// The plan for `sql`, if its like was kept before; `key` lists its literals then, and nothing else. After a change of
-    /// definitions a plan is found by its key once more, which asks its tables.
+    /// The plan for `sql`, if its like was kept before; `key` lists its literals then, and nothing else.
+    /// After a change of definitions a plan is found by its key once more, which asks its tables.
     #[inline]
     pub fn find_text(
         &self,
@@ -307,8 +309,8 @@ impl SessionPlans {
         Some(entry)
     }
 
-    /// Keeps the whole text `sql`, whose key found `entry`, for [`SessionPlans::find_text`]. Once that has happened often,
-    /// the texts hardly ever come again, and only some are kept.
+    /// Keeps the whole text `sql`, whose key found `entry`, for [`SessionPlans::find_text`]. Once that has
+    /// happened often, the texts hardly ever come again, and only some are kept.
     pub fn keep_text(&mut self, sql: &[u8], key: &CacheKey, entry: &Arc<Entry>) {
         self.unknown_texts += 1;
         if self.unknown_texts <= TEXTS_AT_FIRST || self.unknown_texts.is_multiple_of(TEXTS_PER_KEPT) {

@@ -29,7 +29,8 @@ pub enum Purpose {
     Execution = 2,
 }
 
-/// The key of a prepared statement: its text, byte by byte, and the types that its parameters are planned for.
+/// The key of a prepared statement: its text, byte by byte, and the types that its parameters are planned
+/// for.
 #[derive(Debug)]
 pub struct PreparedKey {
     bytes: Vec<u8>,
@@ -37,8 +38,8 @@ pub struct PreparedKey {
 }
 
 impl PreparedKey {
-    /// The key of `text` with `types` given for its parameters, `None` for those whose types it implies. No type at all may
-    /// be given for a description.
+    /// The key of `text` with `types` given for its parameters, `None` for those whose types it implies. No
+    /// type at all may be given for a description.
     pub fn new(text: &[u8], purpose: Purpose, types: &[Option<ParamType>]) -> Self {
         let mut bytes = Vec::with_capacity(1 + 2 * types.len() + text.len());
         bytes.push(purpose as u8);

@@ -70,8 +70,8 @@ struct Client {
     database: Option<String>,
 }
 
-/// When a statement that was killed was asked to end, and when it stopped its work; microseconds since [`Process::opened`],
-/// 0: not yet.
+/// When a statement that was killed was asked to end, and when it stopped its work; microseconds since
+/// [`Process::opened`], 0: not yet.
 #[derive(Debug, Default)]
 struct KillTimes {
     asked_us: AtomicU64,
@@ -140,7 +140,8 @@ impl Process {
         self.activity.end_transaction();
     }
 
-    /// A request to end a statement dies with it, and never meets the next one; one to end the connection stays.
+    /// A request to end a statement dies with it, and never meets the next one; one to end the connection
+    /// stays.
     #[inline]
     fn forget_kill_query(&self) {
         if self.kill.load(Ordering::Relaxed) == Kill::Query as u8 {
@@ -183,8 +184,8 @@ impl Process {
         self.activity.set_rolling_back(false);
     }
 
-    /// How long the statement that fails now worked on after it was asked to end, its rollback left out; `None` if it was
-    /// not asked. Each request is returned once.
+    /// How long the statement that fails now worked on after it was asked to end, its rollback left out;
+    /// `None` if it was not asked. Each request is returned once.
     #[cold]
     pub(crate) fn take_kill_delay_us(&self) -> Option<u64> {
         let asked = self.kill_times.asked_us.swap(0, Ordering::Relaxed);
@@ -283,7 +284,8 @@ impl Process {
         }
     }
 
-    /// While the connection waits for its client: a number that the next command changes, and how long it may wait.
+    /// While the connection waits for its client: a number that the next command changes, and how long it may
+    /// wait.
     pub(crate) fn idle_mark(&self) -> Option<(u32, Duration)> {
         let limit = Duration::from_secs(self.idle_limit_s.load(Ordering::Relaxed));
         self.activity.idle_mark().map(|mark| (mark, limit))

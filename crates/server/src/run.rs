@@ -48,7 +48,8 @@ use item_names::ItemNames;
 use params::Strings;
 use sql::cache_key::CACHED_LITERALS_MAX;
 
-/// Longest text whose plan is kept, bytes: it bounds the key. Running a longer one takes far longer than planning it.
+/// Longest text whose plan is kept, bytes: it bounds the key. Running a longer one takes far longer than
+/// planning it.
 const CACHED_TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// A text, and where in it the statement at hand begins.
@@ -81,7 +82,8 @@ pub fn query(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
     result
 }
 
-/// Runs a statement whose like, but for literals, was run before; `None` if there is no plan for it that serves.
+/// Runs a statement whose like, but for literals, was run before; `None` if there is no plan for it that
+/// serves.
 #[inline]
 fn run_known(session: &mut Session, io: &mut ClientIo, work: &mut Workspace) -> Option<Result<(), SqlError>> {
     let Workspace { arena, key, plans, .. } = work;
@@ -257,8 +259,8 @@ fn refused(session: &mut Session, text: Text<'_>, error: SqlError) -> SqlError {
     error
 }
 
-/// Warns of the national texts up to the offset `end` that the session was not warned of: MySQL does when it reads them, whatever is wrong
-/// with the statement.
+/// Warns of the national texts up to the offset `end` that the session was not warned of: MySQL does when it
+/// reads them, whatever is wrong with the statement.
 #[cold]
 fn warn_of_national_texts(session: &mut Session, text: Text<'_>, end: usize) {
     let conditions = session.diagnostics.conditions();
@@ -299,8 +301,8 @@ fn refuse_rest(session: &Session, parsed: &Parsed<'_>, sql: &[u8]) -> Result<(),
     Ok(())
 }
 
-/// Plans a statement, keeps the plan if it serves other texts too, and runs it. `numbered`: the key's literals are the
-/// statement's.
+/// Plans a statement, keeps the plan if it serves other texts too, and runs it. `numbered`: the key's
+/// literals are the statement's.
 fn run_new(
     session: &mut Session,
     answer: &mut Answer<'_>,

@@ -134,7 +134,8 @@ impl Server {
         self.heap_bytes.get_or_init(|| heap_bytes);
     }
 
-    /// Returns the bytes that the process's allocator has given out; `None` in a process whose allocator does not count.
+    /// Returns the bytes that the process's allocator has given out; `None` in a process whose allocator does
+    /// not count.
     pub fn heap_bytes(&self) -> Option<u64> {
         self.heap_bytes.get().and_then(|ask| ask())
     }

@@ -34,8 +34,8 @@ struct Target {
 }
 
 impl Target {
-    /// Writes a line, or counts it as lost. The first line after lost ones follows a line that says how many they were, and
-    /// begins a new one: a part of a lost line may be there.
+    /// Writes a line, or counts it as lost. The first line after lost ones follows a line that says how many
+    /// they were, and begins a new one: a part of a lost line may be there.
     fn write(&mut self, stamp: &str, line: &str) {
         let lost = self.lost;
         let report = match lost {
@@ -81,8 +81,8 @@ impl ServerLog {
         ServerLog { target: Mutex::new(Target { out: Box::new(out), lost: 0 }) }
     }
 
-    /// Writes one line. A log that cannot be written, such as one on a full disk, does not stop the server: its lines are lost, and
-    /// counted.
+    /// Writes one line. A log that cannot be written, such as one on a full disk, does not stop the server:
+    /// its lines are lost, and counted.
     pub fn write(&self, level: Level, message: &str) {
         let name = match level {
             Level::Error => "ERROR",

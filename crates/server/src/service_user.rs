@@ -1,6 +1,7 @@
 //! `--user`: which account of the system the server is to run as.
 //!
-//! MySQL starts as root and becomes that user. This server stays who it was started as, so it makes sure that this is the one.
+//! MySQL starts as root and becomes that user. This server stays who it was started as, so it makes sure that
+//! this is the one.
 
 use std::fs;
 

@@ -116,8 +116,8 @@ pub struct Session {
     pub named_statements: HashMap<String, u32>,
 }
 
-/// What a command with a statement works with, reused by the next. A command takes it out of its session, so that it can
-/// borrow the text and the plan from here while the statement runs on the session.
+/// What a command with a statement works with, reused by the next. A command takes it out of its session, so
+/// that it can borrow the text and the plan from here while the statement runs on the session.
 #[derive(Debug, Default)]
 pub struct Workspace {
     /// The packet.
@@ -244,7 +244,8 @@ impl Session {
         self.changes = StateChanges::default();
     }
 
-    /// Lets the account know what the session may use: at its start, once its account is known, after a change.
+    /// Lets the account know what the session may use: at its start, once its account is known, after a
+    /// change.
     pub fn set_memory_limits(&self) {
         self.memory.set_limits(memory_limits::of_session(&self.variables, self.is_admin()));
     }
@@ -478,8 +479,8 @@ impl Session {
         Ok(assigned)
     }
 
-    /// Error 1227 unless the account may give a session this limit: one that is no administrator may lower what its
-    /// statements use, and nothing else.
+    /// Error 1227 unless the account may give a session this limit: one that is no administrator may lower
+    /// what its statements use, and nothing else.
     fn may_limit_memory(&self, number: usize, set: &SetValue, default: &VarValue) -> Result<(), SqlError> {
         if self.is_admin() {
             return Ok(());

@@ -113,8 +113,8 @@ fn put_text(session: &mut Session, name: &str, value: &str) -> Result<(), SqlErr
     session.assign_variable(Level::Session, name, &SetValue::Text(value.to_owned()))
 }
 
-/// SET [GLOBAL | SESSION] TRANSACTION. Without a scope it is for the next transaction only, and no transaction may be
-/// open.
+/// SET [GLOBAL | SESSION] TRANSACTION. Without a scope it is for the next transaction only, and no
+/// transaction may be open.
 pub fn set_transaction(session: &mut Session, set: SetTransaction) -> Result<(), SqlError> {
     let isolation = set.isolation.map(|level| match level {
         IsolationLevel::ReadUncommitted => "READ-UNCOMMITTED",

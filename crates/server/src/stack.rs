@@ -1,13 +1,15 @@
 //! The stack of threads that run statements.
 //!
-//! The parser and binder bound the height of a statement's tree ([`sql::parser::MAX_HEIGHT`]). No later pass looks at the
-//! stack: it recurses at most once a level, and the stack holds the largest level of any pass, times the greatest height.
+//! The parser and binder bound the height of a statement's tree ([`sql::parser::MAX_HEIGHT`]). No later pass
+//! looks at the stack: it recurses at most once a level, and the stack holds the largest level of any pass,
+//! times the greatest height.
 
 use sql::parser::MAX_HEIGHT;
 
 use crate::error_map::{self, SqlError};
 
-/// Stack that a level of a statement's tree may take, in the pass that takes most. docs/limits.md has the measurements.
+/// Stack that a level of a statement's tree may take, in the pass that takes most. docs/limits.md has the
+/// measurements.
 pub const LEVEL_BYTES: usize = if cfg!(debug_assertions) { 32 << 10 } else { 8 << 10 };
 
 /// Stack of a connection's thread, of which the system provides the pages that are touched.

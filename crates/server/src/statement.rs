@@ -50,19 +50,8 @@ pub fn run(
             transaction::rollback_to(session, name)?;
         }
         Statement::ReleaseSavepoint(name) => transaction::release_savepoint(session, name)?,
-        Statement::User(user) => {
-            session.counters.count(if user.alter { Com::AlterUser } else { Com::CreateUser });
-            transaction::commit_implicitly(session)?;
-            user_statement::create_or_alter(session, user)?;
-        }
-        Statement::DropUser(drop) => {
-            session.counters.count(Com::DropUser);
-            transaction::commit_implicitly(session)?;
-            user_statement::drop(session, drop)?;
-        }
-        Statement::RenameUser(pairs) => {
-            transaction::commit_implicitly(session)?;
-            user_statement::rename(session, pairs)?;
+        Statement::User(_) | Statement::DropUser(_) | Statement::RenameUser(_) => {
+            change_accounts(session, statement)?;
         }
         Statement::Kill(kill) => run_kill(session, kill, inputs)?,
         Statement::Flush(flush) => {
@@ -97,6 +86,24 @@ pub fn run(
     Ok(())
 }
 
+/// CREATE, ALTER, DROP and RENAME USER.
+#[cold]
+fn change_accounts(session: &mut Session, statement: &Statement<'_>) -> Result<(), SqlError> {
+    match statement {
+        Statement::User(user) if user.alter => session.counters.count(Com::AlterUser),
+        Statement::User(_) => session.counters.count(Com::CreateUser),
+        Statement::DropUser(_) => session.counters.count(Com::DropUser),
+        _ => {}
+    }
+    transaction::commit_implicitly(session)?;
+    match *statement {
+        Statement::User(user) => user_statement::create_or_alter(session, user),
+        Statement::DropUser(drop) => user_statement::drop(session, drop),
+        Statement::RenameUser(pairs) => user_statement::rename(session, pairs),
+        _ => Err(not_yet(name_of(statement))),
+    }
+}
+
 /// What is called so in the error that it is not supported.
 #[cold]
 fn name_of(statement: &Statement<'_>) -> &'static str {
@@ -113,7 +120,8 @@ fn use_schema(session: &mut Session, name: &str) -> Result<(), SqlError> {
     run::use_database(session, name)
 }
 
-/// Whether running `statement` leaves the diagnostics area as it is: it reads the conditions of the one before.
+/// Whether running `statement` leaves the diagnostics area as it is: it reads the conditions of the one
+/// before.
 pub fn keeps_diagnostics(statement: &Statement<'_>) -> bool {
     use sql::ast::ShowKind::{CountErrors, CountWarnings, Errors, Warnings};
     matches!(statement, Statement::Show(show) if matches!(show.kind, Warnings | Errors | CountWarnings | CountErrors))

@@ -1,7 +1,7 @@
 //! What expressions see of their session, and what they do to it.
 //!
-//! A statement reads the session through a shared reference; what it changes (warnings, variables, LAST_INSERT_ID) is
-//! kept aside and applied when the statement is over.
+//! A statement reads the session through a shared reference; what it changes (warnings, variables,
+//! LAST_INSERT_ID) is kept aside and applied when the statement is over.
 
 use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Status counters (SHOW STATUS): bumped per statement, read rarely.
 //!
-//! What every statement counts is kept with its connection, written by one thread with plain additions; a reader adds
-//! the connections up.
+//! What every statement counts is kept with its connection, written by one thread with plain additions; a
+//! reader adds the connections up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -166,8 +166,8 @@ pub const ROWS_EXAMINED: &str = "Ratchet_rows_examined";
 const HOT_COUNT: usize = Hot::RowsExamined as usize + 1;
 const COUNTERS: usize = HOT_COUNT + COM_COUNT;
 
-/// What one connection has counted: the counters of [`Hot`], then those of [`Com`]. Only the connection's thread writes
-/// them, so it needs no atomic addition; anybody may read.
+/// What one connection has counted: the counters of [`Hot`], then those of [`Com`]. Only the connection's
+/// thread writes them, so it needs no atomic addition; anybody may read.
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Counters([AtomicU64; COUNTERS]);
@@ -298,7 +298,8 @@ impl Status {
         self.started.elapsed().as_secs()
     }
 
-    /// Name and value of every counter, by name. `threads_running`: connections that have a command in progress.
+    /// Name and value of every counter, by name. `threads_running`: connections that have a command in
+    /// progress.
     pub fn list(&self, threads_running: u64) -> Vec<(&'static str, u64)> {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let com: Vec<u64> = {

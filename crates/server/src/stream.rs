@@ -42,8 +42,8 @@ impl Stream {
         }
     }
 
-    /// How long a write may wait without any byte being taken; then it fails with `WouldBlock`. Costs a write nothing that
-    /// does not wait.
+    /// How long a write may wait without any byte being taken; then it fails with `WouldBlock`. Costs a write
+    /// nothing that does not wait.
     pub fn set_write_timeout(&self, seconds: u64) -> io::Result<()> {
         let timeout = Some(Duration::from_secs(seconds.max(1)));
         match self {

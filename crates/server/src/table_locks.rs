@@ -1,4 +1,5 @@
-//! LOCK TABLES and UNLOCK TABLES: while a session has tables locked, it uses no others, and those as it has said.
+//! LOCK TABLES and UNLOCK TABLES: while a session has tables locked, it uses no others, and those as it has
+//! said.
 
 use engine::{TableLock, TableRequest};
 use sql::ast::{LockTable, Statement, TableName};
@@ -97,7 +98,8 @@ pub fn release(session: &mut Session) {
 }
 
 impl TableLocks {
-    /// Error 1100 or 1099 if `plan` uses a table that is not locked, or not for that. Each name is good for one use.
+    /// Error 1100 or 1099 if `plan` uses a table that is not locked, or not for that. Each name is good for
+    /// one use.
     #[cold]
     pub fn ensure_covers(&self, plan: &Plan) -> Result<(), SqlError> {
         let mut spent = vec![false; self.entries.len()];
@@ -137,7 +139,8 @@ impl TableLocks {
     }
 }
 
-/// Error 1100, 1099 or 1192 if the definition change `statement` may not be made with the session's locked tables.
+/// Error 1100, 1099 or 1192 if the definition change `statement` may not be made with the session's locked
+/// tables.
 pub(crate) fn ensure_definable(session: &Session, statement: &Statement<'_>) -> Result<(), SqlError> {
     let Some(locks) = &session.table_locks else { return Ok(()) };
     let one = |table: &TableName<'_>| locks.ensure_written(session, table);

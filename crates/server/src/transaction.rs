@@ -1,7 +1,7 @@
 //! Where sessions begin and end transactions.
 //!
-//! A session has one [`Trx`] object for its life. Between transactions it holds nothing; every statement that reads or
-//! changes rows restarts it if no transaction is open, and gives it back when the statement is over.
+//! A session has one [`Trx`] object for its life. Between transactions it holds nothing; every statement that
+//! reads or changes rows restarts it if no transaction is open, and gives it back when the statement is over.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -118,8 +118,8 @@ pub fn rollback(session: &mut Session) {
     }
 }
 
-/// A transaction cannot be rolled back. One whose undo cannot be read stays in progress without its session, until a start
-/// undoes it by the log.
+/// A transaction cannot be rolled back. One whose undo cannot be read stays in progress without its session,
+/// until a start undoes it by the log.
 #[cold]
 fn not_undone(session: &Session, error: &engine::Error) {
     if error.effect() != Effect::Connection {
@@ -199,8 +199,8 @@ pub fn ensure_may_write(session: &Session) -> Result<(), SqlError> {
     Ok(())
 }
 
-/// Where rows are locked that are only read, at level `isolation`. A transaction with a level of its own is planned like the others
-/// of its session.
+/// Where rows are locked that are only read, at level `isolation`. A transaction with a level of its own is
+/// planned like the others of its session.
 pub fn reads_lock(isolation: ::trx::Isolation) -> ReadsLock {
     match isolation {
         ::trx::Isolation::ReadUncommitted | ::trx::Isolation::ReadCommitted => ReadsLock::Never,
@@ -215,8 +215,9 @@ pub fn is_autocommit(session: &Session) -> bool {
     !session.transaction.open && session.variables.hot.autocommit
 }
 
-/// The session's transaction object, open, for one statement. [`leave`] takes it back; if it never comes there, as when
-/// the statement panics, its drop rolls the transaction back. Cost: no allocation but the session's first.
+/// The session's transaction object, open, for one statement. [`leave`] takes it back; if it never comes
+/// there, as when the statement panics, its drop rolls the transaction back. Cost: no allocation but the
+/// session's first.
 #[inline]
 pub fn enter(session: &mut Session) -> Box<Trx> {
     match session.transaction.trx.take() {
@@ -229,7 +230,8 @@ pub fn enter(session: &mut Session) -> Box<Trx> {
     }
 }
 
-/// Gives the open transaction the time limits of the session's variables: each wait obeys them as they are when it begins.
+/// Gives the open transaction the time limits of the session's variables: each wait obeys them as they are
+/// when it begins.
 pub fn take_lock_waits(session: &mut Session) {
     let BeginOptions { lock_wait, metadata_wait, .. } = options(session);
     if let Some(trx) = &mut session.transaction.trx {
@@ -266,7 +268,8 @@ fn options(session: &Session) -> BeginOptions {
     }
 }
 
-/// Ends a statement that has run on `trx` to its end. `autocommit`: what [`is_autocommit`] said when it began.
+/// Ends a statement that has run on `trx` to its end. `autocommit`: what [`is_autocommit`] said when it
+/// began.
 ///
 /// # Errors
 /// Those of [`commit`].
@@ -306,8 +309,8 @@ fn note_open(session: &mut Session, trx: &Trx) {
     }
 }
 
-/// Ends a statement that has failed. The statement itself has undone what it did, if `effect` says no more. `refused`: it
-/// was not to run at all in a READ ONLY transaction.
+/// Ends a statement that has failed. The statement itself has undone what it did, if `effect` says no more.
+/// `refused`: it was not to run at all in a READ ONLY transaction.
 #[cold]
 pub fn leave_failed(
     session: &mut Session,

@@ -1,7 +1,8 @@
 //! Locks that clients name themselves: GET_LOCK and its kin.
 //!
-//! A lock that is given back goes to the session that has waited for it longest, which is woken for that: nobody polls. A
-//! session waits for one lock at a time, so that who would close a circle is found by going from owner to owner.
+//! A lock that is given back goes to the session that has waited for it longest, which is woken for that:
+//! nobody polls. A session waits for one lock at a time, so that who would close a circle is found by going
+//! from owner to owner.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

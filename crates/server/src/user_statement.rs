@@ -128,7 +128,8 @@ fn build(
     Ok(account)
 }
 
-/// The credential of `account` under a new password. `operation` names the statement in the error for one too long.
+/// The credential of `account` under a new password. `operation` names the statement in the error for one too
+/// long.
 fn hash(
     operation: &'static str,
     account: &Account,

@@ -5,7 +5,8 @@ use types::{CollationId, OwnedValue, SqlType, Value};
 /// Characters of a string whose length is not known.
 pub(crate) const TEXT_CHARS: u32 = 16_383;
 
-/// `value` as a variable keeps it: integers, DECIMAL, DOUBLE and strings as they are, of all others their text or number.
+/// `value` as a variable keeps it: integers, DECIMAL, DOUBLE and strings as they are, of all others their
+/// text or number.
 pub(crate) fn as_variable(value: OwnedValue) -> OwnedValue {
     let text = |value: Value<'_>, collation| {
         let mut data = Vec::new();

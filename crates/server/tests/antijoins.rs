@@ -1,5 +1,5 @@
-//! Left joins of which only the rows without a partner are wanted: the same rows as by a left join and a filter, in all the forms of
-//! a join, read no further than the first partner.
+//! Left joins of which only the rows without a partner are wanted: the same rows as by a left join and a
+//! filter, in all the forms of a join, read no further than the first partner.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

@@ -1,5 +1,5 @@
-//! Attacks on the server process over the wire: it survives each, answers the next client, and its heap is as before once
-//! the attacker is gone.
+//! Attacks on the server process over the wire: it survives each, answers the next client, and its heap is as
+//! before once the attacker is gone.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -32,7 +32,8 @@ fn status(conn: &mut Conn, name: &str) -> u64 {
     row.1
 }
 
-/// Runs `attack` on a server of its own, which then answers a new client and has given back what the attack took.
+/// Runs `attack` on a server of its own, which then answers a new client and has given back what the attack
+/// took.
 fn withstand(options: &[&str], attack: impl FnOnce(&TestServer)) {
     let server = TestServer::start(options);
     let mut watcher = connect(&server);

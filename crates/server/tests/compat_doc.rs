@@ -1,5 +1,5 @@
-//! COMPAT.md names every function, collation, character set, type and system variable that there is, and every test it
-//! names exists.
+//! COMPAT.md names every function, collation, character set, type and system variable that there is, and
+//! every test it names exists.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

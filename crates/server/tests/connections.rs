@@ -260,7 +260,8 @@ fn a_client_that_does_not_read_loses_its_connection_and_its_locks() {
     assert_eq!(status(&mut watcher, "Aborted_clients"), 1);
 }
 
-/// The first packet that a client gets who connects from an address of this machine that no host but a remote one has.
+/// The first packet that a client gets who connects from an address of this machine that no host but a remote
+/// one has.
 fn knock(server: &TestServer) -> (TcpStream, Vec<u8>) {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     let address = |ip: [u8; 4], port: u16| std::net::SocketAddr::from((ip, port)).into();

@@ -1,5 +1,5 @@
-//! The server reports a bit that changed on disk while it was down, never serves it, and loses its table or index alone. A start
-//! that damage refuses names it in one line, with the option that serves the rest.
+//! The server reports a bit that changed on disk while it was down, never serves it, and loses its table or
+//! index alone. A start that damage refuses names it in one line, with the option that serves the rest.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

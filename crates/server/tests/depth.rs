@@ -1,5 +1,5 @@
-//! Statements nested to the limits and beyond: an answer or MySQL's error, never a thread out of stack. The server runs as
-//! a process of its own, so that a stack overflow is seen as a dead server.
+//! Statements nested to the limits and beyond: an answer or MySQL's error, never a thread out of stack. The
+//! server runs as a process of its own, so that a stack overflow is seen as a dead server.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -159,7 +159,8 @@ struct Counts {
     run: usize,
     /// With one of [`REFUSALS`].
     refused: usize,
-    /// The place, or the other form, does not take the form: no subquery, no use of the table, no COLLATE of bytes.
+    /// The place, or the other form, does not take the form: no subquery, no use of the table, no COLLATE of
+    /// bytes.
     misplaced: usize,
 }
 

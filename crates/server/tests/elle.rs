@@ -1,6 +1,8 @@
-//! Random transactions at each isolation level, and whether what they were answered is what the level permits.
+//! Random transactions at each isolation level, and whether what they were answered is what the level
+//! permits.
 //!
-//! The server is in this process, over a disk in memory; each session has a socket and a thread, as a client's has.
+//! The server is in this process, over a disk in memory; each session has a socket and a thread, as a
+//! client's has.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "test code that tells what it did")]
 

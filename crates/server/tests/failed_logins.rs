@@ -1,5 +1,5 @@
-//! Logins after failed ones are delayed as MySQL's connection_control plugin delays them, and cost the server little
-//! meanwhile.
+//! Logins after failed ones are delayed as MySQL's connection_control plugin delays them, and cost the server
+//! little meanwhile.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -20,7 +20,8 @@ fn query(client: &mut RawClient, sql: &str) -> u16 {
     if answer[0] == 0 { 0 } else { error(&answer).0 }
 }
 
-/// A server with account `ada`, who has a password, and an administrator's connection. `more` are further statements.
+/// A server with account `ada`, who has a password, and an administrator's connection. `more` are further
+/// statements.
 fn start(options: &[&str], more: &[&str]) -> (TestServer, RawClient) {
     let server = TestServer::start(options);
     let mut admin = server.root();

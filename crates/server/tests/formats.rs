@@ -1,8 +1,8 @@
 //! Data directories that earlier builds have written: this server opens them and finds their rows.
 //!
 //! `tests/formats/FORMAT-STATE.dir` is such a directory without the zeros in its files (`archive`). With
-//! `RATCHET_FORMATS_RECORD=1` this makes those that are missing, with the server under test; a directory that is there stays
-//! as it is.
+//! `RATCHET_FORMATS_RECORD=1` this makes those that are missing, with the server under test; a directory that
+//! is there stays as it is.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

@@ -1,4 +1,5 @@
-//! A data file that cannot grow, and a disk that is full: statements that need room fail, everything else goes on.
+//! A data file that cannot grow, and a disk that is full: statements that need room fail, everything else
+//! goes on.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -87,7 +88,8 @@ fn a_full_data_file_fails_the_statement_and_nothing_else() {
     assert!(checked.iter().all(|line| line.3 == "OK"), "{checked:?}");
 }
 
-/// A server on a file system of its own, in memory, that is seen through its process; none where this user may not mount one.
+/// A server on a file system of its own, in memory, that is seen through its process; none where this user
+/// may not mount one.
 fn start_on_small_disk(folder: &Path) -> Option<TestServer> {
     let (disk, script) = (folder.join("disk"), folder.join("ratchetd"));
     fs::create_dir(&disk).unwrap();

@@ -1,5 +1,5 @@
-//! Clients that attack the login: passwords and packets that are too long. The server survives each and answers the next
-//! client.
+//! Clients that attack the login: passwords and packets that are too long. The server survives each and
+//! answers the next client.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

@@ -1,4 +1,5 @@
-//! Which index a statement uses where several would serve: the one that leaves the fewest rows, as the data says.
+//! Which index a statement uses where several would serve: the one that leaves the fewest rows, as the data
+//! says.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -11,7 +12,8 @@ use testkit::server::TestServer;
 
 const ROWS: u32 = 8_000;
 
-/// `coarse` has 5 values, `fine` 2,000, `both` 10 for each of 200 groups; three quarters of `part` are NULL, the rest differ.
+/// `coarse` has 5 values, `fine` 2,000, `both` 10 for each of 200 groups; three quarters of `part` are NULL,
+/// the rest differ.
 fn row(n: u32) -> String {
     let part = if n.is_multiple_of(4) { n.to_string() } else { "NULL".to_owned() };
     format!("({n}, {}, {}, {}, {part}, 'some text {n}')", n % 5, n % 2_000, n % 200)

@@ -1,5 +1,5 @@
-//! Index dives: which path is taken depends on how many rows the current values find, and a plan that was made for some values is
-//! not used for others of which it would read far too much.
+//! Index dives: which path is taken depends on how many rows the current values find, and a plan that was
+//! made for some values is not used for others of which it would read far too much.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -13,7 +13,8 @@ use testkit::server::TestServer;
 
 const ROWS: u32 = 8_000;
 
-/// A server with the table `t`: `day` rises with the rows, `grp` has 40 values, `state` one for nearly all rows.
+/// A server with the table `t`: `day` rises with the rows, `grp` has 40 values, `state` one for nearly all
+/// rows.
 fn start() -> (TestServer, Conn) {
     let server = TestServer::start(Path::new(env!("CARGO_BIN_EXE_ratchetd")), &[]).unwrap();
     let mut conn = Target { port: server.port, user: "root".to_owned() }.connect(None).unwrap();
@@ -75,7 +76,8 @@ fn the_values_of_a_statement_choose_its_path() {
     }
 }
 
-/// Rows that `locked` locks beyond those of the condition: by day, `day BETWEEN low AND high`; by grp, `grp = 3`.
+/// Rows that `locked` locks beyond those of the condition: by day, `day BETWEEN low AND high`; by grp,
+/// `grp = 3`.
 struct Locks {
     conn: Conn,
     other: Conn,
@@ -122,7 +124,8 @@ fn a_plan_serves_only_values_for_which_no_other_path_is_far_cheaper() {
             }
             assert_eq!(locks.of(is_prepared, 5, 7_000), 200, "prepared: {is_prepared}");
         }
-        // The next ones are wide for so long that their plan becomes the one that is kept, and is given up again.
+        // The next ones are wide for so long that their plan becomes the one that is kept, and is given up
+        // again.
         for _ in 0..20 {
             assert_eq!(locks.of(is_prepared, 7, 7_000), 200, "prepared: {is_prepared}");
         }

@@ -1,4 +1,5 @@
-//! Two conditions that different indexes serve and that leave many rows each: the rows of both are what a scan finds.
+//! Two conditions that different indexes serve and that leave many rows each: the rows of both are what a
+//! scan finds.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -17,7 +18,8 @@ const CONDITIONS: usize = if cfg!(debug_assertions) { 300 } else { 3_000 };
 const COLUMNS: &str = "a INT, b SMALLINT NOT NULL, c VARCHAR(12) COLLATE utf8mb4_0900_ai_ci, d DATE, t VARCHAR(40) NOT NULL, z INT NOT NULL";
 const KEYS: &str = "KEY a (a), KEY b (b DESC), KEY c (c), KEY dz (d, z)";
 
-/// A server with equal rows in `indexed`, in `wide`, whose clustered key has two parts, and, without a key that serves, in `scanned`.
+/// A server with equal rows in `indexed`, in `wide`, whose clustered key has two parts, and, without a key
+/// that serves, in `scanned`.
 fn start(dice: &mut Dice) -> (TestServer, Conn) {
     let server = TestServer::start(Path::new(env!("CARGO_BIN_EXE_ratchetd")), &[]).unwrap();
     let mut conn = Target { port: server.port, user: "root".to_owned() }.connect(None).unwrap();

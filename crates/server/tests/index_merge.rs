@@ -1,4 +1,5 @@
-//! Disjunctions whose terms different indexes serve: each row once, in plain and locking reads, joins and changes.
+//! Disjunctions whose terms different indexes serve: each row once, in plain and locking reads, joins and
+//! changes.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -149,8 +150,8 @@ fn only_the_rows_found_are_locked() {
     conn.query_drop("COMMIT").unwrap();
 }
 
-/// While a locking read waits for a row of its first access, another transaction moves a row that the second access finds
-/// to the first one's key. Each access would leave that row to the other.
+/// While a locking read waits for a row of its first access, another transaction moves a row that the second
+/// access finds to the first one's key. Each access would leave that row to the other.
 #[test]
 fn a_row_that_moves_between_two_accesses_is_found() {
     let (server, mut conn) = start(&mut Dice::new(4));

@@ -1,5 +1,5 @@
-//! Conditions of every form over indexes of every form: what is found by ranges of an index is what a scan finds, in plain
-//! and in locking reads.
+//! Conditions of every form over indexes of every form: what is found by ranges of an index is what a scan
+//! finds, in plain and in locking reads.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -94,8 +94,9 @@ fn ordered(table: &str, condition: &str, parts: &str, reverse: bool) -> String {
     format!("SELECT CONCAT_WS('|', {shown}) FROM {table} WHERE {condition} ORDER BY {order}")
 }
 
-/// A text that is longer than the column still has its place among the column's values: letters that weigh as much as two,
-/// and characters that weigh nothing, make shorter texts equal to it or greater than its beginning.
+/// A text that is longer than the column still has its place among the column's values: letters that weigh as
+/// much as two, and characters that weigh nothing, make shorter texts equal to it or greater than its
+/// beginning.
 #[test]
 fn texts_longer_than_their_column_find_what_a_scan_finds() {
     let (_server, mut conn) = start(&mut Dice::new(1));

@@ -1,5 +1,5 @@
-//! Integer and DECIMAL columns beside text, doubles and decimals: an index finds what a scan finds, whether the value stands
-//! in the text or is a parameter.
+//! Integer and DECIMAL columns beside text, doubles and decimals: an index finds what a scan finds, whether
+//! the value stands in the text or is a parameter.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -20,7 +20,8 @@ const COLUMNS: [(&str, &str); 5] = [
     ("t", "TINYINT"),
 ];
 
-/// Numbers around which rows and constants lie: bounds of the types, and the first integers that doubles skip.
+/// Numbers around which rows and constants lie: bounds of the types, and the first integers that doubles
+/// skip.
 const CENTRES: [i128; 12] = [
     0,
     127,

@@ -12,8 +12,8 @@ use mysql::prelude::Queryable;
 use testkit::runner::Target;
 use testkit::server::TestServer;
 
-/// Upper bound on the time between KILL and the end of a statement that has nothing to roll back. The builds without
-/// optimisation, whose statements are some twenty times slower, get five times as much.
+/// Upper bound on the time between KILL and the end of a statement that has nothing to roll back. The builds
+/// without optimisation, whose statements are some twenty times slower, get five times as much.
 const END_TIME: Duration = Duration::from_millis(if cfg!(debug_assertions) { 500 } else { 100 });
 /// How often a statement is killed, if other work of the machine delays its end.
 const TRIES: u32 = 4;

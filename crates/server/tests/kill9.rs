@@ -1,5 +1,5 @@
-//! A server that is killed under load: every transaction and every DDL statement that was answered is there, nothing is half
-//! done, sums and indexes agree. The long form is `cargo xtask kill9`.
+//! A server that is killed under load: every transaction and every DDL statement that was answered is there,
+//! nothing is half done, sums and indexes agree. The long form is `cargo xtask kill9`.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

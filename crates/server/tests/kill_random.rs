@@ -1,5 +1,5 @@
-//! KILL QUERY at a random moment of statements of every kind: the statement stops its work in time and undoes it, nothing
-//! is left behind, and its connection stays usable.
+//! KILL QUERY at a random moment of statements of every kind: the statement stops its work in time and undoes
+//! it, nothing is left behind, and its connection stays usable.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 #![allow(clippy::print_stdout, reason = "a failed test prints its seed")]
@@ -16,12 +16,13 @@ use mysql::{Conn, LocalInfileHandler, Row};
 use testkit::runner::Target;
 use testkit::server::TestServer;
 
-/// Statements without optimisation are some twenty times slower: fewer of them, over fewer rows, with more time to end.
+/// Statements without optimisation are some twenty times slower: fewer of them, over fewer rows, with more
+/// time to end.
 const IS_SLOW: bool = cfg!(debug_assertions);
 const STATEMENTS: usize = if IS_SLOW { 120 } else { 500 };
 const ROWS: u32 = if IS_SLOW { 6_000 } else { 30_000 };
-/// Upper bound on the time that a statement works on after the request to end it, as the server measures it; its rollback
-/// comes on top.
+/// Upper bound on the time that a statement works on after the request to end it, as the server measures it;
+/// its rollback comes on top.
 const END_TIME: Duration = Duration::from_millis(if IS_SLOW { 500 } else { 100 });
 /// A statement that ends late is killed again, up to so often: other work of the machine may have delayed it.
 const TRIES: usize = 5;

@@ -70,7 +70,8 @@ fn a_sync_at_every_commit_is_found_to_cost_and_a_server_that_is_down_is_a_row_th
     // Of a run of one second it is not known how often threads have waited.
     (config.run.repetitions, config.run.confirmations, config.run.seconds) = (5, 5, 2);
     let mut tries = 0;
-    // On a machine that others disturb, one measurement may rightly end with "too noisy". A wrong verdict it never gives.
+    // On a machine that others disturb, one measurement may rightly end with "too noisy". A wrong verdict it
+    // never gives.
     let (journal, rows) = loop {
         tries += 1;
         config.run.out = out.path().join(tries.to_string());

@@ -1,4 +1,5 @@
-//! Values that do not fit and texts, rows, keys and packets at their limits: MySQL's errors, and nothing cut silently.
+//! Values that do not fit and texts, rows, keys and packets at their limits: MySQL's errors, and nothing cut
+//! silently.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

@@ -1,5 +1,5 @@
-//! Runs every script of `tests/locks` against a server of its own: each statement locks what MySQL locks for the same plan,
-//! or less by a rule of COMPAT.md, and never more.
+//! Runs every script of `tests/locks` against a server of its own: each statement locks what MySQL locks for
+//! the same plan, or less by a rule of COMPAT.md, and never more.
 
 #![allow(
     clippy::unwrap_used,

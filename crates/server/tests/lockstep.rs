@@ -1,4 +1,5 @@
-//! Runs every script of `tests/lockstep` against a server of its own: generated statements with MySQL's answers.
+//! Runs every script of `tests/lockstep` against a server of its own: generated statements with MySQL's
+//! answers.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

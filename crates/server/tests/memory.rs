@@ -1,4 +1,5 @@
-//! Memory that clients make the server hold, counted by the allocator of this process, in which the server runs.
+//! Memory that clients make the server hold, counted by the allocator of this process, in which the server
+//! runs.
 //!
 //! The tests run one after the other: they share the counter.
 

@@ -1,5 +1,5 @@
-//! Runs every script of `tests/metadata` against a server of its own and compares the definitions of columns and
-//! parameters with those recorded from MySQL.
+//! Runs every script of `tests/metadata` against a server of its own and compares the definitions of columns
+//! and parameters with those recorded from MySQL.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

@@ -1,5 +1,5 @@
-//! Every packet of every answer, decoded to its last byte: those of all scripts, and those of statements that go to the limits
-//! of the protocol. And clients that count on packets of another form.
+//! Every packet of every answer, decoded to its last byte: those of all scripts, and those of statements that
+//! go to the limits of the protocol. And clients that count on packets of another form.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

@@ -11,8 +11,8 @@ use testkit::server::TestServer;
 
 const ROWS: u32 = 3_000;
 
-/// Table `t` with `a` = id / 10, `b` = id % 100 and `c` = id, of which the first two have indexes; table `one` with the first ten
-/// values of `t.a`, ten of `t.id`, and ten of which five are in `t.id`.
+/// Table `t` with `a` = id / 10, `b` = id % 100 and `c` = id, of which the first two have indexes; table
+/// `one` with the first ten values of `t.a`, ten of `t.id`, and ten of which five are in `t.id`.
 fn start() -> (TestServer, Conn) {
     let server = TestServer::start(Path::new(env!("CARGO_BIN_EXE_ratchetd")), &[]).unwrap();
     let mut conn = Target { port: server.port, user: "root".to_owned() }.connect(None).unwrap();

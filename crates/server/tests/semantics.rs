@@ -1,4 +1,5 @@
-//! The tables of `docs/semantics.md` say what MySQL answered when their scripts were recorded, and what this server answers.
+//! The tables of `docs/semantics.md` say what MySQL answered when their scripts were recorded, and what this
+//! server answers.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

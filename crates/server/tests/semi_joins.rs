@@ -1,5 +1,5 @@
-//! Subqueries in WHERE, whichever way they are read: as a list that leads an index or is looked into, or row by row. What they find
-//! is what their value finds as an operand, which no rule of the planner touches.
+//! Subqueries in WHERE, whichever way they are read: as a list that leads an index or is looked into, or row
+//! by row. What they find is what their value finds as an operand, which no rule of the planner touches.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

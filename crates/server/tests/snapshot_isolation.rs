@@ -1,5 +1,5 @@
-//! `innodb_snapshot_isolation`: what a transaction's view does not see is neither locked nor changed. What MariaDB 11.8
-//! answers, case by case, but for the text of the error, which is MySQL's.
+//! `innodb_snapshot_isolation`: what a transaction's view does not see is neither locked nor changed. What
+//! MariaDB 11.8 answers, case by case, but for the text of the error, which is MySQL's.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -34,8 +34,8 @@ impl Sessions {
         Sessions { _server: server, own, other }
     }
 
-    /// Begins at `level` with three rows in the table, runs `first`, lets the other session change something, and runs
-    /// `statement`: the number and text of its error, if it has one.
+    /// Begins at `level` with three rows in the table, runs `first`, lets the other session change something,
+    /// and runs `statement`: the number and text of its error, if it has one.
     fn run(&mut self, level: &str, first: &str, change: &str, statement: &str) -> Option<(u16, String)> {
         self.own.query_drop("ROLLBACK").unwrap();
         self.other.query_drop("DELETE FROM t").unwrap();

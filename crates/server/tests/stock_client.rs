@@ -1,7 +1,7 @@
 //! The stock command-line client runs every form of statement and shows what `tests/client/*.out` says.
 //!
-//! Each `.sql` file runs in one client, which goes on after errors and repeats every statement in its output. A
-//! difference leaves the whole output in a file whose name the failure tells.
+//! Each `.sql` file runs in one client, which goes on after errors and repeats every statement in its output.
+//! A difference leaves the whole output in a file whose name the failure tells.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -99,7 +99,8 @@ fn accounts_log_in_by_both_plugins() {
     assert_eq!(ask("bob", "changed", &[]), "bob@%\n");
 }
 
-/// On a terminal the client asks for databases, tables, their columns and the server's version before its prompt.
+/// On a terminal the client asks for databases, tables, their columns and the server's version before its
+/// prompt.
 #[test]
 fn the_client_starts_up_on_a_terminal() {
     let server = start();

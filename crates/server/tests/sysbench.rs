@@ -1,5 +1,5 @@
-//! Stock sysbench prepares, runs and drops its tables: five workloads, one and eight threads, with and without prepared
-//! statements, not one error.
+//! Stock sysbench prepares, runs and drops its tables: five workloads, one and eight threads, with and
+//! without prepared statements, not one error.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

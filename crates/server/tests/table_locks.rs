@@ -1,5 +1,5 @@
-//! LOCK TABLES: when locks are given back without being asked for, that nobody waits in a circle, and what a dump does with
-//! them. What it answers: `tests/isolation/lock_tables.test`.
+//! LOCK TABLES: when locks are given back without being asked for, that nobody waits in a circle, and what a
+//! dump does with them. What it answers: `tests/isolation/lock_tables.test`.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

@@ -1,4 +1,5 @@
-//! A server that is killed with a large transaction open: the next one serves clients while it rolls that back.
+//! A server that is killed with a large transaction open: the next one serves clients while it rolls that
+//! back.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

@@ -1,5 +1,5 @@
-//! GET_LOCK and SLEEP: how their waits end but by what they wait for, and when locks are given back without being asked for.
-//! What they answer: `tests/isolation/user_locks.test`.
+//! GET_LOCK and SLEEP: how their waits end but by what they wait for, and when locks are given back without
+//! being asked for. What they answer: `tests/isolation/user_locks.test`.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

@@ -1,5 +1,5 @@
-//! Tables whose rows the server makes: who may see them, that nothing changes them, where they are listed. What they show:
-//! `tests/isolation/lock_tables_shown.test`.
+//! Tables whose rows the server makes: who may see them, that nothing changes them, where they are listed.
+//! What they show: `tests/isolation/lock_tables_shown.test`.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

@@ -1,4 +1,5 @@
-//! What transactions must withstand: crowds, hot rows, clients that vanish, circles of waits, a huge rollback.
+//! What transactions must withstand: crowds, hot rows, clients that vanish, circles of waits, a huge
+//! rollback.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -101,7 +102,8 @@ fn a_hot_row_loses_no_change_of_64_writers() {
     assert_eq!(number(&mut connect(&server), "SELECT v FROM t WHERE id = 2"), (WRITERS * CHANGES) as i64);
 }
 
-/// A client that only knows how to log in without a password and to send statements; it vanishes when dropped.
+/// A client that only knows how to log in without a password and to send statements; it vanishes when
+/// dropped.
 struct Vanishing(std::net::TcpStream);
 
 impl Vanishing {

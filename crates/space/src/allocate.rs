@@ -34,7 +34,8 @@ pub struct NewRun {
 }
 
 impl<'p> Mtr<'p> {
-    /// Takes `N` pages for a tree and latches them. Call it before the first change: on an error nothing has happened.
+    /// Takes `N` pages for a tree and latches them. Call it before the first change: on an error nothing has
+    /// happened.
     pub fn allocate<const N: usize>(&mut self, index: IndexId, locality: Locality) -> Result<[NewPage; N]> {
         invariant!(!self.is_changed(), "pages are taken before the first change");
         let mut taken = [PageNo::NONE; N];
@@ -104,7 +105,8 @@ impl<'p> Mtr<'p> {
             if let Some(first) = state.take_run(index, count, locality, fill)? {
                 break first;
             }
-            // One more than needed: the next extent may be the first of a group, which is never part of a long run.
+            // One more than needed: the next extent may be the first of a group, which is never part of a
+            // long run.
             Space::grow(store, state, extents + 1)?;
         };
         let extents = extent_of(first)..=extent_of(PageNo(first.0 + count - 1));
@@ -122,13 +124,15 @@ impl<'p> Mtr<'p> {
         Ok(NewRun { first, version })
     }
 
-    /// Gets ready to free a page of this mini-transaction: all that can fail. Call it before the first change.
+    /// Gets ready to free a page of this mini-transaction: all that can fail. Call it before the first
+    /// change.
     pub fn prepare_free(&mut self, at: Latched) -> Result<()> {
         let page_no = self.page(at).page_no();
         self.prepare_map(extent_of(page_no))
     }
 
-    /// Frees a page that [`Mtr::prepare_free`] was called for. It stays latched, formatted as free, until the commit.
+    /// Frees a page that [`Mtr::prepare_free`] was called for. It stays latched, formatted as free, until the
+    /// commit.
     pub fn free(&mut self, at: Latched) {
         let page = self.page(at);
         let (page_no, version) = (page.page_no(), page.version());
@@ -148,8 +152,9 @@ impl<'p> Mtr<'p> {
 
     /// Commits the release of `pages`, which are not latched, and forgets their buffer frames.
     ///
-    /// In this order: a checkpoint that no longer sees a page's unwritten changes makes the log durable up to here at least, so
-    /// that redo knows the page as free. Until the space is unlocked nobody else can have taken the pages.
+    /// In this order: a checkpoint that no longer sees a page's unwritten changes makes the log durable up to
+    /// here at least, so that redo knows the page as free. Until the space is unlocked nobody else can have
+    /// taken the pages.
     pub(crate) fn write_release(mut self, parts: &[u8], pages: impl Iterator<Item = PageNo>) {
         self.write(parts);
         pages.for_each(|page| self.store.pool.discard(page));
@@ -218,7 +223,8 @@ pub(crate) fn free_run(store: &Store, first: PageNo, count: u32, parts: &[u8]) -
         return Err(Error::Corruption(Corruption { page: first, what: CorruptionKind::Overflow }));
     }
     let mut mtr = Mtr::new(store);
-    // A run stands within one group of extents: the first of them latches the one map page, which is all that can fail.
+    // A run stands within one group of extents: the first of them latches the one map page, which is all that
+    // can fail.
     for extent in extent_of(first)..=extent_of(PageNo(first.0 + count - 1)) {
         mtr.release_pages(extent, pages_within(extent, first, count))?;
     }

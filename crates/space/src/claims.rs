@@ -1,9 +1,9 @@
 //! Finding pages that are allocated and that nothing refers to.
 //!
-//! A value off its row's page is found only through the row. When the row has lost it, and the log that says so is gone, the
-//! value's pages stay allocated. To find them, a start notes which pages are in use, and a search in background *claims* those
-//! that trees and values have. What is freed meanwhile counts as claimed, and what is allocated meanwhile is not asked about.
-//! The rest is lost.
+//! A value off its row's page is found only through the row. When the row has lost it, and the log that says
+//! so is gone, the value's pages stay allocated. To find them, a start notes which pages are in use, and a
+//! search in background *claims* those that trees and values have. What is freed meanwhile counts as claimed,
+//! and what is allocated meanwhile is not asked about. The rest is lost.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +47,8 @@ pub struct UnclaimedPages {
 }
 
 impl Store {
-    /// Notes which pages are in use in extents of `trees`, and in those that small trees share. Nobody allocates meanwhile.
+    /// Notes which pages are in use in extents of `trees`, and in those that small trees share. Nobody
+    /// allocates meanwhile.
     pub fn begin_claims(&self, trees: &BTreeSet<IndexId>) {
         self.space.lock().begin_claims(trees);
     }
@@ -57,7 +58,8 @@ impl Store {
         *self.space.lock().unclaimed() = Unclaimed::default();
     }
 
-    /// Claims `count` pages from `first` on for what refers to them, or did until now. The caller may hold tree pages.
+    /// Claims `count` pages from `first` on for what refers to them, or did until now. The caller may hold
+    /// tree pages.
     pub fn claim(&self, first: PageNo, count: u32) {
         let mut space = self.space.lock();
         let last = PageNo(first.0.saturating_add(count.saturating_sub(1)));
@@ -76,8 +78,8 @@ impl Store {
         })
     }
 
-    /// Returns the tree whose value `page` holds a piece of; `None` if it is no page of a value, or cannot be read: nothing refers to
-    /// it, and it may have been freed since it was found unclaimed.
+    /// Returns the tree whose value `page` holds a piece of; `None` if it is no page of a value, or cannot be
+    /// read: nothing refers to it, and it may have been freed since it was found unclaimed.
     pub fn value_page_owner(&self, page: PageNo) -> Result<Option<IndexId>> {
         let guard = match self.pool.shared_cold(page) {
             Err(buffer::Error::Corruption(_)) => return Ok(None),
@@ -87,7 +89,8 @@ impl Store {
         Ok((page.page_type() == PageType::Overflow).then(|| page.index_id()))
     }
 
-    /// Frees those of `pages`, all of the extent of `unclaimed`, that are unclaimed still. Nothing refers to them.
+    /// Frees those of `pages`, all of the extent of `unclaimed`, that are unclaimed still. Nothing refers to
+    /// them.
     pub fn free_unclaimed(&self, unclaimed: &UnclaimedPages, pages: &[PageNo]) -> Result<()> {
         let extent = unclaimed.extent;
         let wanted = pages.iter().fold(0, |bits, &page| bits | bit_of(page));

@@ -15,11 +15,13 @@ use crate::store::Store;
 const LINGERING: usize = 500;
 
 impl Store {
-    /// Frees everything that belongs to the trees, off-page values included, without knowing their roots. Nobody uses them, or
-    /// will: the dictionary has forgotten them already. What an error leaves is freed by another call.
+    /// Frees everything that belongs to the trees, off-page values included, without knowing their roots.
+    /// Nobody uses them, or will: the dictionary has forgotten them already. What an error leaves is freed by
+    /// another call.
     ///
-    /// Latches: none may be held. Cost: a mini-transaction for each extent and each page that stands in an extent shared by
-    /// small trees. No page of the trees is read, but the first call after a start reads all such pages.
+    /// Latches: none may be held. Cost: a mini-transaction for each extent and each page that stands in an
+    /// extent shared by small trees. No page of the trees is read, but the first call after a start reads all
+    /// such pages.
     pub fn free_trees(&self, trees: &BTreeSet<IndexId>) -> Result<()> {
         if planted(Planted::EarlyDiscard) {
             self.discard_early(trees);

@@ -54,7 +54,8 @@ pub struct BadFrame {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// The page that cannot be read, or is not what was written there or not what refers to it, if the error says so.
+    /// The page that cannot be read, or is not what was written there or not what refers to it, if the error
+    /// says so.
     pub fn damaged_page(&self) -> Option<PageNo> {
         match self {
             Error::Buffer(buffer::Error::Corruption(corrupt)) => Some(corrupt.page),

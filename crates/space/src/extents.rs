@@ -126,8 +126,8 @@ impl Extents {
         }
     }
 
-    /// Takes one page for a tree; `None` if the file must grow first. The lowest page that suits is taken, so that the
-    /// file stays dense and a tree's pages ascend with its splits.
+    /// Takes one page for a tree; `None` if the file must grow first. The lowest page that suits is taken, so
+    /// that the file stays dense and a tree's pages ascend with its splits.
     ///
     /// # Errors
     /// `fill` cannot give an extent its disk space back; nothing was taken.
@@ -308,8 +308,8 @@ impl Extents {
         self.segments.get(&index).map(|segment| segment.all.iter().copied().collect()).unwrap_or_default()
     }
 
-    /// A free extent whose space can be given back to the file system: it was freed below `checkpoint`, so that no
-    /// recovery needs its bytes.
+    /// A free extent whose space can be given back to the file system: it was freed below `checkpoint`, so
+    /// that no recovery needs its bytes.
     pub(crate) fn next_unpunched(&self, checkpoint: Lsn) -> Option<ExtentNo> {
         self.unpunched.first().filter(|(freed_at, _)| *freed_at < checkpoint).map(|&(_, extent)| extent)
     }
@@ -341,7 +341,8 @@ impl Extents {
         !std::mem::replace(&mut self.states[extent as usize].garbage, true)
     }
 
-    /// Notes that marked records move from an extent with the bit to another; true if the map has to be told of that one.
+    /// Notes that marked records move from an extent with the bit to another; true if the map has to be told
+    /// of that one.
     pub(crate) fn carry_garbage(&mut self, from: ExtentNo, to: ExtentNo) -> bool {
         let has_old = self.is_unswept(from);
         if has_old {

@@ -1,7 +1,7 @@
 //! Extents with records that wait to be removed: delete-marked ones and closed entries.
 //!
-//! The map has a bit per extent, so that after a crash only those extents are looked at whose purge was lost with memory
-//! (docs/file_format.md, 1.2). Each extent is in one of these states:
+//! The map has a bit per extent, so that after a crash only those extents are looked at whose purge was lost
+//! with memory (docs/file_format.md, 1.2). Each extent is in one of these states:
 //!
 //! ```text
 //!   map bit  bit here
@@ -9,10 +9,10 @@
 //!   1        1         something was marked since the start: purge knows of it, and a crash would forget it
 //!   1        0         the bit was found at the start: the extent is unswept, or being swept
 //! ```
-//! The bit here is looked at under the latch of the page on which something is about to be marked, and set under the
-//! allocation state, with the map's if that is not set. A sweep takes the map's back only while the bit here is not set: who
-//! marks something on a page later finds neither, and whoever did before the sweep came to the page was seen there.
-//! Records that move to another extent take the bits along.
+//! The bit here is looked at under the latch of the page on which something is about to be marked, and set
+//! under the allocation state, with the map's if that is not set. A sweep takes the map's back only while the
+//! bit here is not set: who marks something on a page later finds neither, and whoever did before the sweep
+//! came to the page was seen there. Records that move to another extent take the bits along.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -72,8 +72,8 @@ impl GarbageBits {
 }
 
 impl Mtr<'_> {
-    /// Notes that something on `page` is about to be marked as deleted or closed. On an error nothing has happened. Cost: a
-    /// few loads, but for the first time in an extent.
+    /// Notes that something on `page` is about to be marked as deleted or closed. On an error nothing has
+    /// happened. Cost: a few loads, but for the first time in an extent.
     #[inline]
     pub fn note_garbage(&mut self, page: PageNo) -> Result<()> {
         let extent = extent_of(page);
@@ -132,8 +132,8 @@ pub struct Sweep {
 }
 
 impl Store {
-    /// Begins the sweep of an extent that had its bit at the start and was not swept since; `None` if there is none. One
-    /// sweep at a time.
+    /// Begins the sweep of an extent that had its bit at the start and was not swept since; `None` if there
+    /// is none. One sweep at a time.
     pub fn begin_sweep(&self) -> Option<Sweep> {
         let (extent, pages) = self.space.lock().begin_sweep()?;
         Some(Sweep { extent, pages })
@@ -160,8 +160,8 @@ impl Store {
         Ok(())
     }
 
-    /// Takes all bits back but those of unswept extents: everything that was marked since the start has been purged. Nobody
-    /// else changes anything.
+    /// Takes all bits back but those of unswept extents: everything that was marked since the start has been
+    /// purged. Nobody else changes anything.
     pub fn forget_garbage(&self) -> Result<()> {
         let marked = self.space.lock().marked();
         for extent in marked {

@@ -1,10 +1,11 @@
-//! The mini-transaction: a few pages, latched exclusively, whose changes reach the log as one piece or not at all.
+//! The mini-transaction: a few pages, latched exclusively, whose changes reach the log as one piece or not at
+//! all.
 //!
-//! Recipe: latch every page that will change, get everything that may fail (pages read, pages allocated), then apply
-//! [`PageOp`]s, then commit. Every change is encoded and applied by the same call, so what the log holds is what happened.
-//! The redo of a mini-transaction is one *changes* part (docs/redo_log.md): its kind, its length, then page numbers (LEB128)
-//! and operations.
-//! An operation that may be refused ([`Mtr::try_apply`]) leaves page and redo as they were.
+//! Recipe: latch every page that will change, get everything that may fail (pages read, pages allocated),
+//! then apply [`PageOp`]s, then commit. Every change is encoded and applied by the same call, so what the log
+//! holds is what happened. The redo of a mini-transaction is one *changes* part (docs/redo_log.md): its kind,
+//! its length, then page numbers (LEB128) and operations. An operation that may be refused
+//! ([`Mtr::try_apply`]) leaves page and redo as they were.
 
 use std::cell::Cell;
 
@@ -44,7 +45,8 @@ impl LatchedPage<'_> {
 #[derive(Debug)]
 pub struct Mtr<'p> {
     pub(crate) store: &'p Store,
-    /// The first page apart, so that the common mini-transaction of one page allocates nothing and moves cheaply.
+    /// The first page apart, so that the common mini-transaction of one page allocates nothing and moves
+    /// cheaply.
     first: Option<LatchedPage<'p>>,
     redo: Vec<u8>,
     rest: Option<Box<Rest<'p>>>,
@@ -57,7 +59,8 @@ pub struct Mtr<'p> {
 struct Rest<'p> {
     // Dropped in this order: pages go before the allocation state.
     pages: Vec<LatchedPage<'p>>,
-    /// Held from the first allocation to the commit: nobody may take a page whose release is not in the log yet.
+    /// Held from the first allocation to the commit: nobody may take a page whose release is not in the log
+    /// yet.
     space: Option<SpaceGuard<'p>>,
 }
 
@@ -69,7 +72,8 @@ thread_local! {
 /// Kind of the part that holds page changes.
 const CHANGES_PART: u8 = 1;
 
-/// Bytes of the part's kind and its length; the length is a LEB128 integer of fixed width, as it is known last.
+/// Bytes of the part's kind and its length; the length is a LEB128 integer of fixed width, as it is known
+/// last.
 const PART_HEADER_BYTES: usize = 5;
 
 /// A redo buffer larger than this is given back to the allocator instead of kept.
@@ -213,15 +217,16 @@ impl<'p> Mtr<'p> {
         self.rest.get_or_insert_default().space.get_or_insert_with(|| store.space.lock())
     }
 
-    /// Writes the redo to the log, stamps and releases the pages. Returns where its frame lies, or `None` if nothing was
-    /// changed.
+    /// Writes the redo to the log, stamps and releases the pages. Returns where its frame lies, or `None` if
+    /// nothing was changed.
     #[inline]
     pub fn commit(self) -> Option<FrameRange> {
         self.commit_with(&[])
     }
 
-    /// [`Mtr::commit`] of a frame that ends with `parts`, encoded: what must reach the log with the changes or not at all.
-    /// If nothing was changed they are not written. Behind the changes, so that the payload is one piece.
+    /// [`Mtr::commit`] of a frame that ends with `parts`, encoded: what must reach the log with the changes
+    /// or not at all. If nothing was changed they are not written. Behind the changes, so that the payload is
+    /// one piece.
     #[inline(always)]
     pub fn commit_with(mut self, parts: &[u8]) -> Option<FrameRange> {
         self.write(parts)
@@ -267,8 +272,8 @@ impl<'p> Mtr<'p> {
         }
     }
 
-    /// Appends the frame. A checkpoint counts on the pages' stamps before what is returned is dropped; the latches end
-    /// after it.
+    /// Appends the frame. A checkpoint counts on the pages' stamps before what is returned is dropped; the
+    /// latches end after it.
     #[inline(always)]
     fn append(&mut self, parts: &[u8]) -> Pending<'p> {
         self.end_redo();

@@ -46,16 +46,16 @@ fn fail_if_interrupted() -> Result<()> {
 }
 
 impl Store {
-    /// Writes `value` to pages of its own for tree `index`, in extents of `locality`, and returns the reference that a record
-    /// keeps. The pages belong to the tree but nothing points at them: if the record is not written after all, the caller
-    /// frees them. `note` is called once, when the pages are taken and before that is in the log, and gives the parts for that
-    /// frame: how to free them again.
+    /// Writes `value` to pages of its own for tree `index`, in extents of `locality`, and returns the
+    /// reference that a record keeps. The pages belong to the tree but nothing points at them: if the record
+    /// is not written after all, the caller frees them. `note` is called once, when the pages are taken and
+    /// before that is in the log, and gives the parts for that frame: how to free them again.
     ///
     /// Latches: the caller holds none. Cost: one mini-transaction for the space and one a page.
     ///
     /// # Errors
-    /// [`Error::RecordTooLarge`] beyond [`OVERFLOW_BYTES_MAX`]; [`Error::Interrupted`]; the log's, if a full disk has no
-    /// room for more of it. An error after `note` leaves the pages to the caller.
+    /// [`Error::RecordTooLarge`] beyond [`OVERFLOW_BYTES_MAX`]; [`Error::Interrupted`]; the log's, if a full
+    /// disk has no room for more of it. An error after `note` leaves the pages to the caller.
     pub fn write_overflow<P: AsRef<[u8]>>(
         &self,
         index: IndexId,
@@ -72,8 +72,9 @@ impl Store {
         Ok(reference)
     }
 
-    /// As [`Store::write_overflow`], for a tree in the making that is freed as a whole if it does not come to be: the value's pages
-    /// are labelled as the tree's by the frame that allocates them, so that neither an error nor a crash loses one.
+    /// As [`Store::write_overflow`], for a tree in the making that is freed as a whole if it does not come to
+    /// be: the value's pages are labelled as the tree's by the frame that allocates them, so that neither an
+    /// error nor a crash loses one.
     ///
     /// # Errors
     /// As [`Store::write_overflow`].
@@ -106,7 +107,8 @@ impl Store {
         Ok(reference)
     }
 
-    /// Writes the pages of a value. The log admits each of them: a long value logs more than the log has room for.
+    /// Writes the pages of a value. The log admits each of them: a long value logs more than the log has room
+    /// for.
     fn fill_overflow(&self, index: IndexId, reference: &OverflowRef, value: &[u8]) -> Result<()> {
         let mut image = Box::new([0; page::PAGE_SIZE]);
         for position in 0..reference.pages {
@@ -127,7 +129,8 @@ impl Store {
     /// Appends the value behind `reference` to `out`. Holds one page at a time.
     ///
     /// # Errors
-    /// [`Error::Corruption`] if the pages are not those of the value; `out` then has lost nothing it had before.
+    /// [`Error::Corruption`] if the pages are not those of the value; `out` then has lost nothing it had
+    /// before.
     pub fn read_overflow(&self, reference: &OverflowRef, out: &mut Vec<u8>) -> Result<()> {
         self.read_overflow_while(reference, out, || Ok(()))
     }
@@ -174,8 +177,8 @@ impl Store {
         Ok(())
     }
 
-    /// Frees the pages of a value. No record points at it any more, and nobody reads it. `parts`, encoded, go into the
-    /// last frame of it.
+    /// Frees the pages of a value. No record points at it any more, and nobody reads it. `parts`, encoded, go
+    /// into the last frame of it.
     pub fn free_overflow(&self, reference: &OverflowRef, parts: &[u8]) -> Result<()> {
         free_run(self, reference.first, reference.pages, parts)
     }

@@ -9,14 +9,14 @@ use crate::space::map_page_of;
 use crate::store::Store;
 
 impl Store {
-    /// The tree that has `page`, as far as the map of the space says: it does not for pages of small trees that were given out
-    /// before the start. Reads nothing.
+    /// The tree that has `page`, as far as the map of the space says: it does not for pages of small trees
+    /// that were given out before the start. Reads nothing.
     pub fn owner_of(&self, page: PageNo) -> Option<IndexId> {
         self.space.lock().owner_of(page)
     }
 
-    /// Visits the leaves of a tree that can be read, in no order, whether its inner pages can be read or not. Cost: reads all
-    /// its pages, and those in extents that small trees share.
+    /// Visits the leaves of a tree that can be read, in no order, whether its inner pages can be read or not.
+    /// Cost: reads all its pages, and those in extents that small trees share.
     ///
     /// # Errors
     /// Of the disk.

@@ -4,15 +4,17 @@
 //!  pass 1, reading only   stretches -> Freed (which pages were given back when), and parts for the layers above
 //!  pass 2, redo           stretches -> runs of changes -> crew (page number modulo hands) -> pool
 //! ```
-//! A thread reads the log, checks frames and hands them on as stretches of some megabytes. Nothing is copied from there on: a
-//! hand gets the stretch, and where in it the changes of its pages are.
+//! A thread reads the log, checks frames and hands them on as stretches of some megabytes. Nothing is copied
+//! from there on: a hand gets the stretch, and where in it the changes of its pages are.
 //!
-//! The first pass finds the end of the log, so that a damaged log is refused before anything is written. It also finds
-//! pages that were freed: what the log says of a page below that moment may build on bytes that never reached the disk,
-//! because frames of freed pages are forgotten, and nobody will look at it.
+//! The first pass finds the end of the log, so that a damaged log is refused before anything is written. It
+//! also finds pages that were freed: what the log says of a page below that moment may build on bytes that
+//! never reached the disk, because frames of freed pages are forgotten, and nobody will look at it.
 //!
-//! Changes of one page are applied by one hand, in log order, those of a frame together; pages do not depend on each
-//! other. A page that is damaged on disk loses its changes, but for those that make it anew (`lost.rs`). `cargo xtask recovery` measures it, and `examples/redo_speed.rs` these two passes alone. A page whose LSN is at or above the end of a frame has its changes already, so that redo may be repeated.
+//! Changes of one page are applied by one hand, in log order, those of a frame together; pages do not depend
+//! on each other. A page that is damaged on disk loses its changes, but for those that make it anew
+//! (`lost.rs`). `cargo xtask recovery` measures it, and `examples/redo_speed.rs` these two passes alone. A
+//! page whose LSN is at or above the end of a frame has its changes already, so that redo may be repeated.
 
 mod apply;
 mod crew;
@@ -61,12 +63,12 @@ pub trait StartObserver {
     /// What became of pages that a crash may have torn.
     fn torn_pages(&mut self, _report: &RestoreReport) {}
 
-    /// Pages that are damaged on disk and were to be changed: they lack what the log has of them. Called before anybody reads
-    /// pages.
+    /// Pages that are damaged on disk and were to be changed: they lack what the log has of them. Called
+    /// before anybody reads pages.
     fn lost_pages(&mut self, _pages: &[CorruptPage]) {}
 
-    /// How the log tells whether a page was in nobody's use at some moment after a position of the log. Called when all
-    /// of it has been read.
+    /// How the log tells whether a page was in nobody's use at some moment after a position of the log.
+    /// Called when all of it has been read.
     fn freed_after(&mut self, _is_freed_after: &dyn Fn(PageNo, Lsn) -> bool) {}
 
     /// How far it has got. Called once per some megabytes of log.
@@ -91,8 +93,8 @@ impl StartObserver for () {
     }
 }
 
-/// What the pool needs of a log that is being read: all of it is durable. From [`LatePosition::set`] on, what it needs of
-/// the log that goes on there.
+/// What the pool needs of a log that is being read: all of it is durable. From [`LatePosition::set`] on, what
+/// it needs of the log that goes on there.
 #[derive(Debug)]
 pub(crate) struct LatePosition {
     end: Lsn,
@@ -150,8 +152,8 @@ fn analyse_frame(frame: &Frame<'_>, freed: &mut Freed, observer: &mut dyn StartO
     Ok(())
 }
 
-/// Applies what the log says to the pages of `pool`, with threads unless `alone`. The reader is at the end; it is there again
-/// afterwards.
+/// Applies what the log says to the pages of `pool`, with threads unless `alone`. The reader is at the end;
+/// it is there again afterwards.
 pub(crate) fn redo(
     mut reader: LogReader,
     pool: &Arc<Pool>,
@@ -196,7 +198,8 @@ fn for_each_stretch(
     Ok(reader)
 }
 
-/// The error for changes that are none, or do not suit their page. Where the frame lies is filled in by [`placed`].
+/// The error for changes that are none, or do not suit their page. Where the frame lies is filled in by
+/// [`placed`].
 #[cold]
 pub(crate) fn bad_frame(range: FrameRange, page: PageNo) -> Error {
     Error::BadFrame(Box::new(BadFrame {

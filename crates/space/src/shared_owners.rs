@@ -1,7 +1,8 @@
 //! Which tree a page belongs to that stands in an extent shared by small trees.
 //!
-//! The map says of such an extent only which of its pages are in use; the page's own header has its tree. Pages that were given
-//! out since the start are known; others are read once, when trees are freed for the first time.
+//! The map says of such an extent only which of its pages are in use; the page's own header has its tree.
+//! Pages that were given out since the start are known; others are read once, when trees are freed for the
+//! first time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +25,8 @@ impl SharedOwners {
         self.of.remove(&page);
     }
 
-    /// A page that was in use at the start says that it is of `index`, unless it was given to another tree since.
+    /// A page that was in use at the start says that it is of `index`, unless it was given to another tree
+    /// since.
     pub(crate) fn learn(&mut self, page: PageNo, index: IndexId) {
         self.of.entry(page).or_insert(index);
     }

@@ -1,12 +1,12 @@
 //! The data file's space: extents of 64 pages, their map pages, growth, giving space back.
 //!
-//! The state in memory ([`Extents`]) answers every question; each change of it is also written, as one entry, to the map
-//! page that covers the extent, in the mini-transaction that makes use of it. The state's mutex is taken after tree pages
-//! and before map pages and new pages, and held until that mini-transaction commits, so that nobody builds on an
-//! allocation that is not in the log yet.
+//! The state in memory ([`Extents`]) answers every question; each change of it is also written, as one entry,
+//! to the map page that covers the extent, in the mini-transaction that makes use of it. The state's mutex is
+//! taken after tree pages and before map pages and new pages, and held until that mini-transaction commits,
+//! so that nobody builds on an allocation that is not in the log yet.
 //!
-//! Extents come in groups, each described by one map page, the second page of its group. The first extent of a group is
-//! shared by small trees; its first two pages are never given out.
+//! Extents come in groups, each described by one map page, the second page of its group. The first extent of
+//! a group is shared by small trees; its first two pages are never given out.
 
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -120,7 +120,8 @@ impl Space {
         Ok(self.file.allocate(bytes.start, bytes.end - bytes.start)?)
     }
 
-    /// Gives an extent that is a hole its disk space back, so that no later write of its pages finds the disk full.
+    /// Gives an extent that is a hole its disk space back, so that no later write of its pages finds the disk
+    /// full.
     ///
     /// # Errors
     /// [`Error::FileFull`]; [`Error::Io`].
@@ -183,7 +184,8 @@ impl Space {
         let checkpoint = store.log.last_checkpoint().redo_lsn;
         for done in 0..max {
             let mut mtr = Mtr::new(store);
-            // The state is held while the hole is made: an extent that is given out meanwhile would lose its bytes.
+            // The state is held while the hole is made: an extent that is given out meanwhile would lose its
+            // bytes.
             let Some(extent) = mtr.space().next_unpunched(checkpoint) else { return Ok(done) };
             match mtr.prepare_map(extent) {
                 Err(error) if error.damaged_page().is_some() => {

@@ -1,8 +1,8 @@
 //! Extents that are withheld from changes, so that a rollback finds room in a file that cannot grow.
 //!
-//! A row that a change has made shorter, and whose page others have filled since, takes a page more when it is put back. Two
-//! extents are kept free for that. A thread that rolls back says so; only then are they given out, and only if the file cannot
-//! grow.
+//! A row that a change has made shorter, and whose page others have filled since, takes a page more when it
+//! is put back. Two extents are kept free for that. A thread that rolls back says so; only then are they
+//! given out, and only if the file cannot grow.
 
 use std::cell::Cell;
 

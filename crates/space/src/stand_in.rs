@@ -1,8 +1,8 @@
 //! Reading a data file whose header is damaged.
 //!
-//! What everything else is found from is known without it: the file's length says how many pages there are, and the
-//! root of the dictionary is the first page that a new file gives out. Which ids have been given out is not known, so
-//! that nothing may be changed.
+//! What everything else is found from is known without it: the file's length says how many pages there are,
+//! and the root of the dictionary is the first page that a new file gives out. Which ids have been given out
+//! is not known, so that nothing may be changed.
 
 use base::{IndexId, PageNo};
 use page::{EXTENT_PAGES, FileHeader, PAGE_SIZE, PageType};
@@ -45,8 +45,8 @@ impl Store {
         Ok(())
     }
 
-    /// The root of a tree that was made with the file. It lies in the first extent, before all other pages of its tree, and
-    /// holds all keys.
+    /// The root of a tree that was made with the file. It lies in the first extent, before all other pages of
+    /// its tree, and holds all keys.
     fn find_root(&self, index: IndexId) -> Option<PageNo> {
         let is_root = |page: &PageNo| {
             self.pool.shared_cold(*page).is_ok_and(|guard| {

@@ -37,12 +37,14 @@ pub struct StoreConfig {
     pub log: LogConfig,
     /// Whether reads and writes of the file bypass the kernel's page cache.
     pub direct: bool,
-    /// Whether pages are copied to the folder `doublewrite` beside the file before they are written, so that a crash
-    /// cannot tear them for good. The folder exists. Not done where the device writes pages atomically.
+    /// Whether pages are copied to the folder `doublewrite` beside the file before they are written, so that
+    /// a crash cannot tear them for good. The folder exists. Not done where the device writes pages
+    /// atomically.
     pub doublewrite: bool,
     /// Identity of the data directory.
     pub identity: [u8; 16],
-    /// Whether a start goes on past damage of the extent map, and past pages that it can neither read nor make.
+    /// Whether a start goes on past damage of the extent map, and past pages that it can neither read nor
+    /// make.
     pub forced: bool,
 }
 
@@ -68,7 +70,8 @@ pub(crate) struct Counters {
 }
 
 impl Store {
-    /// Makes a data file, which must not exist, and its log. It counts as not closed cleanly until [`Store::close`].
+    /// Makes a data file, which must not exist, and its log. It counts as not closed cleanly until
+    /// [`Store::close`].
     pub fn create(disk: &Arc<dyn Disk>, path: &Path, config: StoreConfig) -> Result<Store> {
         let folder = log_folder(path);
         if !disk.exists(&folder)? {
@@ -95,11 +98,13 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens a data file. One that was not closed has its pages made what the log says they were; which transactions are
-    /// to be undone, `observer` is told. The caller undoes them and then records a checkpoint.
+    /// Opens a data file. One that was not closed has its pages made what the log says they were; which
+    /// transactions are to be undone, `observer` is told. The caller undoes them and then records a
+    /// checkpoint.
     ///
     /// # Errors
-    /// [`Error::UnknownFormat`], and errors of a log that cannot be read to its end, leave file and log as they are.
+    /// [`Error::UnknownFormat`], and errors of a log that cannot be read to its end, leave file and log as
+    /// they are.
     pub fn open(
         disk: &Arc<dyn Disk>,
         path: &Path,
@@ -109,10 +114,7 @@ impl Store {
         let options = OpenOptions { direct: config.direct };
         let file = disk.open(path, options)?;
         // A page that a crash has torn is restored below.
-        let header = match read_header(&*file) {
-            Err(error @ Error::UnknownFormat(_)) => return Err(error),
-            header => header.ok(),
-        };
+        let header = known_header(&*file)?;
         let reader = LogReader::open(disk, &log_folder(path), config.identity)?;
         let alone = !config.pool.background;
         let (mut reader, freed) = recover::analyse(reader, alone, observer)?;
@@ -190,8 +192,9 @@ impl Store {
         }
     }
 
-    /// Sets whether what must be written waits for space on a full disk. If not, a full disk is an error, after which nothing is
-    /// written. A store that has just been made or opened does not wait, so that its start is refused.
+    /// Sets whether what must be written waits for space on a full disk. If not, a full disk is an error,
+    /// after which nothing is written. A store that has just been made or opened does not wait, so that its
+    /// start is refused.
     pub fn set_waits_for_space(&self, waits: bool) {
         self.log.set_waits_for_space(waits);
         self.pool.set_waits_for_space(waits);
@@ -204,7 +207,8 @@ impl Store {
         if present < counted { self.space.reserve_bytes(present..counted) } else { Ok(()) }
     }
 
-    /// Learns what the map says. Where it is damaged, the start fails, or goes on without those parts if it is `forced`.
+    /// Learns what the map says. Where it is damaged, the start fails, or goes on without those parts if it
+    /// is `forced`.
     fn load_space(&mut self, forced: bool) -> Result<()> {
         if !forced {
             return self.space.load(self);
@@ -215,13 +219,14 @@ impl Store {
         Ok(())
     }
 
-    /// Whether the whole extent map could be read. If not, no page must be changed: what the map does not say may be in use.
+    /// Whether the whole extent map could be read. If not, no page must be changed: what the map does not say
+    /// may be in use.
     pub fn is_map_known(&self) -> bool {
         self.is_map_known
     }
 
-    /// Writes everything and marks the file as closed cleanly. Later changes are refused. The caller has ended all other
-    /// use.
+    /// Writes everything and marks the file as closed cleanly. Later changes are refused. The caller has
+    /// ended all other use.
     pub fn close(&self) -> Result<()> {
         self.pool.flush_all()?;
         // So that nothing is appended before the log's own last checkpoint.
@@ -232,15 +237,15 @@ impl Store {
         Ok(self.pool.close()?)
     }
 
-    /// Records a checkpoint: recovery begins at `redo_lsn`, and undoes `transactions`. Every change below is durable in the
-    /// file ([`Pool::sync_below`]).
+    /// Records a checkpoint: recovery begins at `redo_lsn`, and undoes `transactions`. Every change below is
+    /// durable in the file ([`Pool::sync_below`]).
     pub fn checkpoint(&self, redo_lsn: Lsn, transactions: Vec<TrxState>) -> Result<()> {
         self.note_checkpoint(redo_lsn)?;
         Ok(self.log.checkpoint(redo_lsn, transactions)?)
     }
 
-    /// Notes in the file, durably, from where on the log is needed, before the log says so: a file that is older than the log
-    /// beside it is recognised.
+    /// Notes in the file, durably, from where on the log is needed, before the log says so: a file that is
+    /// older than the log beside it is recognised.
     fn note_checkpoint(&self, redo_lsn: Lsn) -> Result<()> {
         let mut page = self.pool.exclusive(HEADER_PAGE)?;
         page.page_mut().set_checkpoint(redo_lsn, Lsn(0));
@@ -285,8 +290,8 @@ impl Store {
         FileHeader::decode(page.page()).map_err(Error::UnknownFormat)
     }
 
-    /// Changes the file header, in a mini-transaction of its own, and returns what `change` returns. `change` may be
-    /// anything short; checkpoint and clean mark are not taken from it.
+    /// Changes the file header, in a mini-transaction of its own, and returns what `change` returns. `change`
+    /// may be anything short; checkpoint and clean mark are not taken from it.
     ///
     /// Latches: none may be held but those of the catalog and of tables.
     pub fn update_header<T>(&self, change: impl FnOnce(&mut FileHeader) -> T) -> Result<T> {
@@ -311,8 +316,8 @@ impl Store {
         self.space.lock().unpunched()
     }
 
-    /// Gives the disk space of up to `max_extents` extents (1 MiB each) that were freed below the last checkpoint back to the
-    /// file system. Returns how many.
+    /// Gives the disk space of up to `max_extents` extents (1 MiB each) that were freed below the last
+    /// checkpoint back to the file system. Returns how many.
     pub fn punch_free_extents(&self, max_extents: usize) -> Result<usize> {
         self.space.punch_free_extents(self, max_extents)
     }
@@ -357,8 +362,8 @@ fn mismatch(header: &FileHeader, log: &LogReader) -> Option<Damage> {
 #[repr(align(4096))]
 struct Image(PageBytes);
 
-/// Opens the doublewrite files of the data file at `path` if they are wanted and of use; if not, copies of an earlier use no
-/// longer count.
+/// Opens the doublewrite files of the data file at `path` if they are wanted and of use; if not, copies of an
+/// earlier use no longer count.
 fn open_doublewrite(
     disk: &dyn Disk,
     path: &Path,
@@ -383,6 +388,17 @@ fn doublewrite_folder(path: &Path) -> PathBuf {
 /// Where the log of the data file at `path` is.
 pub(crate) fn log_folder(path: &Path) -> PathBuf {
     path.with_file_name("redo")
+}
+
+/// The header, if it can be read.
+///
+/// # Errors
+/// [`Error::UnknownFormat`]
+fn known_header(file: &dyn File) -> Result<Option<FileHeader>> {
+    match read_header(file) {
+        Err(error @ Error::UnknownFormat(_)) => Err(error),
+        header => Ok(header.ok()),
+    }
 }
 
 /// Reads and checks the header page on disk.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::extent_no::ExtentNo;
 
-/// Pages that were in use at the start and are not claimed: a bit for each page, by extent. Empty when nobody asks.
+/// Pages that were in use at the start and are not claimed: a bit for each page, by extent. Empty when nobody
+/// asks.
 ///
 /// Memory: about 40 bytes for each extent (1 MiB) that holds one.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! Instructions of the text path: what reading a cache key, lexing and parsing cost per statement or per row.
 //!
-//! `cargo run --release -p sql --example text_path` runs every operation over every text under callgrind and prints a
-//! table. `text_path OPERATION TEXT ROUNDS` runs one of them, for a profile of one's own.
+//! `cargo run --release -p sql --example text_path` runs every operation over every text under callgrind and
+//! prints a table. `text_path OPERATION TEXT ROUNDS` runs one of them, for a profile of one's own.
 
 #![allow(clippy::print_stdout, reason = "a command-line tool reports on standard output")]
 
@@ -130,7 +130,8 @@ fn statement(name: &str) -> Option<(Vec<u8>, u64)> {
     Some((text.as_bytes().to_vec(), 1))
 }
 
-/// `INSERT .. VALUES` of [`ROWS`] rows as sysbench fills its tables: an integer, 119 and 59 bytes of digit groups.
+/// `INSERT .. VALUES` of [`ROWS`] rows as sysbench fills its tables: an integer, 119 and 59 bytes of digit
+/// groups.
 fn values() -> Vec<u8> {
     let mut seed = 42u64;
     let mut next = move || {

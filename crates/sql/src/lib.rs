@@ -4,14 +4,15 @@
 //! packet text -> cache_key (one lexer pass: key + literals) -> plan cache hit: done
 //!                                        \-> miss: parser -> ast (arena) -> binder -> planner
 //! ```
-//! One [`lexer`] serves the key and the parser, so both see the same tokens under the same `sql_mode`. Trees live in a
-//! caller's arena and borrow the statement text; literals stay positions in the text until someone needs their value.
+//! One [`lexer`] serves the key and the parser, so both see the same tokens under the same `sql_mode`. Trees
+//! live in a caller's arena and borrow the statement text; literals stay positions in the text until someone
+//! needs their value.
 //!
 //! # Invariants
 //! 1. Input is never trusted: no byte sequence panics, and nesting is bounded ([`parser::MAX_NESTING`],
 //!    [`parser::MAX_HEIGHT`]), so recursion over a tree is safe for every reader of it.
-//! 2. A literal that the cache key lists as the `i`-th is the tree's literal with `ordinal == i`, or the statement is
-//!    reported as not cacheable.
+//! 2. A literal that the cache key lists as the `i`-th is the tree's literal with `ordinal == i`, or the
+//!    statement is reported as not cacheable.
 //! 3. Nothing in a tree owns memory outside the arena; dropping the arena drops the statement.
 
 #![forbid(unsafe_code)]

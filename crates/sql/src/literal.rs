@@ -31,8 +31,8 @@ pub enum LiteralKind {
 
 /// A literal: where it stands in the text, and what is known of it without decoding. 16 bytes.
 ///
-/// `text()[offset..offset + len]` is the whole literal with its quotes and prefixes, without a charset introducer and
-/// without a sign: `'it''s'`, `x'0A'`, `12.50`.
+/// `text()[offset..offset + len]` is the whole literal with its quotes and prefixes, without a charset
+/// introducer and without a sign: `'it''s'`, `x'0A'`, `12.50`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Literal {
     /// Byte offset in the statement text.
@@ -45,7 +45,8 @@ pub struct Literal {
     pub kind: LiteralKind,
     /// Character set it was introduced with.
     pub charset: Introducer,
-    /// The quoted text holds escapes, doubled quotes or several pieces, so its value is not a slice of the text.
+    /// The quoted text holds escapes, doubled quotes or several pieces, so its value is not a slice of the
+    /// text.
     pub escaped: bool,
 }
 
@@ -163,8 +164,8 @@ pub fn parse_int(digits: &[u8]) -> IntValue {
     i64::try_from(value).map_or(IntValue::Unsigned(value), IntValue::Signed)
 }
 
-/// Appends the value of one or more adjacent quoted strings (`'a' "b"`, with their quotes; `N` prefix allowed) to `out`.
-/// Between the pieces stand blanks or comments, which are skipped.
+/// Appends the value of one or more adjacent quoted strings (`'a' "b"`, with their quotes; `N` prefix
+/// allowed) to `out`. Between the pieces stand blanks or comments, which are skipped.
 pub fn unescape_into(text: &[u8], mode: LexMode, out: &mut Vec<u8>) {
     let mut pos = 0;
     while let Some(open) = next_quote(text, pos) {

@@ -1,5 +1,5 @@
-//! Parser and cache key over a corpus of statements: what is accepted, how it binds, what errors say, and that no
-//! input at all makes them panic.
+//! Parser and cache key over a corpus of statements: what is accepted, how it binds, what errors say, and
+//! that no input at all makes them panic.
 
 use bumpalo::Bump;
 use sql::ast::*;

@@ -6,8 +6,9 @@ use mysql::prelude::Queryable;
 
 /// Sends one statement by the text protocol and returns its answer's lines.
 ///
-/// A result set is a header of `name:TYPE` cells and its rows, tab-separated; anything else is `ok N rows` with insert
-/// id and warnings when there are any, or `error N (STATE): text`. Only a broken connection is an `Err`.
+/// A result set is a header of `name:TYPE` cells and its rows, tab-separated; anything else is `ok N rows`
+/// with insert id and warnings when there are any, or `error N (STATE): text`. Only a broken connection is an
+/// `Err`.
 pub fn of_text(conn: &mut mysql::Conn, sql: &str, unordered: bool) -> Result<Vec<String>, String> {
     let result = match conn.query_iter(sql) {
         Ok(result) => result,

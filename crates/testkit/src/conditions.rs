@@ -1,5 +1,5 @@
-//! Conditions of WHERE by chance: every operator that an index serves, beside constants of the column's kind and of others,
-//! in trees of AND, OR and NOT.
+//! Conditions of WHERE by chance: every operator that an index serves, beside constants of the column's kind
+//! and of others, in trees of AND, OR and NOT.
 
 use base::prng::Prng;
 
@@ -64,7 +64,8 @@ impl Dice {
         }
     }
 
-    /// A constant beside a column: mostly of its kind, now and then NULL, another kind, or beyond what the column holds.
+    /// A constant beside a column: mostly of its kind, now and then NULL, another kind, or beyond what the
+    /// column holds.
     fn constant(&mut self, kind: Kind) -> String {
         match self.below(16) {
             0 => "NULL".to_owned(),

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-/// Reads `args`, pairs of a flag in `flags` and its number, into the places beside the flags. `None`: they are anything
-/// else.
+/// Reads `args`, pairs of a flag in `flags` and its number, into the places beside the flags. `None`: they
+/// are anything else.
 pub fn numbers(args: &[String], flags: &mut [(&str, &mut u64)]) -> Option<()> {
     for pair in args.chunks(2) {
         let number = pair.get(1)?.parse().ok()?;

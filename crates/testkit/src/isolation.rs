@@ -17,8 +17,8 @@
 //! ----
 //! ok 1 rows
 //! ```
-//! The format is that of [`crate::script`]. A statement whose answer is `waits` is still at work after a while; the entry
-//! `answer` of the same connection has what it came to.
+//! The format is that of [`crate::script`]. A statement whose answer is `waits` is still at work after a
+//! while; the entry `answer` of the same connection has what it came to.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -63,8 +63,8 @@ impl Session {
     }
 }
 
-/// Runs one script file and returns what differs, one message per statement. With `record`, the file is rewritten with the
-/// answers of this server instead.
+/// Runs one script file and returns what differs, one message per statement. With `record`, the file is
+/// rewritten with the answers of this server instead.
 pub fn run_file(path: &Path, target: &Target, record: bool) -> Result<Vec<String>, String> {
     let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let mut entries = script::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;

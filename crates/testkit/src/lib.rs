@@ -1,7 +1,8 @@
-//! Test support: SQL scripts with recorded answers, a server under test, the formatting that makes answers comparable.
+//! Test support: SQL scripts with recorded answers, a server under test, the formatting that makes answers
+//! comparable.
 //!
-//! Scripts live in `tests/sql`. Their expected answers are recorded from a real MySQL server by the `record` binary and
-//! compared with this server's by `cargo test`; see [`script`] for the format.
+//! Scripts live in `tests/sql`. Their expected answers are recorded from a real MySQL server by the `record`
+//! binary and compared with this server's by `cargo test`; see [`script`] for the format.
 
 pub mod access;
 pub mod answer;

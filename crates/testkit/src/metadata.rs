@@ -8,10 +8,10 @@
 //! price * ? NEWDECIMAL(45,32) binary BINARY
 //! ```
 //!
-//! A line has the name, the type with length and decimals, the character set, the flags, and where the column comes from:
-//! schema, original table and original name, then the name of the table in the statement. Lines of `?` come first. A
-//! statement without parameters is sent as text too. Lines after `text:` or `executed:` appear only where the definitions
-//! differ from those that the server gave when it prepared the statement.
+//! A line has the name, the type with length and decimals, the character set, the flags, and where the column
+//! comes from: schema, original table and original name, then the name of the table in the statement. Lines
+//! of `?` come first. A statement without parameters is sent as text too. Lines after `text:` or `executed:`
+//! appear only where the definitions differ from those that the server gave when it prepared the statement.
 
 use std::path::Path;
 

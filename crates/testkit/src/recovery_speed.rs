@@ -1,8 +1,8 @@
 //! How fast a server applies its log after a kill.
 //!
-//! Clients update rows of a table that fits the buffer pool, drawn at random, until the log has the size wanted; the server is
-//! killed, and started on copies of what it left. The figures are those that it logs itself. The log is in the kernel's page
-//! cache, as it was written just before.
+//! Clients update rows of a table that fits the buffer pool, drawn at random, until the log has the size
+//! wanted; the server is killed, and started on copies of what it left. The figures are those that it logs
+//! itself. The log is in the kernel's page cache, as it was written just before.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -114,7 +114,8 @@ fn connect(server: &TestServer) -> Result<mysql::Conn, String> {
     Target { port: server.port, user: "root".to_owned() }.connect(None)
 }
 
-/// What a process has used so far; the kernel counts hundredths. Says more than the clock where others are at work.
+/// What a process has used so far; the kernel counts hundredths. Says more than the clock where others are at
+/// work.
 fn processor_seconds(pid: u32) -> Result<f64, String> {
     let path = format!("/proc/{pid}/stat");
     let stat = std::fs::read_to_string(&path).map_err(|e| format!("{path}: {e}"))?;

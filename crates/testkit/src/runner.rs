@@ -40,8 +40,8 @@ fn send_file(name: &[u8], file: &mut LocalInfile<'_>) -> io::Result<()> {
 /// Schema that every script works in; dropped and made anew before it.
 const SCHEMA: &str = "test_script";
 
-/// Runs one script file and returns what differs, one message per statement. With `record`, the file is rewritten with
-/// the answers of this server instead.
+/// Runs one script file and returns what differs, one message per statement. With `record`, the file is
+/// rewritten with the answers of this server instead.
 pub fn run_file(path: &Path, target: &Target, record: bool) -> Result<Vec<String>, String> {
     let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let mut entries = script::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -79,7 +79,8 @@ pub fn answered(mut entries: Vec<script::Entry>, target: &Target) -> Result<Vec<
     Ok(entries)
 }
 
-/// A plain query that neither sets variables nor tells of the statement before can run a second time, prepared.
+/// A plain query that neither sets variables nor tells of the statement before can run a second time,
+/// prepared.
 fn is_query(sql: &str) -> bool {
     let is_select = sql.trim_start().get(..6).is_some_and(|word| word.eq_ignore_ascii_case("select"));
     is_select && ![":=", "ROW_COUNT()", "FOUND_ROWS"].iter().any(|word| sql.contains(word))

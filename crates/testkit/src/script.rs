@@ -12,8 +12,9 @@
 //! error 1062 (23000): Duplicate entry '1' for key 't.PRIMARY'
 //! ```
 //!
-//! Blank lines separate entries. A statement may span lines. `[name]` before it chooses a connection of that name, opened
-//! at first use. `[unordered]` sorts the rows before they are compared. Columns are separated by tabs.
+//! Blank lines separate entries. A statement may span lines. `[name]` before it chooses a connection of that
+//! name, opened at first use. `[unordered]` sorts the rows before they are compared. Columns are separated by
+//! tabs.
 
 /// One statement and its recorded answer.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! A folder of scripts as tests, one a script.
 
-/// Makes a test of each script `NAME.test` in `tests/FOLDER`, run by `RUN_FILE` against a server of its own, and one that
-/// no script is left out. For tests of the crate with the server's binary.
+/// Makes a test of each script `NAME.test` in `tests/FOLDER`, run by `RUN_FILE` against a server of its own,
+/// and one that no script is left out. For tests of the crate with the server's binary.
 #[macro_export]
 macro_rules! script_tests {
     ($folder:literal, $run_file:path; $($name:ident),+ $(,)?) => {

@@ -45,7 +45,8 @@ impl TestServer {
                 let port = line.split_once("ready for connections. port: ").and_then(|(_, rest)| {
                     rest.split_whitespace().next().and_then(|number| number.parse::<u16>().ok())
                 });
-                // The receiver is gone once the port is known; later lines are read only to keep the pipe empty.
+                // The receiver is gone once the port is known; later lines are read only to keep the pipe
+                // empty.
                 let _ = sender.send(port.ok_or(line));
             }
         });
@@ -91,8 +92,8 @@ impl TestServer {
         }
     }
 
-    /// Starts `binary` on `datadir` and ends the process after `pause` as a power failure would. True if it was not ready by
-    /// then: its recovery was cut short.
+    /// Starts `binary` on `datadir` and ends the process after `pause` as a power failure would. True if it
+    /// was not ready by then: its recovery was cut short.
     pub fn kill_start(
         binary: &Path,
         datadir: &Path,
@@ -137,8 +138,8 @@ impl TestServer {
     }
 }
 
-/// Returns the server that tests start: the one that the environment variable `RATCHETD_UNDER_TEST` names, else `built`.
-/// So the same tests run against the server of another profile, such as the released one.
+/// Returns the server that tests start: the one that the environment variable `RATCHETD_UNDER_TEST` names,
+/// else `built`. So the same tests run against the server of another profile, such as the released one.
 pub fn binary_under_test(built: &Path) -> PathBuf {
     std::env::var_os("RATCHETD_UNDER_TEST").map_or_else(|| built.to_owned(), PathBuf::from)
 }

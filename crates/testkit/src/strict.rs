@@ -1,7 +1,8 @@
 //! A client that accepts no packet but a well-formed one, and runs scripts to see them.
 //!
-//! It decodes every answer to its last byte: packet numbers, column definitions, rows in text and binary form, and the packets
-//! that end them. What it finds wrong is an error; what statements answer is compared elsewhere.
+//! It decodes every answer to its last byte: packet numbers, column definitions, rows in text and binary
+//! form, and the packets that end them. What it finds wrong is an error; what statements answer is compared
+//! elsewhere.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -404,7 +405,8 @@ fn binary_value(fields: &mut Fields<'_>, code: u8) -> Result<()> {
     fields.bytes(usize::from(n)).map(|_| ())
 }
 
-/// Runs the statements of a script as text, by clients of newer and older forms, and prepared, and returns what was malformed.
+/// Runs the statements of a script as text, by clients of newer and older forms, and prepared, and returns
+/// what was malformed.
 ///
 /// # Errors
 /// The script cannot be read, or the server not be reached.

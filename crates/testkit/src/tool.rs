@@ -13,8 +13,8 @@ pub struct Outcome {
     pub success: bool,
 }
 
-/// Runs `program` in `folder` with `args` and `input` until it ends. Its output is flushed line by line, so that lines
-/// of both streams keep their order.
+/// Runs `program` in `folder` with `args` and `input` until it ends. Its output is flushed line by line, so
+/// that lines of both streams keep their order.
 ///
 /// # Errors
 /// The program, or `stdbuf`, is not installed: a sentence that says so.

@@ -4,12 +4,14 @@ use std::fmt::Debug;
 
 use crate::transaction::Isolation;
 
-/// The session of a transaction as its server knows it. Answers while locks are held: briefly, and without waiting.
+/// The session of a transaction as its server knows it. Answers while locks are held: briefly, and without
+/// waiting.
 pub trait Client: Send + Sync + Debug {
     /// Who it is and what it does.
     fn describe(&self) -> ClientInfo;
 
-    /// Whether nobody is there any more to hear the answer. Asked now and then while the transaction waits, with no latch held.
+    /// Whether nobody is there any more to hear the answer. Asked now and then while the transaction waits,
+    /// with no latch held.
     fn is_gone(&self) -> bool;
 
     /// Whether its statement or itself was killed. Asked likewise.

@@ -4,9 +4,9 @@
 //!  bit 63 ......... 2   1..0
 //!  commit number        kind: 0 in progress, 1 committing, 2 committed, 3 rolled back
 //! ```
-//! One word an id, in chunks. A chunk goes once every transaction in it is settled: seen by all, or gone for all. An id
-//! without a word is settled. The transactions that a start found unfinished have words of their own: all other ids from
-//! before the start are settled.
+//! One word an id, in chunks. A chunk goes once every transaction in it is settled: seen by all, or gone for
+//! all. An id without a word is settled. The transactions that a start found unfinished have words of their
+//! own: all other ids from before the start are settled.
 
 use std::sync::Arc;
 
@@ -58,7 +58,8 @@ impl Ending {
     }
 }
 
-/// The words of consecutive ids. A session keeps the chunk of its last id, where its next one is most likely, too.
+/// The words of consecutive ids. A session keeps the chunk of its last id, where its next one is most likely,
+/// too.
 #[derive(Debug)]
 pub(crate) struct Chunk {
     first: u64,
@@ -77,8 +78,8 @@ impl Chunk {
         self.word(id).is_some()
     }
 
-    /// `id`, in progress and in this chunk, is about to get its commit number: who needs to know whether it is seen waits
-    /// from here on.
+    /// `id`, in progress and in this chunk, is about to get its commit number: who needs to know whether it
+    /// is seen waits from here on.
     #[inline]
     pub(crate) fn begin_commit(&self, id: TrxId) {
         if let Some(word) = self.word(id) {
@@ -244,8 +245,8 @@ impl CommitTable {
         self.directory.load().word(id).is_some_and(|word| word.load(Ordering::SeqCst) & KIND < COMMITTED)
     }
 
-    /// Whether a view of the number `number` sees what `id` has done. Waits while the id is about to get its number, which
-    /// needs no page latch.
+    /// Whether a view of the number `number` sees what `id` has done. Waits while the id is about to get its
+    /// number, which needs no page latch.
     #[inline(never)]
     pub(crate) fn is_visible(&self, id: TrxId, number: Lsn) -> bool {
         let directory = self.directory.load();

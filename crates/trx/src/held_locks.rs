@@ -7,8 +7,8 @@ use crate::metadata_lock::{MetadataLock, TableUse};
 /// Locks that are remembered between transactions, at most.
 const KEPT_LOCKS: usize = 16;
 
-/// Locks held shared, in the order they were taken. Those of the last transaction are remembered: a session that uses the
-/// same tables again does not count references to them each time.
+/// Locks held shared, in the order they were taken. Those of the last transaction are remembered: a session
+/// that uses the same tables again does not count references to them each time.
 #[derive(Debug, Default)]
 pub(crate) struct HeldLocks {
     /// Those held, then some that were; what each is held for.

@@ -1,5 +1,5 @@
-//! Transactions: ids, read views, undo records, locks, savepoints. Data and waiting only; what a row change means,
-//! how it is rolled back and purged is behaviour of `engine`.
+//! Transactions: ids, read views, undo records, locks, savepoints. Data and waiting only; what a row change
+//! means, how it is rolled back and purged is behaviour of `engine`.
 //!
 //! ```text
 //!  TrxSystem --- next id, commit numbers, purge horizon, published views, locks, purge queue
@@ -10,19 +10,20 @@
 //! ```
 //!
 //! # Invariants
-//! 1. A transaction's commit number is where its commit ends in the log. A view sees the commits up to a number; those of
-//!    ids below its limit are among them.
-//! 2. A view is published before it is used; undo of a transaction is kept until every published number is as great as its
-//!    own.
-//! 3. Undo words are written before a page points at them (the page latch orders both) and never change until their
-//!    chunk is freed.
-//! 4. Nobody waits for a metadata lock that is granted to a session which itself waits: exclusive ones are taken by
-//!    definition changes and LOCK TABLES, which hold no row locks and wait for nothing while holding one.
+//! 1. A transaction's commit number is where its commit ends in the log. A view sees the commits up to a
+//!    number; those of ids below its limit are among them.
+//! 2. A view is published before it is used; undo of a transaction is kept until every published number is as
+//!    great as its own.
+//! 3. Undo words are written before a page points at them (the page latch orders both) and never change until
+//!    their chunk is freed.
+//! 4. Nobody waits for a metadata lock that is granted to a session which itself waits: exclusive ones are
+//!    taken by definition changes and LOCK TABLES, which hold no row locks and wait for nothing while holding
+//!    one.
 //!
 //! # Latching
-//! No function here takes a page latch. The undo mutex of a transaction is taken before page latches by whoever changes
-//! rows, and is held while that waits for a row; the lock table's mutex and the undo store's lock may be taken under page
-//! latches. Undo that was swapped may be read back under a shared one.
+//! No function here takes a page latch. The undo mutex of a transaction is taken before page latches by
+//! whoever changes rows, and is held while that waits for a row; the lock table's mutex and the undo store's
+//! lock may be taken under page latches. Undo that was swapped may be read back under a shared one.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]

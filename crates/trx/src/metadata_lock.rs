@@ -1,10 +1,10 @@
 //! Metadata locks: a table's definition stays while a transaction uses it.
 //!
-//! Shared for every statement, kept to the transaction's end; exclusive for definition changes and LOCK TABLES ... WRITE. Those
-//! who share say whether they change rows: LOCK TABLES ... READ keeps those out, and waits for them. A shared lock costs one
-//! compare-and-exchange. A session that already holds metadata locks passes a waiting (not a granted) request
-//! to keep it out, so that two sessions cannot wait for each other; one that holds none queues behind it, so that the
-//! request is not starved.
+//! Shared for every statement, kept to the transaction's end; exclusive for definition changes and LOCK
+//! TABLES ... WRITE. Those who share say whether they change rows: LOCK TABLES ... READ keeps those out, and
+//! waits for them. A shared lock costs one compare-and-exchange. A session that already holds metadata locks
+//! passes a waiting (not a granted) request to keep it out, so that two sessions cannot wait for each other;
+//! one that holds none queues behind it, so that the request is not starved.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -76,7 +76,8 @@ impl TableUse {
 pub struct ExclusiveWait {
     /// How long.
     pub timeout: Duration,
-    /// The session that asks; 0: one that locks no tables. One that has the table locked for writing has what it asks for.
+    /// The session that asks; 0: one that locks no tables. One that has the table locked for writing has what
+    /// it asks for.
     pub session: u64,
     /// Its client: the wait ends when that is killed or gone.
     pub client: Option<Arc<dyn Client>>,
@@ -131,7 +132,8 @@ impl MetadataLock {
         self.wait_unless(timeout, None, || self.try_shared(use_, may_pass))
     }
 
-    /// As [`MetadataLock::lock_shared`]; ends with [`Error::Interrupted`] when `stop` says so, which is asked now and then.
+    /// As [`MetadataLock::lock_shared`]; ends with [`Error::Interrupted`] when `stop` says so, which is asked
+    /// now and then.
     pub(crate) fn lock_shared_unless(
         &self,
         use_: TableUse,
@@ -199,7 +201,8 @@ impl MetadataLock {
     /// Gives a shared lock back.
     #[inline]
     pub fn unlock_shared(&self, use_: TableUse) {
-        // Release pairs with the acquire in `lock_exclusive`: uses of the old definition come before the change.
+        // Release pairs with the acquire in `lock_exclusive`: uses of the old definition come before the
+        // change.
         let before = self.state.fetch_sub(use_.count(), Ordering::Release);
         debug_assert!(before & SHARERS != 0, "metadata lock is not held");
         if before & (PENDING | PENDING_READ_ONLY) != 0 {
@@ -224,8 +227,8 @@ impl MetadataLock {
         locked
     }
 
-    /// As [`MetadataLock::lock_read_only`], but that nobody else may keep rows from changing either: one rebuild of a table runs at a
-    /// time. The session of `wait` may have the table for itself.
+    /// As [`MetadataLock::lock_read_only`], but that nobody else may keep rows from changing either: one
+    /// rebuild of a table runs at a time. The session of `wait` may have the table for itself.
     pub fn lock_for_rebuild(&self, wait: &ExclusiveWait) -> Result<(), Error> {
         let passes = if self.is_owned_by(wait.session) { OWNED } else { 0 };
         let blockers = (EXCLUSIVE | OWNED | PENDING | WRITERS | READ_ONLYS) & !passes;
@@ -238,8 +241,8 @@ impl MetadataLock {
         locked
     }
 
-    /// Makes the caller's lock of [`MetadataLock::lock_for_rebuild`] the exclusive one, waiting as long as `wait` says. After an error
-    /// the caller still has the lock that it had.
+    /// Makes the caller's lock of [`MetadataLock::lock_for_rebuild`] the exclusive one, waiting as long as
+    /// `wait` says. After an error the caller still has the lock that it had.
     pub fn make_exclusive(&self, wait: &ExclusiveWait) -> Result<(), Error> {
         let passes = if self.is_owned_by(wait.session) { OWNED } else { 0 };
         let blockers = (EXCLUSIVE | OWNED | SHARERS) & !passes;
@@ -265,7 +268,8 @@ impl MetadataLock {
         self.wake();
     }
 
-    /// Takes the exclusive lock, waiting as long as `wait` says. The caller shares no metadata lock on this table.
+    /// Takes the exclusive lock, waiting as long as `wait` says. The caller shares no metadata lock on this
+    /// table.
     pub fn lock_exclusive(&self, wait: &ExclusiveWait) -> Result<(), Error> {
         let passes = if self.is_owned_by(wait.session) { OWNED } else { 0 };
         let locked = self.wait(wait, || {

@@ -38,13 +38,14 @@ impl ReadView {
         ReadView { limit: 0, number: u64::MAX, own: 0, mixed: false }
     }
 
-    /// What commits up to `number` left, at or above the purge horizon. Nothing may be purged while it is used, for it is
-    /// not published: for checks.
+    /// What commits up to `number` left, at or above the purge horizon. Nothing may be purged while it is
+    /// used, for it is not published: for checks.
     pub const fn at(number: Lsn) -> Self {
         ReadView { limit: 0, number: number.0, own: 0, mixed: false }
     }
 
-    /// Whether changes by `id` are visible. Cost: one compare for settled rows, else a look at how the id has ended.
+    /// Whether changes by `id` are visible. Cost: one compare for settled rows, else a look at how the id has
+    /// ended.
     #[inline(always)]
     pub fn sees(&self, trx: &TrxSystem, id: TrxId) -> bool {
         id.0 < self.limit || id.0 == self.own || trx.commits.is_visible(id, Lsn(self.number))
@@ -56,8 +57,9 @@ impl ReadView {
         max_trx.0 < self.limit
     }
 
-    /// Whether the transaction has changed a row over a version that the view does not see. Such a row's secondary
-    /// entries, some closed by a writer the view does not see, do not tell alone which of them is the row's.
+    /// Whether the transaction has changed a row over a version that the view does not see. Such a row's
+    /// secondary entries, some closed by a writer the view does not see, do not tell alone which of them is
+    /// the row's.
     #[inline]
     pub fn is_mixed(&self) -> bool {
         self.mixed

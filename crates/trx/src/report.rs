@@ -33,8 +33,8 @@ impl TrxInfo {
 }
 
 impl TrxSystem {
-    /// The transaction of every session that has had one, and those that the start found unfinished. Each is true at some
-    /// moment of the call.
+    /// The transaction of every session that has had one, and those that the start found unfinished. Each is
+    /// true at some moment of the call.
     pub fn transactions(&self) -> Vec<TrxInfo> {
         let slots = self.slots.all();
         let described = slots.iter().filter_map(|slot| {

@@ -47,8 +47,8 @@ impl TrxSlot {
 
     /// Takes a snapshot of the newest commit number and publishes it.
     ///
-    /// All accesses are sequentially consistent: either purge, which loads the number first and the slots then, finds
-    /// the slot filled, or the re-check here finds the number purge went by and publishes again.
+    /// All accesses are sequentially consistent: either purge, which loads the number first and the slots
+    /// then, finds the slot filled, or the re-check here finds the number purge went by and publishes again.
     /// Cost: one load, one exchange, one load; no mutex. Repeats only when a commit came between.
     #[inline]
     pub(crate) fn publish(&self, newest: &AtomicU64) -> Lsn {
@@ -70,8 +70,8 @@ impl TrxSlot {
         self.view.store(IDLE, Ordering::Release);
     }
 
-    /// Notes, before the transaction's first undo part is appended to the log, where the log is. Checkpoints keep the log
-    /// from there on until the transaction has ended.
+    /// Notes, before the transaction's first undo part is appended to the log, where the log is. Checkpoints
+    /// keep the log from there on until the transaction has ended.
     #[inline]
     pub fn note_first_undo(&self, now: Lsn) {
         // Relaxed: who reads the log's tail after the part was appended has acquired this store, too.
@@ -161,7 +161,8 @@ impl Slots {
         self.add(TrxSlot::new(UndoLog::new(Arc::clone(store)), None))
     }
 
-    /// The slot of the unfinished transaction `id`, whose undo is `log` and begins in the redo log at `first_undo`.
+    /// The slot of the unfinished transaction `id`, whose undo is `log` and begins in the redo log at
+    /// `first_undo`.
     pub(crate) fn adopt(&self, id: TrxId, first_undo: Lsn, log: UndoLog) -> Arc<TrxSlot> {
         let slot = TrxSlot::new(log, Some(RealClock.monotonic_ns()));
         slot.set_id(id);
@@ -178,7 +179,8 @@ impl Slots {
     /// The lowest published number, at most `newest`, which the caller loaded before the call.
     pub(crate) fn oldest_view(&self, newest: Lsn) -> Lsn {
         let mut slots = self.0.lock();
-        // A slot only the registry knows has lost its session. Where that could not be rolled back, a shutdown tries again.
+        // A slot only the registry knows has lost its session. Where that could not be rolled back, a
+        // shutdown tries again.
         slots.retain(|slot| Arc::strong_count(slot) > 1 || slot.reads().0.is_some());
         let oldest = slots.iter().fold(newest.0, |oldest, slot| oldest.min(slot.view.load(Ordering::SeqCst)));
         Lsn(oldest)
@@ -202,7 +204,8 @@ impl Slots {
         self.0.lock().clone()
     }
 
-    /// The transactions that have logged undo and not ended, each with a position at or before its first undo part.
+    /// The transactions that have logged undo and not ended, each with a position at or before its first undo
+    /// part.
     pub(crate) fn unfinished(&self) -> Vec<(TrxId, Lsn)> {
         let state = |slot: &Arc<TrxSlot>| {
             let first_undo = slot.first_undo.load(Ordering::Acquire);

@@ -43,7 +43,8 @@ pub struct TrxSystem {
     next: AtomicU64,
     /// Every id below has ended, with a number up to `newest`.
     pub(crate) limit: AtomicU64,
-    /// The greatest commit number of a transaction that is about to be visible, or a later position of the log.
+    /// The greatest commit number of a transaction that is about to be visible, or a later position of the
+    /// log.
     newest: AtomicU64,
     pub(crate) commits: CommitTable,
     pub(crate) locks: LockTable,
@@ -60,8 +61,8 @@ pub struct TrxSystem {
 }
 
 impl TrxSystem {
-    /// A system whose first transaction gets `next_id` (above 0). Everything older is visible to all. Commit numbers are above
-    /// `log`.
+    /// A system whose first transaction gets `next_id` (above 0). Everything older is visible to all. Commit
+    /// numbers are above `log`.
     pub fn new(next_id: TrxId, log: Lsn) -> Arc<Self> {
         invariant!(next_id > TrxId::NONE, "transaction ids start at 1");
         Arc::new(TrxSystem {
@@ -98,7 +99,8 @@ impl TrxSystem {
         Lsn(self.newest.load(Ordering::SeqCst))
     }
 
-    /// Makes new views as new as `log`, a position that the log has reached: views from before have smaller numbers.
+    /// Makes new views as new as `log`, a position that the log has reached: views from before have smaller
+    /// numbers.
     pub fn advance(&self, log: Lsn) -> Lsn {
         Lsn(self.newest.fetch_max(log.0, Ordering::SeqCst).max(log.0))
     }
@@ -148,13 +150,14 @@ impl TrxSystem {
         id.0 >= self.limit.load(Ordering::SeqCst) && self.commits.is_in_progress(id)
     }
 
-    /// The number that `id` has ended with: its place in the order of commits. 0 if it is settled, `None` if it has not ended.
+    /// The number that `id` has ended with: its place in the order of commits. 0 if it is settled, `None` if
+    /// it has not ended.
     pub fn number(&self, id: TrxId) -> Option<Lsn> {
         self.commits.number(id)
     }
 
-    /// Ends the transaction `id` of `slot`: what it left is visible (commit) or gone (rolled back before the call). Its locks
-    /// are free. `finish` says how it ends, and logs that.
+    /// Ends the transaction `id` of `slot`: what it left is visible (commit) or gone (rolled back before the
+    /// call). Its locks are free. `finish` says how it ends, and logs that.
     /// # Errors  [`Error::ShuttingDown`]: [`TrxSystem::close`] has rolled it back, and ended it.
     #[inline]
     pub(crate) fn end(
@@ -228,14 +231,15 @@ impl TrxSystem {
         queue.insert(at, entry);
     }
 
-    /// The transactions that have logged undo and not ended, each with a position at or before its first undo part. Asked
-    /// after [`log::Log::safe_lsn`]: a transaction that is missing logs all its undo above.
+    /// The transactions that have logged undo and not ended, each with a position at or before its first undo
+    /// part. Asked after [`log::Log::safe_lsn`]: a transaction that is missing logs all its undo above.
     pub fn unfinished(&self) -> Vec<(TrxId, Lsn)> {
         self.slots.unfinished()
     }
 
-    /// Where the log of the undo begins, or before, of the committed transactions that purge has not done with. Asked after
-    /// [`TrxSystem::unfinished`], so that a transaction that ends in between is seen by one of the two.
+    /// Where the log of the undo begins, or before, of the committed transactions that purge has not done
+    /// with. Asked after [`TrxSystem::unfinished`], so that a transaction that ends in between is seen by one
+    /// of the two.
     pub fn first_unpurged(&self) -> Option<Lsn> {
         let queue = self.queue.lock();
         let waiting = queue.iter().map(|entry| entry.first_undo.0).min().unwrap_or(u64::MAX);
@@ -248,8 +252,8 @@ impl TrxSystem {
         self.slots.oldest_pin()
     }
 
-    /// Refuses further writers for good. Transactions that still write are undone by `roll_back`; their sessions learn
-    /// at their next call that they are gone. Waits for the changes that are being made.
+    /// Refuses further writers for good. Transactions that still write are undone by `roll_back`; their
+    /// sessions learn at their next call that they are gone. Waits for the changes that are being made.
     pub fn close<E>(&self, mut roll_back: impl FnMut(&mut UndoLog) -> Result<Ending, E>) -> Result<(), E> {
         self.closed.store(true, Ordering::SeqCst);
         self.locks.close();
@@ -270,8 +274,8 @@ impl TrxSystem {
         self.locks.wake_waiters();
     }
 
-    /// The oldest committed transaction with leftovers but for `passed_over` older ones, if its number is up to `horizon`, taken
-    /// from the queue.
+    /// The oldest committed transaction with leftovers but for `passed_over` older ones, if its number is up
+    /// to `horizon`, taken from the queue.
     pub fn next_purge(&self, horizon: Lsn, passed_over: usize) -> Option<PurgeEntry> {
         let mut queue = self.queue.lock();
         let entry = queue.get(passed_over).copied().filter(|entry| entry.number <= horizon);
@@ -283,17 +287,18 @@ impl TrxSystem {
         Some(entry)
     }
 
-    /// Takes back what [`TrxSystem::next_purge`] gave, because it could not be purged: it has its place in the queue again, and until
-    /// it is purged the log is kept for a start that does so.
+    /// Takes back what [`TrxSystem::next_purge`] gave, because it could not be purged: it has its place in
+    /// the queue again, and until it is purged the log is kept for a start that does so.
     pub fn return_purge(&self, entry: PurgeEntry) {
         let mut queue = self.queue.lock();
         let at = queue.partition_point(|queued| queued.number < entry.number);
         queue.insert(at, entry);
     }
 
-    /// Whether purge has begun with, or passed, the leftovers of `id`, or may pass them by since all views see what `id` has
-    /// done. Asked under the record's exclusive leaf latch by a rollback about to restore a delete mark of `id`: on
-    /// yes, purge may have visited the record already and will not come again, so that the record must go now.
+    /// Whether purge has begun with, or passed, the leftovers of `id`, or may pass them by since all views
+    /// see what `id` has done. Asked under the record's exclusive leaf latch by a rollback about to restore a
+    /// delete mark of `id`: on yes, purge may have visited the record already and will not come again, so
+    /// that the record must go now.
     pub fn purge_has_begun(&self, id: TrxId) -> bool {
         let number = self.commits.number(id);
         number.is_some_and(|number| number.0 <= self.purge_begun.load(Ordering::SeqCst))

@@ -45,8 +45,8 @@ pub struct BeginOptions {
     pub lock_wait: Duration,
     /// lock_wait_timeout, for metadata locks.
     pub metadata_wait: Duration,
-    /// innodb_snapshot_isolation: under REPEATABLE READ and SERIALIZABLE, what the view does not see is neither locked nor
-    /// changed.
+    /// innodb_snapshot_isolation: under REPEATABLE READ and SERIALIZABLE, what the view does not see is
+    /// neither locked nor changed.
     pub snapshot_isolation: bool,
 }
 
@@ -81,8 +81,8 @@ pub struct Span {
     pub off_page: bool,
 }
 
-/// Buffers of row operations, kept with the session so that no statement allocates. Their contents mean nothing
-/// between calls.
+/// Buffers of row operations, kept with the session so that no statement allocates. Their contents mean
+/// nothing between calls.
 #[derive(Debug, Default)]
 pub struct Buffers {
     /// A clustered key.
@@ -122,8 +122,8 @@ pub struct WriteParts<'t> {
     pub ends: bool,
 }
 
-/// A session's transaction. The object is used again by the session's next transaction; between two it holds nothing.
-/// Dropping it while a transaction is open rolls back.
+/// A session's transaction. The object is used again by the session's next transaction; between two it holds
+/// nothing. Dropping it while a transaction is open rolls back.
 pub struct Trx {
     system: Arc<TrxSystem>,
     owner: Arc<dyn Abandon>,
@@ -233,9 +233,9 @@ impl Trx {
         &self.options
     }
 
-    /// The view of consistent reads: the transaction's under REPEATABLE READ and SERIALIZABLE (taken by the first
-    /// read), the statement's under READ COMMITTED, the newest versions under READ UNCOMMITTED.
-    /// Cost: see [`TrxSlot`]; two loads when the view is there.
+    /// The view of consistent reads: the transaction's under REPEATABLE READ and SERIALIZABLE (taken by the
+    /// first read), the statement's under READ COMMITTED, the newest versions under READ UNCOMMITTED. Cost:
+    /// see [`TrxSlot`]; two loads when the view is there.
     #[inline]
     pub fn view(&mut self) -> ReadView {
         let own = self.id;
@@ -255,8 +255,8 @@ impl Trx {
         self.mixed = true;
     }
 
-    /// Keeps what is committed from here on from being purged, to the end of the statement at least. Under READ UNCOMMITTED
-    /// nothing else does, and the view stays what it is.
+    /// Keeps what is committed from here on from being purged, to the end of the statement at least. Under
+    /// READ UNCOMMITTED nothing else does, and the view stays what it is.
     pub fn keep_versions(&mut self) {
         if self.view.is_none() {
             let view = self.system.view(&self.slot, self.id);
@@ -338,15 +338,15 @@ impl Trx {
         if log.is_abandoned() { Err(Error::ShuttingDown) } else { Ok(log) }
     }
 
-    /// The next change of a row is the transaction's last one: it may be committed in one frame with it. It is over then but for
-    /// [`Trx::end`], and nothing may come in between that can fail.
+    /// The next change of a row is the transaction's last one: it may be committed in one frame with it. It
+    /// is over then but for [`Trx::end`], and nothing may come in between that can fail.
     #[inline]
     pub fn end_with_change(&mut self) {
         self.ends_with_change = true;
     }
 
-    /// The last change has committed the transaction by [`Locker::end_committed`] with a frame that ends at `end`. Its locks are
-    /// free. No latch is held.
+    /// The last change has committed the transaction by [`Locker::end_committed`] with a frame that ends at
+    /// `end`. Its locks are free. No latch is held.
     #[inline]
     pub fn note_committed(&mut self, end: Lsn) {
         if let Some(id) = self.id.take() {
@@ -403,8 +403,8 @@ impl Trx {
         self.savepoints.release(name)
     }
 
-    /// Takes a shared metadata lock to the end of the transaction. One that is held already costs a short search. True: it was
-    /// not held before.
+    /// Takes a shared metadata lock to the end of the transaction. One that is held already costs a short
+    /// search. True: it was not held before.
     #[inline(always)]
     pub fn lock_metadata(&mut self, lock: &Arc<MetadataLock>, use_: TableUse) -> Result<bool, Error> {
         if let Some(held) = self.metadata.use_of(lock) {
@@ -463,8 +463,8 @@ impl Trx {
         self.metadata.release_newest();
     }
 
-    /// Ends the transaction: commit as it stands, or after the engine has undone everything. Gives back locks, view,
-    /// metadata locks.
+    /// Ends the transaction: commit as it stands, or after the engine has undone everything. Gives back
+    /// locks, view, metadata locks.
     /// # Errors  [`Error::ShuttingDown`] when the engine had rolled it back; it is ended all the same.
     pub fn end(&mut self, ending: Ending) -> Result<(), Error> {
         self.end_with(|_| ending).map(drop)

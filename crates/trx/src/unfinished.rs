@@ -1,8 +1,8 @@
 //! Transactions that a crash left unfinished: in progress, with undo, without a session.
 //!
-//! A start finds them in the log and puts their undo back where the headers of their rows point. From then on they are as
-//! any transaction in progress is: views do not see their rows, the ids in their rows lock these, and their undo is kept.
-//! The engine rolls them back while clients work.
+//! A start finds them in the log and puts their undo back where the headers of their rows point. From then on
+//! they are as any transaction in progress is: views do not see their rows, the ids in their rows lock these,
+//! and their undo is kept. The engine rolls them back while clients work.
 
 use std::sync::Arc;
 
@@ -48,7 +48,8 @@ impl UnfinishedTrx {
         self.slot.undo.lock()
     }
 
-    /// Takes the lock of a table that the transaction has changed. False: somebody has it already, and clients are there.
+    /// Takes the lock of a table that the transaction has changed. False: somebody has it already, and
+    /// clients are there.
     pub fn hold(&mut self, lock: &Arc<MetadataLock>) -> bool {
         if self.metadata.use_of(lock).is_some() {
             return true;
@@ -62,7 +63,8 @@ impl UnfinishedTrx {
 }
 
 impl TrxSystem {
-    /// Makes the transactions `found`, in ascending order of their ids, transactions in progress. Nobody reads or writes yet.
+    /// Makes the transactions `found`, in ascending order of their ids, transactions in progress. Nobody
+    /// reads or writes yet.
     pub fn adopt(&self, found: Vec<FoundTrx>) -> Vec<UnfinishedTrx> {
         let ids: Vec<TrxId> = found.iter().map(|found| found.id).collect();
         if let Some(oldest) = ids.first()
@@ -83,7 +85,8 @@ impl TrxSystem {
         found.into_iter().map(adopt).collect()
     }
 
-    /// Ends `trx`, which was rolled back, as the log says: its locks are free. One that a shutdown has ended stays as it is.
+    /// Ends `trx`, which was rolled back, as the log says: its locks are free. One that a shutdown has ended
+    /// stays as it is.
     pub fn end_unfinished(&self, mut trx: UnfinishedTrx, ending: Ending) {
         {
             let mut log = trx.slot.undo.lock();

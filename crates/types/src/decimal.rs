@@ -1,7 +1,9 @@
-//! Exact decimal numbers: `DECIMAL(65,30)` and the somewhat wider values that arithmetic on them passes through.
+//! Exact decimal numbers: `DECIMAL(65,30)` and the somewhat wider values that arithmetic on them passes
+//! through.
 //!
-//! A value is `(-1)^neg * mag / 10^scale` with a 256-bit magnitude (76 digits). Arithmetic follows MySQL's rules for the
-//! scale of results. Values that fit 128 bits, nearly all in practice, never touch the wide code.
+//! A value is `(-1)^neg * mag / 10^scale` with a 256-bit magnitude (76 digits). Arithmetic follows MySQL's
+//! rules for the scale of results. Values that fit 128 bits, nearly all in practice, never touch the wide
+//! code.
 
 mod arith;
 mod convert;
@@ -64,7 +66,8 @@ impl Decimal {
         self.scale
     }
 
-    /// Digits in all, at least one, at least `scale`: the smallest precision of a type that holds the value as written.
+    /// Digits in all, at least one, at least `scale`: the smallest precision of a type that holds the value
+    /// as written.
     pub fn precision(&self) -> u32 {
         wide::digit_count(&self.mag).max(u32::from(self.scale)).max(1)
     }

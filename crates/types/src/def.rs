@@ -119,9 +119,9 @@ impl IndexDef {
     }
 }
 
-/// A table. `indexes[0]` is always the clustered index: the primary key if declared, else the first UNIQUE index whose
-/// columns are all NOT NULL (then `indexes[0].kind` is `Unique`), else a hidden row-id key (`hidden_row_id`), whose
-/// `indexes[0]` has no parts and the reserved name `GEN_CLUST_INDEX`.
+/// A table. `indexes[0]` is always the clustered index: the primary key if declared, else the first UNIQUE
+/// index whose columns are all NOT NULL (then `indexes[0].kind` is `Unique`), else a hidden row-id key
+/// (`hidden_row_id`), whose `indexes[0]` has no parts and the reserved name `GEN_CLUST_INDEX`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableDef {
     /// Stable id.
@@ -174,8 +174,8 @@ impl TableDef {
         &self.indexes[0]
     }
 
-    /// The parts of keys of the index at position `index`: those declared, and where it is not unique those of the clustered key
-    /// after them.
+    /// The parts of keys of the index at position `index`: those declared, and where it is not unique those
+    /// of the clustered key after them.
     pub fn key_parts(&self, index: usize) -> impl Iterator<Item = &KeyPart> + Clone {
         let def = &self.indexes[index];
         let has_tail = index != 0 && def.kind == IndexKind::Secondary;

@@ -1,4 +1,5 @@
-//! SQL types and values, DECIMAL, dates and times, collations, storage encodings, normalised keys, table definitions.
+//! SQL types and values, DECIMAL, dates and times, collations, storage encodings, normalised keys, table
+//! definitions.
 //!
 //! Knows nothing of pages, packets or statements. Three forms of a value meet here:
 //! - [`Value`]: what the interpreter computes with;

@@ -1,9 +1,9 @@
 //! Locales: the names of months and days, and how the digits of numbers are grouped.
 //!
 //! # Source
-//! `locale/names.tsv` holds what MySQL 9.7 answers for each of its locales, in the order of their numbers: name, months,
-//! short months, days from Monday on, short days, decimal point, separator of digit groups, lengths of these groups from
-//! the point on. Names within a column are parted by `|`.
+//! `locale/names.tsv` holds what MySQL 9.7 answers for each of its locales, in the order of their numbers:
+//! name, months, short months, days from Monday on, short days, decimal point, separator of digit groups,
+//! lengths of these groups from the point on. Names within a column are parted by `|`.
 
 use std::sync::LazyLock;
 

@@ -113,8 +113,8 @@ impl SqlModes {
         })
     }
 
-    /// Reads a comma-separated list; the error is the first name that is no mode. `NO_AUTO_CREATE_USER`, which old
-    /// clients still send, counts as no mode at all.
+    /// Reads a comma-separated list; the error is the first name that is no mode. `NO_AUTO_CREATE_USER`,
+    /// which old clients still send, counts as no mode at all.
     pub fn parse(list: &str) -> Result<SqlModes, String> {
         let mut modes = SqlModes::default();
         for name in list.split(',').filter(|name| !name.is_empty()) {

@@ -88,8 +88,8 @@ pub struct SqlType {
     pub unsigned: bool,
     /// ZEROFILL: display only.
     pub zerofill: bool,
-    /// Characters, bytes, bits, precision or display width, as the kind says. 0: the kind's own, or for TEXT and BLOB its
-    /// class's; calculated ones have the characters of their longest value.
+    /// Characters, bytes, bits, precision or display width, as the kind says. 0: the kind's own, or for TEXT
+    /// and BLOB its class's; calculated ones have the characters of their longest value.
     pub length: u32,
     /// Scale or fractional-second digits; 31 ("not fixed") for FLOAT and DOUBLE without a scale.
     pub decimals: u8,

@@ -3,7 +3,8 @@
 /// Of one index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyStatistics {
-    /// Rows that agree in the first part of the key, the first two, ..: the average over their distinct values, at least 1.
+    /// Rows that agree in the first part of the key, the first two, ..: the average over their distinct
+    /// values, at least 1.
     pub rows_per_prefix: Box<[f64]>,
     /// Part of the rows that are NULL in the first part, 0 to 1.
     pub null_share: f64,

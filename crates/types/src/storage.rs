@@ -17,7 +17,8 @@
 //! | 1, 2, 3, 4, 8 | SET | bit i = member i |
 //! | n | BINARY(n) | the bytes, padded with zero bytes |
 //!
-//! A fraction is an unsigned number of 1/100 (f = 1, 2), 1/10000 (3, 4) or 1/1000000 (5, 6) seconds in 1, 2 or 3 bytes.
+//! A fraction is an unsigned number of 1/100 (f = 1, 2), 1/10000 (3, 4) or 1/1000000 (5, 6) seconds in 1, 2
+//! or 3 bytes.
 //!
 //! Variable length: CHAR (trailing spaces trimmed), VARCHAR, VARBINARY, TEXT, BLOB: the bytes in the column's
 //! character set.
@@ -82,7 +83,8 @@ pub fn decimal_width(precision: u32) -> usize {
         let mut table = [1u8; 66];
         let mut p = 1;
         while p <= 65 {
-            // log2(10) = 3.321928094887...; no power of ten up to 10^65 is close enough to a power of two to matter.
+            // log2(10) = 3.321928094887...; no power of ten up to 10^65 is close enough to a power of two to
+            // matter.
             let bits = (p as u64 * 3_321_928_095).div_ceil(1_000_000_000) + 1;
             table[p] = bits.div_ceil(8) as u8;
             p += 1;

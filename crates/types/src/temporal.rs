@@ -1,7 +1,7 @@
 //! Dates, times and their zones, with MySQL's ranges, zero dates and loose literals.
 //!
-//! All three value types are packed integers whose order is chronological. Fractions are microseconds; how many digits
-//! are shown (`fsp`, 0..=6) belongs to the type of a column or expression, never to the value.
+//! All three value types are packed integers whose order is chronological. Fractions are microseconds; how
+//! many digits are shown (`fsp`, 0..=6) belongs to the type of a column or expression, never to the value.
 
 mod date;
 mod datetime;

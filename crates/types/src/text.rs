@@ -1,8 +1,8 @@
 //! Columns as text-protocol text, straight from storage bytes.
 //!
-//! A [`TextEncoder`] is compiled once per output column; writing a value then is one `match` and no allocation beyond
-//! the output's growth. [`crate::Value::write_text`] gives the same text by way of a value, except where the column's
-//! own display rules (ZEROFILL, fixed scale of DOUBLE) count.
+//! A [`TextEncoder`] is compiled once per output column; writing a value then is one `match` and no
+//! allocation beyond the output's growth. [`crate::Value::write_text`] gives the same text by way of a value,
+//! except where the column's own display rules (ZEROFILL, fixed scale of DOUBLE) count.
 
 use crate::storage::{
     fixed_width, read_datetime, read_int, read_time, read_timestamp, read_uint, read_year, write_decimal_text,

@@ -1,8 +1,8 @@
 //! The values that expressions compute with.
 //!
-//! [`Value`] borrows its bytes from a record, a packet or an arena; [`OwnedValue`] is the same with its own bytes, for
-//! constants, parameters and variables. Conversions follow MySQL and say what was lost; the caller decides whether that
-//! is a warning or an error.
+//! [`Value`] borrows its bytes from a record, a packet or an arena; [`OwnedValue`] is the same with its own
+//! bytes, for constants, parameters and variables. Conversions follow MySQL and say what was lost; the caller
+//! decides whether that is a warning or an error.
 
 pub(crate) mod digits;
 mod message;
@@ -26,8 +26,8 @@ pub type Members = Arc<[Box<[u8]>]>;
 
 /// One SQL value. `Copy`, 48 bytes.
 ///
-/// ENUM, SET, BIT and YEAR keep their nature because it depends on the context which of their two faces shows: text
-/// ([`Value::write_text`]) or number ([`Value::to_i64`] and the others).
+/// ENUM, SET, BIT and YEAR keep their nature because it depends on the context which of their two faces
+/// shows: text ([`Value::write_text`]) or number ([`Value::to_i64`] and the others).
 #[derive(Clone, Copy, Debug)]
 pub enum Value<'a> {
     /// NULL.
@@ -61,7 +61,8 @@ pub enum Value<'a> {
     Bit {
         /// The bits.
         value: u64,
-        /// Bytes of its text: n / 8 rounded up. Above 8: the greatest number that a column takes of a literal with more bits.
+        /// Bytes of its text: n / 8 rounded up. Above 8: the greatest number that a column takes of a literal
+        /// with more bits.
         bytes: u8,
     },
     /// ENUM.
@@ -166,7 +167,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value's text: borrowed where it exists as bytes, else written to `scratch` (whose former content is lost).
+    /// The value's text: borrowed where it exists as bytes, else written to `scratch` (whose former content
+    /// is lost).
     pub fn as_text<'b>(&self, scratch: &'b mut Vec<u8>) -> &'b [u8]
     where
         'a: 'b,
@@ -182,7 +184,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Order of two values of one kind, strings by bytes; `None` for NULL or different kinds. Int and UInt are one kind.
+    /// Order of two values of one kind, strings by bytes; `None` for NULL or different kinds. Int and UInt
+    /// are one kind.
     pub fn cmp_same_kind(&self, other: &Value<'_>) -> Option<Ordering> {
         Some(match (self, other) {
             (Value::Int(a), Value::Int(b)) => a.cmp(b),

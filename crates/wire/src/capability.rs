@@ -7,7 +7,8 @@ use std::ops::{BitAnd, BitOr};
 pub struct Capabilities(pub u32);
 
 impl Capabilities {
-    /// Longer password hashes (always on); MariaDB clients leave it out to announce their extended capabilities.
+    /// Longer password hashes (always on); MariaDB clients leave it out to announce their extended
+    /// capabilities.
     pub const LONG_PASSWORD: Self = Self(1);
     /// Report rows found instead of rows changed.
     pub const FOUND_ROWS: Self = Self(1 << 1);
@@ -94,8 +95,8 @@ impl Capabilities {
         self.0 & flags.0 == flags.0
     }
 
-    /// Whether packets have another form after a handshake that ends with this set than with `offered`: a client that takes
-    /// an offer for granted can neither be understood nor answered.
+    /// Whether packets have another form after a handshake that ends with this set than with `offered`: a
+    /// client that takes an offer for granted can neither be understood nor answered.
     pub fn changes_packets_beyond(self, offered: Self) -> bool {
         let changing = Self(Self::COMPRESS.0 | Self::ZSTD.0);
         self.0 & changing.0 & !offered.0 != 0

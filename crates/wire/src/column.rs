@@ -209,8 +209,8 @@ pub struct ColumnDefinition<'a> {
 }
 
 impl<'a> ColumnDefinition<'a> {
-    /// A column called `name` of type `ty`, as a table holds it, sent in `charset`. Callers add table names, NOT NULL and
-    /// the flags of keys and defaults.
+    /// A column called `name` of type `ty`, as a table holds it, sent in `charset`. Callers add table names,
+    /// NOT NULL and the flags of keys and defaults.
     pub fn of_column(name: &'a str, ty: &SqlType, charset: ResultCharset) -> Self {
         let decimals = if is_text_kind(ty.kind) { 0 } else { ty.decimals };
         // A column of NULLs, which only temporary tables have, is an empty text.

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// A packet that cannot be accepted. The connection that sent it is beyond repair, except where a variant says so.
+/// A packet that cannot be accepted. The connection that sent it is beyond repair, except where a variant
+/// says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {

@@ -1,13 +1,15 @@
-//! MySQL's client/server protocol as pure bytes: framing, messages, value encodings and authentication exchanges.
+//! MySQL's client/server protocol as pure bytes: framing, messages, value encodings and authentication
+//! exchanges.
 //!
-//! No sockets and no SQL live here. A connection feeds received bytes to a [`PacketReader`] and writes everything it
-//! answers into one [`OutBuffer`], which the caller sends whole: one receive and one send per statement.
+//! No sockets and no SQL live here. A connection feeds received bytes to a [`PacketReader`] and writes
+//! everything it answers into one [`OutBuffer`], which the caller sends whole: one receive and one send per
+//! statement.
 //!
 //! Invariants:
-//! 1. Bytes from outside are decoded by [`decode::Decoder`] alone. It never panics: every malformed packet ends in
-//!    [`Error`], and after a packet was decoded nothing re-checks it.
-//! 2. A packet is opened by [`OutBuffer::begin_packet`] and closed by [`OutBuffer::end_packet`], never nested. Its
-//!    header is written when it closes; a body of 16 MiB or more is split there.
+//! 1. Bytes from outside are decoded by [`decode::Decoder`] alone. It never panics: every malformed packet
+//!    ends in [`Error`], and after a packet was decoded nothing re-checks it.
+//! 2. A packet is opened by [`OutBuffer::begin_packet`] and closed by [`OutBuffer::end_packet`], never
+//!    nested. Its header is written when it closes; a body of 16 MiB or more is split there.
 //! 3. Passwords and their hashes never appear in errors or debug output.
 //!
 //! # Source

@@ -25,8 +25,8 @@ pub struct Mark {
 
 /// All packets of an answer, back to back, in one growing allocation that lives as long as its connection.
 ///
-/// Appending never fails; memory is bounded by flushing at [`FLUSH_BYTES`] between rows. Behind the packets there is room
-/// that was written before: an append stores into it, and nothing is filled with zeros twice.
+/// Appending never fails; memory is bounded by flushing at [`FLUSH_BYTES`] between rows. Behind the packets
+/// there is room that was written before: an append stores into it, and nothing is filled with zeros twice.
 #[derive(Debug, Default)]
 pub struct OutBuffer {
     /// The packets, then room.
@@ -66,7 +66,8 @@ impl OutBuffer {
         self.store([0; HEADER_BYTES]);
     }
 
-    /// Closes the packet opened last: fills in its header, and splits the body if it is too long for one packet.
+    /// Closes the packet opened last: fills in its header, and splits the body if it is too long for one
+    /// packet.
     #[inline]
     pub fn end_packet(&mut self) {
         let body = self.len - self.packet_at - HEADER_BYTES;
@@ -89,7 +90,8 @@ impl OutBuffer {
         self.sequence = self.sequence.wrapping_add(1);
     }
 
-    /// As [`OutBuffer::put_packet`] of a packet that goes on with `rest`, together shorter than [`MAX_BODY_BYTES`].
+    /// As [`OutBuffer::put_packet`] of a packet that goes on with `rest`, together shorter than
+    /// [`MAX_BODY_BYTES`].
     #[inline]
     pub fn put_packet_with<const N: usize>(&mut self, mut packet: [u8; N], rest: &[u8]) {
         const { assert!(HEADER_BYTES <= N && N < MAX_BODY_BYTES, "a header fits") };
@@ -104,8 +106,8 @@ impl OutBuffer {
         self.sequence = self.sequence.wrapping_add(1);
     }
 
-    /// Appends `count` whole packets whose headers are numbered on from 1. Only as the first of an answer, whose number
-    /// that is.
+    /// Appends `count` whole packets whose headers are numbered on from 1. Only as the first of an answer,
+    /// whose number that is.
     #[inline]
     pub fn put_first_packets(&mut self, packets: &[u8], count: u8) {
         debug_assert_eq!(self.sequence, FIRST_SEQUENCE, "packets made for the start of an answer");
@@ -127,7 +129,8 @@ impl OutBuffer {
         self.sequence = self.sequence.wrapping_add(1);
     }
 
-    /// Closes a packet of 16 MiB or more: moves the tail behind each full part to make room for the next header.
+    /// Closes a packet of 16 MiB or more: moves the tail behind each full part to make room for the next
+    /// header.
     #[cold]
     #[expect(clippy::indexing_slicing, reason = "the packet was opened here")]
     fn split_packet(&mut self) {
@@ -178,7 +181,8 @@ impl OutBuffer {
         self.rewind(self.answer)
     }
 
-    /// Removes every packet added since `mark`. False, and nothing removed, if some of it has been sent already.
+    /// Removes every packet added since `mark`. False, and nothing removed, if some of it has been sent
+    /// already.
     pub fn rewind(&mut self, mark: Mark) -> bool {
         if mark.sent != self.sent {
             return false;
@@ -188,7 +192,8 @@ impl OutBuffer {
         true
     }
 
-    /// Writes all pending packets to `target` with one `write_all` and empties the buffer. Call between packets.
+    /// Writes all pending packets to `target` with one `write_all` and empties the buffer. Call between
+    /// packets.
     #[inline]
     pub fn flush_to<W: io::Write + ?Sized>(&mut self, target: &mut W) -> io::Result<()> {
         if self.len == 0 {

@@ -18,7 +18,8 @@ enum Body {
     None,
     /// In the receive buffer.
     Here { start: usize, end: usize },
-    /// In the assembly buffer, but for this number of bytes of the part that arrives, and for another part if one follows.
+    /// In the assembly buffer, but for this number of bytes of the part that arrives, and for another part if
+    /// one follows.
     Part { missing: usize, another: bool },
     /// In the assembly buffer.
     Assembled,
@@ -32,9 +33,9 @@ enum Body {
 ///     handle(reader.packet());
 /// }
 /// ```
-/// Packets that arrived together are handed out without another receive. A packet longer than the buffer, or split
-/// into parts of 16 MiB, is assembled in a second buffer that grows with the bytes that really arrive: a forged length
-/// costs nothing.
+/// Packets that arrived together are handed out without another receive. A packet longer than the buffer, or
+/// split into parts of 16 MiB, is assembled in a second buffer that grows with the bytes that really arrive:
+/// a forged length costs nothing.
 #[derive(Debug)]
 pub struct PacketReader {
     buffer: Vec<u8>,
@@ -169,8 +170,8 @@ impl PacketReader {
         }
     }
 
-    /// Moves the packet into `into`, whose bytes are replaced, so that it outlives further reads. A long packet is not
-    /// copied.
+    /// Moves the packet into `into`, whose bytes are replaced, so that it outlives further reads. A long
+    /// packet is not copied.
     pub fn take_packet(&mut self, into: &mut Vec<u8>) {
         into.clear();
         if self.body == Body::Assembled {

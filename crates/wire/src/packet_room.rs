@@ -27,8 +27,8 @@ impl OutBuffer {
 }
 
 impl PacketRoom<'_> {
-    /// Appends a packet. `write` stores its body, of less than [`MAX_BODY_BYTES`], at the start of the room that it is
-    /// given, and gives back what is behind it. Cost: about 10 instructions.
+    /// Appends a packet. `write` stores its body, of less than [`MAX_BODY_BYTES`], at the start of the room
+    /// that it is given, and gives back what is behind it. Cost: about 10 instructions.
     #[inline(always)]
     pub fn packet(&mut self, write: impl FnOnce(&mut [u8]) -> &mut [u8]) {
         let (header, room) = std::mem::take(&mut self.rest).split_at_mut(HEADER_BYTES);

@@ -186,7 +186,8 @@ pub fn write_column_count(out: &mut OutBuffer, columns: usize) {
     out.end_packet();
 }
 
-/// Writes what stands between column definitions and rows: an EOF packet, or nothing under CLIENT_DEPRECATE_EOF.
+/// Writes what stands between column definitions and rows: an EOF packet, or nothing under
+/// CLIENT_DEPRECATE_EOF.
 #[inline]
 pub fn write_columns_end(
     out: &mut OutBuffer,
@@ -215,7 +216,8 @@ pub fn write_eof(out: &mut OutBuffer, status: ServerStatus, warnings: u16) {
     out.put_packet([0, 0, 0, 0, 0xfe, w, x, s, t]);
 }
 
-/// Writes an ERR packet. `message` is cut to the 511 bytes that clients have room for, at a character boundary.
+/// Writes an ERR packet. `message` is cut to the 511 bytes that clients have room for, at a character
+/// boundary.
 #[cold]
 pub fn write_error(out: &mut OutBuffer, code: u16, sqlstate: [u8; 5], message: &str) {
     out.begin_packet();

@@ -1,9 +1,9 @@
 //! Binary rows: a NULL bitmap, then the values of the columns that are not NULL.
 //!
-//! Integers and floats go in with [`OutBuffer::put_u8`] to [`OutBuffer::put_u64`] in the column's own width (YEAR as
-//! 2 bytes, MEDIUMINT as 4, FLOAT and DOUBLE as their bits); DECIMAL, BIT and everything textual with
-//! [`OutBuffer::put_lenenc_bytes`]; dates and times with [`BinaryDateTime::put`](crate::BinaryDateTime::put) and
-//! [`BinaryTime::put`](crate::BinaryTime::put).
+//! Integers and floats go in with [`OutBuffer::put_u8`] to [`OutBuffer::put_u64`] in the column's own width
+//! (YEAR as 2 bytes, MEDIUMINT as 4, FLOAT and DOUBLE as their bits); DECIMAL, BIT and everything textual
+//! with [`OutBuffer::put_lenenc_bytes`]; dates and times with
+//! [`BinaryDateTime::put`](crate::BinaryDateTime::put) and [`BinaryTime::put`](crate::BinaryTime::put).
 
 use crate::OutBuffer;
 

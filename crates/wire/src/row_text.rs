@@ -12,8 +12,9 @@ pub const INTEGER_TEXT_BYTES: usize = 21;
 const PART_DIGITS: usize = 8;
 const PART: u64 = 100_000_000;
 
-/// Stores a signed integer in decimal behind its length at the start of `room`; how many bytes that are. Bytes behind them,
-/// up to [`INTEGER_TEXT_BYTES`] in all, may be overwritten. Cost: about 30 instructions up to 8 digits.
+/// Stores a signed integer in decimal behind its length at the start of `room`; how many bytes that are.
+/// Bytes behind them, up to [`INTEGER_TEXT_BYTES`] in all, may be overwritten. Cost: about 30 instructions up
+/// to 8 digits.
 #[inline]
 pub fn store_i64(room: &mut [u8], value: i64) -> usize {
     if value < 0 {
@@ -38,7 +39,8 @@ fn store_negative(room: &mut [u8], magnitude: u64) -> usize {
 #[inline]
 pub fn store_u64(room: &mut [u8], value: u64) -> usize {
     let Some(place) = room.first_chunk_mut() else { return store_long(room, value) };
-    // The number over 100, 10,000 or 1,000,000, its fraction in 32 bits: a little above, so that no digit is lost.
+    // The number over 100, 10,000 or 1,000,000, its fraction in 32 bits: a little above, so that no digit is
+    // lost.
     if value < 10_000 {
         if value < 100 {
             store_pairs::<1>(place, value << 32)
@@ -54,7 +56,8 @@ pub fn store_u64(room: &mut [u8], value: u64) -> usize {
     }
 }
 
-/// Stores the pairs of digits in `pairs`, the first one above its low 32 bits, the others a fraction below it.
+/// Stores the pairs of digits in `pairs`, the first one above its low 32 bits, the others a fraction below
+/// it.
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "the index has 7 bits")]
 fn store_pairs<const PAIRS: usize>(place: &mut [u8; 1 + PART_DIGITS], mut pairs: u64) -> usize {
@@ -124,8 +127,9 @@ fn part_text(digits: u64) -> [u8; PART_DIGITS] {
     (digits + u64::from_le_bytes([b'0'; PART_DIGITS])).to_le_bytes()
 }
 
-/// The digits of a number below [`PART`], a byte each, the first one lowest. Halves, pairs and digits are divided side by
-/// side: a multiplication and a shift divide by 100 what is below 10,000, and by 10 what is below 100.
+/// The digits of a number below [`PART`], a byte each, the first one lowest. Halves, pairs and digits are
+/// divided side by side: a multiplication and a shift divide by 100 what is below 10,000, and by 10 what is
+/// below 100.
 #[inline]
 fn part_digits(value: u32) -> u64 {
     let halves = u64::from(value / 10_000) | u64::from(value % 10_000) << 32;

@@ -1,4 +1,5 @@
-//! `cargo xtask demo`: a fresh server, the employees database, the queries that people try first, and what each took.
+//! `cargo xtask demo`: a fresh server, the employees database, the queries that people try first, and what
+//! each took.
 
 mod employees;
 

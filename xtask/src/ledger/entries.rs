@@ -1,4 +1,5 @@
-//! The ledger over time, as `ratchet lab ledger` and the lab's report show it: a JSON line per time that figures were entered.
+//! The ledger over time, as `ratchet lab ledger` and the lab's report show it: a JSON line per time that
+//! figures were entered.
 
 use std::fs;
 
@@ -10,7 +11,8 @@ use crate::process::{output, root};
 /// The file, from the workspace's root.
 const HISTORY: &str = "ledger/history.jsonl";
 
-/// Writes the file anew: the commits that touched the ledger, the oldest first, and what was entered since, whose commit nobody knows yet.
+/// Writes the file anew: the commits that touched the ledger, the oldest first, and what was entered since,
+/// whose commit nobody knows yet.
 pub(super) fn write() -> Result<(), String> {
     if output("git", &["rev-parse", "--is-shallow-repository"])?.trim() == "true" {
         return Err(format!("{HISTORY} comes from the history, of which a shallow clone has only the end"));

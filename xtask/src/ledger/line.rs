@@ -10,14 +10,16 @@ pub(super) const HEADER: &str = "name\tinstructions\tbytes_copied\tallocations\t
 /// Instructions may rise by this factor: the counts are exact, but code layout moves a few.
 const TOLERANCE: f64 = 1.005;
 
-/// Calls and allocations a unit that a writing operation may have more: it meets the threads that write the log, check-point
-/// and purge, and now and then waits for one. Operations that write no log meet none of them.
+/// Calls and allocations a unit that a writing operation may have more: it meets the threads that write the
+/// log, check-point and purge, and now and then waits for one. Operations that write no log meet none of
+/// them.
 const CHANCE_MEETINGS: f64 = 0.05;
 
 /// Syncs may rise by this factor, for the same reason.
 const SYNC_TOLERANCE: f64 = 1.05;
 
-/// What one unit of an operation costs; `None` where it was not counted, or depends on which of many clients meet.
+/// What one unit of an operation costs; `None` where it was not counted, or depends on which of many clients
+/// meet.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Line {
     /// Name of the operation.

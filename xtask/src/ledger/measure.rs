@@ -9,8 +9,8 @@ use std::time::Instant;
 use super::line::{Line, per_unit};
 use crate::process::{fresh, remove, run, target_dir};
 
-/// Where data and dumps lie. All runs take place there, with short relative paths and an empty environment: the initial
-/// stack, and with it the alignment of buffers, is the same everywhere.
+/// Where data and dumps lie. All runs take place there, with short relative paths and an empty environment:
+/// the initial stack, and with it the alignment of buffers, is the same everywhere.
 pub(super) fn workplace() -> PathBuf {
     target_dir().join("ledger")
 }
@@ -26,7 +26,8 @@ struct Counted {
     syncs: u64,
 }
 
-/// The line of many clients at once. They are not counted by instructions: what a thread does depends on whom it meets.
+/// The line of many clients at once. They are not counted by instructions: what a thread does depends on whom
+/// it meets.
 const TOGETHER: &str = "commit_16_clients";
 
 /// Measures the operations called `names`, or all, in a driver that is built with these options of cargo.
@@ -126,8 +127,8 @@ fn driver_command() -> Command {
     command
 }
 
-/// Callgrind counts a string instruction once per byte, whatever it costs. With these the C library copies and clears long
-/// stretches by vector moves, as it does short ones: a count that says something of the time.
+/// Callgrind counts a string instruction once per byte, whatever it costs. With these the C library copies
+/// and clears long stretches by vector moves, as it does short ones: a count that says something of the time.
 const NO_STRING_INSTRUCTIONS: &str =
     "glibc.cpu.x86_rep_movsb_threshold=0x10000000:glibc.cpu.x86_rep_stosb_threshold=0x10000000";
 

@@ -17,8 +17,8 @@ const LEDGER: &str = "ledger/ledger.tsv";
 /// What the operations are to cost one day, and the most syncs of some.
 const BUDGETS: &str = "ledger/budgets.tsv";
 
-/// Measures and compares; `--bless` writes the ledger anew, `--history` what became of it over time, `--outside` compares with a
-/// server that is counted from outside, names restrict the run to those lines.
+/// Measures and compares; `--bless` writes the ledger anew, `--history` what became of it over time,
+/// `--outside` compares with a server that is counted from outside, names restrict the run to those lines.
 pub(crate) fn run(options: &[&str]) -> Result<(), String> {
     match options {
         [] => gate(),
@@ -51,7 +51,8 @@ pub(crate) fn findings_in_build(options: &[&str]) -> Result<Vec<String>, String>
     Ok(findings)
 }
 
-/// Shows some lines. They judge nothing: what ran before leaves traces in memory and tables, up to a per cent of a line.
+/// Shows some lines. They judge nothing: what ran before leaves traces in memory and tables, up to a per cent
+/// of a line.
 fn inform(names: &[&str]) -> Result<(), String> {
     let allowed = read(LEDGER)?;
     print_table(&measure::all(names, &[])?, &allowed, &budgets()?);

@@ -1,4 +1,5 @@
-//! The same operations against `ratchetd` itself, counted from outside: the driver must not flatter the server.
+//! The same operations against `ratchetd` itself, counted from outside: the driver must not flatter the
+//! server.
 
 use std::fs;
 use std::process::Command;
@@ -12,8 +13,8 @@ use crate::server_process::ServerProcess;
 const NAMES: [&str; 3] = ["select_1", "point_select_prepared", "point_select_text"];
 /// Difference that is accepted.
 const TOLERANCE: f64 = 0.05;
-/// Times that each operation's statements run in the shorter and the longer run; the difference is what one pass costs,
-/// free of start-up, log-in and first reads.
+/// Times that each operation's statements run in the shorter and the longer run; the difference is what one
+/// pass costs, free of start-up, log-in and first reads.
 const PASSES: (u64, u64) = (2, 4);
 
 pub(super) fn run() -> Result<(), String> {

@@ -1,4 +1,5 @@
-//! `cargo xtask page`: the lab's report in a real browser. Asks the layout for what is wrong, and takes pictures for the eye.
+//! `cargo xtask page`: the lab's report in a real browser. Asks the layout for what is wrong, and takes
+//! pictures for the eye.
 
 use std::fs;
 use std::path::{Path, PathBuf};

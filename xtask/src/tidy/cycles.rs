@@ -1,7 +1,7 @@
 //! Import cycles: files of a crate that, over one another, use each other.
 //!
-//! A file uses another if it names the other's module or what is in it, by `use` or by a path. Test code is left out, and a
-//! crate's root, which names all.
+//! A file uses another if it names the other's module or what is in it, by `use` or by a path. Test code is
+//! left out, and a crate's root, which names all.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! House rules that a program can check: layers, import cycles, sizes, banned calls, retired words, leftovers,
-//! paths in documents.
+//! House rules that a program can check: layers, import cycles, sizes, banned calls, retired words,
+//! leftovers, paths in documents.
 
 mod banned;
 mod cycles;

@@ -1,4 +1,4 @@
-//! File and function length.
+//! File and function length, and the width of comments (that of code is rustfmt's).
 
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
@@ -7,17 +7,21 @@ use super::at;
 use super::source::SourceFile;
 
 /// A file may have so many lines outside its tests.
-const FILE_LINES_MAX: usize = 1000;
+const FILE_LINES_MAX: usize = 700;
 /// A function may have so many lines, unless its body is one flat `match`.
-const FUNCTION_LINES_MAX: usize = 70;
+const FUNCTION_LINES_MAX: usize = 60;
 
-/// Files and functions over their budget.
+/// A line of a comment may have this many characters, but for tables, and drawings in fences.
+const COMMENT_WIDTH_MAX: usize = 110;
+
+/// Files, functions and comments over their budget.
 pub(crate) fn findings(file: &SourceFile) -> Result<Vec<String>, String> {
     let mut found = Vec::new();
     let lines = file.production_lines().count();
     if lines > FILE_LINES_MAX {
         found.push(at(file, 1, &format!("{lines} lines, at most {FILE_LINES_MAX} outside tests")));
     }
+    found.extend(wide_comments(file));
     if file.is_test_file() {
         return Ok(found);
     }
@@ -25,6 +29,25 @@ pub(crate) fn findings(file: &SourceFile) -> Result<Vec<String>, String> {
     let mut visitor = Functions { file, found };
     visitor.visit_file(&syntax);
     Ok(visitor.found)
+}
+
+fn wide_comments(file: &SourceFile) -> Vec<String> {
+    let mut is_fenced = false;
+    let mut found = Vec::new();
+    for (number, line) in file.text.lines().enumerate() {
+        let Some(comment) = line.trim_start().strip_prefix("//") else {
+            is_fenced = false;
+            continue;
+        };
+        let text = comment.trim_start_matches(['/', '!']).trim_start();
+        is_fenced ^= text.starts_with("```");
+        let width = line.chars().count();
+        if width > COMMENT_WIDTH_MAX && !is_fenced && !text.starts_with('|') {
+            let what = format!("a comment of {width} characters, at most {COMMENT_WIDTH_MAX}");
+            found.push(at(file, number + 1, &what));
+        }
+    }
+    found
 }
 
 struct Functions<'a> {
@@ -43,7 +66,8 @@ impl Functions<'_> {
     }
 }
 
-/// A dispatch: the body ends in a `match` whose arms are one short expression each, with at most a few lines before it.
+/// A dispatch: the body ends in a `match` whose arms are one short expression each, with at most a few lines
+/// before it.
 fn is_flat_match(block: &syn::Block) -> bool {
     let Some(syn::Stmt::Expr(syn::Expr::Match(found), _)) = block.stmts.last() else { return false };
     let lead = found.span().start().line - block.span().start().line;

@@ -6,7 +6,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Least step in which a connection takes memory from the server's account, bytes: shared counters change this rarely.
+/// Least step in which a connection takes memory from the server's account, bytes: shared counters change
+/// this rarely.
 const STEP_BYTES_MIN: u64 = 64 << 10;
 /// Steps that a connection keeps beyond what it uses.
 const SPARE_STEPS: u64 = 4;
@@ -122,8 +123,8 @@ impl ServerAccount {
         self.charged.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// As [`ServerAccount::charge`], for a connection: whether it is tracked, and whether the limit on tracked ones binds
-    /// it.
+    /// As [`ServerAccount::charge`], for a connection: whether it is tracked, and whether the limit on
+    /// tracked ones binds it.
     fn charge_connection(&self, bytes: u64, limits: &ConnectionLimits) -> Result<(), Exceeded> {
         self.charge(bytes)?;
         if !limits.tracked {
@@ -167,7 +168,8 @@ impl Default for ConnectionLimits {
     }
 }
 
-/// What one connection holds. Used by the connection's own thread; it takes memory from the server's account in steps.
+/// What one connection holds. Used by the connection's own thread; it takes memory from the server's account
+/// in steps.
 #[derive(Debug)]
 pub struct ConnectionAccount {
     server: Arc<ServerAccount>,
@@ -307,8 +309,8 @@ impl Drop for ConnectionAccount {
     }
 }
 
-/// What one statement holds. A connection uses one account for its statements one after the other; a statement that another
-/// one runs has an account of its own.
+/// What one statement holds. A connection uses one account for its statements one after the other; a
+/// statement that another one runs has an account of its own.
 #[derive(Debug)]
 pub struct StatementAccount {
     /// `None`: no limits.

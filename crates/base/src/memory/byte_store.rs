@@ -49,9 +49,9 @@ impl Place {
     }
 }
 
-/// Rows one after the other. A row is written in parts: [`ByteStore::begin`], appends, [`ByteStore::end`]. An append that
-/// the account refuses is left out, and the row's end returns the error; so does that of a long row whose statement is
-/// interrupted.
+/// Rows one after the other. A row is written in parts: [`ByteStore::begin`], appends, [`ByteStore::end`]. An
+/// append that the account refuses is left out, and the row's end returns the error; so does that of a long
+/// row whose statement is interrupted.
 #[derive(Debug)]
 pub struct ByteStore {
     /// The chunk being filled.
@@ -183,7 +183,8 @@ impl ByteStore {
         self.chunk.capacity() - self.chunk.len() >= count || self.grow(count)
     }
 
-    /// Moves the row being written to a new chunk with room for `count` more bytes; false if the account refuses it.
+    /// Moves the row being written to a new chunk with room for `count` more bytes; false if the account
+    /// refuses it.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, count: usize) -> bool {

@@ -65,7 +65,8 @@ impl Charge {
         Exceeded::Statement(self.purpose)
     }
 
-    /// Makes room for `more` items in `items`, charging its new allocation first and releasing its old one after.
+    /// Makes room for `more` items in `items`, charging its new allocation first and releasing its old one
+    /// after.
     /// # Errors  The limit that would be exceeded; `items` is unchanged.
     #[inline]
     pub fn reserve<T>(&self, items: &mut Vec<T>, more: usize) -> Result<(), Exceeded> {

@@ -6,9 +6,9 @@
 //!   one server       one thread            one statement         part, released when it drops
 //! ```
 //!
-//! A container charges what its next allocation takes before it makes it; while contents move, both the old and the new
-//! allocation are charged. Rows cost nothing: the capacity check of a growing buffer is the only check, and it exists
-//! without an account too. A statement that grows no buffer touches no account.
+//! A container charges what its next allocation takes before it makes it; while contents move, both the old
+//! and the new allocation are charged. Rows cost nothing: the capacity check of a growing buffer is the only
+//! check, and it exists without an account too. A statement that grows no buffer touches no account.
 
 mod account;
 mod byte_store;

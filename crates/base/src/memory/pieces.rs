@@ -5,8 +5,8 @@ use crate::sync::interrupt;
 /// Bytes copied between two looks at the interrupt flag: a millisecond where memory is fresh.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Appends `bytes` to `out`, which should have room for them. False if the statement was interrupted: then `out` has a
-/// part of them, and the caller has to fail. Cost beside the copy: a comparison for up to a MiB.
+/// Appends `bytes` to `out`, which should have room for them. False if the statement was interrupted: then
+/// `out` has a part of them, and the caller has to fail. Cost beside the copy: a comparison for up to a MiB.
 #[inline]
 #[must_use]
 pub fn append_in_pieces(bytes: &[u8], out: &mut Vec<u8>) -> bool {

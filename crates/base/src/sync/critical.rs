@@ -1,8 +1,8 @@
 //! Critical sections: stretches in which a panic must end the process.
 //!
-//! A thread that holds a latch, a mutex, a log slot or a mini-transaction has half-changed shared state in its hands.
-//! Unwinding would release it as if it were whole, so the panic hook aborts instead. Background threads abort always:
-//! nobody would notice that one of them is gone.
+//! A thread that holds a latch, a mutex, a log slot or a mini-transaction has half-changed shared state in
+//! its hands. Unwinding would release it as if it were whole, so the panic hook aborts instead. Background
+//! threads abort always: nobody would notice that one of them is gone.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -49,8 +49,8 @@ pub fn must_abort() -> bool {
     depth() > 0 || BACKGROUND.get()
 }
 
-/// Installs a panic hook that runs the previous hook (which prints the message) and then aborts the process if
-/// [`must_abort`]. Call once, at start-up.
+/// Installs a panic hook that runs the previous hook (which prints the message) and then aborts the process
+/// if [`must_abort`]. Call once, at start-up.
 pub fn install_abort_hook() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

@@ -1,9 +1,9 @@
 //! The interrupt flag of the statement that a thread runs.
 //!
-//! A session's thread registers the flag that KILL sets. Long loops deep in the storage layers and in pure functions over
-//! values ask it, so that no layer in between passes a flag down. A loop that asks must be able to end early: with an
-//! error, or with a result that its caller drops after asking again. Commit and rollback never ask. Background threads have
-//! no flag and are never interrupted.
+//! A session's thread registers the flag that KILL sets. Long loops deep in the storage layers and in pure
+//! functions over values ask it, so that no layer in between passes a flag down. A loop that asks must be
+//! able to end early: with an error, or with a result that its caller drops after asking again. Commit and
+//! rollback never ask. Background threads have no flag and are never interrupted.
 
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -7,9 +7,10 @@
 //! | 18     | a thread is (or is about to be) parked on the word                  |
 //! | 19..64 | version, incremented whenever an exclusive hold ends                |
 //!
-//! Waiting: about 40 pauses, then the thread parks on the word's address. A parked thread turns newcomers that want to
-//! share into waiters, so that sharers cannot starve a writer; it follows that a thread must not share a latch twice.
-//! A release that leaves the latch free wakes the oldest waiter, and with a sharer all sharers directly behind it.
+//! Waiting: about 40 pauses, then the thread parks on the word's address. A parked thread turns newcomers
+//! that want to share into waiters, so that sharers cannot starve a writer; it follows that a thread must not
+//! share a latch twice. A release that leaves the latch free wakes the oldest waiter, and with a sharer all
+//! sharers directly behind it.
 
 use super::atomic::{AtomicU64, Ordering, pauses, spin_loop};
 use super::park::{self, Choice, Wake};
@@ -49,7 +50,8 @@ impl Latch {
     pub fn shared(&self) {
         sim::switch();
         let word = self.0.load(Ordering::Relaxed);
-        // Acquire pairs with `release_exclusive` and `downgrade`: the holder sees what the last writer stored.
+        // Acquire pairs with `release_exclusive` and `downgrade`: the holder sees what the last writer
+        // stored.
         if word & STATE >= SHARERS
             || self.0.compare_exchange_weak(word, word + 1, Ordering::Acquire, Ordering::Relaxed).is_err()
         {
@@ -168,7 +170,8 @@ impl Latch {
         });
     }
 
-    /// Spins, then parks, until `taken(word, woken)` gives the word to install. `woken`: a release chose this thread.
+    /// Spins, then parks, until `taken(word, woken)` gives the word to install. `woken`: a release chose this
+    /// thread.
     fn acquire_slow(&self, kind: usize, taken: impl Fn(u64, bool) -> Option<u64>) {
         let mut woken = false;
         let mut spins = 0;
@@ -194,10 +197,11 @@ impl Latch {
         }
     }
 
-    /// Sleeps until a release chooses this thread (true), unless the latch is no longer held or nobody would wake us.
+    /// Sleeps until a release chooses this thread (true), unless the latch is no longer held or nobody would
+    /// wake us.
     ///
-    /// The check runs under the queue's lock, which every waker takes after its release: a holder seen here will find
-    /// us in the queue.
+    /// The check runs under the queue's lock, which every waker takes after its release: a holder seen here
+    /// will find us in the queue.
     fn park(&self, kind: usize) -> bool {
         let still_held = || {
             let word = self.0.load(Ordering::Relaxed);

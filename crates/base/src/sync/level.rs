@@ -2,7 +2,8 @@
 
 use std::marker::PhantomData;
 
-/// Place of a latch or mutex in the order of docs/latching.md: a thread that holds one may wait only for a later one.
+/// Place of a latch or mutex in the order of docs/latching.md: a thread that holds one may wait only for a
+/// later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum LatchLevel {
@@ -10,7 +11,8 @@ pub enum LatchLevel {
     Catalog = 10,
     /// A table's own state: auto-increment, statistics, the side log of an online build.
     Table = 20,
-    /// Page latches. Several may be held; their order among themselves is the tree's (docs/latching.md, rule 4).
+    /// Page latches. Several may be held; their order among themselves is the tree's (docs/latching.md, rule
+    /// 4).
     Page = 30,
     /// A shard of the row-lock table, probed and extended under a leaf latch.
     LockTable = 40,
@@ -36,7 +38,8 @@ impl LatchLevel {
     /// Notes that this thread is about to wait for a latch of this level.
     ///
     /// # Panics
-    /// In debug builds, if the thread holds a latch of a later level, or of this one unless it may be held repeatedly.
+    /// In debug builds, if the thread holds a latch of a later level, or of this one unless it may be held
+    /// repeatedly.
     #[inline]
     pub fn acquire(self) -> Held {
         #[cfg(debug_assertions)]
@@ -44,7 +47,8 @@ impl LatchLevel {
         self.note()
     }
 
-    /// Notes a latch that was or will be taken without waiting: no order to keep, since nobody can wait in a circle.
+    /// Notes a latch that was or will be taken without waiting: no order to keep, since nobody can wait in a
+    /// circle.
     #[inline]
     pub fn try_acquire(self) -> Held {
         self.note()

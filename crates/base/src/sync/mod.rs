@@ -1,8 +1,8 @@
 //! Latches, mutexes with a place in the latch order, parking, critical sections, sharded counters.
 //!
-//! Every wait of the storage layers goes through [`park`] and [`plain`], which hand it to the scheduler when they run
-//! under a simulated one ([`sim`]). The order in which latches may be taken is docs/latching.md; [`LatchLevel`] is that order in
-//! code and debug builds assert it.
+//! Every wait of the storage layers goes through [`park`] and [`plain`], which hand it to the scheduler when
+//! they run under a simulated one ([`sim`]). The order in which latches may be taken is docs/latching.md;
+//! [`LatchLevel`] is that order in code and debug builds assert it.
 
 pub mod atomic;
 mod counter;

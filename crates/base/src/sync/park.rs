@@ -48,8 +48,8 @@ pub(crate) enum Choice {
     Stop,
 }
 
-/// Wakes the sleepers on `addr` that `choose` picks, oldest first, by their `kind`. `done` runs under the queue's lock
-/// with whether sleepers remain. Neither callback may panic, park or wake.
+/// Wakes the sleepers on `addr` that `choose` picks, oldest first, by their `kind`. `done` runs under the
+/// queue's lock with whether sleepers remain. Neither callback may panic, park or wake.
 pub(crate) fn unpark_matching(addr: usize, choose: impl FnMut(usize) -> Choice, done: impl FnOnce(bool)) {
     if sim::is_simulated() {
         sim::unpark(addr, choose, done);
@@ -58,7 +58,8 @@ pub(crate) fn unpark_matching(addr: usize, choose: impl FnMut(usize) -> Choice, 
     lot::unpark(addr, choose, done);
 }
 
-/// Sleeps while `*word == expected`, like a futex: returns at once when it differs. May return early; callers loop.
+/// Sleeps while `*word == expected`, like a futex: returns at once when it differs. May return early; callers
+/// loop.
 pub fn wait_while_equal(word: &AtomicU32, expected: u32, deadline: Option<Instant>) -> Wake {
     let addr = std::ptr::from_ref(word).addr();
     // Acquire pairs with the Release store that the waker makes before `wake_all`.
@@ -77,7 +78,8 @@ pub fn wake_one(word: &AtomicU32) {
     unpark_matching(std::ptr::from_ref(word).addr(), choose, |_| {});
 }
 
-/// An event counter: waiters take a ticket, look at the state they wait for, and sleep until the next notification.
+/// An event counter: waiters take a ticket, look at the state they wait for, and sleep until the next
+/// notification.
 ///
 /// Taking the ticket before looking makes a lost wake-up impossible.
 #[derive(Debug, Default)]

@@ -1,8 +1,8 @@
 //! Mutex, condition variable and reader-writer lock without a place in the latch order.
 //!
-//! For state whose holders may wait for locks of transactions, call code that may panic, or be unwound: nothing is
-//! asserted about order and nothing becomes critical. Everything else uses [`super::Mutex`]. The calls are those of
-//! `parking_lot`, which does the work, except in a simulation ([`super::sim`]).
+//! For state whose holders may wait for locks of transactions, call code that may panic, or be unwound:
+//! nothing is asserted about order and nothing becomes critical. Everything else uses [`super::Mutex`]. The
+//! calls are those of `parking_lot`, which does the work, except in a simulation ([`super::sim`]).
 
 use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
@@ -239,7 +239,8 @@ fn acquire_simulated<G>(
     }
 }
 
-/// Tells the simulated threads that wait on an address when it is dropped. Nothing where there is no simulation.
+/// Tells the simulated threads that wait on an address when it is dropped. Nothing where there is no
+/// simulation.
 #[derive(Debug)]
 struct Released {
     #[cfg(debug_assertions)]

@@ -1,8 +1,9 @@
-//! Planted bugs: mistakes that a simulation can be told to make, to show that it would find them if they were real.
+//! Planted bugs: mistakes that a simulation can be told to make, to show that it would find them if they were
+//! real.
 //!
-//! The place that has to do the right thing asks [`planted`] and does the wrong one instead. That is a constant `false`
-//! where threads cannot be simulated, so release builds have nothing of it; elsewhere it is a property of the simulation
-//! that the thread belongs to, and of nothing else.
+//! The place that has to do the right thing asks [`planted`] and does the wrong one instead. That is a
+//! constant `false` where threads cannot be simulated, so release builds have nothing of it; elsewhere it is
+//! a property of the simulation that the thread belongs to, and of nothing else.
 
 use super::sim;
 
@@ -86,7 +87,8 @@ impl Planted {
     ];
 }
 
-/// Whether the calling thread's simulation, or the model that it belongs to, has this mistake. Cost: none where threads cannot be simulated.
+/// Whether the calling thread's simulation, or the model that it belongs to, has this mistake. Cost: none
+/// where threads cannot be simulated.
 #[inline(always)]
 pub fn planted(bug: Planted) -> bool {
     #[cfg(loom)]

@@ -1,10 +1,10 @@
 //! Simulated threads: real ones of which exactly one runs at a time, in an order that a seed decides.
 //!
-//! A simulated thread holds the *baton* while it runs. At every place where threads of the storage layers meet (taking a
-//! latch or mutex, parking, waking others, reading and writing files) it may have to hand the baton on, and whoever
-//! gets it is drawn by a seeded generator. Parked threads are no candidates until they are woken or their deadline
-//! passes. Time is simulated: it moves a little at every such place, and jumps to the next deadline when nobody
-//! can run. One seed is one run, to the last step.
+//! A simulated thread holds the *baton* while it runs. At every place where threads of the storage layers
+//! meet (taking a latch or mutex, parking, waking others, reading and writing files) it may have to hand the
+//! baton on, and whoever gets it is drawn by a seeded generator. Parked threads are no candidates until they
+//! are woken or their deadline passes. Time is simulated: it moves a little at every such place, and jumps to
+//! the next deadline when nobody can run. One seed is one run, to the last step.
 //!
 //! Threads that were not started inside a simulation know nothing of it. Release builds have no trace of it
 //! ([`ENABLED`]).
@@ -15,8 +15,8 @@
 //!                   |
 //!                   +--> ended
 //! ```
-//! When a simulation is over while threads are left, because the first one returned, the machine lost its power, a thread
-//! panicked or none could run any more, those stay where they are for ever.
+//! When a simulation is over while threads are left, because the first one returned, the machine lost its
+//! power, a thread panicked or none could run any more, those stay where they are for ever.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -97,7 +97,8 @@ pub struct Scheduler {
 #[derive(Debug)]
 struct State {
     prng: Prng,
-    /// The baton stays with one in so many steps, drawn per run: rare and frequent changes find different bugs.
+    /// The baton stays with one in so many steps, drawn per run: rare and frequent changes find different
+    /// bugs.
     stay_odds: u64,
     trace: Trace,
     steps_max: u64,
@@ -161,7 +162,8 @@ pub fn switch() {
     with_member(|me| me.scheduler.switch(me.number));
 }
 
-/// A place at which a thread may be left behind for longer, as one that loses its processor. Elsewhere it does nothing.
+/// A place at which a thread may be left behind for longer, as one that loses its processor. Elsewhere it
+/// does nothing.
 #[inline]
 pub fn linger() {
     with_member(|me| me.scheduler.linger(me.number));
@@ -180,14 +182,14 @@ pub fn random() -> Option<u64> {
     with_member(|me| me.scheduler.state.lock().prng.next_u64())
 }
 
-/// Ends the simulation at once, as a power failure does: nobody runs any more, this thread included. Does nothing outside
-/// of a simulation.
+/// Ends the simulation at once, as a power failure does: nobody runs any more, this thread included. Does
+/// nothing outside of a simulation.
 pub fn halt() {
     with_member(|me| me.scheduler.stop(me.number, End::Halted));
 }
 
-/// Ends the simulation at once, as the end of the process does that the threads stand for. Does nothing outside of a
-/// simulation.
+/// Ends the simulation at once, as the end of the process does that the threads stand for. Does nothing
+/// outside of a simulation.
 pub fn stop(why: &str) {
     with_member(|me| me.scheduler.stop(me.number, End::Stopped(why.to_owned())));
 }
@@ -430,8 +432,8 @@ impl State {
 }
 
 impl Member {
-    /// Makes the calling thread this member and runs `work` as soon as it has the baton. If it panics, or if this is the
-    /// first thread, the simulation is over.
+    /// Makes the calling thread this member and runs `work` as soon as it has the baton. If it panics, or if
+    /// this is the first thread, the simulation is over.
     pub fn run<T>(self, work: impl FnOnce() -> T) -> T {
         CURRENT.set(Some(self.clone()));
         SIMULATED.set(true);

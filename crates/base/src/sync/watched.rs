@@ -3,8 +3,9 @@
 #[cfg(loom)]
 use super::model::cell::Cells;
 
-/// Stands beside plain memory that a protocol makes safe to share, and is told who touches which bytes of it. A model
-/// fails when two accesses, one of them a write, are not ordered by the protocol. Empty, and costs nothing, elsewhere.
+/// Stands beside plain memory that a protocol makes safe to share, and is told who touches which bytes of it.
+/// A model fails when two accesses, one of them a write, are not ordered by the protocol. Empty, and costs
+/// nothing, elsewhere.
 #[derive(Debug)]
 pub struct Watched {
     #[cfg(loom)]

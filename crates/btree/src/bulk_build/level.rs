@@ -115,14 +115,14 @@ impl Level {
         self.size(count, prefix_len, upper_len) <= PAGE_SIZE
     }
 
-    /// How many entries go on this page when `upper` is what bounds them all. Fewer than all if the keys beyond them share
-    /// less with the lower fence than was hoped for; at least one.
+    /// How many entries go on this page when `upper` is what bounds them all. Fewer than all if the keys
+    /// beyond them share less with the lower fence than was hoped for; at least one.
     pub(super) fn count_that_fits(&self, upper: Option<&[u8]>) -> usize {
         if self.fits(self.count(), upper) {
             return self.count();
         }
-        // A separator within the page shares at least as much with the lower fence, so some part fits; an even one leaves
-        // both halves with room.
+        // A separator within the page shares at least as much with the lower fence, so some part fits; an
+        // even one leaves both halves with room.
         let mut count = self.count() / 2;
         while count > 1 && !self.fits(count, Some(&self.separator_before(count))) {
             count /= 2;

@@ -23,7 +23,8 @@ pub struct TreeReport {
     pub leaf_bytes_used: u64,
     /// What is wrong.
     pub problems: Problems,
-    /// Pages were left out, because they could not be read or trusted; what stands below them was not seen either.
+    /// Pages were left out, because they could not be read or trusted; what stands below them was not seen
+    /// either.
     pub is_partial: bool,
 }
 
@@ -85,8 +86,8 @@ impl Tree {
 }
 
 impl Check<'_, '_> {
-    /// Visits a page, then the pages below it, until the statement is killed. The depth is bounded: each level is one less
-    /// than its parent's.
+    /// Visits a page, then the pages below it, until the statement is killed. The depth is bounded: each
+    /// level is one less than its parent's.
     fn check_subtree(&mut self, expected: &Expected) {
         let page_no = expected.page_no;
         let mut image = self.spare.pop().unwrap_or_else(|| Box::new([0; PAGE_SIZE]));

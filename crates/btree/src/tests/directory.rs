@@ -1,4 +1,5 @@
-//! The leaf directory: lookups through it find what lookups without it find, whatever has become of the leaves.
+//! The leaf directory: lookups through it find what lookups without it find, whatever has become of the
+//! leaves.
 
 use std::collections::BTreeMap;
 
@@ -95,8 +96,9 @@ fn a_leaf_that_was_split_is_left_for_its_right_neighbours() {
     assert_sound(&store, &tree);
 }
 
-/// A leaf that was on disk is freed, becomes part of an off-page value and is forgotten with it: on disk are its old bytes
-/// again, records and all. Neither a lookup nor an insertion behind all others may believe them.
+/// A leaf that was on disk is freed, becomes part of an off-page value and is forgotten with it: on disk are
+/// its old bytes again, records and all. Neither a lookup nor an insertion behind all others may believe
+/// them.
 #[test]
 fn the_old_bytes_of_a_freed_leaf_are_not_believed() {
     let disk = SimDisk::new();

@@ -8,8 +8,8 @@ use env::{Fault, IoOp, Mishap, Trouble};
 
 use super::*;
 
-/// Inserts, or removes the record if it is there; true if there is one now. The change is done before the merge that may
-/// follow, so an error of that does not count.
+/// Inserts, or removes the record if it is there; true if there is one now. The change is done before the
+/// merge that may follow, so an error of that does not count.
 fn toggle(store: &Store, tree: &Tree, key: &[u8], payload: &[u8]) -> Result<bool> {
     let mut edit = tree.edit(store, key, key.len() + payload.len())?;
     let remove = edit.found();

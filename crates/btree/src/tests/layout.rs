@@ -26,8 +26,8 @@ fn ascending_inserts_fill_their_pages() {
     }
 }
 
-/// A leaf at the tree's end has no upper fence, so its keys are stored whole; once the next leaf follows, its prefix is
-/// taken off and the page is that much emptier.
+/// A leaf at the tree's end has no upper fence, so its keys are stored whole; once the next leaf follows, its
+/// prefix is taken off and the page is that much emptier.
 #[test]
 fn long_ascending_keys_without_payload_fill_less() {
     let disk = SimDisk::new();

@@ -205,7 +205,8 @@ fn recovery_that_is_cut_short_at_any_operation_is_repeated() {
     assert!(first > 100, "{first} operations");
 }
 
-/// A copy of `disk` whose last log file ends with zeros from the position `cut` on, or with `flip` with a wrong bit there.
+/// A copy of `disk` whose last log file ends with zeros from the position `cut` on, or with `flip` with a
+/// wrong bit there.
 fn cut_log(disk: &SimDisk, cut: Lsn, first_lsn: Lsn, flip: bool) -> SimDisk {
     let copy = disk.crash_keeping(|_, _| true);
     let name = copy.list(Path::new("redo")).unwrap().pop().unwrap();

@@ -85,7 +85,8 @@ fn a_page_torn_at_any_sector_is_restored() {
 
 #[test]
 fn a_page_torn_where_its_bytes_end_with_their_own_checksum_is_restored() {
-    // A sector in the middle of page 1, of bytes and their CRC-32: to the page's CRC-32 all such sectors are equal.
+    // A sector in the middle of page 1, of bytes and their CRC-32: to the page's CRC-32 all such sectors are
+    // equal.
     let store_sealed = |pool: &Pool, value: u32| {
         let mut bytes = value.to_le_bytes().repeat(127);
         bytes.extend_from_slice(&base::checksum::crc32(&bytes).to_le_bytes());
@@ -171,7 +172,8 @@ fn a_page_beyond_the_end_is_left_to_redo() {
     assert_eq!(restore(&disk).unwrap().restored, [PageNo(2)]);
 }
 
-/// Values that pages may have after a crash: from the last one that a returned sync covers to the last one stored.
+/// Values that pages may have after a crash: from the last one that a returned sync covers to the last one
+/// stored.
 struct Expected {
     durable: Vec<u32>,
     stored: Vec<u32>,

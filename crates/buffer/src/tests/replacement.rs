@@ -105,7 +105,8 @@ fn dropping_the_pool_ends_its_thread() {
     fill(&pool, 20);
     let file = Arc::downgrade(&pool.file);
     drop(pool);
-    // Either the drop waited for the thread, or the thread was the last owner and drops the pool after its round.
+    // Either the drop waited for the thread, or the thread was the last owner and drops the pool after its
+    // round.
     while file.upgrade().is_some() {
         std::thread::yield_now();
     }

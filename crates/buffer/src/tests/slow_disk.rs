@@ -1,6 +1,6 @@
-//! A pool counted as exhausted while its pages were merely on their way to or from a slow disk: a batch marks every dirty
-//! frame as being written, so other threads found nothing to evict and nothing to write, and gave up. Time in which
-//! I/O is under way must not count.
+//! A pool counted as exhausted while its pages were merely on their way to or from a slow disk: a batch marks
+//! every dirty frame as being written, so other threads found nothing to evict and nothing to write, and gave
+//! up. Time in which I/O is under way must not count.
 
 use super::*;
 use base::sync::Event;

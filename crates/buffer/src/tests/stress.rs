@@ -6,7 +6,8 @@ const PAGES: u32 = 200;
 const THREADS: u64 = 4;
 const ROUNDS: u32 = 3000;
 
-/// Threads increment counters in random pages of a pool that holds a twelfth of them; no increment may be lost.
+/// Threads increment counters in random pages of a pool that holds a twelfth of them; no increment may be
+/// lost.
 fn increments_survive(disk: &SimDisk, pool: &Pool) {
     for page in 1..=PAGES {
         store(&mut pool.create(PageNo(page)).unwrap(), 0);

@@ -1,7 +1,7 @@
 //! Whether the indexes have the entries that the rows call for.
 //!
-//! Rows and entries are compared by count and by the sum of a hash of each, so that memory does not grow with the
-//! table. Only where these differ are rows and entries looked up one by one, to name those that disagree.
+//! Rows and entries are compared by count and by the sum of a hash of each, so that memory does not grow with
+//! the table. Only where these differ are rows and entries looked up one by one, to name those that disagree.
 
 use std::hash::{DefaultHasher, Hasher};
 

@@ -46,12 +46,12 @@ pub struct Progress {
 
 /// Checks everything in the data directory `path`, which was shut down cleanly, without changing it.
 ///
-/// `pool_bytes`: memory for pages. `progress` is called now and then. Memory beside that: a bit a page of the file, and
-/// the definitions.
+/// `pool_bytes`: memory for pages. `progress` is called now and then. Memory beside that: a bit a page of the
+/// file, and the definitions.
 ///
 /// # Errors
-/// [`Error::DataDir`] for a directory that is in use, is none, has another format, or must be recovered first;
-/// [`Error::Io`]. What is damaged is no error but a finding.
+/// [`Error::DataDir`] for a directory that is in use, is none, has another format, or must be recovered
+/// first; [`Error::Io`]. What is damaged is no error but a finding.
 pub fn check_datadir(
     disk: Arc<dyn Disk>,
     path: &Path,

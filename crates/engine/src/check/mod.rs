@@ -1,4 +1,5 @@
-//! Looking at whole tables and whole data directories: for CHECK TABLE, `ratchet check` and tests. No statement comes here.
+//! Looking at whole tables and whole data directories: for CHECK TABLE, `ratchet check` and tests. No
+//! statement comes here.
 //!
 //! ```text
 //!  datadir.rs --- dictionary.rs (names, definitions, ids)

@@ -26,7 +26,8 @@ pub struct TableReport {
 }
 
 impl Engine {
-    /// CHECK TABLE: [`Table::check`] while nobody uses the table and nothing is purged. Waits up to `wait` for that.
+    /// CHECK TABLE: [`Table::check`] while nobody uses the table and nothing is purged. Waits up to `wait`
+    /// for that.
     pub fn check_table(
         &self,
         schema: &str,
@@ -45,7 +46,8 @@ impl Engine {
         })
     }
 
-    /// Takes indexes out of use whose pages are damaged, and others that were for that reason alone back into use.
+    /// Takes indexes out of use whose pages are damaged, and others that were for that reason alone back into
+    /// use.
     fn settle_quarantine(&self, table: &Table, depth: Depth, report: &mut TableReport) {
         let is_sound = report.problems.is_empty() && depth == Depth::Full;
         for finding in report.problems.iter().filter(|finding| finding.page.is_some()) {
@@ -65,9 +67,9 @@ impl Engine {
 }
 
 impl Table {
-    /// Checks every tree, every record and off-page value, and that each index has exactly the entries that the rows
-    /// call for: of the newest versions, and of those that the oldest view may still ask for. Nobody may write or purge
-    /// meanwhile.
+    /// Checks every tree, every record and off-page value, and that each index has exactly the entries that
+    /// the rows call for: of the newest versions, and of those that the oldest view may still ask for. Nobody
+    /// may write or purge meanwhile.
     pub fn check(&self, engine: &Engine) -> Result<TableReport> {
         self.check_with(engine, &mut PageSet::new(&engine.store), Depth::Full)
     }

@@ -1,7 +1,7 @@
 //! ALTER TABLE, CREATE INDEX, DROP INDEX: one change of a table's definition, however many actions it has.
 //!
-//! New indexes are built first, as pending trees. Then one change of the dictionary puts the new definition in place of the
-//! old one. Until then nothing has happened; an error gives the new trees up.
+//! New indexes are built first, as pending trees. Then one change of the dictionary puts the new definition
+//! in place of the old one. Until then nothing has happened; an error gives the new trees up.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,20 +20,23 @@ use crate::table::{Index, Table, format_of};
 /// What ALTER TABLE makes of a table.
 #[derive(Clone, Debug)]
 pub struct Alteration {
-    /// The definition to be. Columns may have other names, defaults and comments, and the table another schema, name and
-    /// comment. Indexes may have other names. Those whose id is 0 are built, and those that are left out are dropped.
+    /// The definition to be. Columns may have other names, defaults and comments, and the table another
+    /// schema, name and comment. Indexes may have other names. Those whose id is 0 are built, and those that
+    /// are left out are dropped.
     pub def: TableDef,
-    /// The next AUTO_INCREMENT number, if the statement names one. It does not get below what is in the table.
+    /// The next AUTO_INCREMENT number, if the statement names one. It does not get below what is in the
+    /// table.
     pub auto_increment: Option<u64>,
 }
 
 impl Engine {
-    /// ALTER TABLE of the table whose definition is `old`: all of `alteration`, or nothing. Waits up to `wait` for the table to
-    /// be unused; the session has committed.
+    /// ALTER TABLE of the table whose definition is `old`: all of `alteration`, or nothing. Waits up to
+    /// `wait` for the table to be unused; the session has committed.
     ///
     /// # Errors
-    /// [`Error::TableChanged`] if `old` is not the table's definition any more, or does not describe the records of the new one;
-    /// [`Error::Definition`]; [`Error::Name`]; [`Error::DuplicateKey`] if rows clash in a new unique index.
+    /// [`Error::TableChanged`] if `old` is not the table's definition any more, or does not describe the
+    /// records of the new one; [`Error::Definition`]; [`Error::Name`]; [`Error::DuplicateKey`] if rows clash
+    /// in a new unique index.
     pub fn alter_table(
         &self,
         old: &Arc<TableDef>,
@@ -49,7 +52,8 @@ impl Engine {
         })
     }
 
-    /// CREATE INDEX: `index` without an id. Waits up to `wait` for the table to be unused; the session has committed.
+    /// CREATE INDEX: `index` without an id. Waits up to `wait` for the table to be unused; the session has
+    /// committed.
     ///
     /// # Errors
     /// [`Error::DuplicateKey`] when rows clash in a unique index; [`Error::Definition`], [`Error::Name`].
@@ -106,7 +110,8 @@ impl Engine {
         }
     }
 
-    /// Takes the note of trees back that the table, whose lock is held, has now: before another statement may put them down again.
+    /// Takes the note of trees back that the table, whose lock is held, has now: before another statement may
+    /// put them down again.
     pub(super) fn keep_made_trees(&self, made: &[IndexId]) -> Result<()> {
         if made.is_empty() {
             return Ok(());
@@ -148,7 +153,8 @@ impl Engine {
         if made.is_empty() {
             return Ok(Vec::new());
         }
-        // Nobody has uncommitted changes here: that takes the metadata lock. Older views do not find here what rows were before.
+        // Nobody has uncommitted changes here: that takes the metadata lock. Older views do not find here
+        // what rows were before.
         let usable_from = self.trx.advance(self.store.log().current());
         let new = def.indexes.iter().filter(|index| made.contains(&index.id));
         new.map(|index| {
@@ -231,8 +237,8 @@ fn ensure_alterable(old: &TableDef, new: &TableDef) -> Result<()> {
     Ok(limits::table(&def)?)
 }
 
-/// Whether every value of a column of type `old` is, byte by byte, one of type `new`: the same type, or one that MySQL makes of it
-/// without writing rows anew.
+/// Whether every value of a column of type `old` is, byte by byte, one of type `new`: the same type, or one
+/// that MySQL makes of it without writing rows anew.
 pub fn has_same_storage(old: &SqlType, new: &SqlType) -> bool {
     let is_like =
         |ty: &SqlType| SqlType { length: ty.length, members: ty.members.clone(), ..old.clone() } == *ty;

@@ -18,8 +18,8 @@ impl Engine {
         self.drop_tables(&[(schema, name)], wait)
     }
 
-    /// DROP TABLE of tables given as schema and name, none twice: all are dropped, or none. Waits up to `wait` for them to be
-    /// unused; the session has committed.
+    /// DROP TABLE of tables given as schema and name, none twice: all are dropped, or none. Waits up to
+    /// `wait` for them to be unused; the session has committed.
     ///
     /// # Errors
     /// [`Error::Name`] for the first that is not there; lock errors.
@@ -42,7 +42,8 @@ impl Engine {
         self.give_up_trees(gone)
     }
 
-    /// DROP SCHEMA with all its tables, as one change; returns how many there were. Waits up to `wait` for them to be unused.
+    /// DROP SCHEMA with all its tables, as one change; returns how many there were. Waits up to `wait` for
+    /// them to be unused.
     ///
     /// Memory: a lock for each table, and an entry of the dictionary that lists their ids.
     pub fn drop_schema(&self, name: &str, wait: impl Into<ExclusiveWait>) -> Result<usize> {
@@ -61,8 +62,8 @@ impl Engine {
         Ok(dropped)
     }
 
-    /// Drops tables whose locks are held, with what `change` does to the dictionary and `also` to the catalog; returns the
-    /// trees to be given up. The definition mutex is held.
+    /// Drops tables whose locks are held, with what `change` does to the dictionary and `also` to the
+    /// catalog; returns the trees to be given up. The definition mutex is held.
     fn drop_locked(
         &self,
         tables: &[Arc<Table>],

@@ -1,8 +1,9 @@
 //! Trees of tables and indexes that are gone: their pages are freed in background.
 //!
-//! A definition change puts its trees down as pending (`recovery/trees.rs`), takes them out of the dictionary and the catalog,
-//! and leaves them here, so that it holds its locks for moments, however large the trees are. A start after a crash finds
-//! them in the dictionary. What transactions have left to purge in such a tree is void: it goes with the pages.
+//! A definition change puts its trees down as pending (`recovery/trees.rs`), takes them out of the dictionary
+//! and the catalog, and leaves them here, so that it holds its locks for moments, however large the trees
+//! are. A start after a crash finds them in the dictionary. What transactions have left to purge in such a
+//! tree is void: it goes with the pages.
 
 use std::collections::BTreeSet;
 
@@ -28,8 +29,8 @@ impl GoneTrees {
 }
 
 impl Engine {
-    /// Leaves the trees of an entry of pending trees, but for those that a table has, to be freed. Without a thread that does
-    /// it they are freed at once.
+    /// Leaves the trees of an entry of pending trees, but for those that a table has, to be freed. Without a
+    /// thread that does it they are freed at once.
     pub(crate) fn give_up_trees(&self, pending: Vec<IndexId>) -> Result<()> {
         if pending.is_empty() {
             return Ok(());
@@ -42,9 +43,9 @@ impl Engine {
         self.free_gone_trees()
     }
 
-    /// Frees the trees that were given up. Those that a full disk has no room for stay for the next call, and so do all while
-    /// transactions from before the start are rolled back: a page that one of them had allocated and not yet written may still
-    /// look as a page of such a tree.
+    /// Frees the trees that were given up. Those that a full disk has no room for stay for the next call, and
+    /// so do all while transactions from before the start are rolled back: a page that one of them had
+    /// allocated and not yet written may still look as a page of such a tree.
     ///
     /// Latches and locks: none may be held but metadata locks.
     pub(crate) fn free_gone_trees(&self) -> Result<()> {

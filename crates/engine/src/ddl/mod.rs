@@ -1,10 +1,10 @@
 //! DDL: changes of definitions, one for each statement.
 //!
-//! Each one locks all tables that it names, checks, makes what is new, writes the dictionary, shows the new catalog, and gives
-//! up what is old, in that order. The dictionary changes at once, however many tables a statement names
-//! (`dictionary/change.rs`), and so does the catalog: a crash, an error or a reader finds all of a statement or nothing. Trees
-//! that are made or freed are put down in the dictionary before, so that a start after a crash frees what no table has
-//! (`recovery/trees.rs`).
+//! Each one locks all tables that it names, checks, makes what is new, writes the dictionary, shows the new
+//! catalog, and gives up what is old, in that order. The dictionary changes at once, however many tables a
+//! statement names (`dictionary/change.rs`), and so does the catalog: a crash, an error or a reader finds all
+//! of a statement or nothing. Trees that are made or freed are put down in the dictionary before, so that a
+//! start after a crash frees what no table has (`recovery/trees.rs`).
 
 mod alter;
 mod drop;
@@ -71,7 +71,8 @@ impl Engine {
         Ok(found)
     }
 
-    /// Has pages checked from now on against the row formats of their tables, first those that are in memory already.
+    /// Has pages checked from now on against the row formats of their tables, first those that are in memory
+    /// already.
     fn know_records(&self) -> Result<()> {
         let pool = self.store.pool();
         for index in self.catalog().all_tables().flat_map(|table| &table.indexes) {
@@ -119,8 +120,9 @@ impl Engine {
         Ok(self.store.log().flush()?)
     }
 
-    /// Puts the new version of each table, or nothing, in place of the old one: with what `change` does to the dictionary and
-    /// `also` to the catalog, as one change. The tables' locks and the definition mutex are held.
+    /// Puts the new version of each table, or nothing, in place of the old one: with what `change` does to
+    /// the dictionary and `also` to the catalog, as one change. The tables' locks and the definition mutex
+    /// are held.
     fn replace_tables(
         &self,
         tables: &[(&Table, Option<Arc<Table>>)],

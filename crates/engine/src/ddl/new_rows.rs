@@ -1,7 +1,8 @@
 //! The clustered records of a table that a rebuild makes.
 //!
-//! Rows that come in the order of the new key go to the bottom-up builder. Others are collected up to [`SORT_BYTES`], sorted, and
-//! inserted one after another, so that memory stays bounded however large the table is.
+//! Rows that come in the order of the new key go to the bottom-up builder. Others are collected up to
+//! [`SORT_BYTES`], sorted, and inserted one after another, so that memory stays bounded however large the
+//! table is.
 
 use base::TrxId;
 use btree::BulkBuild;
@@ -69,7 +70,8 @@ impl<'a> NewRows<'a> {
     /// Adds a row: storage bytes per column. `row_id`: the invisible one that it had; 0: it had none.
     ///
     /// # Errors
-    /// [`Error::DuplicateKey`], [`Error::RowTooLarge`], [`Error::KeyTooLong`], those of the log and of the disk.
+    /// [`Error::DuplicateKey`], [`Error::RowTooLarge`], [`Error::KeyTooLong`], those of the log and of the
+    /// disk.
     pub fn push(&mut self, row: &[Value<'_>], row_id: u64) -> Result<()> {
         debug_assert_eq!(row.len(), self.new.def.columns.len(), "one value per column");
         self.count += 1;

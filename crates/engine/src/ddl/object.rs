@@ -34,7 +34,8 @@ impl Engine {
         Ok(ours)
     }
 
-    /// Writes the objects of `kind` that come with bytes, and removes those that come without, in order: all or none, also after a crash.
+    /// Writes the objects of `kind` that come with bytes, and removes those that come without, in order: all
+    /// or none, also after a crash.
     ///
     /// # Errors
     /// Nothing has changed then.

@@ -7,8 +7,8 @@
 //! | secondary indexes | [`Engine::build_secondaries`] | the same |
 //! | switch | [`Engine::switch_table`] | exclusive |
 //!
-//! Readers use the old table until the switch. An error, KILL or a crash before it leaves the old table as it was, and the
-//! new trees are freed as pending ones.
+//! Readers use the old table until the switch. An error, KILL or a crash before it leaves the old table as it
+//! was, and the new trees are freed as pending ones.
 
 use std::sync::Arc;
 
@@ -54,13 +54,13 @@ impl Drop for ReadOnly {
 pub type OldColumns = [Option<u16>];
 
 impl Engine {
-    /// Makes the table whose definition is `old` anew with the definition of `alteration`, whose index ids count for nothing, and
-    /// with the rows that `copy` pushes: all of that, or nothing. Waits up to `wait` for writers to end before, and for readers
-    /// to end after the copy; the session has committed.
+    /// Makes the table whose definition is `old` anew with the definition of `alteration`, whose index ids
+    /// count for nothing, and with the rows that `copy` pushes: all of that, or nothing. Waits up to `wait`
+    /// for writers to end before, and for readers to end after the copy; the session has committed.
     ///
     /// # Errors
-    /// Those of `copy`; [`Error::TableChanged`] if `old` is not the table's definition any more; [`Error::Definition`];
-    /// [`Error::Name`]; [`Error::DuplicateKey`].
+    /// Those of `copy`; [`Error::TableChanged`] if `old` is not the table's definition any more;
+    /// [`Error::Definition`]; [`Error::Name`]; [`Error::DuplicateKey`].
     pub fn rebuild_table<E: From<Error>>(
         &self,
         old: &Arc<TableDef>,
@@ -100,7 +100,8 @@ impl Engine {
         }
     }
 
-    /// Makes the trees of `def` and fills them; returns the table, which nobody knows yet, and how many rows it has.
+    /// Makes the trees of `def` and fills them; returns the table, which nobody knows yet, and how many rows
+    /// it has.
     fn build_anew<E: From<Error>>(
         &self,
         old: &Arc<Table>,
@@ -126,7 +127,8 @@ impl Engine {
         new.indexes[1..].iter().try_for_each(|index| self.build(new, index))
     }
 
-    /// Puts `new` with its `rows` rows in place of `old`, whose exclusive lock is held; returns the trees of the old table.
+    /// Puts `new` with its `rows` rows in place of `old`, whose exclusive lock is held; returns the trees of
+    /// the old table.
     fn switch_table(&self, old: &Table, new: &Table, rows: u64, wanted: Option<u64>) -> Result<Vec<IndexId>> {
         let next = self.next_number_of(old, new, wanted)?;
         let _definition = self.definition.lock();

@@ -26,8 +26,9 @@ impl Engine {
         self.rename_tables(&[(from, to)], wait)
     }
 
-    /// RENAME TABLE, also into other schemas: pair after pair, each finding the names that the pairs before it have left. All
-    /// are renamed, or none. Waits up to `wait` for the tables to be unused; the session has committed.
+    /// RENAME TABLE, also into other schemas: pair after pair, each finding the names that the pairs before
+    /// it have left. All are renamed, or none. Waits up to `wait` for the tables to be unused; the session
+    /// has committed.
     ///
     /// # Errors
     /// [`Error::Name`]; lock errors.

@@ -20,8 +20,8 @@ use crate::table_lock::lock_all;
 pub(super) const ROW_ID_INDEX: &str = "GEN_CLUST_INDEX";
 
 impl Engine {
-    /// CREATE TABLE. Ids of the definition are given here, and the clustered index is put first: the primary key, else
-    /// the first unique one without nullable columns or prefixes, else an invisible row id.
+    /// CREATE TABLE. Ids of the definition are given here, and the clustered index is put first: the primary
+    /// key, else the first unique one without nullable columns or prefixes, else an invisible row id.
     ///
     /// # Errors
     /// [`Error::Definition`], [`Error::Name`]; nothing has been made then.
@@ -127,8 +127,8 @@ impl Engine {
         }
     }
 
-    /// Runs `work` on the tables that `find` names, with the exclusive metadata lock of each, and with the definition mutex. They
-    /// are the same before they are locked and after it.
+    /// Runs `work` on the tables that `find` names, with the exclusive metadata lock of each, and with the
+    /// definition mutex. They are the same before they are locked and after it.
     pub(super) fn with_all_exclusive<R>(
         &self,
         wait: &ExclusiveWait,

@@ -26,8 +26,8 @@ impl<'a> WholeRows<'a> {
         WholeRows { engine, table, view }
     }
 
-    /// Calls `visit` with the storage bytes of each row's columns and its invisible row id, 0 in a table with a key of its own. No
-    /// latch is held. Cost: a copy of each leaf and each row.
+    /// Calls `visit` with the storage bytes of each row's columns and its invisible row id, 0 in a table with
+    /// a key of its own. No latch is held. Cost: a copy of each leaf and each row.
     ///
     /// # Errors
     /// Those of `visit`; those of reading pages, [`trx::Error::Interrupted`].

@@ -1,10 +1,10 @@
 //! Several entries of the dictionary changed as one.
 //!
-//! The entries that a DDL statement changes are on many pages, and no mini-transaction holds them all. A [`Change`] of more
-//! than one entry is therefore written as an entry first: its piece 0 decides. The entries that it lists are written and
-//! removed after that, one by one, and the change's own entry goes last. A crash or a full disk may stop this at any point.
-//! The list is then worked off again from its beginning: by the next start before it reads a definition, else before the
-//! dictionary is written again.
+//! The entries that a DDL statement changes are on many pages, and no mini-transaction holds them all. A
+//! [`Change`] of more than one entry is therefore written as an entry first: its piece 0 decides. The entries
+//! that it lists are written and removed after that, one by one, and the change's own entry goes last. A
+//! crash or a full disk may stop this at any point. The list is then worked off again from its beginning: by
+//! the next start before it reads a definition, else before the dictionary is written again.
 //!
 //! | SIZE | FIELD |
 //! |---|---|
@@ -65,8 +65,9 @@ impl Change {
 }
 
 impl Dictionary {
-    /// Makes all of `change`, or nothing of it. Returns what kept a change that is decided from being applied now; the next change, or
-    /// the next start, applies it first. The caller holds the definition mutex, and flushes the log.
+    /// Makes all of `change`, or nothing of it. Returns what kept a change that is decided from being applied
+    /// now; the next change, or the next start, applies it first. The caller holds the definition mutex, and
+    /// flushes the log.
     ///
     /// # Errors
     /// Nothing has changed then.
@@ -82,7 +83,8 @@ impl Dictionary {
         Ok(self.settle(store).err())
     }
 
-    /// Makes the steps of the last change, if something has stopped them. The caller holds the definition mutex.
+    /// Makes the steps of the last change, if something has stopped them. The caller holds the definition
+    /// mutex.
     pub(crate) fn settle(&self, store: &Store) -> Result<()> {
         if !self.is_unsettled.load(Ordering::Relaxed) {
             return Ok(());

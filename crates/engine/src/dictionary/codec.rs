@@ -292,8 +292,9 @@ fn push_str(out: &mut Vec<u8>, text: &str) {
     push_bytes(out, text.as_bytes());
 }
 
-/// Of a definition: its CRC-32 times a large odd number. The plain one would make every definition of one length look the
-/// same to the page's checksum, so that a crash which leaves the old one on a page went unnoticed.
+/// Of a definition: its CRC-32 times a large odd number. The plain one would make every definition of one
+/// length look the same to the page's checksum, so that a crash which leaves the old one on a page went
+/// unnoticed.
 fn checksum(body: &[u8]) -> u32 {
     crc32(body).wrapping_mul(0x9e37_79b1)
 }

@@ -9,13 +9,13 @@
 //! | n | name: a schema's or object's name, a table's id |
 //! | 4 | big-endian: bit 31 side, 0..31 number of the piece |
 //!
-//! The payload of piece 0, whose side bit is 0, begins with a byte: the side that the entry's other pieces are on. An entry
-//! is replaced by writing the new pieces to the other side and then piece 0, and removed by removing piece 0: one
-//! mini-transaction decides. Pieces on the side that does not count, or without a piece 0, are what a crash left. Several
-//! entries change as one by `change.rs`.
+//! The payload of piece 0, whose side bit is 0, begins with a byte: the side that the entry's other pieces
+//! are on. An entry is replaced by writing the new pieces to the other side and then piece 0, and removed by
+//! removing piece 0: one mini-transaction decides. Pieces on the side that does not count, or without a piece
+//! 0, are what a crash left. Several entries change as one by `change.rs`.
 //!
-//! Changes are made under the engine's definition mutex; the dictionary has no versions, sessions see it through the
-//! catalog.
+//! Changes are made under the engine's definition mutex; the dictionary has no versions, sessions see it
+//! through the catalog.
 
 mod change;
 mod codec;
@@ -116,7 +116,8 @@ pub(crate) struct Dictionary {
     /// One has left something out.
     is_partial: AtomicBool,
     notes: Arc<dyn StartLog>,
-    /// Whether damaged pages are logged: not during a start, which is refused for them or logs what it leaves out.
+    /// Whether damaged pages are logged: not during a start, which is refused for them or logs what it leaves
+    /// out.
     logs_damage: AtomicBool,
     /// The damaged pages that were logged.
     logged: Mutex<BTreeSet<PageNo>>,
@@ -233,7 +234,8 @@ impl Dictionary {
             self.put_piece(store, &key_of(&prefix, u32::from(side) << SIDE_BIT | number), bytes)?;
         }
         self.put_piece(store, &key_of(&prefix, 0), &head)?;
-        // The new value counts from here on. Pieces that stay on the other side are removed by the next write.
+        // The new value counts from here on. Pieces that stay on the other side are removed by the next
+        // write.
         match self.remove_pieces(store, &prefix, &old, |number| number != 0 && side_of(number) != side) {
             Err(error) if error.is_corrupt_page() || error.is_full_disk() => Ok(()),
             removed => removed,
@@ -309,8 +311,8 @@ impl Dictionary {
         Ok(entries.entries)
     }
 
-    /// [`Dictionary::list`] of the leaves that can be read, also where no inner page leads to them. An entry of which a piece is
-    /// missing is among them.
+    /// [`Dictionary::list`] of the leaves that can be read, also where no inner page leads to them. An entry
+    /// of which a piece is missing is among them.
     #[cold]
     fn readable(&self, store: &Store, kind: Kind) -> Vec<(Vec<u8>, Vec<u8>)> {
         self.is_partial.store(true, Ordering::Relaxed);

@@ -15,7 +15,8 @@ const FRACTION_DIGITS_MAX: u8 = 6;
 const ENUM_MEMBERS_MAX: usize = 65_535;
 const SET_MEMBERS_MAX: usize = 64;
 
-/// Whether `def` is one that CREATE TABLE can have made, as far as records depend on it. Its bytes come from a disk.
+/// Whether `def` is one that CREATE TABLE can have made, as far as records depend on it. Its bytes come from
+/// a disk.
 pub(super) fn is_usable(def: &TableDef) -> bool {
     let Some(clustered) = def.indexes.first() else { return false };
     !def.columns.is_empty()
@@ -56,7 +57,8 @@ fn is_usable_type(ty: &SqlType) -> bool {
     }
 }
 
-/// Whether all columns of the index at `position` have keys, whole ones in the clustered index, and none of that is NULL.
+/// Whether all columns of the index at `position` have keys, whole ones in the clustered index, and none of
+/// that is NULL.
 fn has_keys(def: &TableDef, position: usize) -> bool {
     def.indexes[position].parts.iter().all(|part| {
         let ColumnDef { ty, nullable, .. } = &def.columns[usize::from(part.column)];

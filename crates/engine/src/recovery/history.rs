@@ -60,7 +60,8 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// Of a directory whose undo was spilled to `spills`. Undo of open transactions takes `undo_memory` bytes.
+    /// Of a directory whose undo was spilled to `spills`. Undo of open transactions takes `undo_memory`
+    /// bytes.
     pub(crate) fn new(log: &Arc<dyn StartLog>, spills: SpillFolder, undo_memory: usize) -> Self {
         History {
             log: Arc::clone(log),
@@ -88,8 +89,9 @@ impl History {
         Found { trails, first_undo, spilled, leftovers, lost }
     }
 
-    /// A transaction has committed. If it left values without a row, what purge would have to do for it is kept: the map does
-    /// not tell of such values, and what refers to them has to go first. Else the sweep finds what there is to do.
+    /// A transaction has committed. If it left values without a row, what purge would have to do for it is
+    /// kept: the map does not tell of such values, and what refers to them has to go first. Else the sweep
+    /// finds what there is to do.
     fn commit(&mut self, trx: TrxId) -> Result<(), IoError> {
         let History { trails, record, leftovers, .. } = self;
         if trails.has_dead_values(trx) {

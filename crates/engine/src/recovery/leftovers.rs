@@ -1,5 +1,5 @@
-//! What committed transactions that left values without a row left for a purge that never came: these values, and the
-//! delete-marked records and closed entries that refer to them.
+//! What committed transactions that left values without a row left for a purge that never came: these values,
+//! and the delete-marked records and closed entries that refer to them.
 
 use base::{Lsn, PageNo, TrxId};
 use page::OverflowRef;
@@ -32,8 +32,8 @@ impl Leftover {
 }
 
 impl Engine {
-    /// Purges what the log has recorded. No reader exists yet that needs it. The sweep and the search for lost values find what a
-    /// full disk has no log for.
+    /// Purges what the log has recorded. No reader exists yet that needs it. The sweep and the search for
+    /// lost values find what a full disk has no log for.
     pub(super) fn purge_leftovers(&self, leftovers: Vec<Leftover>) -> Result<()> {
         for leftover in leftovers {
             match self.store.log().admit() {

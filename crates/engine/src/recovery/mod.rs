@@ -10,12 +10,12 @@
 //!    checkpoint
 //!    unfinished.rs      open transactions are undone by the code that rolls back
 //! ```
-//! Any of it may be cut short and begun again. Undoing goes on behind the last compensation in the log; the rest looks at
-//! what is there.
+//! Any of it may be cut short and begun again. Undoing goes on behind the last compensation in the log; the
+//! rest looks at what is there.
 //!
-//! Ids below the limit in the file header may have been given out, ids from there on were not: the limit found is where
-//! new ids begin, and every older one has ended, except those of the unfinished transactions. The undo pointers of the
-//! others lead nowhere and are not followed.
+//! Ids below the limit in the file header may have been given out, ids from there on were not: the limit
+//! found is where new ids begin, and every older one has ended, except those of the unfinished transactions.
+//! The undo pointers of the others lead nowhere and are not followed.
 
 mod history;
 mod leftovers;
@@ -84,7 +84,8 @@ impl Pace {
 }
 
 impl Engine {
-    /// Brings a directory whose pages have been redone to a state that sessions may see. The catalog is loaded.
+    /// Brings a directory whose pages have been redone to a state that sessions may see. The catalog is
+    /// loaded.
     pub(crate) fn recover(&self, history: History, log: &Arc<dyn StartLog>) -> Result<()> {
         let mut found = history.into_found();
         self.lose_pages(&found.lost)?;

@@ -1,7 +1,7 @@
 //! Trees that a definition change was about to make or to free when the server ended.
 //!
-//! Such a change first puts their ids down in the dictionary and takes them out again when it is done. A tree whose id is
-//! there and that no table has is freed, whatever there is of it.
+//! Such a change first puts their ids down in the dictionary and takes them out again when it is done. A tree
+//! whose id is there and that no table has is freed, whatever there is of it.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ use crate::dictionary::Kind;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 
-/// The name of an entry: the first and the last of its ids. No other entry has both: TRUNCATE puts down new trees and, after
-/// them, the old ones, and its entry may still be there when the new ones are dropped.
+/// The name of an entry: the first and the last of its ids. No other entry has both: TRUNCATE puts down new
+/// trees and, after them, the old ones, and its entry may still be there when the new ones are dropped.
 fn name_of(ids: &[IndexId]) -> [u8; 8] {
     let number = |id: Option<&IndexId>| id.map_or(0, |id| id.0).to_be_bytes();
     let mut name = [0; 8];
@@ -35,8 +35,8 @@ fn trees_in(value: &[u8]) -> Result<Vec<IndexId>> {
 
 impl Engine {
     /// Puts down the ids of trees that are about to be made or freed. If the server ends before
-    /// [`Engine::forget_pending_trees`], the next start frees those of them that no table has then. The caller holds the
-    /// definition mutex.
+    /// [`Engine::forget_pending_trees`], the next start frees those of them that no table has then. The
+    /// caller holds the definition mutex.
     pub(crate) fn put_pending_trees(&self, ids: &[IndexId]) -> Result<()> {
         if planted(Planted::ForgottenTrees) {
             return Ok(());
@@ -55,9 +55,9 @@ impl Engine {
         self.dictionary.delete(&self.store, Kind::PendingTrees, &name_of(ids)).map(drop)
     }
 
-    /// Frees the trees that were pending when the server ended. Nobody allocates pages meanwhile, and no transaction is
-    /// unfinished: the pages of a value that was not written to its end may look as those of such a tree. What a full disk has
-    /// no log for is left to the thread that purges.
+    /// Frees the trees that were pending when the server ended. Nobody allocates pages meanwhile, and no
+    /// transaction is unfinished: the pages of a value that was not written to its end may look as those of
+    /// such a tree. What a full disk has no log for is left to the thread that purges.
     pub(crate) fn free_pending_trees(&self) -> Result<()> {
         match self.free_dead_trees() {
             Err(error) if error.is_full_disk() => {

@@ -48,8 +48,8 @@ pub struct RollbackReport {
 }
 
 impl Engine {
-    /// Makes the transactions that had not ended transactions in progress. Nobody reads or writes yet. Returns how many
-    /// there are.
+    /// Makes the transactions that had not ended transactions in progress. Nobody reads or writes yet.
+    /// Returns how many there are.
     pub(super) fn adopt_unfinished(&self, found: &mut Found, notes: &dyn StartLog) -> Result<usize> {
         let (mut transactions, mut indexes) = (Vec::new(), Vec::new());
         for trx in found.trails.oldest_first() {
@@ -114,8 +114,8 @@ impl Engine {
         Ok((FoundTrx { id: trx, undo: restored, first_undo }, changed))
     }
 
-    /// Whether an undo record can be of its table: images are shown to clients before a rollback looks at them. What a patch
-    /// makes is looked at when it is applied.
+    /// Whether an undo record can be of its table: images are shown to clients before a rollback looks at
+    /// them. What a patch makes is looked at when it is applied.
     fn is_undo_of_table(&self, record: &UndoRecord) -> bool {
         let catalog = self.catalog();
         let Some((table, position)) = catalog.index(record.index) else { return false };
@@ -157,8 +157,8 @@ impl Engine {
         self.unfinished.transactions.lock().len()
     }
 
-    /// Undoes up to `records_max` records of the newest unfinished transaction. The background thread does so until none is
-    /// left.
+    /// Undoes up to `records_max` records of the newest unfinished transaction. The background thread does so
+    /// until none is left.
     ///
     /// What a damaged page keeps from being undone stays in an index that is out of use from then on.
     ///
@@ -222,7 +222,8 @@ impl Engine {
     }
 }
 
-/// The background thread of a start that had to recover: ends when all is rolled back, when the engine is closed, or with it.
+/// The background thread of a start that had to recover: ends when all is rolled back, when the engine is
+/// closed, or with it.
 pub(crate) fn run(engine: &Weak<Engine>) -> Result<()> {
     let Some((notes, total)) = engine.upgrade().map(|e| (Arc::clone(&e.notes), e.unfinished_records()))
     else {

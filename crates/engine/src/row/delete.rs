@@ -67,8 +67,8 @@ impl RowWriter<'_> {
         Ok(true)
     }
 
-    /// Keeps what the entries of a row are made of, which goes: a copy of its record in [`Buffers::values`]. `None`: it has values
-    /// off page, and is taken out of its record.
+    /// Keeps what the entries of a row are made of, which goes: a copy of its record in [`Buffers::values`].
+    /// `None`: it has values off page, and is taken out of its record.
     #[inline]
     fn keep_for_entries(&self, row: &RowRef<'_>, buffers: &mut Buffers) -> Option<RecordCopy> {
         #[cfg(test)]

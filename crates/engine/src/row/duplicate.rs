@@ -1,7 +1,7 @@
 //! Finding the row that a new one would clash with.
 //!
-//! An entry that another transaction is opening or closing may be a row or not: who asks waits for that transaction. Of
-//! others, an open entry is a row.
+//! An entry that another transaction is opening or closing may be a row or not: who asks waits for that
+//! transaction. Of others, an open entry is a row.
 
 use base::sync::{LatchLevel, Mutex, MutexGuard};
 use base::{IndexId, TrxId};
@@ -26,8 +26,8 @@ pub struct Duplicate {
     pub index: usize,
 }
 
-/// Gates of unique keys. Whoever adds an entry to a unique index holds the gate of its key from looking for others to
-/// having inserted it.
+/// Gates of unique keys. Whoever adds an entry to a unique index holds the gate of its key from looking for
+/// others to having inserted it.
 #[derive(Debug)]
 pub(crate) struct UniqueGates(Box<[Mutex<()>]>);
 
@@ -50,8 +50,8 @@ impl UniqueGates {
 }
 
 impl Table {
-    /// The first row, in order of the indexes, that has a unique key of `row`: for REPLACE, ON DUPLICATE KEY UPDATE and
-    /// INSERT IGNORE. It is locked. That there is none may be over when the caller inserts.
+    /// The first row, in order of the indexes, that has a unique key of `row`: for REPLACE, ON DUPLICATE KEY
+    /// UPDATE and INSERT IGNORE. It is locked. That there is none may be over when the caller inserts.
     pub fn find_duplicate(
         &self,
         engine: &Engine,

@@ -20,8 +20,8 @@ use crate::table::Index;
 /// Marks of a closed entry.
 pub(crate) const CLOSED: SlotFlags = SlotFlags::DELETED.with(SlotFlags::HAS_END);
 
-/// Left free on a leaf beside a new entry. An entry that is closed grows by an end id, so that a leaf filled to the last
-/// byte would be squeezed together for every change.
+/// Left free on a leaf beside a new entry. An entry that is closed grows by an end id, so that a leaf filled
+/// to the last byte would be squeezed together for every change.
 const ENTRY_SLACK_BYTES: usize = 512;
 
 /// What dead entries have to take of a full leaf, so that it is not looked through again soon.
@@ -64,8 +64,8 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    /// [`RowWriter::encode_entry`] for a row whose clustered key is known: `clustered_key` is the entry key's last part but
-    /// the begin id, so it is copied instead of encoded a second time.
+    /// [`RowWriter::encode_entry`] for a row whose clustered key is known: `clustered_key` is the entry key's
+    /// last part but the begin id, so it is copied instead of encoded a second time.
     #[inline]
     pub(crate) fn encode_first_entry(
         &self,
@@ -87,7 +87,8 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    /// Opens the entry of `row` with `key` (no begin id yet), once nobody stands against it. `prefix` is scratch.
+    /// Opens the entry of `row` with `key` (no begin id yet), once nobody stands against it. `prefix` is
+    /// scratch.
     /// # Errors  [`crate::Error::DuplicateKey`].
     pub(crate) fn open_row_entry(
         &mut self,
@@ -167,15 +168,15 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// Asks for the row of an entry that another transaction is changing. If that has ended meanwhile, nothing is to be
-    /// waited for.
+    /// Asks for the row of an entry that another transaction is changing. If that has ended meanwhile,
+    /// nothing is to be waited for.
     fn request_holder(&self, clustered_key: &[u8], writer: TrxId) -> Result<Attempt> {
         let clustered = self.table.clustered().tree.index;
         Ok(self.shared().request_unlatched(clustered, clustered_key, writer)?)
     }
 
-    /// Inserts the entry with `key`, or opens it again if this transaction has closed its own. Nothing has happened if this is
-    /// to wait for a gap.
+    /// Inserts the entry with `key`, or opens it again if this transaction has closed its own. Nothing has
+    /// happened if this is to wait for a gap.
     pub(crate) fn try_open_entry(&mut self, index: &Index, key: &[u8], payload: &[u8]) -> Result<Attempt> {
         let mut edit = self.edit_entry(index, key, room_for_entry(key, payload))?;
         let attempt = self.put_entry(index, &mut edit, payload)?;
@@ -185,8 +186,8 @@ impl<'a> RowWriter<'a> {
         Ok(attempt)
     }
 
-    /// Inserts or opens again the entry that the edit is positioned at, which has room for it. Nothing has happened if this is
-    /// to wait for a gap.
+    /// Inserts or opens again the entry that the edit is positioned at, which has room for it. Nothing has
+    /// happened if this is to wait for a gap.
     pub(crate) fn put_entry(
         &mut self,
         index: &Index,
@@ -213,8 +214,8 @@ impl<'a> RowWriter<'a> {
         Ok(attempt)
     }
 
-    /// Opens entries of an index that is not unique, in ascending order of their whole keys, staying on a leaf while it covers the
-    /// next key and has room.
+    /// Opens entries of an index that is not unique, in ascending order of their whole keys, staying on a
+    /// leaf while it covers the next key and has room.
     pub(crate) fn open_sorted_entries<'k>(
         &mut self,
         index: &'k Index,
@@ -251,7 +252,8 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    /// Closes the open entry of a row whose key without a begin id is `key`, which is scratch, as is `scratch`.
+    /// Closes the open entry of a row whose key without a begin id is `key`, which is scratch, as is
+    /// `scratch`.
     pub(crate) fn close_entry(
         &mut self,
         index: &Index,
@@ -264,8 +266,8 @@ impl<'a> RowWriter<'a> {
         self.close_entry_anywhere(index, key, scratch)
     }
 
-    /// Closes the open entry for `key` if the leaf that the key leads to has it and room for an end id, in one descent.
-    /// False: the entry is as it was. `whole_key` is scratch.
+    /// Closes the open entry for `key` if the leaf that the key leads to has it and room for an end id, in
+    /// one descent. False: the entry is as it was. `whole_key` is scratch.
     fn close_entry_nearby(&mut self, index: &Index, key: &[u8], whole_key: &mut Vec<u8>) -> Result<bool> {
         let mut edit = index.tree.edit(&self.engine.store, key, 0)?;
         let closed = self.close_in_leaf(index, &mut edit, whole_key)?;
@@ -273,8 +275,8 @@ impl<'a> RowWriter<'a> {
         Ok(closed)
     }
 
-    /// Closes the open entry for the key of `edit` if its leaf has it, and room for an end id. False: the entry is as it was.
-    /// `whole_key` is scratch.
+    /// Closes the open entry for the key of `edit` if its leaf has it, and room for an end id. False: the
+    /// entry is as it was. `whole_key` is scratch.
     #[inline]
     pub(crate) fn close_in_leaf(
         &mut self,
@@ -301,8 +303,8 @@ impl<'a> RowWriter<'a> {
         Ok(true)
     }
 
-    /// Latches the leaf that an entry's `key` belongs to, with room for `need` bytes. From a full leaf first goes what nobody
-    /// can see any more.
+    /// Latches the leaf that an entry's `key` belongs to, with room for `need` bytes. From a full leaf first
+    /// goes what nobody can see any more.
     #[inline]
     pub(crate) fn edit_entry<'k>(&self, index: &'k Index, key: &'k [u8], need: usize) -> Result<LeafEdit<'k>>
     where
@@ -312,8 +314,8 @@ impl<'a> RowWriter<'a> {
         Ok(index.tree.edit_relieved(&engine.store, key, need, |leaf| reclaim(engine, leaf))?)
     }
 
-    /// Closes the open entry for `key`, wherever it is: found first, then changed. What [`RowWriter::close_entry_nearby`] does
-    /// in most cases. `key` and `payload` are scratch.
+    /// Closes the open entry for `key`, wherever it is: found first, then changed. What
+    /// [`RowWriter::close_entry_nearby`] does in most cases. `key` and `payload` are scratch.
     #[cold]
     fn close_entry_anywhere(
         &mut self,
@@ -342,7 +344,8 @@ impl<'a> RowWriter<'a> {
                 let open = edit.record().flags();
                 edit.set_flags(open.with(CLOSED));
                 edit.raise_max_trx(id);
-                // The undo record is complete before the latch is released, which is all that readers can tell.
+                // The undo record is complete before the latch is released, which is all that readers can
+                // tell.
                 self.undo(index, UndoKind::EntryClose, open, key, &[]);
                 self.commit(edit);
             },
@@ -350,8 +353,8 @@ impl<'a> RowWriter<'a> {
         if closed { Ok(()) } else { Err(missing_entry(index)) }
     }
 
-    /// Closes the entries of a row that goes, in every secondary index. Of `row` only indexed columns are looked at. `last`:
-    /// nothing comes after it that can fail.
+    /// Closes the entries of a row that goes, in every secondary index. Of `row` only indexed columns are
+    /// looked at. `last`: nothing comes after it that can fail.
     pub(crate) fn close_entries(
         &mut self,
         row: &[Value<'_>],
@@ -373,8 +376,8 @@ impl<'a> RowWriter<'a> {
     }
 }
 
-/// Removes the leaf's entries that were closed before the oldest view began, as purge will not have to. False: they would not
-/// make much room, and nothing has happened.
+/// Removes the leaf's entries that were closed before the oldest view began, as purge will not have to.
+/// False: they would not make much room, and nothing has happened.
 #[cold]
 #[inline(never)]
 fn reclaim(engine: &Engine, mut leaf: LeafEdit<'_>) -> bool {

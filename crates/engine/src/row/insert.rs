@@ -29,7 +29,8 @@ impl Table {
     ///
     /// The caller has the metadata lock and no cursor or batch that holds a latch.
     /// # Errors
-    /// [`Error::DuplicateKey`], [`Error::RowTooLarge`], [`Error::KeyTooLong`], those of locks; the row is not there then.
+    /// [`Error::DuplicateKey`], [`Error::RowTooLarge`], [`Error::KeyTooLong`], those of locks; the row is not
+    /// there then.
     pub fn insert(&self, engine: &Engine, trx: &mut Trx, row: &[Value<'_>]) -> Result<InsertOutcome> {
         debug_assert_eq!(row.len(), self.def.columns.len(), "one value per column");
         change(engine, self, trx, |writer, buffers| writer.insert(row, true, buffers))
@@ -74,8 +75,8 @@ impl<'a> RowWriter<'a> {
         Ok(InsertOutcome { row_id })
     }
 
-    /// The clustered record of a new row, and its entry in `index`, the first secondary one, which is not unique: in one frame
-    /// where the entry's leaf is free and has room.
+    /// The clustered record of a new row, and its entry in `index`, the first secondary one, which is not
+    /// unique: in one frame where the entry's leaf is free and has room.
     fn insert_with_entry(
         &mut self,
         index: &Index,
@@ -217,7 +218,8 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// Puts a new record at the edit's position, which has room for it. Nothing has happened if this is to wait.
+    /// Puts a new record at the edit's position, which has room for it. Nothing has happened if this is to
+    /// wait.
     /// # Errors  [`Error::DuplicateKey`]: nothing has happened.
     pub(crate) fn put_clustered(
         &mut self,

@@ -14,11 +14,12 @@ use crate::table::Table;
 const CHUNK_BYTES: usize = 1 << 20;
 
 impl Table {
-    /// Inserts rows, tree by tree: all clustered records in key order, a leaf's worth under one latch, then each index's
-    /// entries in key order.
+    /// Inserts rows, tree by tree: all clustered records in key order, a leaf's worth under one latch, then
+    /// each index's entries in key order.
     ///
-    /// A clash takes the whole batch back and inserts row by row instead, so that the error is that of the first row in
-    /// the statement's order that fails; the rows before it are in the table then. Returns how many rows are in.
+    /// A clash takes the whole batch back and inserts row by row instead, so that the error is that of the
+    /// first row in the statement's order that fails; the rows before it are in the table then. Returns how
+    /// many rows are in.
     /// # Errors
     /// As [`Table::insert`], with the number of rows that are in.
     pub fn insert_batch(
@@ -199,7 +200,8 @@ impl Entries {
     }
 }
 
-/// The first bytes of a key, in the order of keys: of keys with different ones the lower start tells the lower key.
+/// The first bytes of a key, in the order of keys: of keys with different ones the lower start tells the
+/// lower key.
 fn start_of(key: &[u8]) -> u64 {
     match key.first_chunk::<8>() {
         Some(start) => u64::from_be_bytes(*start),

@@ -1,5 +1,5 @@
-//! A secondary entry that gives way to another one of its row: closed and opened in one frame where both belong to one leaf, which
-//! is the frame of the row's change where that leaf is free.
+//! A secondary entry that gives way to another one of its row: closed and opened in one frame where both
+//! belong to one leaf, which is the frame of the row's change where that leaf is free.
 
 use btree::LeafEdit;
 use trx::{Attempt, Buffers};
@@ -30,9 +30,10 @@ struct Move<'k> {
 }
 
 impl RowWriter<'_> {
-    /// Closes the row's open entry with the key `other_key` of `buffers` in an index that is not unique, and opens one with
-    /// `third_key` and `other_payload`. Neither key has a begin id; they get theirs. `row`: the row's leaf, changed and not
-    /// committed yet: it is committed with what happens first, and released. `last`: nothing comes after it that can fail.
+    /// Closes the row's open entry with the key `other_key` of `buffers` in an index that is not unique, and
+    /// opens one with `third_key` and `other_payload`. Neither key has a begin id; they get theirs. `row`:
+    /// the row's leaf, changed and not committed yet: it is committed with what happens first, and released.
+    /// `last`: nothing comes after it that can fail.
     pub(crate) fn move_entry(
         &mut self,
         mut row: Option<&mut LeafEdit<'_>>,
@@ -55,7 +56,8 @@ impl RowWriter<'_> {
         self.open_entry(index, new_key, payload)
     }
 
-    /// [`RowWriter::move_entry`] as far as it can be done in the leaf of the old key; `closed_key` is scratch.
+    /// [`RowWriter::move_entry`] as far as it can be done in the leaf of the old key; `closed_key` is
+    /// scratch.
     fn move_in_leaf(
         &mut self,
         row: &mut Option<&mut LeafEdit<'_>>,
@@ -66,8 +68,8 @@ impl RowWriter<'_> {
         let Move { index, old_key, new_key, payload } = entry;
         let room = room_for_entry(new_key, payload);
         let engine = self.engine;
-        // Beside the row's leaf nothing is waited for: others latch trees in other orders. Room is asked for where the new entry
-        // goes.
+        // Beside the row's leaf nothing is waited for: others latch trees in other orders. Room is asked for
+        // where the new entry goes.
         let beside = row.as_mut().and_then(|row| index.tree.edit_beside(row, &engine.store, old_key, 0));
         let mut edit = if let Some(edit) = beside {
             edit
@@ -100,8 +102,8 @@ impl RowWriter<'_> {
         Ok(Moved::Closed)
     }
 
-    /// Commits an edit, with that of the row if it is still to be committed, which is released. The edit's leaf stays latched.
-    /// `last`: as [`RowWriter::commit_last`].
+    /// Commits an edit, with that of the row if it is still to be committed, which is released. The edit's
+    /// leaf stays latched. `last`: as [`RowWriter::commit_last`].
     #[inline(always)]
     fn commit_with_row(&mut self, row: &mut Option<&mut LeafEdit<'_>>, edit: &mut LeafEdit<'_>, last: bool) {
         if let Some(row) = row.take() {

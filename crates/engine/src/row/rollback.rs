@@ -15,10 +15,10 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::table::{Index, Table};
 
-/// Undoes everything after `mark`, each record in one frame with the part that says so. The last parts may stay in `log`,
-/// for the frame of what comes next. Rows that were there before stay locked by `locker`. After an error the record that caused it
-/// and older ones are still to be undone, by another call or by the next start. [`Error::NotUndone`] asks for
-/// [`Engine::past_damage`]; others stop the server.
+/// Undoes everything after `mark`, each record in one frame with the part that says so. The last parts may
+/// stay in `log`, for the frame of what comes next. Rows that were there before stay locked by `locker`.
+/// After an error the record that caused it and older ones are still to be undone, by another call or by the
+/// next start. [`Error::NotUndone`] asks for [`Engine::past_damage`]; others stop the server.
 pub(crate) fn undo_to(
     engine: &Engine,
     log: &mut UndoLog,
@@ -65,8 +65,8 @@ pub(crate) fn undo_newest(
     Ok(true)
 }
 
-/// Whether a record that damage keeps from being undone needs no more: its index is out of use for good, or in no table, or all
-/// that stays is that pages are allocated to a value that nobody refers to.
+/// Whether a record that damage keeps from being undone needs no more: its index is out of use for good, or
+/// in no table, or all that stays is that pages are allocated to a value that nobody refers to.
 #[cold]
 fn is_void(engine: &Engine, record: &UndoRecord, error: &Error) -> bool {
     let page = if let Error::Storage(error) = error { error.damaged_page() } else { None };
@@ -160,8 +160,8 @@ fn undo_row_image(
     let deleter = RowHeader::decode(&record.image).trx;
     let restore = |mut edit: btree::LeafEdit<'_>| {
         edit.set_flags(flags);
-        // Asked under the leaf's latch: purge that has been here already will not come again. A mark of the transaction's
-        // own is undone next.
+        // Asked under the leaf's latch: purge that has been here already will not come again. A mark of the
+        // transaction's own is undone next.
         if flags.is_deleted() && deleter != trx && engine.trx.purge_has_begun(deleter) {
             edit.remove();
         }

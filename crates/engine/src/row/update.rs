@@ -27,8 +27,8 @@ pub enum UpdateOutcome {
 
 /// A change whose new values depend on the row as it stands.
 pub trait RowChange {
-    /// Makes the new values; false: the row stays as it is. The row's leaf is latched: this reads no page and waits for
-    /// nothing.
+    /// Makes the new values; false: the row stays as it is. The row's leaf is latched: this reads no page and
+    /// waits for nothing.
     fn make(&mut self, old: &OldRow<'_>) -> bool;
 
     /// The new storage bytes of a column that changes. Asked once they are made.
@@ -51,8 +51,8 @@ impl RowChange for Given<'_> {
 }
 
 impl Table {
-    /// Gives the row with `clustered_key` new values in the `changed` columns; `row` holds storage bytes per column, of
-    /// which only those of `changed` are looked at.
+    /// Gives the row with `clustered_key` new values in the `changed` columns; `row` holds storage bytes per
+    /// column, of which only those of `changed` are looked at.
     ///
     /// The caller has the metadata lock and no cursor or batch that holds a latch.
     /// # Errors
@@ -69,8 +69,8 @@ impl Table {
         self.update_fetched(engine, trx, clustered_key, &mut Given(row), changed, &self.indexed_columns)
     }
 
-    /// Gives the row with `clustered_key` the values that `new` makes for the `changed` columns. Cost: one descent where
-    /// the clustered key stays and nothing is off page; no allocation.
+    /// Gives the row with `clustered_key` the values that `new` makes for the `changed` columns. Cost: one
+    /// descent where the clustered key stays and nothing is off page; no allocation.
     ///
     /// The caller has the metadata lock and no cursor or batch that holds a latch.
     /// # Errors
@@ -313,7 +313,8 @@ impl RowWriter<'_> {
         }
     }
 
-    /// Puts `payload` in the place of the record's: as a patch of the bytes that differ if it has the same length.
+    /// Puts `payload` in the place of the record's: as a patch of the bytes that differ if it has the same
+    /// length.
     fn store_rewritten(&mut self, index: &Index, mut edit: LeafEdit<'_>, payload: &mut [u8]) -> Result<()> {
         let (engine, key) = (self.engine, edit.key());
         let record = edit.record();

@@ -1,5 +1,5 @@
-//! Updating a row whose new version has the old one's bytes but for some in their places: no column is decoded that does not
-//! change, and the entries that change are moved in one frame an index.
+//! Updating a row whose new version has the old one's bytes but for some in their places: no column is
+//! decoded that does not change, and the entries that change are moved in one frame an index.
 
 use std::ops::Range;
 
@@ -20,7 +20,8 @@ use crate::table::Index;
 
 #[cfg(test)]
 thread_local! {
-    /// Every row of this thread's updates and deletions is taken out of its record, and every new one inserted before its entries.
+    /// Every row of this thread's updates and deletions is taken out of its record, and every new one
+    /// inserted before its entries.
     pub(crate) static NEVER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
@@ -34,8 +35,8 @@ pub(crate) struct Patch {
 }
 
 impl RowWriter<'_> {
-    /// Writes the new values over a copy of the row's payload. `None`: a value is a part of the clustered key or gets another length,
-    /// or a unique index has to change, and the row is to be taken out.
+    /// Writes the new values over a copy of the row's payload. `None`: a value is a part of the clustered key
+    /// or gets another length, or a unique index has to change, and the row is to be taken out.
     #[inline]
     pub(crate) fn plan_patch(
         &self,
@@ -66,8 +67,9 @@ impl RowWriter<'_> {
         Some(patch)
     }
 
-    /// The secondary indexes that have the column, as in [`Patch`]; `None`: one of them is unique, or there are too many, or the
-    /// column is a part of the clustered key whose value the body has as well, because its key is not reversible.
+    /// The secondary indexes that have the column, as in [`Patch`]; `None`: one of them is unique, or there
+    /// are too many, or the column is a part of the clustered key whose value the body has as well, because
+    /// its key is not reversible.
     #[inline]
     fn affected_by(&self, position: usize) -> Option<u64> {
         let mut affected = 0;
@@ -104,7 +106,8 @@ impl RowWriter<'_> {
             return Ok(UpdateOutcome::Updated);
         }
         if patch.affected.is_power_of_two() {
-            // The usual case: one entry, told from the record before it is patched, so that nothing has to be copied.
+            // The usual case: one entry, told from the record before it is patched, so that nothing has to be
+            // copied.
             let index = &table.indexes[1 + patch.affected.trailing_zeros() as usize];
             let moves = self.plan_entry(index, key, leaf.record(), buffers)?;
             self.patch_record(table.clustered(), &mut leaf, &buffers.payload, patch.window.clone());
@@ -145,7 +148,8 @@ impl RowWriter<'_> {
         moved.map(|()| UpdateOutcome::Updated)
     }
 
-    /// Changes the bytes of the record that differ from `payload`, as long as its own, inside `window` at most.
+    /// Changes the bytes of the record that differ from `payload`, as long as its own, inside `window` at
+    /// most.
     #[inline]
     pub(crate) fn patch_record(
         &mut self,
@@ -172,8 +176,8 @@ impl RowWriter<'_> {
         edit.patch_row(self.header(undo), window.start + from, &new[from..to]);
     }
 
-    /// Makes the keys of the entry of `index` for the row in `record` and for the one with the new payload, and the new entry's
-    /// payload. False: the entry stays as it is.
+    /// Makes the keys of the entry of `index` for the row in `record` and for the one with the new payload,
+    /// and the new entry's payload. False: the entry stays as it is.
     #[inline]
     fn plan_entry(
         &self,
@@ -200,7 +204,8 @@ impl RowWriter<'_> {
     }
 }
 
-/// Makes the key of the entry of a row with the clustered key `key`, without a begin id: its declared parts, then `key`.
+/// Makes the key of the entry of a row with the clustered key `key`, without a begin id: its declared parts,
+/// then `key`.
 pub(super) fn make_entry_key(
     index: &Index,
     key: &[u8],

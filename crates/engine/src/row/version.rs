@@ -1,7 +1,7 @@
 //! Which version of a record a view sees.
 //!
-//! A clustered record carries its newest version; older ones are made from undo, one step at a time, until the view
-//! sees the writer. A secondary entry tells by itself.
+//! A clustered record carries its newest version; older ones are made from undo, one step at a time, until
+//! the view sees the writer. A secondary entry tells by itself.
 
 use base::ROW_HEADER_BYTES;
 use page::check::fits_format;
@@ -97,14 +97,15 @@ fn older(
     Ok(Seen::Nothing)
 }
 
-/// Whether the header, which the start has found or put back, leads to a record of its transaction, and the chain has no cycle.
+/// Whether the header, which the start has found or put back, leads to a record of its transaction, and the
+/// chain has no cycle.
 fn leads_to_undo(trx: &TrxSystem, header: &RowHeader, steps: u64) -> bool {
     let undo = trx.undo();
     steps <= undo.records_restored() && undo.has_restored(header.trx, header.undo)
 }
 
-/// Whether a version that was put together from undo of the log can be a row: a patch shows what it makes only with what it
-/// is a patch of.
+/// Whether a version that was put together from undo of the log can be a row: a patch shows what it makes
+/// only with what it is a patch of.
 fn is_sound(record: &Record<'_>, arena: &[u8], start: usize, format: &RowFormat) -> bool {
     record.with_key(|key| fits_format(key, &arena[start..], SlotFlags::NONE, format))
 }

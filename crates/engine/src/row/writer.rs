@@ -93,8 +93,8 @@ pub(crate) fn change<R>(
 }
 
 impl<'a> RowWriter<'a> {
-    /// Latches the clustered leaf of `key`, as [`Tree::edit`], once no other transaction stands against a change of the
-    /// row. It may not be there.
+    /// Latches the clustered leaf of `key`, as [`Tree::edit`], once no other transaction stands against a
+    /// change of the row. It may not be there.
     #[inline(always)]
     pub(crate) fn edit_row<'k>(&self, key: &'k [u8], need: usize) -> Result<LeafEdit<'k>>
     where
@@ -116,7 +116,9 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// # Errors  [`Error::RecordChanged`]: the row's writer, who has ended, is one that the transaction must see and does not.
+    /// # Errors
+    /// [`Error::RecordChanged`]: the row's writer, who has ended, is one that the transaction must see and
+    /// does not.
     #[inline(always)]
     pub(crate) fn ensure_seen(&self, writer: TrxId) -> Result<()> {
         if self.snapshot_isolation && self.is_unseen(writer) {
@@ -214,8 +216,8 @@ impl<'a> RowWriter<'a> {
         self.ends_next = self.ends;
     }
 
-    /// As [`RowWriter::commit`] of the change's last edit, after which nothing can fail: the transaction commits with it if it
-    /// was to.
+    /// As [`RowWriter::commit`] of the change's last edit, after which nothing can fail: the transaction
+    /// commits with it if it was to.
     #[inline(always)]
     pub(crate) fn commit_last(&mut self, mut edit: LeafEdit<'_>) {
         self.write_last(&mut edit);
@@ -228,7 +230,8 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// Has `commit` write a frame with the undo of its changes, of which there are some; `last`: as [`RowWriter::commit_last`].
+    /// Has `commit` write a frame with the undo of its changes, of which there are some; `last`: as
+    /// [`RowWriter::commit_last`].
     #[inline(always)]
     pub(crate) fn commit_by(&mut self, last: bool, commit: impl FnOnce(&[u8]) -> Option<FrameRange>) {
         let ends = last && self.begin_last();
@@ -240,8 +243,8 @@ impl<'a> RowWriter<'a> {
     #[inline(always)]
     fn begin_last(&mut self) -> bool {
         if self.ends {
-            // Before the frame has a place: who meets a change of the transaction waits for its number. From here to the end
-            // this takes no latch.
+            // Before the frame has a place: who meets a change of the transaction waits for its number. From
+            // here to the end this takes no latch.
             self.log.begin_commit();
             self.log.push_part(&Part::Commit { trx: self.id, micros: now_micros() });
         }
@@ -280,8 +283,9 @@ pub(crate) fn ensure_key(extent: Extent, key: &[u8]) -> Result<()> {
     }
 }
 
-/// Replaces the payload of the record with `key`, making room if need be, and hands the edit to `finish`, which commits it.
-/// `check` looks at the record first, and gets ready for what `finish` does; false: nothing happens.
+/// Replaces the payload of the record with `key`, making room if need be, and hands the edit to `finish`,
+/// which commits it. `check` looks at the record first, and gets ready for what `finish` does; false: nothing
+/// happens.
 pub(crate) fn replace_payload(
     tree: &Tree,
     store: &Store,
@@ -305,7 +309,8 @@ pub(crate) fn replace_payload(
     }
 }
 
-/// Removes the record with `key` if `check` says so, and an all but empty leaf with it. `parts` are in the removal's frame.
+/// Removes the record with `key` if `check` says so, and an all but empty leaf with it. `parts` are in the
+/// removal's frame.
 pub(crate) fn remove(
     tree: &Tree,
     store: &Store,

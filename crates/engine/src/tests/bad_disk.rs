@@ -1,5 +1,5 @@
-//! A disk that is full, fails or rots, files that are cut or gone: what was acknowledged is there or the start is refused, errors
-//! name the file, and nothing wrong is served.
+//! A disk that is full, fails or rots, files that are cut or gone: what was acknowledged is there or the
+//! start is refused, errors name the file, and nothing wrong is served.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -32,8 +32,8 @@ fn new_engine(disk: &Arc<SimDisk>) -> Arc<Engine> {
     engine
 }
 
-/// Inserts the rows `from..to`, each in a transaction of its own, with checkpoints. Returns how many were answered, and
-/// the error that ended it.
+/// Inserts the rows `from..to`, each in a transaction of its own, with checkpoints. Returns how many were
+/// answered, and the error that ended it.
 fn work(engine: &Arc<Engine>, from: i32, to: i32) -> (i32, Option<Error>) {
     let table = engine.table("s", "t").unwrap();
     for id in from..to {
@@ -167,8 +167,9 @@ fn last_written_redo(disk: &SimDisk, files: &[PathBuf]) -> PathBuf {
     (*redo.iter().filter(holds_end).max_by_key(number).unwrap()).clone()
 }
 
-/// Rows that may be found without a file, or with less of it: all 150 of a closed directory, all 160 of one that a crash
-/// left. What only the end of the log tells, and nothing proves to have been durable, cannot be missed.
+/// Rows that may be found without a file, or with less of it: all 150 of a closed directory, all 160 of one
+/// that a crash left. What only the end of the log tells, and nothing proves to have been durable, cannot be
+/// missed.
 fn rows_without(path: &Path, last_redo: &Path, closed: bool) -> std::ops::RangeInclusive<i32> {
     match (closed, path == last_redo) {
         (true, _) => 150..=150,

@@ -1,5 +1,5 @@
-//! Planted damage, a kind at a time: what `ratchet check` says of a closed data file whose bytes were changed. Where the
-//! damage is not of the bytes but of what they mean, the checksum is stamped anew.
+//! Planted damage, a kind at a time: what `ratchet check` says of a closed data file whose bytes were
+//! changed. Where the damage is not of the bytes but of what they mean, the checksum is stamped anew.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -30,8 +30,8 @@ fn slots(page: &PageBytes) -> usize {
     HEADS + 4 * usize::from(u16::from_le_bytes([page[30], page[31]]))
 }
 
-/// A data directory, closed cleanly: table `s.t` of [`wide_def`] with about fifty leaves and six off-page values, one of
-/// them so large that it has an extent of its own.
+/// A data directory, closed cleanly: table `s.t` of [`wide_def`] with about fifty leaves and six off-page
+/// values, one of them so large that it has an extent of its own.
 struct Sound {
     disk: Arc<SimDisk>,
     indexes: Vec<IndexId>,
@@ -111,7 +111,8 @@ impl DataFile {
         self.pages().filter(is_first).map(PageRef::page_no).collect()
     }
 
-    /// The leaf and slot whose record holds the reference to the value that starts at `page`, and where in the payload.
+    /// The leaf and slot whose record holds the reference to the value that starts at `page`, and where in
+    /// the payload.
     fn reference_to(&self, page: PageNo) -> (PageNo, u16, u16) {
         for leaf in self.leaves(0) {
             for slot in 0..self.page(leaf).count() {

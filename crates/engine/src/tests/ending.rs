@@ -1,4 +1,5 @@
-//! Transactions that commit with their only change: inserted, deleted and updated rows, against a map and after a crash.
+//! Transactions that commit with their only change: inserted, deleted and updated rows, against a map and
+//! after a crash.
 
 use std::collections::BTreeMap;
 

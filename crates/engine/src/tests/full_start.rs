@@ -1,4 +1,5 @@
-//! A start on a full disk: the server comes up and goes on once there is space, or the start is refused in one line.
+//! A start on a full disk: the server comes up and goes on once there is space, or the start is refused in
+//! one line.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +28,8 @@ fn row(id: i32) -> Wide {
     Wide { body, ..Wide::new(id, id % 9, &format!("c{id}")) }
 }
 
-/// Commits `ROWS` rows, leaves a transaction open that has changed them, makes tables and drops them, and ends `how`.
+/// Commits `ROWS` rows, leaves a transaction open that has changed them, makes tables and drops them, and
+/// ends `how`.
 fn work(disk: &Arc<SimDisk>, how: Ending) {
     let engine = Engine::open(small(disk)).unwrap();
     engine.create_schema("s", types::CollationId::UTF8MB4_BIN).unwrap();
@@ -77,7 +79,8 @@ enum Start {
     Refused(String),
 }
 
-/// Starts on `disk`; if the server comes up, looks at its rows, does what is to be done `meanwhile`, frees space and goes on.
+/// Starts on `disk`; if the server comes up, looks at its rows, does what is to be done `meanwhile`, frees
+/// space and goes on.
 fn start(disk: &Arc<SimDisk>, meanwhile: fn(&Arc<Engine>)) -> Simulated<Start> {
     let disk = Arc::clone(disk);
     simulate(5, STEPS_MAX, move || {
@@ -151,7 +154,8 @@ fn wherever_a_start_meets_a_full_disk_it_comes_up_or_is_refused_by_name() {
     assert!(came_up >= 8 && refused >= 3, "{came_up} {refused}");
 }
 
-/// Rolls back what the start has found open, with the log that is there; changes are refused, and nothing else.
+/// Rolls back what the start has found open, with the log that is there; changes are refused, and nothing
+/// else.
 fn work_without_space(engine: &Arc<Engine>) {
     roll_back(engine);
     let table = engine.table("s", "t").unwrap();

@@ -1,4 +1,5 @@
-//! Trees of dropped tables: freed without a look at their pages, in background where there is a thread for it.
+//! Trees of dropped tables: freed without a look at their pages, in background where there is a thread for
+//! it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

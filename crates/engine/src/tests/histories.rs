@@ -1,8 +1,9 @@
 //! Random transactions of several threads, against a store that runs them one after another.
 //!
-//! Reads lock what they read, so that transactions are serializable in the order of their commits. Each session writes down
-//! what it did and what the engine answered; in the end the committed transactions are repeated in that order on a map, which
-//! must answer the same. Consistent reads must have seen what the commits up to their number made.
+//! Reads lock what they read, so that transactions are serializable in the order of their commits. Each
+//! session writes down what it did and what the engine answered; in the end the committed transactions are
+//! repeated in that order on a map, which must answer the same. Consistent reads must have seen what the
+//! commits up to their number made.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

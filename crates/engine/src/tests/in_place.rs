@@ -1,5 +1,5 @@
-//! Rows that are updated in place, against the same rows taken out of their records; rows inserted with an entry, against rows
-//! inserted before it; and changes that commit.
+//! Rows that are updated in place, against the same rows taken out of their records; rows inserted with an
+//! entry, against rows inserted before it; and changes that commit.
 
 use std::sync::Arc;
 
@@ -42,7 +42,8 @@ fn slices(row: &[Option<Vec<u8>>]) -> Vec<Option<&[u8]>> {
     row.iter().map(|value| value.as_deref()).collect()
 }
 
-/// Runs a stream of transactions, most of whose changes are updates, and shows the leaves of all indexes as they are then: all but checksum and LSN.
+/// Runs a stream of transactions, most of whose changes are updates, and shows the leaves of all indexes as
+/// they are then: all but checksum and LSN.
 fn run(seed: u64, in_place: bool) -> Vec<Vec<u8>> {
     NEVER.set(!in_place);
     let mut prng = Prng::new(seed);
@@ -89,7 +90,8 @@ fn leaves(engine: &Arc<Engine>, page: PageNo) -> Vec<Vec<u8>> {
     children.into_iter().flat_map(|child| leaves(engine, child)).collect()
 }
 
-/// Entries that move within a leaf get there at once, and on two ways otherwise; a leaf may be split at another moment then.
+/// Entries that move within a leaf get there at once, and on two ways otherwise; a leaf may be split at
+/// another moment then.
 fn records(leaves: &[Vec<u8>]) -> Vec<(Vec<u8>, Vec<u8>, u16)> {
     let mut records = Vec::new();
     for leaf in leaves {

@@ -13,8 +13,8 @@ fn long(id: i32, letter: &str) -> Wide {
     Wide { body: Some(letter.repeat(9000 + id as usize * 700)), ..Wide::new(id, id, &format!("c{id}")) }
 }
 
-/// What a crash leaves of rows whose values were replaced, or deleted, under a reader that kept purge from them; and the
-/// rows that there are.
+/// What a crash leaves of rows whose values were replaced, or deleted, under a reader that kept purge from
+/// them; and the rows that there are.
 fn crashed() -> (Arc<SimDisk>, Vec<Wide>) {
     let disk = Arc::new(SimDisk::seeded(1));
     let engine = Engine::open(small_log(&disk)).unwrap();

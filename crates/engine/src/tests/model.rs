@@ -1,4 +1,5 @@
-//! Simulated sessions, statement by statement, against a naive store that copies the whole table for every snapshot.
+//! Simulated sessions, statement by statement, against a naive store that copies the whole table for every
+//! snapshot.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -176,7 +177,8 @@ impl World {
         }
     }
 
-    /// Ids behind the entries of `k`'s index that start with `prefix`; the leaf is let go after each batch if `release`.
+    /// Ids behind the entries of `k`'s index that start with `prefix`; the leaf is let go after each batch if
+    /// `release`.
     fn ids_in_place(&self, view: ReadView, prefix: &[u8], release: bool) -> Vec<i32> {
         let mut prober = LeafProber::new(&self.engine, &self.table, 1, view).unwrap();
         prober.probe(prefix);

@@ -1,5 +1,5 @@
-//! A damaged page costs its index, or its table: rollback, purge, sweep and redo go on past it, nothing of an open transaction
-//! comes to light there, and what could not be done is known after a restart.
+//! A damaged page costs its index, or its table: rollback, purge, sweep and redo go on past it, nothing of an
+//! open transaction comes to light there, and what could not be done is known after a restart.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -84,7 +84,8 @@ fn changes(engine: &Arc<Engine>, names: [&str; 2]) -> Trx {
     trx
 }
 
-/// Whether a statement that reads the table, or changes it, is refused with an error that names this damaged page.
+/// Whether a statement that reads the table, or changes it, is refused with an error that names this damaged
+/// page.
 fn is_refused(engine: &Arc<Engine>, use_: TableUse, page: u64) -> bool {
     let table = engine.table("s", "t").unwrap();
     let mut trx = engine.begin(BeginOptions::default());
@@ -207,8 +208,8 @@ fn purge_and_sweep_go_on_past_a_damaged_page_and_a_start_that_can_read_it_finds_
     assert_sound(&engine, &engine.table("s", "t").unwrap());
 }
 
-/// The disk of a crash after changes that are in the log only, of a transaction that was open or not, and the clustered tree of
-/// `t`.
+/// The disk of a crash after changes that are in the log only, of a transaction that was open or not, and the
+/// clustered tree of `t`.
 fn crashed(is_open: bool) -> (SimDisk, IndexId) {
     let (engine, disk) = engine_with_tables();
     let mut trx = changes(&engine, ["t", "other"]);

@@ -1,5 +1,5 @@
-//! Tree pages and frames of the log whose bytes were changed and whose checksums were stamped again: reads end in an error or in
-//! rows, other tables are untouched, and a start that recovers refuses them or goes on.
+//! Tree pages and frames of the log whose bytes were changed and whose checksums were stamped again: reads
+//! end in an error or in rows, other tables are untouched, and a start that recovers refuses them or goes on.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -179,8 +179,8 @@ fn stamp_frame(log: &mut [u8], from: usize, len: usize) {
     log[from + 4..from + 8].copy_from_slice(&stamp.to_le_bytes());
 }
 
-/// A directory whose server lost its power: rows with values off page that were inserted, changed and deleted by transactions
-/// that committed, were rolled back in part, or are open.
+/// A directory whose server lost its power: rows with values off page that were inserted, changed and deleted
+/// by transactions that committed, were rolled back in part, or are open.
 fn interrupted() -> Arc<SimDisk> {
     let disk = Arc::new(SimDisk::new());
     let engine = open(&disk).unwrap();

@@ -7,7 +7,8 @@ use env::SimDisk;
 use super::support::*;
 use crate::*;
 
-/// An engine whose table has delete-marked rows that were not purged, some with values off the page, and an open transaction.
+/// An engine whose table has delete-marked rows that were not purged, some with values off the page, and an
+/// open transaction.
 fn with_leftovers(disk: &Arc<SimDisk>) -> (Arc<Engine>, Trx) {
     let engine = Engine::open(config(disk)).unwrap();
     engine.create_schema("s", types::CollationId::UTF8MB4_0900_AI_CI).unwrap();

@@ -188,7 +188,8 @@ pub(super) fn look_at(disk: &Arc<SimDisk>) -> check::FileReport {
     check::check_datadir(disk, "/data".as_ref(), 8 << 20, &mut |_| {}).unwrap()
 }
 
-/// The engine that a crash of `disk` leaves, and its table `s.t`, which is sound, with a transaction that uses it.
+/// The engine that a crash of `disk` leaves, and its table `s.t`, which is sound, with a transaction that
+/// uses it.
 pub(super) fn open_crashed(disk: &SimDisk) -> (Arc<Engine>, Arc<Table>, Trx) {
     let engine = Engine::open(config(&Arc::new(disk.crash()))).unwrap();
     let mut trx = engine.begin(BeginOptions::default());

@@ -9,8 +9,8 @@ use crate::*;
 
 const ROWS: i32 = 3000;
 
-/// An engine with rows of which all but every tenth were deleted, and others given another `k`, under a reader that keeps
-/// purge from it; and the reader.
+/// An engine with rows of which all but every tenth were deleted, and others given another `k`, under a
+/// reader that keeps purge from it; and the reader.
 fn with_garbage() -> (Arc<SimDisk>, Arc<Engine>, Trx, Vec<Wide>) {
     let disk = Arc::new(SimDisk::seeded(1));
     let engine = Engine::open(small_log(&disk)).unwrap();

@@ -35,8 +35,8 @@ fn balance(engine: &Engine, table: &Table, trx: &mut Trx, id: i32) -> Result<i32
     Ok(i32::from_le_bytes(row.column(1, &mut Vec::new()).unwrap().try_into().unwrap()))
 }
 
-/// Moves money between two accounts; now and then the row changes its size or its key and back. Whether it was not chosen
-/// to break a deadlock.
+/// Moves money between two accounts; now and then the row changes its size or its key and back. Whether it
+/// was not chosen to break a deadlock.
 fn transfer(engine: &Engine, table: &Table, trx: &mut Trx, prng: &mut Prng) -> bool {
     trx.restart(BeginOptions::default());
     assert!(engine.lock_table(trx, table, trx::TableUse::Write).unwrap());

@@ -1,5 +1,5 @@
-//! Undo that memory has no room for: old views, rollback and purge have it from the swap file, and a disk that fails gives an
-//! error and nothing wrong.
+//! Undo that memory has no room for: old views, rollback and purge have it from the swap file, and a disk
+//! that fails gives an error and nothing wrong.
 
 use std::io::ErrorKind;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Transactions that a crash left open, while clients work: nobody sees their rows, nobody changes them, and they are rolled
-//! back whatever comes between.
+//! Transactions that a crash left open, while clients work: nobody sees their rows, nobody changes them, and
+//! they are rolled back whatever comes between.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,8 +21,8 @@ fn body(id: i32, len: usize) -> Wide {
     Wide { body: Some("b".repeat(len)), ..Wide::new(id, id % 5, &format!("c{id}")) }
 }
 
-/// The disk of a crash with an open transaction that has changed, deleted and inserted rows of `s.t`, and part of which was
-/// rolled back; the rows that were committed, and the transaction's id.
+/// The disk of a crash with an open transaction that has changed, deleted and inserted rows of `s.t`, and
+/// part of which was rolled back; the rows that were committed, and the transaction's id.
 fn crashed() -> (Arc<SimDisk>, Vec<Wide>, TrxId) {
     let (engine, disk) = engine();
     let table = engine.create_table(wide_def("t")).unwrap();
@@ -164,7 +164,8 @@ fn a_rollback_that_crashes_cut_short_undoes_each_record_once() {
             disk = disk.crash().into();
             rounds = round;
         }
-        // A record whose compensation was to go into the next frame, because there was nothing to change, comes again.
+        // A record whose compensation was to go into the next frame, because there was nothing to change,
+        // comes again.
         assert!((all..=all + rounds).contains(&undone), "{undone} of {all} records, {steps} at a time");
     }
 }

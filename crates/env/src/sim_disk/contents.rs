@@ -18,8 +18,8 @@ struct Unsynced {
     given_up: bool,
 }
 
-/// A choice of the medium's: the sector (none: the file's length) and how many versions there are. Answers which of
-/// them survives: 0 is the durable one, the last the newest.
+/// A choice of the medium's: the sector (none: the file's length) and how many versions there are. Answers
+/// which of them survives: 0 is the durable one, the last the newest.
 pub(super) type Survivor<'a> = &'a mut dyn FnMut(Option<u64>, usize) -> usize;
 
 /// The bytes of a file.
@@ -113,8 +113,9 @@ impl Contents {
         });
     }
 
-    /// What is on the medium after a crash. Sectors of the same block of `block_sectors` that were written equally often
-    /// share their fate: on a device that writes such blocks atomically, and a file that is written in them.
+    /// What is on the medium after a crash. Sectors of the same block of `block_sectors` that were written
+    /// equally often share their fate: on a device that writes such blocks atomically, and a file that is
+    /// written in them.
     pub(super) fn survive(&self, block_sectors: u64, survivor: Survivor<'_>) -> Vec<u8> {
         let lens = self.older_lens.iter().copied().chain([self.bytes.len()]);
         let len = match self.older_lens.len() {

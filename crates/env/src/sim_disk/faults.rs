@@ -8,8 +8,9 @@ use base::prng::Prng;
 
 use crate::error::IoOp;
 
-/// The `nth` operation of kind `op` from now on (1 = the next one) fails with `kind` and has no effect, except that
-/// after a failed sync each unsynced sector may or may not be durable, and is not written by a later sync.
+/// The `nth` operation of kind `op` from now on (1 = the next one) fails with `kind` and has no effect,
+/// except that after a failed sync each unsynced sector may or may not be durable, and is not written by a
+/// later sync.
 #[derive(Clone, Copy, Debug)]
 pub struct Fault {
     /// The kind of operation counted.
@@ -39,7 +40,8 @@ pub enum Mishap {
     LostWrite,
     /// A write is acknowledged and lands somewhere else in the file.
     MisdirectedWrite,
-    /// The disk is full: this operation, and each later one that may need space, fails until the disk gets another capacity.
+    /// The disk is full: this operation, and each later one that may need space, fails until the disk gets
+    /// another capacity.
     Full,
 }
 

@@ -131,8 +131,8 @@ impl<F: Clone> Names<F> {
         self.unsynced.drain(..).for_each(|change| change.apply(durable));
     }
 
-    /// The names after a crash: `keep` decides for each change. What follows a lost change of the same name is lost, too,
-    /// and so is everything in a lost folder.
+    /// The names after a crash: `keep` decides for each change. What follows a lost change of the same name
+    /// is lost, too, and so is everything in a lost folder.
     pub(super) fn survive(&self, mut keep: impl FnMut() -> bool) -> Map<F> {
         let mut map = self.durable.clone();
         let mut lost = BTreeSet::new();

@@ -30,7 +30,8 @@ impl End {
     }
 }
 
-/// Appends the parts for equality with `key`; false if no row can be equal. `null_safe`: parts for which NULL equals NULL.
+/// Appends the parts for equality with `key`; false if no row can be equal. `null_safe`: parts for which NULL
+/// equals NULL.
 pub(crate) fn push_parts(
     run: &QueryRun<'_>,
     parts: &[KeyPart],

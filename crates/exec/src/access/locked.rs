@@ -153,7 +153,8 @@ impl<'r> TableAccess<'r> {
         }
     }
 
-    /// Pushes a locked record of the path's index, or the row behind it; `None` if it does not pass the filter.
+    /// Pushes a locked record of the path's index, or the row behind it; `None` if it does not pass the
+    /// filter.
     pub(super) fn push_locked(
         &mut self,
         row: &RowRef<'_>,

@@ -1,6 +1,8 @@
-//! Skip scans: the scan jumps from one value of an index's first parts to the next, and reads a stretch after each.
+//! Skip scans: the scan jumps from one value of an index's first parts to the next, and reads a stretch after
+//! each.
 //!
-//! A group that ends within the leaf at hand is left by a search in that leaf; only larger groups take descents.
+//! A group that ends within the leaf at hand is left by a search in that leaf; only larger groups take
+//! descents.
 //!
 //! A read that turns out to lock passes over no entry: see [`super::skip_locked`].
 
@@ -71,8 +73,8 @@ impl<'r> TableAccess<'r> {
         flow
     }
 
-    /// Makes `lead` the key bytes of the equal first parts and returns the ends of each stretch, their bytes in `keys`; `None` if
-    /// nothing can be found.
+    /// Makes `lead` the key bytes of the equal first parts and returns the ends of each stretch, their bytes
+    /// in `keys`; `None` if nothing can be found.
     pub(super) fn stretch_ends(
         &mut self,
         op: &'r SkipOp,
@@ -150,8 +152,8 @@ impl<'r> TableAccess<'r> {
         }
     }
 
-    /// Pushes the stretches of the groups that end in the first leaf of `range`; [`Jumps::prefix`] becomes that of the last group
-    /// looked at.
+    /// Pushes the stretches of the groups that end in the first leaf of `range`; [`Jumps::prefix`] becomes
+    /// that of the last group looked at.
     fn leave_groups(
         &mut self,
         op: &'r SkipOp,
@@ -253,7 +255,8 @@ impl<'r> TableAccess<'r> {
         Ok(Flow::More)
     }
 
-    /// Pushes the first row of `range` in `direction`. `scan`: one of that direction, if there is one already.
+    /// Pushes the first row of `range` in `direction`. `scan`: one of that direction, if there is one
+    /// already.
     fn push_end(
         &mut self,
         kept: &mut Option<Scan<'r>>,

@@ -36,8 +36,8 @@ impl StretchEnds<'_> {
     }
 }
 
-/// Returns the position behind the last row of `batch`, from `at` on, whose key starts with `prefix`; the row at `at` does.
-/// Cost: two comparisons of keys for each doubling of the group.
+/// Returns the position behind the last row of `batch`, from `at` on, whose key starts with `prefix`; the row
+/// at `at` does. Cost: two comparisons of keys for each doubling of the group.
 pub(super) fn group_end(batch: &Batch<'_>, at: usize, prefix: &[u8]) -> usize {
     let is_inside = |i: usize| starts_with(&batch.row(i), prefix);
     let (mut inside, mut step) = (at, 1);
@@ -48,8 +48,8 @@ pub(super) fn group_end(batch: &Batch<'_>, at: usize, prefix: &[u8]) -> usize {
     first_not(inside + 1..batch.len().min(inside + step), is_inside)
 }
 
-/// Returns the rows of `group`, positions in `batch` of rows that agree in their first `len` key bytes, that lie between
-/// `ends`.
+/// Returns the rows of `group`, positions in `batch` of rows that agree in their first `len` key bytes, that
+/// lie between `ends`.
 pub(super) fn stretch_in(
     batch: &Batch<'_>,
     group: Range<usize>,
@@ -69,8 +69,8 @@ pub(super) fn stretch_in(
     start..end
 }
 
-/// Returns the positions of the rows of `stretch` that `take` wants, each once. `first_not_null`: the first one whose next
-/// part is not NULL.
+/// Returns the positions of the rows of `stretch` that `take` wants, each once. `first_not_null`: the first
+/// one whose next part is not NULL.
 pub(super) fn taken(take: Take, stretch: Range<usize>, first_not_null: Option<usize>) -> [Option<usize>; 3] {
     let Take::Ends { first, last, .. } = take else { return [None; 3] };
     let first = first.then_some(stretch.start);
@@ -83,8 +83,8 @@ fn starts_with(row: &RowRef<'_>, prefix: &[u8]) -> bool {
     row.record().with_key(|key| key.starts_with(prefix))
 }
 
-/// Returns the first position of `range` for which `holds` is false, or its end; `holds` is true up to there and false from
-/// there on.
+/// Returns the first position of `range` for which `holds` is false, or its end; `holds` is true up to there
+/// and false from there on.
 fn first_not(range: Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
     let Range { start: mut low, end: mut high } = range;
     while low < high {

@@ -1,5 +1,6 @@
-//! Skip scans that lock (under SERIALIZABLE, or of a statement that changes other rows): they pass over no entry. What lies
-//! between the stretches is locked as well, and all rows of a stretch are given, also where its ends would do.
+//! Skip scans that lock (under SERIALIZABLE, or of a statement that changes other rows): they pass over no
+//! entry. What lies between the stretches is locked as well, and all rows of a stretch are given, also where
+//! its ends would do.
 
 use engine::{Direction, LockRead, LockingScan, RowRef};
 

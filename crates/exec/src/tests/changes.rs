@@ -5,7 +5,8 @@ use super::support::*;
 use crate::plain_insert::NEVER;
 use crate::*;
 
-/// t (id INT AUTO_INCREMENT PRIMARY KEY, u INT UNIQUE, c VARCHAR(60) DEFAULT 'd', n INT NOT NULL, at DATETIME ON UPDATE).
+/// t (id INT AUTO_INCREMENT PRIMARY KEY, u INT UNIQUE, c VARCHAR(60) DEFAULT 'd', n INT NOT NULL, at DATETIME
+/// ON UPDATE).
 fn bench() -> Bench {
     let bench = Bench::new();
     let mut columns = vec![

@@ -1,6 +1,8 @@
-//! Index lookups of whole batches against the loop that runs the inner access for one outer row after the other.
+//! Index lookups of whole batches against the loop that runs the inner access for one outer row after the
+//! other.
 //!
-//! The loop is forced by conditions on the tables that always hold: their rows are handed on one at a time, and sent so.
+//! The loop is forced by conditions on the tables that always hold: their rows are handed on one at a time,
+//! and sent so.
 
 use engine::BeginOptions;
 use sql::plan::{Node, Plan};

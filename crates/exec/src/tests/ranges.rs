@@ -47,7 +47,8 @@ fn definition(name: &str, keys: &[Key]) -> TableDef {
     TableDef::new("s", name, columns, indexes)
 }
 
-/// The first of the conditions whose rows by an index of `keys` are not those of a scan, while `bug` is planted.
+/// The first of the conditions whose rows by an index of `keys` are not those of a scan, while `bug` is
+/// planted.
 fn first_difference(keys: &[Key], bug: Option<RangeBug>) -> Option<String> {
     let mut bench = Bench::new();
     bench.create(definition("scanned", &[]));

@@ -25,7 +25,8 @@ impl Piece {
     }
 }
 
-/// The rows of a GROUP_CONCAT. Without an order only their joined text is kept, and no more of it than is shown.
+/// The rows of a GROUP_CONCAT. Without an order only their joined text is kept, and no more of it than is
+/// shown.
 #[derive(Debug)]
 pub(super) struct Concat {
     separator: Box<[u8]>,

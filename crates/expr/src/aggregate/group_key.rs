@@ -2,8 +2,8 @@
 
 use types::{CollationId, Value};
 
-/// Appends bytes that are equal for two values of one type exactly if the values are, NULLs among them. No key is a
-/// prefix of another, so keys of several values can be appended one after the other.
+/// Appends bytes that are equal for two values of one type exactly if the values are, NULLs among them. No
+/// key is a prefix of another, so keys of several values can be appended one after the other.
 pub fn append_group_key(value: &Value<'_>, out: &mut Vec<u8>) {
     let tag = out.len();
     out.push(1);

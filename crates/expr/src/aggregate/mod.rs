@@ -1,7 +1,7 @@
 //! Aggregate functions: their types, and the states that gather a group's rows.
 //!
-//! The binder calls [`crate::Builder::aggregate`]; the executor makes an [`Accumulator`] per group and aggregate, shows
-//! it the arguments' values of each row, and takes the result.
+//! The binder calls [`crate::Builder::aggregate`]; the executor makes an [`Accumulator`] per group and
+//! aggregate, shows it the arguments' values of each row, and takes the result.
 
 mod accumulator;
 mod bits;

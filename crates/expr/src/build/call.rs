@@ -11,7 +11,8 @@ impl Builder {
     /// A function by its name, in any case of letters.
     ///
     /// # Errors
-    /// 1305 for a name that no function has, 1582 for a wrong number of arguments, 1267 for collations that do not mix.
+    /// 1305 for a name that no function has, 1582 for a wrong number of arguments, 1267 for collations that
+    /// do not mix.
     pub fn call(&self, name: &str, args: Vec<Expr>) -> Result<Expr, BindError> {
         let Some(func) = Func::find(name) else {
             return Err(BindError::UnknownFunction { name: name.into() });

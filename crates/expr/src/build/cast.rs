@@ -117,8 +117,8 @@ impl Builder {
         Expr::cast(expr, ty, nullable)
     }
 
-    /// `expr` as a value of a column of a set operation, of type `ty`: bits beside short texts are numbers there, and a BINARY is as
-    /// long as its column.
+    /// `expr` as a value of a column of a set operation, of type `ty`: bits beside short texts are numbers
+    /// there, and a BINARY is as long as its column.
     pub fn in_set_operation(&self, expr: Expr, ty: &SqlType) -> Expr {
         let nullable = expr.nullable;
         let is_long = matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
@@ -193,8 +193,8 @@ impl Builder {
     }
 }
 
-/// A cast to text, then cut or padded to a length that was given. The cast by itself cuts nothing, because the
-/// value of a parameter may be longer than the one its type was taken from.
+/// A cast to text, then cut or padded to a length that was given. The cast by itself cuts nothing, because
+/// the value of a parameter may be longer than the one its type was taken from.
 fn cast_text(expr: Expr, length: Option<u32>, collation: CollationId, fit: Func) -> Expr {
     let to_bytes = collation == CollationId::BINARY && expr.ty.is_string();
     let length_of_all = if to_bytes { byte_width(&expr.ty) } else { shown_chars(&expr.ty) };
@@ -252,7 +252,8 @@ fn common_text(args: &[&Expr], collation: CollationId) -> SqlType {
     }
 }
 
-/// Whether a text of `kind`, CHAR or BINARY, stays one beside the others: no text of varying length, and numbers or dates alone.
+/// Whether a text of `kind`, CHAR or BINARY, stays one beside the others: no text of varying length, and
+/// numbers or dates alone.
 fn stays(kind: TypeKind, args: &[&Expr]) -> bool {
     let others = || args.iter().filter(|e| !matches!(e.ty.kind, TypeKind::Char | TypeKind::Binary));
     args.iter().any(|e| e.ty.kind == kind)
@@ -281,8 +282,8 @@ fn common_number(args: &[&Expr]) -> SqlType {
     decimal_type(whole, u32::from(scale))
 }
 
-/// Whether values of these types are FLOAT together. INT, DECIMAL and DOUBLE beside a FLOAT make a DOUBLE, and so does a
-/// BIGINT before it.
+/// Whether values of these types are FLOAT together. INT, DECIMAL and DOUBLE beside a FLOAT make a DOUBLE,
+/// and so does a BIGINT before it.
 fn are_float(args: &[&Expr]) -> bool {
     use TypeKind::{BigInt, Float, MediumInt, SmallInt, TinyInt, Year};
     let Some(first) = args.iter().position(|e| e.ty.kind == Float) else { return false };
@@ -295,8 +296,8 @@ fn float_of(decimals: u8) -> SqlType {
     SqlType { decimals, ..float_type() }
 }
 
-/// The integer type that holds all of `args`: the largest, or the next one where that is unsigned beside a signed one;
-/// `None` if this is none.
+/// The integer type that holds all of `args`: the largest, or the next one where that is unsigned beside a
+/// signed one; `None` if this is none.
 fn common_integer(args: &[&Expr]) -> Option<SqlType> {
     use TypeKind::{BigInt, Bit, Int, MediumInt, SmallInt, TinyInt, Year};
     const BY_SIZE: [TypeKind; 5] = [TinyInt, SmallInt, MediumInt, Int, BigInt];

@@ -70,7 +70,8 @@ impl Builder {
         Expr { kind: ExprKind::Call { func: Func::KeptValue, args: Box::new([operation]) }, ty, nullable }
     }
 
-    /// Makes a constant text, or a parameter's, a DECIMAL beside one that varies, as MySQL does where two values are compared.
+    /// Makes a constant text, or a parameter's, a DECIMAL beside one that varies, as MySQL does where two
+    /// values are compared.
     fn read_text_as_decimal(&self, args: &mut [Expr; 2]) {
         for at in 0..2 {
             let is_text = class_of(&args[at]) == Class::Text
@@ -87,14 +88,15 @@ impl Builder {
             };
             args[at] = match read {
                 Some(read) if read.loss == Loss::None => self.decimal(read.value),
-                // A type of DECIMAL does not hold all that a DECIMAL column may have: the value is not cast to one.
+                // A type of DECIMAL does not hold all that a DECIMAL column may have: the value is not cast
+                // to one.
                 _ => Self::kept_number(text, SqlType::decimal(MAX_PRECISION, MAX_SCALE)),
             };
         }
     }
 
-    /// Has a constant text that is no number read once a statement, beside an integer column. Doubles would lose digits of
-    /// some.
+    /// Has a constant text that is no number read once a statement, beside an integer column. Doubles would
+    /// lose digits of some.
     fn read_once(&self, arg: &mut Expr) {
         let ExprKind::Const(value) = &arg.kind else { return };
         let text = value.as_value();
@@ -124,8 +126,8 @@ impl Builder {
         }
     }
 
-    /// Reads the texts among operands that are compared as numbers as MySQL does: a constant that is none once a statement, and
-    /// columns by [`Builder::read_special_text`]. `domain`: of the comparison.
+    /// Reads the texts among operands that are compared as numbers as MySQL does: a constant that is none
+    /// once a statement, and columns by [`Builder::read_special_text`]. `domain`: of the comparison.
     fn read_texts(&self, args: &mut [Expr], domain: CmpDomain) {
         for arg in args {
             match domain {
@@ -136,8 +138,8 @@ impl Builder {
         }
     }
 
-    /// Makes a column of TEXT, BLOB or of bytes a conversion of its own, which tells the session what MySQL says of such
-    /// columns.
+    /// Makes a column of TEXT, BLOB or of bytes a conversion of its own, which tells the session what MySQL
+    /// says of such columns.
     pub(crate) fn read_special_text(&self, arg: &mut Expr) {
         use TypeKind::{Blob, Text, VarBinary, VarChar};
         let is_special = match arg.ty.kind {
@@ -152,8 +154,8 @@ impl Builder {
         }
     }
 
-    /// Where all sides have a fixed number of fraction digits, doubles are compared by these: the error of a sum of
-    /// DOUBLE(8,2) does not show.
+    /// Where all sides have a fixed number of fraction digits, doubles are compared by these: the error of a
+    /// sum of DOUBLE(8,2) does not show.
     fn round_fixed(&self, args: &mut [Expr]) {
         /// Rounding to more digits would change doubles.
         const DIGITS_MAX: u8 = 15;
@@ -184,10 +186,12 @@ impl Builder {
         Ok(truth(ExprKind::Between { negated, domain, args: Box::new(args) }, nullable))
     }
 
-    /// `needle [NOT] IN (list)`. A list of mixed types is one IN for each domain in which an item meets the needle.
+    /// `needle [NOT] IN (list)`. A list of mixed types is one IN for each domain in which an item meets the
+    /// needle.
     pub fn in_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
         let mut groups: Vec<(Mixing, Vec<Expr>)> = Vec::new();
-        // A number is looked for from left to right; a text, which warns when it is read as a number, is read as one once.
+        // A number is looked for from left to right; a text, which warns when it is read as a number, is read
+        // as one once.
         let is_ordered = class_of(&needle) != Class::Text;
         for item in list {
             let mixing = Mixing::of(&needle, &item);
@@ -276,8 +280,8 @@ impl Builder {
         Ok(in_domain(domain, args, negated))
     }
 
-    /// `is_direct`: the items are compared as `needle = item` is. `is_whole`: the list has no other items, so that its texts are
-    /// read once.
+    /// `is_direct`: the items are compared as `needle = item` is. `is_whole`: the list has no other items, so
+    /// that its texts are read once.
     fn in_part_of_list(
         &self,
         needle: Expr,
@@ -303,8 +307,8 @@ impl Builder {
         Ok(in_domain(domain, args, negated))
     }
 
-    /// `text [NOT] LIKE pattern ESCAPE escape`; `None` for `ESCAPE ''`, backslash is the default. A constant pattern is
-    /// compiled here.
+    /// `text [NOT] LIKE pattern ESCAPE escape`; `None` for `ESCAPE ''`, backslash is the default. A constant
+    /// pattern is compiled here.
     pub fn like(
         &self,
         text: Expr,
@@ -343,7 +347,8 @@ impl Builder {
         Ok(if negated { self.not(found) } else { found })
     }
 
-    /// The domain in which all of `args` are compared. Constants are converted to it and strings to its character set.
+    /// The domain in which all of `args` are compared. Constants are converted to it and strings to its
+    /// character set.
     pub(crate) fn agree(&self, args: &mut [Expr], operation: &str) -> Result<CmpDomain, BindError> {
         let is_direct = args.len() == 2;
         self.agree_among(args, operation, is_direct)
@@ -373,8 +378,9 @@ impl Builder {
         Ok(domain)
     }
 
-    /// Turns constants among `args` to dates or times. What is none is refused beside one date; beside one time the
-    /// comparison is one of text; in BETWEEN and longer lists it counts as zero. A number that is none stays a number.
+    /// Turns constants among `args` to dates or times. What is none is refused beside one date; beside one
+    /// time the comparison is one of text; in BETWEEN and longer lists it counts as zero. A number that is
+    /// none stays a number.
     fn agree_in_time(
         &self,
         args: &mut [Expr],
@@ -448,9 +454,9 @@ impl Builder {
         Ok(CmpDomain::String(self.common_collation(&all, operation)?))
     }
 
-    /// Beside integer columns, a string constant that is just an integer is that integer: so that `id = '5'` is an
-    /// exact comparison that an index can serve. A constant that is compared with a YEAR column is the year that the
-    /// column would store; those of lists are numbers.
+    /// Beside integer columns, a string constant that is just an integer is that integer: so that `id = '5'`
+    /// is an exact comparison that an index can serve. A constant that is compared with a YEAR column is the
+    /// year that the column would store; those of lists are numbers.
     fn adopt_integer_constants(&self, args: &mut [Expr], is_list: bool) {
         let is_column = |e: &Expr| matches!(e.kind, ExprKind::Column(_)) && class_of(e) == Class::Int;
         if !args.iter().any(is_column) {
@@ -475,7 +481,8 @@ impl Builder {
         }
     }
 
-    /// Makes a constant the date or time that it stands for; the error is the text of one that stands for none.
+    /// Makes a constant the date or time that it stands for; the error is the text of one that stands for
+    /// none.
     fn adopt_temporal_constant(&self, arg: &mut Expr, domain: CmpDomain) -> Result<(), String> {
         let folded = fold(arg.clone());
         let ExprKind::Const(value) = &folded.kind else { return Ok(()) };
@@ -548,8 +555,8 @@ fn is_temporal(expr: &Expr) -> bool {
     matches!(class_of(expr), Class::DateTime | Class::Time)
 }
 
-/// Whether the needle and the items of an IN list are compared as times: texts and times of which one is TIME, with no date in
-/// the list.
+/// Whether the needle and the items of an IN list are compared as times: texts and times of which one is
+/// TIME, with no date in the list.
 fn meets_in_time(needle: &Expr, list: &[Expr]) -> bool {
     let is_textual = |e: &Expr| is_text(e) || matches!(class_of(e), Class::Time | Class::Null);
     let is_time = |e: &Expr| class_of(e) == Class::Time;
@@ -593,8 +600,8 @@ fn is_integer_column(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Column(_)) && expr.ty.is_integer()
 }
 
-/// Whether `expr` has no digit past `decimals`: a constant as it is written, or a column whose values were rounded when
-/// they were stored. What is computed has the length of every DOUBLE.
+/// Whether `expr` has no digit past `decimals`: a constant as it is written, or a column whose values were
+/// rounded when they were stored. What is computed has the length of every DOUBLE.
 fn has_digits(expr: &Expr, decimals: u8) -> bool {
     let is_stored = matches!(expr.kind, ExprKind::Column(_))
         && expr.ty.kind == TypeKind::Double
@@ -618,8 +625,9 @@ fn has_offset(value: &Value<'_>) -> bool {
     DateTime::parse(data, DateFlags::default()).is_some_and(|parsed| parsed.offset.is_some())
 }
 
-/// The year that a YEAR column would store of `value`, which is compared with it: one or two digits are a year of 1970 to
-/// 2069, decimals and texts are rounded, doubles cut. Only the number 0 and the text 0000 are no year of a century.
+/// The year that a YEAR column would store of `value`, which is compared with it: one or two digits are a
+/// year of 1970 to 2069, decimals and texts are rounded, doubles cut. Only the number 0 and the text 0000 are
+/// no year of a century.
 fn stored_year(value: &Value<'_>) -> Option<i64> {
     let (number, is_zero) = match *value {
         Value::Bytes { data, .. } => {

@@ -9,8 +9,8 @@ use crate::func::Func;
 use crate::{CmpDomain, CmpOp, Expr, ExprKind};
 
 impl Builder {
-    /// `CASE [operand] WHEN .. THEN .. ELSE .. END`. With an operand, each condition is what it is compared with; it is
-    /// computed once.
+    /// `CASE [operand] WHEN .. THEN .. ELSE .. END`. With an operand, each condition is what it is compared
+    /// with; it is computed once.
     pub fn case(
         &self,
         operand: Option<Expr>,
@@ -41,7 +41,8 @@ impl Builder {
         })
     }
 
-    /// The operand of CASE, read as a number if it is a text that is compared with numbers alone: that is done once a row.
+    /// The operand of CASE, read as a number if it is a text that is compared with numbers alone: that is
+    /// done once a row.
     fn number_for(operand: Expr, arms: &[(Expr, Expr)]) -> Expr {
         let is_number = |(when, _): &(Expr, Expr)| !is_textual(when);
         let is_text = class_of(&operand) == Class::Text;
@@ -52,8 +53,8 @@ impl Builder {
         Expr::cast(operand, SqlType::double(), nullable)
     }
 
-    /// Whether the operand of CASE equals `when`. The operand decides whether texts are dates or times; constants are not
-    /// converted, and what is no date is no error.
+    /// Whether the operand of CASE equals `when`. The operand decides whether texts are dates or times;
+    /// constants are not converted, and what is no date is no error.
     fn arm_condition(&self, operand: Expr, when: Expr) -> Result<Expr, BindError> {
         let mut args = [operand, when];
         let domain = match (args.each_ref().map(is_textual), class_of(&args[0])) {
@@ -122,7 +123,8 @@ impl Builder {
         Ok(Expr { kind: ExprKind::Call { func: Func::Coalesce, args }, ty, nullable })
     }
 
-    /// As [`Builder::branch`], for functions that MySQL computes: their bits are a number, which clients see as digits.
+    /// As [`Builder::branch`], for functions that MySQL computes: their bits are a number, which clients see
+    /// as digits.
     fn chosen(&self, expr: Expr, ty: &SqlType) -> Expr {
         if ty.kind == TypeKind::Bit && expr.ty.kind == TypeKind::Bit {
             let nullable = expr.nullable;

@@ -1,7 +1,8 @@
 //! What the binder calls: operators and functions over bound operands, typed by MySQL's rules.
 //!
-//! A [`Builder`] knows the settings of the session that typing depends on. Its methods choose comparison domains and
-//! collations, convert constants where MySQL does, and refuse what MySQL refuses with a [`BindError`].
+//! A [`Builder`] knows the settings of the session that typing depends on. Its methods choose comparison
+//! domains and collations, convert constants where MySQL does, and refuse what MySQL refuses with a
+//! [`BindError`].
 
 mod arith;
 mod call;

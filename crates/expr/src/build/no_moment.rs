@@ -7,8 +7,9 @@ pub(super) fn shown(value: &Value<'_>) -> String {
     value.raw_message_text().chars().map(in_basic_plane).collect()
 }
 
-/// The text of the bytes of a BIT or hexadecimal literal, as MySQL reads characters of utf8mb4 from them: up to a NUL, with a question
-/// mark for a byte that begins none. It ends where there are fewer bytes than the next one announces.
+/// The text of the bytes of a BIT or hexadecimal literal, as MySQL reads characters of utf8mb4 from them: up
+/// to a NUL, with a question mark for a byte that begins none. It ends where there are fewer bytes than the
+/// next one announces.
 pub(super) fn shown_bits(mut bytes: &[u8]) -> String {
     let mut out = String::new();
     while let [first, rest @ ..] = bytes

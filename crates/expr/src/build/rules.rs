@@ -124,8 +124,8 @@ impl Builder {
         Ok(Expr { kind: ExprKind::Call { func, args: args.into() }, ty, nullable })
     }
 
-    /// The collation of a function's text arguments. Where one of them decides, bytes among the others do not count, and its
-    /// collation wins over another of its character set.
+    /// The collation of a function's text arguments. Where one of them decides, bytes among the others do not
+    /// count, and its collation wins over another of its character set.
     fn shared_collation(&self, args: &[Expr], func: Func, strict: bool) -> Result<CollationId, BindError> {
         let main = func.main_text();
         let decides = main.map(|main| &args[main]);
@@ -144,8 +144,8 @@ impl Builder {
         })
     }
 
-    /// Turns text arguments to the character set of their common collation. A comparison (`strict`) needs one collation;
-    /// the first argument's type tells it to the evaluation.
+    /// Turns text arguments to the character set of their common collation. A comparison (`strict`) needs one
+    /// collation; the first argument's type tells it to the evaluation.
     pub(super) fn share_charset(
         &self,
         args: &mut Vec<Expr>,

@@ -40,12 +40,14 @@ pub(crate) fn class_of(expr: &Expr) -> Class {
     }
 }
 
-/// Whether an operand can be text: strings, ENUM, SET, and hexadecimal literals, which are numbers only among numbers.
+/// Whether an operand can be text: strings, ENUM, SET, and hexadecimal literals, which are numbers only among
+/// numbers.
 pub(crate) fn is_text(expr: &Expr) -> bool {
     expr.ty.is_string() || matches!(expr.ty.kind, TypeKind::Enum | TypeKind::Set)
 }
 
-/// The class of an operand's number: dates count as integers, or decimals if they have fractions; text as doubles.
+/// The class of an operand's number: dates count as integers, or decimals if they have fractions; text as
+/// doubles.
 pub(crate) fn numeric_class(expr: &Expr) -> Class {
     match class_of(expr) {
         Class::DateTime | Class::Time if expr.ty.decimals > 0 => Class::Decimal,
@@ -90,8 +92,8 @@ pub(crate) fn decimal_digits(expr: &Expr) -> (u32, u8) {
     (whole, 0)
 }
 
-/// Fraction digits that an operand lends to a DOUBLE made of it; [`SqlType::NOT_FIXED_DECIMALS`] if it shows as many as
-/// it needs, as texts do.
+/// Fraction digits that an operand lends to a DOUBLE made of it; [`SqlType::NOT_FIXED_DECIMALS`] if it shows
+/// as many as it needs, as texts do.
 pub(crate) fn fixed_decimals(expr: &Expr) -> u8 {
     match class_of(expr) {
         Class::Int => 0,
@@ -128,8 +130,8 @@ pub(crate) fn byte_width(ty: &SqlType) -> u32 {
     shown_chars(ty).saturating_mul(ty.max_char_bytes())
 }
 
-/// The string type of a computed text of at most `chars` characters: VARCHAR or VARBINARY, and the long types past
-/// 65,535 bytes.
+/// The string type of a computed text of at most `chars` characters: VARCHAR or VARBINARY, and the long types
+/// past 65,535 bytes.
 pub(crate) fn string_type(chars: u32, collation: CollationId) -> SqlType {
     let varchar = SqlType::varchar(chars, collation);
     let bytes = u64::from(chars) * u64::from(varchar.max_char_bytes());

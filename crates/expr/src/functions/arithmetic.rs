@@ -1,4 +1,5 @@
-//! `+ - * / DIV %` and unary minus. The call's type says in which of integers, decimals and doubles they compute.
+//! `+ - * / DIV %` and unary minus. The call's type says in which of integers, decimals and doubles they
+//! compute.
 
 use types::{Decimal, SqlModes, TypeKind, Value};
 

@@ -39,8 +39,8 @@ pub(crate) struct Call<'v> {
     pub(crate) row: &'v dyn RowSource,
     /// The rest of the world.
     pub(crate) ctx: &'v EvalCtx<'v>,
-    /// Values of arguments that are operations themselves. A function may ask for an argument several times; evaluating it
-    /// each time would take exponential time where calls are nested.
+    /// Values of arguments that are operations themselves. A function may ask for an argument several times;
+    /// evaluating it each time would take exponential time where calls are nested.
     kept: [Cell<Option<Value<'v>>>; KEPT_ARGS],
 }
 
@@ -110,8 +110,9 @@ impl<'v> Call<'v> {
         })
     }
 
-    /// Argument `i`, a double, as a signed integer. Outside the range a constant is clipped, the value of a DOUBLE column with
-    /// a warning; that of a FLOAT column is the least integer. What is computed is an error.
+    /// Argument `i`, a double, as a signed integer. Outside the range a constant is clipped, the value of a
+    /// DOUBLE column with a warning; that of a FLOAT column is the least integer. What is computed is an
+    /// error.
     pub(crate) fn int_of_double(&self, i: usize, value: &Value<'_>) -> Result<i64, EvalError> {
         let read = value.to_i64();
         if read.loss == Loss::OutOfRange {
@@ -161,8 +162,8 @@ impl<'v> Call<'v> {
         Ok((!value.is_null()).then(|| self.noted(i, "DECIMAL", &value, (value.to_decimal(), |n| n))))
     }
 
-    /// The number that argument `i` is. The session is told of text that is none; that of a calculated date is one, from which
-    /// `of` makes the number.
+    /// The number that argument `i` is. The session is told of text that is none; that of a calculated date
+    /// is one, from which `of` makes the number.
     fn noted<T>(
         &self,
         i: usize,
@@ -369,7 +370,8 @@ fn whole_of(number: Decimal) -> i64 {
     number.round(0).to_i64().unwrap_or_else(|bound| bound)
 }
 
-/// The number that `value`, the text of `expr`, is if that calculates a date or time: it has not been made of the text.
+/// The number that `value`, the text of `expr`, is if that calculates a date or time: it has not been made of
+/// the text.
 #[cold]
 pub(crate) fn number_of_moment(expr: &Expr, value: &Value<'_>) -> Option<Decimal> {
     use Func::{AddTime, DateAdd, DateSub, SubTime};

@@ -104,7 +104,8 @@ pub(crate) fn least_moment<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> 
     extreme_moment(call, Ordering::Less)
 }
 
-/// The argument of the latest or earliest moment as a text. What is no moment is before all others; it shows as it is.
+/// The argument of the latest or earliest moment as a text. What is no moment is before all others; it shows
+/// as it is.
 fn extreme_moment<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, EvalError> {
     let mut best: Option<(Option<DateTime>, usize)> = None;
     for i in 0..call.args.len() {

@@ -5,7 +5,8 @@ use types::Value;
 use super::{Call, some};
 use crate::{EvalError, Warning};
 
-/// INET_ATON: dotted numbers, of which an empty one is zero; the last one is the last byte, missing ones before it are zero.
+/// INET_ATON: dotted numbers, of which an empty one is zero; the last one is the last byte, missing ones
+/// before it are zero.
 pub(crate) fn inet_aton<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
     if text.is_empty() || text.ends_with(b".") {

@@ -110,7 +110,8 @@ pub(crate) fn sleep<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     }
 }
 
-/// BENCHMARK(count, expression): evaluates again and again, until KILL ends it; that alone is no error, as in MySQL.
+/// BENCHMARK(count, expression): evaluates again and again, until KILL ends it; that alone is no error, as in
+/// MySQL.
 pub(crate) fn benchmark<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let count = some!(call.int(0));
     for _ in 0..count {

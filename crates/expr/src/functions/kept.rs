@@ -1,4 +1,5 @@
-//! Constants that are computed once a statement, when they are first asked for. What they warn of is said once.
+//! Constants that are computed once a statement, when they are first asked for. What they warn of is said
+//! once.
 
 use types::{TypeKind, Value};
 

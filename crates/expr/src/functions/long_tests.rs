@@ -1,4 +1,5 @@
-//! Functions over texts of several pieces: they answer as over short texts, and look at the kill flag between the pieces.
+//! Functions over texts of several pieces: they answer as over short texts, and look at the kill flag between
+//! the pieces.
 
 use std::cell::Cell;
 

@@ -1,6 +1,7 @@
 //! Implementations of operators and functions, one file per family.
 //!
-//! Each takes a [`Call`], fetches the arguments it needs in the form it needs, and returns NULL on the first that is.
+//! Each takes a [`Call`], fetches the arguments it needs in the form it needs, and returns NULL on the first
+//! that is.
 
 #![allow(clippy::unnecessary_wraps, reason = "the table of functions has one signature")]
 

@@ -1,4 +1,5 @@
-//! What the session is told of texts that are no numbers. MySQL says other things of columns, calculations and literals.
+//! What the session is told of texts that are no numbers. MySQL says other things of columns, calculations
+//! and literals.
 
 use types::{CollationId, Decimal, TypeKind, Value};
 

@@ -1,6 +1,7 @@
 //! Work over long texts in pieces, with a look at the kill flag between two pieces.
 //!
-//! A text of up to [`PIECE_BYTES`] bytes is one piece, for which nobody looks: its cost is one comparison of its length.
+//! A text of up to [`PIECE_BYTES`] bytes is one piece, for which nobody looks: its cost is one comparison of
+//! its length.
 
 use std::ops::Range;
 
@@ -10,7 +11,8 @@ use types::Charset;
 use super::Call;
 use crate::{EvalCtx, EvalError};
 
-/// Bytes of a text between two looks at the kill flag. The slowest function takes some ten milliseconds for as many.
+/// Bytes of a text between two looks at the kill flag. The slowest function takes some ten milliseconds for
+/// as many.
 pub(crate) const PIECE_BYTES: usize = 1 << 20;
 /// Short steps (matches, members, directives) between two looks.
 pub(crate) const STEPS_BETWEEN_LOOKS: usize = 1 << 16;

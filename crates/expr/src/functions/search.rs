@@ -13,7 +13,8 @@ use crate::{EvalError, ExprKind};
 
 /// Characters compared between two looks whether the statement is to end.
 const WORK_BETWEEN_LOOKS: usize = 1 << 15;
-/// Bytes of a text from which on folding it, to search for bytes, costs less than comparing at each character.
+/// Bytes of a text from which on folding it, to search for bytes, costs less than comparing at each
+/// character.
 const FOLDED_BYTES_MIN: usize = 1 << 12;
 
 /// INSTR(text, wanted)
@@ -38,8 +39,8 @@ fn common(call: &Call<'_>) -> &'static Collation {
     call.collation_of(texts.unwrap_or(0))
 }
 
-/// The 1-based character at which `wanted` first stands in `text` after `skipped` characters; 0 if it does not.
-/// A match has as many characters as `wanted`.
+/// The 1-based character at which `wanted` first stands in `text` after `skipped` characters; 0 if it does
+/// not. A match has as many characters as `wanted`.
 fn place_of(call: &Call<'_>, wanted: &[u8], text: &[u8], skipped: usize) -> Result<i64, EvalError> {
     let (ctx, collation) = (call.ctx, common(call));
     let charset = collation.charset;
@@ -136,8 +137,8 @@ pub(crate) fn find_in_set<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     Ok(Value::Int(0))
 }
 
-/// The place of a constant in the type of a SET column, whose value has it or not (0); `None` if there is no such column
-/// or the type does not know it.
+/// The place of a constant in the type of a SET column, whose value has it or not (0); `None` if there is no
+/// such column or the type does not know it.
 fn place_among_members(call: &Call<'_>, wanted: &[u8]) -> Result<Option<i64>, EvalError> {
     if !matches!(call.args[1].kind, ExprKind::Column(_)) {
         return Ok(None);

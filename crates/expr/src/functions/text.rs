@@ -83,8 +83,8 @@ fn first_invalid(call: &Call<'_>, text: &[u8]) -> Result<Option<usize>, EvalErro
     Ok(None)
 }
 
-/// What stands for bytes that are no text of the call's character set from `at` on: NULL in strict mode, else what is
-/// before them; with a warning.
+/// What stands for bytes that are no text of the call's character set from `at` on: NULL in strict mode, else
+/// what is before them; with a warning.
 #[cold]
 fn refused<'v>(call: &Call<'v>, text: &'v [u8], at: usize) -> Value<'v> {
     warn_invalid(call, &text[at..]);

@@ -170,7 +170,8 @@ pub(crate) fn export_set<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     finish(call, &out)
 }
 
-/// SOUNDEX: the first letter and digits for the consonants, at least four characters. Letters beyond A to Z have no digit.
+/// SOUNDEX: the first letter and digits for the consonants, at least four characters. Letters beyond A to Z
+/// have no digit.
 pub(crate) fn soundex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     /// Digits of A to Z; 0 for letters that are not coded.
     const CODES: &[u8; 26] = b"01230120022455012623010202";

@@ -73,7 +73,8 @@ fn add_to_text<'v>(call: &Call<'v>, sign: i64) -> Result<Value<'v>, EvalError> {
     call.copied(&out)
 }
 
-/// The time of so many microseconds; past the range its bound, with a warning that shows `fsp` fraction digits.
+/// The time of so many microseconds; past the range its bound, with a warning that shows `fsp` fraction
+/// digits.
 fn clipped(call: &Call<'_>, micros: i64, fsp: u8) -> Time {
     let time = Time::from_micros_clipped(micros);
     if time.micros() != micros {
@@ -218,7 +219,8 @@ pub(crate) fn time_to_sec<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     Ok(Value::Int(some!(call.time(0)).seconds()))
 }
 
-/// A time past the range in MySQL's warning: without its sign, seconds with the digits of their argument, nine if it is no DECIMAL.
+/// A time past the range in MySQL's warning: without its sign, seconds with the digits of their argument,
+/// nine if it is no DECIMAL.
 #[cold]
 fn shown_time(hour: i64, minute: i64, second: Decimal, is_exact: bool) -> String {
     const NANO_DIGITS: u8 = 9;

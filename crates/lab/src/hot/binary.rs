@@ -1,4 +1,5 @@
-//! An x86-64 ELF executable: its functions by name and by address, and which source lines its code comes from.
+//! An x86-64 ELF executable: its functions by name and by address, and which source lines its code comes
+//! from.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -35,7 +36,8 @@ enum Slot {
     Code(u64),
 }
 
-/// One of the functions whose source an instruction comes from: the innermost first, those it is inlined in behind it.
+/// One of the functions whose source an instruction comes from: the innermost first, those it is inlined in
+/// behind it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Frame {
     /// Its name without path and type arguments: line tables have no more.

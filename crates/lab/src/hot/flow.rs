@@ -1,7 +1,8 @@
 //! One function's machine code: what it calls, and which of its calls lie in cold tails.
 //!
-//! A call that fails is *cold* if no way from it leads to the function's return, and its block is jumped to, not fallen
-//! into: all that the hot path then has of it is a conditional jump that is not taken. Anything else is *in line*.
+//! A call that fails is *cold* if no way from it leads to the function's return, and its block is jumped to,
+//! not fallen into: all that the hot path then has of it is a conditional jump that is not taken. Anything
+//! else is *in line*.
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 

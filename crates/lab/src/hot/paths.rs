@@ -14,7 +14,8 @@ use crate::error::{Error, Result};
 pub struct HotPaths {
     /// Crates in whose code no validator stands outside a `check` module, and whose large copies are listed.
     pub crates: Vec<String>,
-    /// Functions that are called like validators and may be hot: what they check is checked once per read or login.
+    /// Functions that are called like validators and may be hot: what they check is checked once per read or
+    /// login.
     #[serde(default)]
     pub validators: Vec<String>,
     /// The hot functions by their paths, demangled and without hash, and what each may have.

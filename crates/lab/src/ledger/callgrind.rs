@@ -1,8 +1,9 @@
 //! Files of callgrind: instructions by function.
 //!
-//! The format is that of Valgrind's manual, "Callgrind Format Specification", version 1. Names may be compressed: `fn=(7) main` gives 7 a
-//! name, `fn=(7)` uses it; functions, files and objects are numbered each by themselves, callers and callees together. Positions may be
-//! relative to the line before (`+3`, `-3`, `*`). A line of costs after `calls=` is what the callee cost, not the function itself.
+//! The format is that of Valgrind's manual, "Callgrind Format Specification", version 1. Names may be
+//! compressed: `fn=(7) main` gives 7 a name, `fn=(7)` uses it; functions, files and objects are numbered each
+//! by themselves, callers and callees together. Positions may be relative to the line before (`+3`, `-3`,
+//! `*`). A line of costs after `calls=` is what the callee cost, not the function itself.
 
 use std::collections::HashMap;
 use std::fs;
@@ -145,7 +146,8 @@ fn name(names: &mut Names, text: &str) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// A function as two builds both name it: without the compiler's hash and the level of recursion; without a name, by its object.
+/// A function as two builds both name it: without the compiler's hash and the level of recursion; without a
+/// name, by its object.
 fn readable(function: &str, object: &str) -> String {
     if function.is_empty() || function.starts_with("0x") || function == "???" {
         let file = object.rsplit('/').next().unwrap_or_default();

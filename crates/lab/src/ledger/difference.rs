@@ -31,7 +31,8 @@ pub fn changes(before: &Dump, after: &Dump) -> Vec<Change> {
     changes
 }
 
-/// Explains two files, or two folders of them operation by operation: totals, and the `top` functions by change.
+/// Explains two files, or two folders of them operation by operation: totals, and the `top` functions by
+/// change.
 pub fn explain(before: &Path, after: &Path, top: usize) -> Result<String> {
     if before.is_dir() != after.is_dir() {
         return Err(Error::Config("give two files of callgrind, or two folders of them".to_owned()));
@@ -55,7 +56,8 @@ pub fn explain(before: &Path, after: &Path, top: usize) -> Result<String> {
     Ok(out)
 }
 
-/// Dumps of a folder by operation, or by file name where none is stated. Empty files are passed over: callgrind leaves one at the end.
+/// Dumps of a folder by operation, or by file name where none is stated. Empty files are passed over:
+/// callgrind leaves one at the end.
 fn dumps(folder: &Path) -> Result<BTreeMap<String, Dump>> {
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(folder).map_err(Error::file(folder))? {

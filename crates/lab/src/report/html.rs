@@ -1,6 +1,7 @@
 //! The report as one page: a file that opens anywhere, without network or script.
 //!
-//! Markup is well-formed XML, too, so that tests can read it. Whatever a name holds is text ([`text::escape`]).
+//! Markup is well-formed XML, too, so that tests can read it. Whatever a name holds is text
+//! ([`text::escape`]).
 
 use std::fmt::Write;
 

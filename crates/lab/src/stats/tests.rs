@@ -30,8 +30,8 @@ fn a_row_by_itself_is_told_by_its_rounds() {
     assert_eq!(of(first, row(0.0)).unwrap().verdict, Verdict::NoDifference);
 }
 
-/// Noise like that of a shared machine: rows differ in how much they vary, every round has a drift that hits both targets, and
-/// some cells lose a tenth to a third of their time to somebody else.
+/// Noise like that of a shared machine: rows differ in how much they vary, every round has a drift that hits
+/// both targets, and some cells lose a tenth to a third of their time to somebody else.
 struct Machine {
     random: Random,
     disturbed: f64,

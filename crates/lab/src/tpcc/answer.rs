@@ -123,7 +123,8 @@ pub(super) fn rows<T>(
     Ok(read_rows)
 }
 
-/// Reads the type from a column's definition: six texts, then a length, character set and display width come before it.
+/// Reads the type from a column's definition: six texts, then a length, character set and display width come
+/// before it.
 fn type_of_column(body: &[u8]) -> u8 {
     let mut bytes = Bytes { rest: body };
     let skipped = (0..6).try_for_each(|_| bytes.string().map(drop));

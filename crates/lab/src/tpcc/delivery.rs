@@ -1,7 +1,7 @@
 //! Delivery, clause 2.7: the oldest new order of each district of a warehouse.
 //!
-//! Rows are updated before they are read without a lock: a transaction sees its own changes, even of orders that were inserted
-//! after its snapshot was taken.
+//! Rows are updated before they are read without a lock: a transaction sees its own changes, even of orders
+//! that were inserted after its snapshot was taken.
 
 use crate::tpcc::answer::Row;
 use crate::tpcc::dialect::Dialect;

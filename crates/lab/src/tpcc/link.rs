@@ -1,7 +1,8 @@
 //! A connection that needs no thread while it waits: commands are sent at once, answers are futures.
 //!
-//! A thread that serves many connections spends a send and a receive on each statement. A thread per connection would also be
-//! stopped and woken for each, which on few cores costs as much as a fast server does.
+//! A thread that serves many connections spends a send and a receive on each statement. A thread per
+//! connection would also be stopped and woken for each, which on few cores costs as much as a fast server
+//! does.
 
 use std::future::poll_fn;
 use std::io::{self, Read, Write};

@@ -45,8 +45,8 @@ impl Kind {
     }
 }
 
-/// A deck of a hundred cards, shuffled when it has been dealt (clause 5.2.4.2): every hundred transactions of a terminal have
-/// the exact shares.
+/// A deck of a hundred cards, shuffled when it has been dealt (clause 5.2.4.2): every hundred transactions of
+/// a terminal have the exact shares.
 #[derive(Debug)]
 pub(super) struct Deck {
     cards: Vec<Kind>,

@@ -10,7 +10,8 @@ use crate::tpcc::answer::{self, Request, Row};
 use crate::tpcc::crew::Alarm;
 use crate::tpcc::link::Link;
 
-/// Errors after which a transaction is tried again: deadlock, lock wait timeout, and MariaDB's "record has changed since last read".
+/// Errors after which a transaction is tried again: deadlock, lock wait timeout, and MariaDB's "record has
+/// changed since last read".
 const DEADLOCK: u16 = 1213;
 const LOCK_WAIT_TIMEOUT: u16 = 1205;
 const CHANGED: u16 = 1020;

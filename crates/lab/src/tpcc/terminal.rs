@@ -14,7 +14,8 @@ use crate::tpcc::scale::{DISTRICTS, Scale};
 use crate::tpcc::session::{Failure, Outcome, Retry, Session};
 use crate::tpcc::stock_level::StockLevel;
 
-/// MariaDB's way of ending transactions that lock rows newer than their snapshot; other servers do not have it.
+/// MariaDB's way of ending transactions that lock rows newer than their snapshot; other servers do not have
+/// it.
 const SAME_ISOLATION: &str = "SET SESSION innodb_snapshot_isolation = OFF";
 
 /// A transaction that was retried so often does not end.

@@ -1,4 +1,5 @@
-//! Targets that are down, refuse, die, have no room or answer otherwise: a row says so, and the others are measured.
+//! Targets that are down, refuse, die, have no room or answer otherwise: a row says so, and the others are
+//! measured.
 
 use std::io::Write;
 use std::net::TcpListener;

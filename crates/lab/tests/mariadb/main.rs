@@ -1,5 +1,5 @@
-//! The lab on servers that this project did not make: what it finds, and what it makes of those that fail. How the lab itself
-//! is compiled does not matter to them: one profile runs these.
+//! The lab on servers that this project did not make: what it finds, and what it makes of those that fail.
+//! How the lab itself is compiled does not matter to them: one profile runs these.
 
 #![cfg(debug_assertions)]
 #![allow(clippy::unwrap_used, reason = "test code")]
@@ -73,7 +73,8 @@ fn settings_are_found_to_matter_in_the_direction_they_must() {
     }
 }
 
-/// What the lab says of two targets that are slower than the base by these shares: all are one server, seen through slow links.
+/// What the lab says of two targets that are slower than the base by these shares: all are one server, seen
+/// through slow links.
 fn compare_delayed(server: &Mariadb, losses: [f64; 2]) -> [Comparison; 2] {
     let out = tempfile::tempdir().unwrap();
     let through = |name: &str, loss: f64| {
@@ -91,8 +92,8 @@ fn compare_delayed(server: &Mariadb, losses: [f64; 2]) -> [Comparison; 2] {
     [1, 2].map(|at| comparison(&rows[0].results[at]))
 }
 
-/// A machine full of other work may leave the lab unsure, which it says: then it is asked again. A wrong word it may have once: one
-/// report in twenty names a difference that is none.
+/// A machine full of other work may leave the lab unsure, which it says: then it is asked again. A wrong word
+/// it may have once: one report in twenty names a difference that is none.
 #[test]
 fn a_delay_of_a_tenth_is_found_and_none_is_not() {
     let _turn = TURN.lock();

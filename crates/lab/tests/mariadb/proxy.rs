@@ -70,9 +70,10 @@ fn read_packet(from: &mut TcpStream, packet: &mut Vec<u8>) -> std::io::Result<()
     from.read_exact(&mut packet[4..])
 }
 
-/// A link that is `wait` long: keeps every packet back for that, and for such a share of the whole time since the one before it
-/// that a client which waits for its answers sends fewer by `loss` (0.1: a tenth). What a delay was too long, later ones are
-/// shorter. Where `wait` is long beside what the server takes, other work on the machine changes little.
+/// A link that is `wait` long: keeps every packet back for that, and for such a share of the whole time since
+/// the one before it that a client which waits for its answers sends fewer by `loss` (0.1: a tenth). What a
+/// delay was too long, later ones are shorter. Where `wait` is long beside what the server takes, other work
+/// on the machine changes little.
 pub(crate) fn slow_link(wait: Duration, loss: f64) -> Habit {
     let mut sent: Option<Instant> = None;
     let mut owed = 0.0;

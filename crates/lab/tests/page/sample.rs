@@ -1,4 +1,5 @@
-//! A journal of made-up measurements, written as the lab writes them: every kind of row and verdict, and hostile names.
+//! A journal of made-up measurements, written as the lab writes them: every kind of row and verdict, and
+//! hostile names.
 
 use std::ops::Range;
 use std::path::Path;
@@ -87,7 +88,8 @@ struct SampleRow {
     us: f64,
 }
 
-/// Rounds of a row: from much slower to much faster than the base by its place, some rows noisy, some refused, one not there at all.
+/// Rounds of a row: from much slower to much faster than the base by its place, some rows noisy, some
+/// refused, one not there at all.
 fn write_row(
     journal: &mut Journal,
     row: &SampleRow,

@@ -60,7 +60,8 @@ fn work(disk: &SimDisk, seed: u64, seen: &Seen) {
     }
 }
 
-/// The frames that a log holds are the first ones that were appended from its checkpoint on, and all that were durable.
+/// The frames that a log holds are the first ones that were appended from its checkpoint on, and all that
+/// were durable.
 fn assert_recovers(disk: &SimDisk, run: &mut Run, seed: u64) {
     // Before there was a durable log nothing was promised.
     let found = match read_all(disk) {

@@ -6,9 +6,9 @@ use super::{Corruption, CorruptionKind};
 use crate::layout::HEADER_BYTES;
 use crate::page_ref::{PageRef, head_of};
 
-/// Keys ascend and lie within the fences, as far as searches look: heads, and suffixes of equal heads. Header and slots are
-/// checked. Cost: about two instructions a slot where all heads differ; else five a slot, and sixty more where a head is its
-/// neighbour's; no allocation.
+/// Keys ascend and lie within the fences, as far as searches look: heads, and suffixes of equal heads. Header
+/// and slots are checked. Cost: about two instructions a slot where all heads differ; else five a slot, and
+/// sixty more where a head is its neighbour's; no allocation.
 pub(super) fn check_order(page: PageRef<'_>) -> Result<(), Corruption> {
     let fail = |what| Err(Corruption { page: page.page_no(), what });
     let (count, first) = (page.count(), usize::from(!page.is_leaf()));

@@ -13,10 +13,11 @@ use crate::record::Record;
 use crate::row::RowRef;
 use crate::template::{OFF_PAGE, Place, ROW_ID_BYTES, RowFormat};
 
-/// Every record of a leaf against its row format: parts of the key, null bitmap, fixed columns, ascending end offsets within
-/// the payload, references to values off page, transaction ids, and values that are some of their type. After it the columns of
-/// each record can be read. [`super::verify_on_read`] has accepted the page. Cost: about 25 instructions an entry of fixed size,
-/// 100 a row with two variable columns; more for variable keys, begin and end ids, and types with rules.
+/// Every record of a leaf against its row format: parts of the key, null bitmap, fixed columns, ascending end
+/// offsets within the payload, references to values off page, transaction ids, and values that are some of
+/// their type. After it the columns of each record can be read. [`super::verify_on_read`] has accepted the
+/// page. Cost: about 25 instructions an entry of fixed size, 100 a row with two variable columns; more for
+/// variable keys, begin and end ids, and types with rules.
 pub fn check_records(page: PageRef<'_>, format: &RowFormat) -> Result<(), Corruption> {
     if page.format_version() != format.format_version() || page.fixed_key_len() != format.fixed_key_len() {
         return Err(Corruption { page: page.page_no(), what: CorruptionKind::Record });
@@ -53,8 +54,8 @@ pub fn check_records(page: PageRef<'_>, format: &RowFormat) -> Result<(), Corrup
     Ok(())
 }
 
-/// Whether a record of `key` and `payload`, which was put together from undo, fits its row format: what [`check_records`] asks,
-/// but for transaction ids. After it the columns can be read.
+/// Whether a record of `key` and `payload`, which was put together from undo, fits its row format: what
+/// [`check_records`] asks, but for transaction ids. After it the columns can be read.
 pub fn fits_format(key: &[u8], payload: &[u8], flags: SlotFlags, format: &RowFormat) -> bool {
     let record = Record { prefix: key, head: 0, rest_len: 0, suffix: &[], payload, flags };
     has_sound_marks(&record, format)
@@ -78,7 +79,8 @@ pub fn is_overflow_reference(bytes: &[u8]) -> bool {
     is_reference(Some(bytes))
 }
 
-/// Records that are not as most are: with a begin or end id, a key of variable length, or types with rules; or damaged.
+/// Records that are not as most are: with a begin or end id, a key of variable length, or types with rules;
+/// or damaged.
 struct Others<'a> {
     page: PageRef<'a>,
     format: &'a RowFormat,
@@ -190,8 +192,8 @@ fn is_reference(bytes: Option<&[u8]>) -> bool {
     !first.is_none() && first.0.checked_add(pages).is_some() && OverflowRef::pages_of(len) == Some(pages)
 }
 
-/// The values keep the rules of their types. Those of the body are bounded by [`BodyBounds`], those of the key by
-/// [`has_sound_key`].
+/// The values keep the rules of their types. Those of the body are bounded by [`BodyBounds`], those of the
+/// key by [`has_sound_key`].
 fn has_sound_values(record: &Record<'_>, format: &RowFormat, scratch: &mut Vec<u8>) -> bool {
     if format.ruled_columns().is_empty() {
         return true;

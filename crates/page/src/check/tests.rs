@@ -1,4 +1,5 @@
-//! Pages whose bytes were changed and whose checksum was stamped again: refused, or readable in every way that readers read.
+//! Pages whose bytes were changed and whose checksum was stamped again: refused, or readable in every way
+//! that readers read.
 
 use base::prng::Prng;
 use base::{ColumnId, IndexId, PageNo, TableId};
@@ -31,7 +32,8 @@ fn column(ty: SqlType, nullable: bool) -> ColumnDef {
     }
 }
 
-/// A column of most types, nullable every other time, a clustered index of two columns and two secondary ones.
+/// A column of most types, nullable every other time, a clustered index of two columns and two secondary
+/// ones.
 fn table() -> TableDef {
     let fraction = |kind, fsp| SqlType { decimals: fsp, ..SqlType::new(kind, 20) };
     let members: Vec<Box<[u8]>> = ["x", "y", "z"].map(|m| m.as_bytes().into()).into();

@@ -1,5 +1,5 @@
-//! Whether an operation that was read from a log suits its page. The forward path makes operations that do; the bytes of a log
-//! may be anything.
+//! Whether an operation that was read from a log suits its page. The forward path makes operations that do;
+//! the bytes of a log may be anything.
 
 use std::cmp::Ordering;
 
@@ -12,9 +12,9 @@ use crate::layout::{PAGE_TYPE, PageType, SlotFlags, TRX_ID_BYTES};
 use crate::page_ref::{PageRef, head_of};
 
 impl PageOp<'_> {
-    /// Asks what [`PageOp::apply`] does not, because its callers see to it: keys in their place among the others and within the
-    /// fences, marks that the bytes of a record bear out, the page's own number. Cost: about 40 instructions an insertion, few
-    /// for others; a pass over a batch.
+    /// Asks what [`PageOp::apply`] does not, because its callers see to it: keys in their place among the
+    /// others and within the fences, marks that the bytes of a record bear out, the page's own number. Cost:
+    /// about 40 instructions an insertion, few for others; a pass over a batch.
     ///
     /// # Errors
     /// [`OpError::Malformed`]. Without one `apply` may still answer an error.
@@ -41,7 +41,8 @@ impl PageOp<'_> {
         }
     }
 
-    /// Whether `page`, to which the operation was applied, is one: bytes that an image puts there may be anything.
+    /// Whether `page`, to which the operation was applied, is one: bytes that an image puts there may be
+    /// anything.
     pub fn check_applied(&self, page: PageRef<'_>, page_no: PageNo) -> Result<(), OpError> {
         if !matches!(self, PageOp::Image { .. }) {
             return Ok(());

@@ -6,8 +6,8 @@ use base::codec::{take, take_varint};
 use super::OpError;
 use super::codec::{WRITE_BYTES, take_page_no};
 
-/// What an encoding consists of behind its kind: numbers, then byte strings, each behind its length, the last of them
-/// perhaps one that may be missing: its length plus one.
+/// What an encoding consists of behind its kind: numbers, then byte strings, each behind its length, the last
+/// of them perhaps one that may be missing: its length plus one.
 struct Shape {
     ints: u8,
     strings: u8,
@@ -44,8 +44,8 @@ const fn shape(ints: u8, strings: u8, optional: bool) -> Shape {
     Shape { ints, strings, optional }
 }
 
-/// As [`super::decode_change`], but of the operation only whether it is a [`super::PageOp::WriteBytes`]. Numbers are not
-/// checked for their ranges.
+/// As [`super::decode_change`], but of the operation only whether it is a [`super::PageOp::WriteBytes`].
+/// Numbers are not checked for their ranges.
 ///
 /// # Errors
 /// A kind that there is not, or a change that is cut off.

@@ -335,7 +335,8 @@ fn a_row_patch_is_its_parts_in_one() {
     }
 }
 
-/// Applies operations whose encodings were changed to pages at work, as recovery does; how many were refused, and applied.
+/// Applies operations whose encodings were changed to pages at work, as recovery does; how many were refused,
+/// and applied.
 fn changed_operations(seed: u64, level: u8, fixed: Option<u16>) -> (usize, usize) {
     let mut prng = Prng::new(seed);
     let mut bytes: Box<PageBytes> = Box::new([0; PAGE_SIZE]);

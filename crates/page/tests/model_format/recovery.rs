@@ -10,7 +10,8 @@ use crate::database::Database;
 use crate::log::{Part, frame_at, parts};
 
 impl Database {
-    /// Loses memory, pages not written, and the unsynced end of the log from `cut` on, by absence or by a wrong byte.
+    /// Loses memory, pages not written, and the unsynced end of the log from `cut` on, by absence or by a
+    /// wrong byte.
     pub(crate) fn crash(&mut self, cut: u64) {
         let unsynced = self.log.len() - self.synced;
         let at = self.synced + cut as usize % (unsynced + 1);

@@ -1,9 +1,9 @@
 //! The columns of an altered table: MySQL's order of applying actions, whatever order they are written in.
 //!
-//! 1. Columns that are dropped leave. The others stay in their places, with what MODIFY, CHANGE, ALTER COLUMN and RENAME COLUMN
-//!    say of them.
-//! 2. New columns, and those that are redefined with a place, are put there one by one in the order written. AFTER names a
-//!    column as it is called after the statement.
+//! 1. Columns that are dropped leave. The others stay in their places, with what MODIFY, CHANGE, ALTER COLUMN
+//!    and RENAME COLUMN say of them.
+//! 2. New columns, and those that are redefined with a place, are put there one by one in the order written.
+//!    AFTER names a column as it is called after the statement.
 
 use sql::ast::{ColumnPosition, Expr};
 use types::{ColumnDef, ColumnDefault, TableDef};

@@ -1,4 +1,5 @@
-//! The keys of an altered table: those that it keeps, with the columns that are left of them, then those that the statement adds.
+//! The keys of an altered table: those that it keeps, with the columns that are left of them, then those that
+//! the statement adds.
 
 use sql::ast::{KeyDefinition, KeyKind};
 use types::{ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, TableDef, TypeKind};
@@ -125,8 +126,8 @@ pub(super) fn ensure_renamable(old: &str, new: &str) -> Result<(), SqlError> {
     names::ensure_key_name(new)
 }
 
-/// The part of a key in the new table, if it is left. As in MySQL, a new column that has the name of the dropped one takes its
-/// place.
+/// The part of a key in the new table, if it is left. As in MySQL, a new column that has the name of the
+/// dropped one takes its place.
 fn kept_part(part: KeyPart, old: &TableDef, columns: &[NewColumn]) -> Option<KeyPart> {
     let before = &old.columns[usize::from(part.column)];
     let stays = columns.iter().position(|column| column.old == Some(part.column));

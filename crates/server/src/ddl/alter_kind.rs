@@ -1,7 +1,7 @@
 //! What kind of change an ALTER TABLE is, and whether that agrees with its ALGORITHM and LOCK.
 //!
-//! Two questions are kept apart: how MySQL makes the change, which decides what clients see of it (affected rows, how NULL is
-//! refused, which clauses are allowed), and whether rows have to be written anew here.
+//! Two questions are kept apart: how MySQL makes the change, which decides what clients see of it (affected
+//! rows, how NULL is refused, which clauses are allowed), and whether rows have to be written anew here.
 
 use base::IndexId;
 use engine::has_same_storage;

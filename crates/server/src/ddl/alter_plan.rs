@@ -1,4 +1,5 @@
-//! ALTER TABLE: from actions to the definition that the table is to have, checked against the one that it has.
+//! ALTER TABLE: from actions to the definition that the table is to have, checked against the one that it
+//! has.
 
 use engine::{Alteration, Engine};
 use sql::ast::{

@@ -12,10 +12,12 @@ use crate::session::Session;
 use crate::statement_context::StatementContext;
 use crate::status::Hot;
 
-/// Makes the table anew; returns how many rows MySQL counts as copied. Warnings go to the session's diagnostics area.
+/// Makes the table anew; returns how many rows MySQL counts as copied. Warnings go to the session's
+/// diagnostics area.
 ///
 /// # Errors
-/// [`engine::Error::TableChanged`] if `old` is not the table's newest version; those of values that do not fit.
+/// [`engine::Error::TableChanged`] if `old` is not the table's newest version; those of values that do not
+/// fit.
 pub(super) fn rebuild(
     session: &mut Session,
     engine: &Arc<Engine>,

@@ -1,6 +1,7 @@
 //! ALTER TABLE, CREATE INDEX, DROP INDEX.
 //!
-//! Actions are checked against the definition that the statement finds, then all of them are one change of the engine's.
+//! Actions are checked against the definition that the statement finds, then all of them are one change of
+//! the engine's.
 
 use std::sync::Arc;
 
@@ -103,7 +104,8 @@ fn done(copied: u64, warnings: u64) -> Done {
     Done { affected: copied, info: format!("Records: {copied}  Duplicates: 0  Warnings: {warnings}") }
 }
 
-/// The table must have a primary key afterwards where the session asks for one, unless it gets but another name.
+/// The table must have a primary key afterwards where the session asks for one, unless it gets but another
+/// name.
 ///
 /// # Errors
 /// 3750.

@@ -94,7 +94,8 @@ pub(super) fn column_type_of(
 /// The column of this definition in a table of collation `default`.
 ///
 /// # Errors
-/// Those of its type and default value; 1063, 1067, 1294, 1629; 1235 for attributes that are not supported yet.
+/// Those of its type and default value; 1063, 1067, 1294, 1629; 1235 for attributes that are not supported
+/// yet.
 pub(super) fn column(
     session: &mut Session,
     written: &ColumnDefinition<'_>,

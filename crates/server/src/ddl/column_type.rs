@@ -27,7 +27,8 @@ const ENUM_MEMBERS_MAX: usize = 65_535;
 /// The type of `column`. `clauses` holds its COLLATE, `default` is the table's collation.
 ///
 /// # Errors
-/// Lengths, precisions and scales out of range, unknown character sets, bad members; 1235 for JSON and spatial types.
+/// Lengths, precisions and scales out of range, unknown character sets, bad members; 1235 for JSON and
+/// spatial types.
 pub(super) fn sql_type(
     session: &mut Session,
     column: &str,
@@ -60,8 +61,8 @@ pub(super) fn sql_type(
     Ok(ty)
 }
 
-/// Warnings that a column of this type earns each time it is defined, by CREATE TABLE .. LIKE too. `unsigned`: it is so
-/// by itself, not for its ZEROFILL.
+/// Warnings that a column of this type earns each time it is defined, by CREATE TABLE .. LIKE too.
+/// `unsigned`: it is so by itself, not for its ZEROFILL.
 pub(super) fn deprecations(ty: &SqlType, unsigned: bool) -> Vec<SqlError> {
     let kind = &error_map::WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT;
     let is_float = matches!(ty.kind, TypeKind::Float | TypeKind::Double);

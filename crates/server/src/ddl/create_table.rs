@@ -49,7 +49,8 @@ fn is_there(error: &Error) -> bool {
 /// The definition that `create` describes, ids not yet given, indexes in MySQL's order.
 ///
 /// # Errors
-/// MySQL's errors for what is wrong with it, as far as the engine does not find them; 1235 for what is not supported.
+/// MySQL's errors for what is wrong with it, as far as the engine does not find them; 1235 for what is not
+/// supported.
 pub fn table_def(
     session: &mut Session,
     engine: &Engine,

@@ -122,8 +122,8 @@ fn stored(
     Some((bytes.into(), note))
 }
 
-/// Warns of what a column would make of a default that does not fit, whatever the mode. Strict modes would make an error of that, which
-/// gives way to the one that refuses the default.
+/// Warns of what a column would make of a default that does not fit, whatever the mode. Strict modes would
+/// make an error of that, which gives way to the one that refuses the default.
 #[cold]
 fn warn_of_refused(session: &mut Session, (column, ty): (&str, &SqlType), value: &OwnedValue) {
     if session.variables.hot.sql_mode.is_strict() {

@@ -158,8 +158,8 @@ pub(super) fn ensure_primary(
     Ok(())
 }
 
-/// Rank of an index in MySQL's order of a table's keys: primary, unique without NULLs, unique, others. Within a rank,
-/// keys whose parts are whole columns come before those with prefixes if they are unique.
+/// Rank of an index in MySQL's order of a table's keys: primary, unique without NULLs, unique, others. Within
+/// a rank, keys whose parts are whole columns come before those with prefixes if they are unique.
 pub(crate) fn rank(index: &IndexDef, columns: &[ColumnDef]) -> (u8, bool) {
     let may_be_null = index.parts.iter().any(|part| columns[usize::from(part.column)].nullable);
     let has_prefix = index.parts.iter().any(|part| part.prefix_len.is_some());

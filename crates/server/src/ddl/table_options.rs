@@ -37,11 +37,12 @@ pub(super) struct TableOptions<'a> {
 }
 
 impl<'a> TableOptions<'a> {
-    /// Takes the options in order; the last of a kind counts. Hints on how to store rows are kept to be shown, without effect.
+    /// Takes the options in order; the last of a kind counts. Hints on how to store rows are kept to be
+    /// shown, without effect.
     ///
     /// # Errors
-    /// 1286 for unknown engines, 1031 for row formats that InnoDB does not have, 1628; 1235 for options that are not
-    /// supported yet.
+    /// 1286 for unknown engines, 1031 for row formats that InnoDB does not have, 1628; 1235 for options that
+    /// are not supported yet.
     pub(super) fn gather(
         session: &mut Session,
         table: &str,

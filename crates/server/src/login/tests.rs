@@ -38,7 +38,8 @@ fn accounts(plugins: &[AuthPlugin]) -> Accounts {
     accounts
 }
 
-/// The packets that a client without the password receives, the outcome, and the rounds run: `None` if it is admitted.
+/// The packets that a client without the password receives, the outcome, and the rounds run: `None` if it is
+/// admitted.
 fn probe(login: &Login, local: bool, client: Option<&[u8]>, answer: &[u8]) -> Option<(Vec<u8>, bool, u32)> {
     let mut out = OutBuffer::new();
     let mut exchange = Exchange::new(login.tested(), &[b'n'; 20], local);

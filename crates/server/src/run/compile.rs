@@ -63,8 +63,8 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Whether it serves under catalog version `version`. Cost: a load, unless a definition has changed since it was last
-    /// asked.
+    /// Whether it serves under catalog version `version`. Cost: a load, unless a definition has changed since
+    /// it was last asked.
     #[inline]
     pub fn is_current(&self, version: u64) -> bool {
         self.was_current(version) || self.still_serves(version)
@@ -111,11 +111,13 @@ pub struct Request<'a> {
     pub params: Option<&'a [Value<'a>]>,
 }
 
-/// Executions with other values than a plan is for until one for theirs takes its place although it costs more.
+/// Executions with other values than a plan is for until one for theirs takes its place although it costs
+/// more.
 const MISSES_MAX: u32 = 16;
 
 impl Compiled {
-    /// Whether the program is good for `params`. Cost: a load, unless dives had a say in its plan, or texts are numbers or dates.
+    /// Whether the program is good for `params`. Cost: a load, unless dives had a say in its plan, or texts
+    /// are numbers or dates.
     #[inline]
     pub fn serves(&self, session: &Session, params: &[Value<'_>]) -> bool {
         !self.is_conditional || self.holds(session, params)
@@ -137,8 +139,8 @@ impl Compiled {
         holds
     }
 
-    /// Whether this program is to be kept rather than `other`, made for other values of the same statement: executions that read
-    /// little suffer more from being planned than those that read much.
+    /// Whether this program is to be kept rather than `other`, made for other values of the same statement:
+    /// executions that read little suffer more from being planned than those that read much.
     pub fn outlasts(&self, other: &Compiled) -> bool {
         let cost = |compiled: &Compiled| compiled.rechecks.iter().map(Recheck::cost).sum::<f64>();
         !self.rechecks.is_empty()

@@ -1,4 +1,5 @@
-//! Names of columns that a plan serves with other literals: `EXISTS(SELECT 1 FROM t WHERE id = 5)` names its column.
+//! Names of columns that a plan serves with other literals: `EXISTS(SELECT 1 FROM t WHERE id = 5)` names its
+//! column.
 
 use std::ops::Range;
 
@@ -19,7 +20,8 @@ struct ItemName {
 }
 
 impl ItemNames {
-    /// Those of `plan`, made for the text `sql` whose key is `key`; `None` if a literal is in a name that is not found here.
+    /// Those of `plan`, made for the text `sql` whose key is `key`; `None` if a literal is in a name that is
+    /// not found here.
     pub fn of(plan: &Plan, sql: &[u8], key: &CacheKey) -> Option<ItemNames> {
         if key.named_literals() == 0 {
             return Some(ItemNames::default());

@@ -42,7 +42,8 @@ impl<'a> ClientFile<'a> {
         }
     }
 
-    /// Reads what is left, so that the answer meets a client that waits for it; the number of the answer's first packet.
+    /// Reads what is left, so that the answer meets a client that waits for it; the number of the answer's
+    /// first packet.
     ///
     /// # Errors
     /// The connection is lost.

@@ -1,8 +1,9 @@
-//! How the values of an execution fit the types that the statement takes its parameters for, and their conversion.
+//! How the values of an execution fit the types that the statement takes its parameters for, and their
+//! conversion.
 //!
-//! As in MySQL, a statement keeps the types that PREPARE derived. Texts are converted to them, and so are values of a
-//! class that the type holds. Another value has the statement planned again for the types of the values at hand, which
-//! it keeps from then on. NULL fits every type.
+//! As in MySQL, a statement keeps the types that PREPARE derived. Texts are converted to them, and so are
+//! values of a class that the type holds. Another value has the statement planned again for the types of the
+//! values at hand, which it keeps from then on. NULL fits every type.
 
 use bumpalo::Bump;
 use expr::{EvalCtx, Warning, moment_of};
@@ -119,13 +120,15 @@ pub(crate) fn is_misfit(used: &ParamUse, bound: ParamType, value: &Value<'_>) ->
     }
 }
 
-/// The type that a statement is planned anew for: that of the value. `None` for NULL, of which nothing is known.
+/// The type that a statement is planned anew for: that of the value. `None` for NULL, of which nothing is
+/// known.
 pub(crate) fn type_to_give(used: &ParamUse, bound: ParamType, value: &Value<'_>) -> Option<ParamType> {
     let class = class_of_value(Class::of(&used.described), bound, value);
     (class != Class::Null).then(|| class.bound_type())
 }
 
-/// Class of a value: a text that is as a whole a value of class `wanted` is one; so is a number for an integer.
+/// Class of a value: a text that is as a whole a value of class `wanted` is one; so is a number for an
+/// integer.
 fn class_of_value(wanted: Class, bound: ParamType, value: &Value<'_>) -> Class {
     let wider: &[Class] = match wanted {
         Class::Integer { .. } => &[Class::Integer { unsigned: false }, Class::Decimal],
@@ -148,7 +151,8 @@ fn class_of_value(wanted: Class, bound: ParamType, value: &Value<'_>) -> Class {
     }
 }
 
-/// The types that this execution is planned for: those `given` before, and the own ones of values that keep them.
+/// The types that this execution is planned for: those `given` before, and the own ones of values that keep
+/// them.
 pub(crate) fn planned_types(
     uses: &[ParamUse],
     given: &[Option<ParamType>],
@@ -211,8 +215,8 @@ fn is_bytes(bound: ParamType) -> bool {
     param_type(bound, CollationId::UTF8MB4_0900_AI_CI).kind == TypeKind::VarBinary
 }
 
-/// Converts the values of an execution to the types of their parameters. What is lost is warned of, or refused where
-/// `refuses_loss`. `command` is what MySQL's errors call the execution.
+/// Converts the values of an execution to the types of their parameters. What is lost is warned of, or
+/// refused where `refuses_loss`. `command` is what MySQL's errors call the execution.
 ///
 /// # Errors
 /// 1210 and 1690 for what is no number of rows, 1292 for a loss.

@@ -52,11 +52,11 @@ impl<'h> Strings<'h> {
     }
 }
 
-/// The values of the literals that a cache key lists, in order. `None`: one of them is beyond the type that a shared
-/// plan takes it for, so the text needs a plan of its own.
+/// The values of the literals that a cache key lists, in order. `None`: one of them is beyond the type that a
+/// shared plan takes it for, so the text needs a plan of its own.
 ///
-/// Literals that are never parameters (hexadecimal, bits, dates) leave NULL in their places. Cost: no heap allocation;
-/// strings without escapes are not copied.
+/// Literals that are never parameters (hexadecimal, bits, dates) leave NULL in their places. Cost: no heap
+/// allocation; strings without escapes are not copied.
 #[inline(always)]
 pub(crate) fn literals<'a>(
     list: &[Literal],

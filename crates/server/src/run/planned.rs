@@ -66,7 +66,8 @@ pub(super) fn run(
     run_body(session, answer, compiled, params, mark, None)
 }
 
-/// Runs a statement that has a time limit or reads a file of the client: apart, so that others pay nothing for that.
+/// Runs a statement that has a time limit or reads a file of the client: apart, so that others pay nothing
+/// for that.
 #[cold]
 #[inline(never)]
 fn run_rarely(
@@ -224,8 +225,8 @@ fn run_rows_body(
     }
 }
 
-/// Reads the rest of the file of a statement that has failed: its client listens only when all of it is sent. The
-/// statement is undone already, so that no other transaction waits for this client.
+/// Reads the rest of the file of a statement that has failed: its client listens only when all of it is sent.
+/// The statement is undone already, so that no other transaction waits for this client.
 #[cold]
 fn drain(session: &Session, answer: &mut Answer<'_>, mut upload: ClientFile<'_>) {
     match upload.drain() {
@@ -234,7 +235,8 @@ fn drain(session: &Session, answer: &mut Answer<'_>, mut upload: ClientFile<'_>)
     }
 }
 
-/// Answers a query of constants, but for what ends its rows; it uses no transaction. False: it is another statement.
+/// Answers a query of constants, but for what ends its rows; it uses no transaction. False: it is another
+/// statement.
 #[inline]
 fn write_constants(session: &Session, answer: &mut Answer<'_>, compiled: &Compiled) -> bool {
     let mut nothing = |_: &mut OutBuffer| Ok(());
@@ -253,7 +255,8 @@ fn protocol(binary: bool) -> Protocol {
     if binary { Protocol::Binary } else { Protocol::Text }
 }
 
-/// Warns of what a text has, unless it is a prepared one, for which that was done when it was prepared, and of how it was planned.
+/// Warns of what a text has, unless it is a prepared one, for which that was done when it was prepared, and
+/// of how it was planned.
 ///
 /// # Errors
 /// 1175: the change is not safe.
@@ -316,7 +319,8 @@ impl Run<'_> {
         })
     }
 
-    /// Runs a program that reads the client's file of this name. After an error, what is left of the file is in `upload`.
+    /// Runs a program that reads the client's file of this name. After an error, what is left of the file is
+    /// in `upload`.
     #[cold]
     fn drive_with_file<'a>(
         &self,
@@ -417,8 +421,8 @@ fn finish_change(session: &mut Session, answer: &mut Answer<'_>, outcome: &Outco
     answer.ok(session, &ok);
 }
 
-/// Carries out what an error means for the transaction and the connection. A statement that met a damaged page is undone and
-/// fails alone: the page's index is out of use from then on.
+/// Carries out what an error means for the transaction and the connection. A statement that met a damaged
+/// page is undone and fails alone: the page's index is out of use from then on.
 #[cold]
 fn fail(
     session: &mut Session,

@@ -74,11 +74,12 @@ fn shown_columns(session: &Session, text: &[u8]) -> Option<Table> {
     show::prepared(session, &session.server.engine, &parsed.statement)
 }
 
-/// A new prepared statement, counted, and its program, if it is of a planned kind. The types of its parameters are not
-/// known yet, so the program only tells its columns and parameters.
+/// A new prepared statement, counted, and its program, if it is of a planned kind. The types of its
+/// parameters are not known yet, so the program only tells its columns and parameters.
 ///
 /// # Errors
-/// Those of parsing and planning, 1461, 1295 for what cannot be prepared, 1390 and 1117 for what cannot be described.
+/// Those of parsing and planning, 1461, 1295 for what cannot be prepared, 1390 and 1117 for what cannot be
+/// described.
 pub(super) fn new_statement(
     session: &mut Session,
     text: Box<[u8]>,
@@ -102,8 +103,8 @@ pub(super) fn new_statement(
     Ok((Prepared { text, params, planned, param_types, kept, ..Prepared::default() }, compiled))
 }
 
-/// The number of a text's parameters, and its program before their values are known, if it is of a planned kind. `given`:
-/// types of some parameters; the text implies the others.
+/// The number of a text's parameters, and its program before their values are known, if it is of a planned
+/// kind. `given`: types of some parameters; the text implies the others.
 fn described(
     session: &mut Session,
     text: &[u8],
@@ -243,8 +244,8 @@ fn execute_prepared(
     fit_and_run(session, answer, prepared, (com, BINARY_COMMAND), params, arena)
 }
 
-/// Runs a prepared statement whose plan is yet to be found, or whose values are converted: finds out what they are taken
-/// for, then finds or makes the plan for that.
+/// Runs a prepared statement whose plan is yet to be found, or whose values are converted: finds out what
+/// they are taken for, then finds or makes the plan for that.
 #[cold]
 #[inline(never)]
 fn fit_and_run(

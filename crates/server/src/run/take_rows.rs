@@ -1,4 +1,5 @@
-//! Queries whose rows the server takes itself: SELECT .. INTO variables, and right sides of SET that have subqueries.
+//! Queries whose rows the server takes itself: SELECT .. INTO variables, and right sides of SET that have
+//! subqueries.
 
 use sql::ast::{Query, Statement};
 use sql::bind::Literals;
@@ -17,7 +18,8 @@ use crate::user_variable::{as_variable, type_of_value};
 /// SELECT .. INTO variables, which are `names`. Without a row they stay as they are.
 ///
 /// # Errors
-/// 1222 for another number of columns; 1172 for a second row, when the first one has been assigned already; those of the query.
+/// 1222 for another number of columns; 1172 for a second row, when the first one has been assigned already;
+/// those of the query.
 pub(crate) fn into_variables(
     session: &mut Session,
     query: &Query<'_>,
@@ -68,7 +70,8 @@ pub(super) fn value(
     Ok(value)
 }
 
-/// Plans and runs a query of `columns` columns, if that matters, whose rows `take` gets until it says that it has enough.
+/// Plans and runs a query of `columns` columns, if that matters, whose rows `take` gets until it says that it
+/// has enough.
 fn run(
     session: &mut Session,
     statement: &Statement<'_>,

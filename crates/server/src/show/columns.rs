@@ -71,8 +71,8 @@ fn extra(column: &ColumnDef) -> String {
     words.join(" ")
 }
 
-/// PRI for columns of the primary key or of the unique one that stands in for it, UNI for a unique key of this column
-/// alone, MUL for the first column of another key.
+/// PRI for columns of the primary key or of the unique one that stands in for it, UNI for a unique key of
+/// this column alone, MUL for the first column of another key.
 fn key_word(def: &TableDef, position: usize) -> &'static str {
     let is_column = |part: &types::KeyPart| usize::from(part.column) == position;
     let clustered = def.clustered();

@@ -124,8 +124,8 @@ pub(super) fn current_timestamp(ty: &SqlType) -> String {
     }
 }
 
-/// Whether MySQL names this collation where its character set is named: it is not the default one, or the default of
-/// utf8mb4, which was another before MySQL 8.
+/// Whether MySQL names this collation where its character set is named: it is not the default one, or the
+/// default of utf8mb4, which was another before MySQL 8.
 fn names_collation(collation: &Collation) -> bool {
     !collation.is_default || collation.charset == Charset::Utf8mb4
 }

@@ -1,7 +1,8 @@
 //! How clients see the columns of SHOW and its kin.
 //!
-//! MySQL answers most forms by queries of its dictionary's views, whose types, flags and tables clients are told; another
-//! definition when the statement is prepared than when it runs. `definitions.txt` has what MySQL says, by statement.
+//! MySQL answers most forms by queries of its dictionary's views, whose types, flags and tables clients are
+//! told; another definition when the statement is prepared than when it runs. `definitions.txt` has what
+//! MySQL says, by statement.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -9,9 +10,9 @@ use std::sync::OnceLock;
 use sql::ast::{MaintainKind, Show, ShowKind, Statement, VarScope};
 use wire::ColumnType;
 
-/// Blocks of lines: a statement after `=`, the columns that PREPARE names, then after `executed` those of its rows. A
-/// line's fields are separated by tabs: type, length, decimals, `text` or `binary`, flags, schema, table, original table and
-/// original name; `=` for one that is the column's.
+/// Blocks of lines: a statement after `=`, the columns that PREPARE names, then after `executed` those of its
+/// rows. A line's fields are separated by tabs: type, length, decimals, `text` or `binary`, flags, schema,
+/// table, original table and original name; `=` for one that is the column's.
 const TEXT: &str = include_str!("definitions.txt");
 
 /// The definition of a column beside its name.

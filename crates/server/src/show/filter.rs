@@ -38,8 +38,8 @@ fn exact_collation(column: &Column) -> Option<CollationId> {
 /// Keeps the rows of `table` for which `condition` is true.
 ///
 /// # Errors
-/// 1054 for columns that the table does not have, 1235 for expressions beyond comparisons, LIKE, IN, BETWEEN, IS and
-/// functions.
+/// 1054 for columns that the table does not have, 1235 for expressions beyond comparisons, LIKE, IN, BETWEEN,
+/// IS and functions.
 pub(super) fn retain(
     session: &mut Session,
     table: &mut Table,

@@ -1,8 +1,8 @@
 //! System variables: what they are called, what they may hold, who may set them.
 //!
-//! [`table`] lists them; a [`Variables`] holds one value for each of them, the server's (global) or one session's. A
-//! session begins with the server's values shared, and copies them at its first SET. Values that statements need all
-//! the time stand typed in [`HotVariables`] beside them.
+//! [`table`] lists them; a [`Variables`] holds one value for each of them, the server's (global) or one
+//! session's. A session begins with the server's values shared, and copies them at its first SET. Values that
+//! statements need all the time stand typed in [`HotVariables`] beside them.
 
 mod definition;
 mod hot;

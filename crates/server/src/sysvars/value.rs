@@ -124,7 +124,8 @@ impl VarDef {
     /// Turns the right side of an assignment into a value of this variable.
     ///
     /// # Errors
-    /// 1231 (also for a value that would have no effect) and 1232, or the kind's own error for an unknown name.
+    /// 1231 (also for a value that would have no effect) and 1232, or the kind's own error for an unknown
+    /// name.
     pub(super) fn coerce(&self, set: &SetValue) -> Result<Coerced, SqlError> {
         let coerced = self.coerce_to_kind(set)?;
         let is_refused = only_default::is_only_default(self.name) && coerced.0 != self.default_value();

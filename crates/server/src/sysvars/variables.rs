@@ -10,7 +10,8 @@ use super::table::ALL;
 use super::value::{SetValue, VarValue};
 use crate::error_map::{self, SqlError};
 
-/// The values of all system variables, the server's or one session's. Cloning shares them until one is assigned.
+/// The values of all system variables, the server's or one session's. Cloning shares them until one is
+/// assigned.
 #[derive(Clone, Debug)]
 pub struct Variables {
     values: Arc<Vec<VarValue>>,
@@ -57,8 +58,8 @@ impl Variables {
         self.put(find(name).expect("variables named in the code are in the table"), value);
     }
 
-    /// Assigns `set` to variable `number`; `default` is what DEFAULT stands for. A character set brings its collation
-    /// with it, and the other way round. Whether the caller may assign was decided before.
+    /// Assigns `set` to variable `number`; `default` is what DEFAULT stands for. A character set brings its
+    /// collation with it, and the other way round. Whether the caller may assign was decided before.
     ///
     /// # Errors
     /// 1115, 1231, 1232, 1273, 1298; nothing is changed then.

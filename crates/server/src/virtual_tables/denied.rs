@@ -6,7 +6,8 @@ use super::{INFORMATION, PERFORMANCE, find, schema};
 use crate::error_map::{self, SqlError};
 use crate::session::Session;
 
-/// Error 1044 or 1142 if `statement` would change a virtual table or one of their schemas; rows of a join are the binder's.
+/// Error 1044 or 1142 if `statement` would change a virtual table or one of their schemas; rows of a join are
+/// the binder's.
 pub(crate) fn ensure_allowed(session: &Session, statement: &Statement<'_>) -> Result<(), SqlError> {
     let one = |command, table: &TableName<'_>| ensure_table(session, command, table);
     let all = |command, tables: &[TableName<'_>]| tables.iter().try_for_each(|table| one(command, table));

@@ -1,5 +1,5 @@
-//! `information_schema.INNODB_TRX`: every transaction that has read or written anything, and those that a crash left
-//! unfinished, while they are rolled back.
+//! `information_schema.INNODB_TRX`: every transaction that has read or written anything, and those that a
+//! crash left unfinished, while they are rolled back.
 
 use trx::{Isolation, TrxInfo};
 use types::{CollationId, ColumnDef, OwnedValue};

@@ -1,8 +1,8 @@
 //! Tables that hold nothing: their rows are made from the state of the server when a query asks for them.
 //!
 //! Names resolve in [`EngineCatalog`](crate::catalog::EngineCatalog), rows come through
-//! [`StatementContext`](crate::statement_context::StatementContext). A table is a file with its columns and a function that
-//! makes its rows; it is listed in [`ALL`].
+//! [`StatementContext`](crate::statement_context::StatementContext). A table is a file with its columns and a
+//! function that makes its rows; it is listed in [`ALL`].
 
 mod data_lock_waits;
 mod data_locks;
@@ -25,7 +25,8 @@ pub(crate) const SCHEMAS: [&str; 2] = [INFORMATION, PERFORMANCE];
 const INFORMATION: &str = "information_schema";
 const PERFORMANCE: &str = "performance_schema";
 
-/// What the rows of a statement are made from. Tables that tell of the same thing tell of the same moment of it.
+/// What the rows of a statement are made from. Tables that tell of the same thing tell of the same moment of
+/// it.
 pub(crate) struct Sources<'s> {
     pub(crate) session: &'s Session,
     /// The locks at a moment of the statement.
@@ -55,7 +56,8 @@ fn definition(table: &VirtualTable) -> TableDef {
     TableDef { hidden_row_id: true, ..TableDef::new(table.schema, table.name, columns, vec![clustered]) }
 }
 
-/// The schema that `name` is meant to be. Of the two only the name of `information_schema` may be written in any case.
+/// The schema that `name` is meant to be. Of the two only the name of `information_schema` may be written in
+/// any case.
 pub(crate) fn schema(name: &str) -> Option<&'static str> {
     if name.eq_ignore_ascii_case(INFORMATION) {
         Some(INFORMATION)
@@ -64,8 +66,8 @@ pub(crate) fn schema(name: &str) -> Option<&'static str> {
     }
 }
 
-/// The definition of a table; `None` if there is none of this name. The names in `information_schema` may be written in any
-/// case.
+/// The definition of a table; `None` if there is none of this name. The names in `information_schema` may be
+/// written in any case.
 pub(crate) fn find(schema: &str, name: &str) -> Option<Arc<TableDef>> {
     let schema = self::schema(schema)?;
     let is_named = |def: &&Arc<TableDef>| {

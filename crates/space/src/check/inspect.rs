@@ -1,4 +1,5 @@
-//! Opening a data file to look at it: nothing is written, and a map that is damaged is told instead of refused.
+//! Opening a data file to look at it: nothing is written, and a map that is damaged is told instead of
+//! refused.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +24,8 @@ pub struct Inspected {
     pub store: Store,
     /// What is wrong with header and map.
     pub problems: Problems,
-    /// Whether all of the map could be read. Pages whose map could not count as allocated to whoever has them.
+    /// Whether all of the map could be read. Pages whose map could not count as allocated to whoever has
+    /// them.
     pub is_map_known: bool,
 }
 
@@ -31,8 +33,8 @@ impl Store {
     /// Opens a data file that was closed cleanly, to look at it. `disk` may refuse changes.
     ///
     /// # Errors
-    /// [`crate::Error::NotClean`], [`crate::Error::UnknownFormat`]; [`crate::Error::Corruption`] for a header page that
-    /// cannot be trusted.
+    /// [`crate::Error::NotClean`], [`crate::Error::UnknownFormat`]; [`crate::Error::Corruption`] for a header
+    /// page that cannot be trusted.
     pub fn inspect(disk: &Arc<dyn Disk>, path: &Path, pool_bytes: usize) -> Result<Inspected> {
         let file = disk.open(path, OpenOptions::default())?;
         let header = read_header(&*file)?;
@@ -59,11 +61,12 @@ impl Store {
         Ok(Inspected { store, problems, is_map_known })
     }
 
-    /// Opens a data file as it lies on disk, to read it: its log is not read, and nothing is written. What the log has of its pages
-    /// is missing there, so that they may not agree.
+    /// Opens a data file as it lies on disk, to read it: its log is not read, and nothing is written. What
+    /// the log has of its pages is missing there, so that they may not agree.
     ///
     /// # Errors
-    /// [`crate::Error::UnknownFormat`]; that of a header that cannot be read, where the dictionary cannot be found without it.
+    /// [`crate::Error::UnknownFormat`]; that of a header that cannot be read, where the dictionary cannot be
+    /// found without it.
     pub fn open_without_log(
         disk: &Arc<dyn Disk>,
         path: &Path,

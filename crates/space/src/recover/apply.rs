@@ -14,10 +14,12 @@ use super::freed::Freed;
 use super::lost::LostPages;
 use crate::error::Result;
 
-/// So many runs ahead of the one at work the processor is asked for what will be looked at: its bytes, and its page.
+/// So many runs ahead of the one at work the processor is asked for what will be looked at: its bytes, and
+/// its page.
 const FETCH_AHEAD: usize = 8;
 
-/// Changes of a frame that follow each other and are of one page. Positions count from the start of the stretch.
+/// Changes of a frame that follow each other and are of one page. Positions count from the start of the
+/// stretch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     /// The page, and as the lower half where the changes begin: the order in which runs are applied.
@@ -73,8 +75,8 @@ impl Applier {
         Applier { pool, freed, lost, own_lost, seen: Vec::new(), absent: Vec::new() }
     }
 
-    /// Applies runs of a stretch: page by page, so that a page is latched and fetched once, each page's changes oldest
-    /// first.
+    /// Applies runs of a stretch: page by page, so that a page is latched and fetched once, each page's
+    /// changes oldest first.
     pub(super) fn apply(&mut self, stretch: &Stretch, runs: &mut Vec<Run>) -> Result<()> {
         runs.retain(|run| !self.freed.is_freed_after(run.page(), run.frame(stretch).end));
         runs.sort_unstable_by_key(|run| run.order);

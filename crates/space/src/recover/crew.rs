@@ -48,7 +48,8 @@ enum Worker {
 }
 
 impl Crew {
-    /// A crew for the pages of `pool`: threads, or the caller if `alone`. Memory of stretches goes to `stretches`.
+    /// A crew for the pages of `pool`: threads, or the caller if `alone`. Memory of stretches goes to
+    /// `stretches`.
     pub(crate) fn new(
         pool: &Arc<Pool>,
         freed: Freed,

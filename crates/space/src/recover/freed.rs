@@ -11,8 +11,8 @@ use crate::error::Result;
 /// Per page of an extent: the end of the last frame after which the page was in nobody's use.
 type Moments = [Lsn; EXTENT_PAGES as usize];
 
-/// Moments at which pages were in nobody's use. What the log says of a page below such a moment need not be redone: the
-/// next use of the page makes it anew.
+/// Moments at which pages were in nobody's use. What the log says of a page below such a moment need not be
+/// redone: the next use of the page makes it anew.
 #[derive(Debug, Default)]
 pub(crate) struct Freed {
     /// By extent; `None` where the log says nothing of an extent's use.

@@ -14,8 +14,8 @@ use crate::space::map_page_of;
 #[derive(Clone, Debug)]
 pub(crate) struct LostPages {
     found: Arc<Mutex<BTreeMap<PageNo, CorruptPage>>>,
-    /// Whether the file header, a page of the extent map, one that the disk does not give back, and one beyond the file's end
-    /// may be lost, too.
+    /// Whether the file header, a page of the extent map, one that the disk does not give back, and one
+    /// beyond the file's end may be lost, too.
     forced: bool,
 }
 

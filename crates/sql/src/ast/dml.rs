@@ -62,7 +62,8 @@ pub enum InsertSource<'a> {
 
 /// VALUES lists of all rows as one flat list.
 ///
-/// Row `r`, column `c` is `cells[r * columns + c]`. `columns` is 0 for `VALUES ()`, and then `rows` counts the rows.
+/// Row `r`, column `c` is `cells[r * columns + c]`. `columns` is 0 for `VALUES ()`, and then `rows` counts
+/// the rows.
 #[derive(Clone, Copy, Debug)]
 pub struct ValuesList<'a> {
     /// All cells, row after row.
@@ -71,8 +72,8 @@ pub struct ValuesList<'a> {
     pub columns: u32,
     /// Number of rows.
     pub rows: u32,
-    /// First row (counted from 1) with another number of cells than the first: error 1136. Its cells and those of
-    /// later rows are not in the list.
+    /// First row (counted from 1) with another number of cells than the first: error 1136. Its cells and
+    /// those of later rows are not in the list.
     pub uneven_row: Option<u32>,
 }
 
@@ -136,7 +137,8 @@ pub struct Delete<'a> {
     pub quick: bool,
     /// IGNORE.
     pub ignore: bool,
-    /// Tables deleted from in the multi-table forms; empty in the single-table form, where `from` names the table.
+    /// Tables deleted from in the multi-table forms; empty in the single-table form, where `from` names the
+    /// table.
     pub targets: &'a [TableName<'a>],
     /// Tables read: one [`TableRef::Table`] in the single-table form.
     pub from: &'a [TableRef<'a>],

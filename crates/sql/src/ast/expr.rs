@@ -326,9 +326,9 @@ pub struct Collate<'a> {
     pub collation: &'a str,
 }
 
-/// A call of a scalar function. Standard spellings with keywords inside the parentheses are here in their plain form:
-/// `POSITION(a IN b)` is `LOCATE(a, b)`, `SUBSTRING(s FROM 2 FOR 3)` is `SUBSTRING(s, 2, 3)`, `CURRENT_DATE` is
-/// `CURDATE()`, `a MOD b` is an operator.
+/// A call of a scalar function. Standard spellings with keywords inside the parentheses are here in their
+/// plain form: `POSITION(a IN b)` is `LOCATE(a, b)`, `SUBSTRING(s FROM 2 FOR 3)` is `SUBSTRING(s, 2, 3)`,
+/// `CURRENT_DATE` is `CURDATE()`, `a MOD b` is an operator.
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionCall<'a> {
     /// Schema of a stored function.

@@ -1,8 +1,8 @@
 //! Syntax tree: what the text says, before any name is looked up.
 //!
-//! Every node is `Copy` and borrows the arena and the statement text for `'a`. Names are text without quotes; option
-//! strings are unescaped; literals in expressions stay [`Literal`](crate::Literal)s. `pos` fields are byte offsets in
-//! the text. Keyword order that does not matter to meaning is not kept.
+//! Every node is `Copy` and borrows the arena and the statement text for `'a`. Names are text without quotes;
+//! option strings are unescaped; literals in expressions stay [`Literal`](crate::Literal)s. `pos` fields are
+//! byte offsets in the text. Keyword order that does not matter to meaning is not kept.
 
 pub mod account;
 pub mod admin;

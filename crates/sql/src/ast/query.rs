@@ -146,7 +146,8 @@ pub enum SelectItem<'a> {
         expr: Expr<'a>,
         /// Alias, if given.
         alias: Option<&'a str>,
-        /// The expression as written: the result column's name when there is no alias and it is no plain column.
+        /// The expression as written: the result column's name when there is no alias and it is no plain
+        /// column.
         text: &'a [u8],
     },
 }

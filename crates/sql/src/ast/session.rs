@@ -25,8 +25,9 @@ pub struct Completion {
 pub enum SetItem<'a> {
     /// @name = value
     User(&'a str, Expr<'a>),
-    /// A system variable. A bare word as value is [`ExprKind::Keyword`](super::ExprKind::Keyword) for ON, ALL, BINARY,
-    /// ROW and SYSTEM, a column for other words; DEFAULT is [`ExprKind::Default`](super::ExprKind::Default)
+    /// A system variable. A bare word as value is [`ExprKind::Keyword`](super::ExprKind::Keyword) for ON,
+    /// ALL, BINARY, ROW and SYSTEM, a column for other words; DEFAULT is
+    /// [`ExprKind::Default`](super::ExprKind::Default)
     System(SystemVar<'a>, Expr<'a>),
     /// NAMES charset [COLLATE collation]; `None` is DEFAULT
     Names(Option<&'a str>, Option<&'a str>),

@@ -100,8 +100,8 @@ impl<'a> Binder<'a, '_> {
         Expr::column(AGG_PENDING, at as u16, ty, nullable)
     }
 
-    /// Puts the aggregation into `block`, if it groups or aggregates, and makes the expressions above it name its
-    /// columns.
+    /// Puts the aggregation into `block`, if it groups or aggregates, and makes the expressions above it name
+    /// its columns.
     pub(super) fn aggregate(&mut self, block: &mut Block, groups: Vec<Expr>) {
         let strict = self.ctx.modes.has(SqlModes::ONLY_FULL_GROUP_BY);
         let level = self.level();
@@ -277,7 +277,8 @@ fn find_or_add(aggs: &mut Vec<AggSpec>, spec: AggSpec) -> usize {
     })
 }
 
-/// The type of a column that keeps the value of `expr`. A computed year is kept as an integer, a column of years as is.
+/// The type of a column that keeps the value of `expr`. A computed year is kept as an integer, a column of
+/// years as is.
 pub(super) fn kept_type(expr: &Expr) -> SqlType {
     let computed = !matches!(expr.kind, ExprKind::Column(_));
     if computed && expr.ty.kind == TypeKind::Year {

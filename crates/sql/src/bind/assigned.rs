@@ -49,7 +49,8 @@ impl Binder<'_, '_> {
         }
     }
 
-    /// As [`Binder::value_for`], for what is one of several values: of a date or time, MySQL knows the text alone, and of bits the number.
+    /// As [`Binder::value_for`], for what is one of several values: of a date or time, MySQL knows the text
+    /// alone, and of bits the number.
     pub(super) fn mixed_value_for(&self, value: Expr, ty: &SqlType) -> Result<Expr, BindError> {
         if value.ty.kind == TypeKind::Bit && (ty.is_string() || ty.is_temporal()) {
             return Ok(self.build.cast(value, CastTo::Unsigned)?);
@@ -84,7 +85,8 @@ fn is_mixed(value: &Expr) -> bool {
     }
 }
 
-/// Returns whether storing the text of a `from` value into a `to` column gives another value than storing the `from` value.
+/// Returns whether storing the text of a `from` value into a `to` column gives another value than storing the
+/// `from` value.
 fn is_read_as_text(from: &SqlType, to: &SqlType) -> bool {
     let is_date = |ty: &SqlType| matches!(ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp);
     match from.kind {
@@ -93,7 +95,8 @@ fn is_read_as_text(from: &SqlType, to: &SqlType) -> bool {
     }
 }
 
-/// Whether MySQL reads a column of type `from` as a number where one of type `to` gets its value, other than in expressions.
+/// Whether MySQL reads a column of type `from` as a number where one of type `to` gets its value, other than
+/// in expressions.
 fn is_read_as_number(from: &SqlType, to: &SqlType) -> bool {
     match from.kind {
         TypeKind::Date => to.kind == TypeKind::Bit,
@@ -109,8 +112,8 @@ fn is_read_as_number(from: &SqlType, to: &SqlType) -> bool {
     }
 }
 
-/// A hexadecimal or bit literal for a column of type `ty`: a number for numbers, bytes for others. A number of more than 64 bits, or
-/// 63 for a column with a sign, is the greatest of them and out of range.
+/// A hexadecimal or bit literal for a column of type `ty`: a number for numbers, bytes for others. A number
+/// of more than 64 bits, or 63 for a column with a sign, is the greatest of them and out of range.
 pub(super) fn bytes_for(literal: Expr, ty: &SqlType) -> Expr {
     let ExprKind::Const(constant) = &literal.kind else { return literal };
     let bytes = match constant {

@@ -246,8 +246,8 @@ impl<'a, 'c> Binder<'a, 'c> {
         (level.rels.len() - 1) as u16
     }
 
-    /// Makes `expr` of level `at` usable at the innermost level, by passing each of its columns through the subquery
-    /// that begins below `at`.
+    /// Makes `expr` of level `at` usable at the innermost level, by passing each of its columns through the
+    /// subquery that begins below `at`.
     pub(super) fn import(&mut self, at: usize, mut expr: Expr) -> Result<Expr, BindError> {
         let Some((id, outer)) = self.levels[at + 1..].iter_mut().find_map(|l| l.sub.as_mut()) else {
             return Ok(expr);
@@ -263,7 +263,8 @@ impl<'a, 'c> Binder<'a, 'c> {
             });
             *column = ColumnRef { rel: block::outer_rel(*id), col: place as u16 };
         });
-        // The planner numbers them after the statement's parameters; those of nested subqueries follow one another.
+        // The planner numbers them after the statement's parameters; those of nested subqueries follow one
+        // another.
         self.outer_columns += outer.len() - before;
         if usize::from(self.ctx.param_count) + self.outer_columns > usize::from(u16::MAX) {
             return Err(BindError::TooManyParameters);

@@ -1,7 +1,8 @@
 //! The bound form of a statement: names resolved, types known, nothing decided yet about how.
 //!
-//! A column of an enclosing query appears as a column of the pseudo-relation [`outer_rel`] of the subquery through which
-//! it was reached; the planner replaces it by a parameter once it knows the parameters' numbers.
+//! A column of an enclosing query appears as a column of the pseudo-relation [`outer_rel`] of the subquery
+//! through which it was reached; the planner replaces it by a parameter once it knows the parameters'
+//! numbers.
 
 use std::sync::Arc;
 
@@ -46,7 +47,8 @@ pub(crate) struct Block {
     pub(crate) filter: Vec<Expr>,
     /// Grouping; the expressions after it see only its relation.
     pub(crate) aggregation: Option<Aggregation>,
-    /// Volatile items of the select list that are computed once a row; the clauses after it see their relation.
+    /// Volatile items of the select list that are computed once a row; the clauses after it see their
+    /// relation.
     pub(crate) computed: Option<Computation>,
     /// HAVING.
     pub(crate) having: Option<Expr>,
@@ -239,8 +241,8 @@ impl Query {
 }
 
 impl Block {
-    /// Whether MySQL makes a derived table of this query part of the query around it, so that clients see its columns as
-    /// that query's.
+    /// Whether MySQL makes a derived table of this query part of the query around it, so that clients see its
+    /// columns as that query's.
     pub(crate) fn is_merged_by_mysql(&self) -> bool {
         !matches!(self.from, JoinTree::Dual)
             && self.aggregation.is_none()
@@ -262,7 +264,8 @@ impl Block {
 }
 
 impl Source {
-    /// Whether it is a derived table that MySQL makes part of the query around it, and column `col` of it is calculated.
+    /// Whether it is a derived table that MySQL makes part of the query around it, and column `col` of it is
+    /// calculated.
     pub(crate) fn merges_value(&self, col: u16) -> bool {
         let Source::Query { query: Some(Query::Select(block)), .. } = self else { return false };
         let shown = block.output.get(usize::from(col));
@@ -305,7 +308,8 @@ impl JoinTree {
 }
 
 impl Block {
-    /// Calls `visit` on every expression of this query, those of its subqueries and derived tables not included.
+    /// Calls `visit` on every expression of this query, those of its subqueries and derived tables not
+    /// included.
     pub(crate) fn for_each_expr(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
         self.from.for_each_expr(visit);
         self.filter.iter_mut().for_each(&mut *visit);

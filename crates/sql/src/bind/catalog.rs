@@ -21,7 +21,8 @@ pub trait Catalog {
     /// The dictionary's own.
     fn table(&self, schema: &str, name: &str) -> Result<Option<Arc<TableDef>>, CatalogError>;
 
-    /// The table `schema.name` whose rows the session makes ([`expr::SessionInfo::virtual_rows`]); `None` if there is none.
+    /// The table `schema.name` whose rows the session makes ([`expr::SessionInfo::virtual_rows`]); `None` if
+    /// there is none.
     fn virtual_table(&self, schema: &str, name: &str) -> Option<Arc<TableDef>>;
 
     /// About how many rows the table has.
@@ -35,7 +36,8 @@ pub trait Catalog {
         Vec::new()
     }
 
-    /// About how many rows of the table have keys from `from` on and below `to` (`None`: to the end) in the index at position
-    /// `index`; the ends are bytes of normalised keys, or of their first parts. `None`: the index cannot be asked now.
+    /// About how many rows of the table have keys from `from` on and below `to` (`None`: to the end) in the
+    /// index at position `index`; the ends are bytes of normalised keys, or of their first parts. `None`: the
+    /// index cannot be asked now.
     fn rows_between(&self, table: &TableDef, index: usize, from: &[u8], to: Option<&[u8]>) -> Option<f64>;
 }

@@ -60,7 +60,8 @@ pub struct BindContext<'c> {
     pub dives: Option<&'c Dives<'c>>,
 }
 
-/// Where rows are locked that a statement only reads, without a locking clause. It decides how paths are chosen, no more.
+/// Where rows are locked that a statement only reads, without a locking clause. It decides how paths are
+/// chosen, no more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ReadsLock {
     /// Nowhere: up to READ COMMITTED.
@@ -86,8 +87,8 @@ impl BindContext<'_> {
 pub enum Literals {
     /// They are constants of the plan.
     Constants,
-    /// The literal with ordinal `i` is parameter `base + i`, where `base` is the number of `?` in the statement. Its
-    /// type depends on its kind alone, so the plan serves every text with the same key.
+    /// The literal with ordinal `i` is parameter `base + i`, where `base` is the number of `?` in the
+    /// statement. Its type depends on its kind alone, so the plan serves every text with the same key.
     Parameters {
         /// Number of `?`.
         base: u16,

@@ -1,5 +1,6 @@
-//! Constant arguments that MySQL reads before any row: the counts and places of functions of texts, the length of SHA2, the locale
-//! of FORMAT. What they warn of is said then, and again when they are read for a row.
+//! Constant arguments that MySQL reads before any row: the counts and places of functions of texts, the
+//! length of SHA2, the locale of FORMAT. What they warn of is said then, and again when they are read for a
+//! row.
 
 use expr::build::CastTo;
 use expr::{Expr, ExprKind, Func, Warning};

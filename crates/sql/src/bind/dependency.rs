@@ -8,18 +8,21 @@ use types::IndexKind;
 use super::block::{Block, JoinTree, Kind, Query, Source, SubBlock, outer_id};
 use super::volatile::is_volatile;
 
-/// Most queries, those in FROM included, that are looked at to find what one GROUP BY determines. What would take more is not found.
+/// Most queries, those in FROM included, that are looked at to find what one GROUP BY determines. What would
+/// take more is not found.
 const QUERIES_MAX: u32 = 1000;
 
-/// Columns that are determined by the group expressions: themselves, columns equal to determined values, all columns of a table one
-/// of whose unique keys is determined and has no NULL (its columns are declared so, or a condition refuses NULL), and the columns
-/// of a derived table that its query so computes of determined ones.
+/// Columns that are determined by the group expressions: themselves, columns equal to determined values, all
+/// columns of a table one of whose unique keys is determined and has no NULL (its columns are declared so, or
+/// a condition refuses NULL), and the columns of a derived table that its query so computes of determined
+/// ones.
 pub(super) fn determined(groups: &[Expr], block: &Block) -> Vec<ColumnRef> {
     let known = groups.iter().filter_map(Expr::as_column).collect();
     closure(known, block, &Cell::new(QUERIES_MAX))
 }
 
-/// The columns of the joined rows of `block` that `known` determines. `left` is the number of queries that may still be looked at.
+/// The columns of the joined rows of `block` that `known` determines. `left` is the number of queries that
+/// may still be looked at.
 fn closure(known: Vec<ColumnRef>, block: &Block, left: &Cell<u32>) -> Vec<ColumnRef> {
     let mut known = known;
     let Some(rest) = left.get().checked_sub(1) else { return known };
@@ -58,7 +61,8 @@ fn closure(known: Vec<ColumnRef>, block: &Block, left: &Cell<u32>) -> Vec<Column
     }
 }
 
-/// Adds the columns of the derived table `rel`, whose query is `block`, that those of it in `known` determine.
+/// Adds the columns of the derived table `rel`, whose query is `block`, that those of it in `known`
+/// determine.
 fn close_over_query(rel: u16, block: &Block, known: &mut Vec<ColumnRef>, left: &Cell<u32>) {
     let columns = block.output.len() as u16;
     let is_known = |known: &[ColumnRef], col: u16| known.contains(&ColumnRef { rel, col });
@@ -103,8 +107,9 @@ fn made_of_known(expr: &Expr, known: &[ColumnRef]) -> bool {
     is_made
 }
 
-/// What the conditions say of all rows. In the condition of a left join (`inner`: its inner side) that is said of the inner
-/// side's columns alone, and not of the rows without a partner, where all of these are NULL.
+/// What the conditions say of all rows. In the condition of a left join (`inner`: its inner side) that is
+/// said of the inner side's columns alone, and not of the rows without a partner, where all of these are
+/// NULL.
 #[derive(Default)]
 struct Facts {
     equalities: Vec<Fact>,
@@ -123,7 +128,8 @@ impl Facts {
     }
 }
 
-/// Adds what the conditions inside of EXISTS and IN say of columns outside: MySQL makes such a query part of the one around it.
+/// Adds what the conditions inside of EXISTS and IN say of columns outside: MySQL makes such a query part of
+/// the one around it.
 fn semi_join_facts(condition: &Expr, subqueries: &[SubBlock], facts: &mut Facts) {
     let ExprKind::Subquery { plan, form, .. } = &condition.kind else { return };
     if !matches!(form, SubqueryForm::Exists { negated: false } | SubqueryForm::In { negated: false, .. }) {
@@ -143,7 +149,8 @@ fn semi_join_facts(condition: &Expr, subqueries: &[SubBlock], facts: &mut Facts)
     }
 }
 
-/// Makes `expr`, of subquery `id`, one of the query around it. False: it names columns of the subquery itself.
+/// Makes `expr`, of subquery `id`, one of the query around it. False: it names columns of the subquery
+/// itself.
 fn name_outside(expr: &mut Expr, id: u16, outer: &[ColumnRef]) -> bool {
     match &mut expr.kind {
         ExprKind::Column(column) => {
@@ -184,8 +191,8 @@ impl<'b> SetTest<'b> {
         Some(SetTest { needle, block, id: *id, outer })
     }
 
-    /// Adds to `known` the needle, if each row that meets the condition has a value of it that `known` determines, and the column that is
-    /// the value itself.
+    /// Adds to `known` the needle, if each row that meets the condition has a value of it that `known`
+    /// determines, and the column that is the value itself.
     fn close_over(&self, known: &mut Vec<ColumnRef>, left: &Cell<u32>) {
         let [item] = &self.block.output[..] else { return };
         let outside = |column: ColumnRef| {
@@ -267,8 +274,8 @@ fn equality_facts(condition: &Expr, inner: Option<&[u16]>, facts: &mut Vec<Fact>
     }
 }
 
-/// Adds what the joins of `tree` say. A NULL of the columns `refused` fails conditions that its rows must meet, so that a left join
-/// with such a column on its inner side is an inner one.
+/// Adds what the joins of `tree` say. A NULL of the columns `refused` fails conditions that its rows must
+/// meet, so that a left join with such a column on its inner side is an inner one.
 fn join_facts(tree: &JoinTree, refused: &[ColumnRef], facts: &mut Facts) {
     let JoinTree::Join { kind, left, right, on } = tree else { return };
     let mut refused_by_join = Vec::new();
@@ -290,7 +297,8 @@ fn join_facts(tree: &JoinTree, refused: &[ColumnRef], facts: &mut Facts) {
     join_facts(right, refused, facts);
 }
 
-/// What the condition of a left join says. Whether a row has a partner depends on all columns of the outer side in it.
+/// What the condition of a left join says. Whether a row has a partner depends on all columns of the outer
+/// side in it.
 fn left_join_facts(inner: &[u16], on: &[Expr], facts: &mut Facts) {
     let before = facts.equalities.len();
     let mut outer = Vec::new();

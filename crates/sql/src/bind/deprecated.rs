@@ -170,8 +170,8 @@ impl Binder<'_, '_> {
         }
     }
 
-    /// Whether `e`, of which MySQL warns when it reads the text, is bound for the first time: an operand of a comparison of rows is
-    /// bound for each row that it is compared with.
+    /// Whether `e`, of which MySQL warns when it reads the text, is bound for the first time: an operand of a
+    /// comparison of rows is bound for each row that it is compared with.
     fn is_first_look(&mut self, e: &ast::Expr<'_>, warning: &Deprecated) -> bool {
         let look = (e.pos, std::mem::discriminant(warning));
         let is_first = !self.noted.contains(&look);

@@ -40,8 +40,8 @@ impl fmt::Display for Clause {
     }
 }
 
-/// A statement that parses but means nothing, or nothing that is supported. The text is MySQL's; numbers are the
-/// server's affair.
+/// A statement that parses but means nothing, or nothing that is supported. The text is MySQL's; numbers are
+/// the server's affair.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BindError {

@@ -1,5 +1,5 @@
-//! What binding may come to: names that stand for whole expressions or queries make a bound statement larger and deeper
-//! than its text.
+//! What binding may come to: names that stand for whole expressions or queries make a bound statement larger
+//! and deeper than its text.
 
 use base::sync::interrupt;
 use expr::Expr;
@@ -8,11 +8,12 @@ use super::BindError;
 use super::binder::Binder;
 use crate::parser::{MAX_HEIGHT, MAX_SELECT_NESTING};
 
-/// Most references to common table expressions that one statement may come to. Each binds the query anew, so that a
-/// chain of expressions, each of which names the one before twice, comes to `2^n` of them. MySQL's bound is about this.
+/// Most references to common table expressions that one statement may come to. Each binds the query anew, so
+/// that a chain of expressions, each of which names the one before twice, comes to `2^n` of them. MySQL's
+/// bound is about this.
 const MAX_CTE_REFERENCES: u32 = 1100;
-/// Nodes that a statement may be bound to for each byte of its text. A node is at least a byte of text, unless a name
-/// stands for it.
+/// Nodes that a statement may be bound to for each byte of its text. A node is at least a byte of text,
+/// unless a name stands for it.
 const NODES_PER_BYTE: usize = 4;
 /// Nodes that every statement may be bound to.
 const NODES_MIN: usize = 200_000;
@@ -60,7 +61,8 @@ impl Expansion {
 }
 
 impl Binder<'_, '_> {
-    /// Enters `levels` levels of the tree; [`Binder::ascend`] leaves them again. A statement that fails need not.
+    /// Enters `levels` levels of the tree; [`Binder::ascend`] leaves them again. A statement that fails need
+    /// not.
     pub(super) fn descend(&mut self, levels: u16) -> Result<(), BindError> {
         let expansion = &mut self.expansion;
         expansion.height += levels;

@@ -391,8 +391,8 @@ impl<'a> Binder<'a, '_> {
         Ok(if test.negated { self.build.not(found) } else { found })
     }
 
-    /// What `value` is bound to beside `column`, if that is an integer and `value` a parameter that stands for an integer literal: no
-    /// rule changes such a pair.
+    /// What `value` is bound to beside `column`, if that is an integer and `value` a parameter that stands
+    /// for an integer literal: no rule changes such a pair.
     fn integer_literal(&mut self, column: &Expr, value: &ast::Expr<'a>) -> Result<Option<Expr>, BindError> {
         let ExprKind::Literal(literal) = value.kind else { return Ok(None) };
         if literal.kind != crate::LiteralKind::Int || !column.ty.is_integer() {
@@ -403,7 +403,8 @@ impl<'a> Binder<'a, '_> {
         Ok(self.lifted(&literal))
     }
 
-    /// The columns among the operands of a row, which are looked up once however long the list is that the row is compared with.
+    /// The columns among the operands of a row, which are looked up once however long the list is that the
+    /// row is compared with.
     fn columns_of_row(&mut self, row: &'a [ast::Expr<'a>]) -> Result<Vec<Option<Expr>>, BindError> {
         let mut columns = Vec::with_capacity(row.len());
         for operand in row {

@@ -239,8 +239,8 @@ impl<'a> Binder<'a, '_> {
         self.put_conditions(tree, &mut |number| written.get_mut(number.checked_sub(first)?)?.take())
     }
 
-    /// Binds what `written` has for their numbers in the place of the ON conditions of `tree`, in MySQL's order: those inside the
-    /// inner side of a join, its own one, those inside the outer side.
+    /// Binds what `written` has for their numbers in the place of the ON conditions of `tree`, in MySQL's
+    /// order: those inside the inner side of a join, its own one, those inside the outer side.
     fn put_conditions(
         &mut self,
         tree: &mut JoinTree,
@@ -309,8 +309,8 @@ fn concat(mut left: Scope, right: Scope, visible: Vec<Visible>) -> Result<Scope,
     Ok(left)
 }
 
-/// What `*` shows of a join: the common columns once and first, in the preserved side's order, then the rest of the
-/// left side, then of the right side. RIGHT JOIN is a LEFT JOIN with its sides exchanged.
+/// What `*` shows of a join: the common columns once and first, in the preserved side's order, then the rest
+/// of the left side, then of the right side. RIGHT JOIN is a LEFT JOIN with its sides exchanged.
 fn merged_visible(left: &Scope, right: &Scope, common: &[Box<str>], right_first: bool) -> Vec<Visible> {
     let width = left.tables.len() as u16;
     let of_left = |v: &Visible| (*v, left.name(v));
@@ -368,8 +368,8 @@ fn without(damaged: Vec<usize>, def: &TableDef, indexes: Option<HintedIndexes>) 
     Some(hinted)
 }
 
-/// Positions of the indexes that USE, FORCE and IGNORE INDEX leave. Hints for ORDER BY and GROUP BY alone are checked
-/// and have no effect.
+/// Positions of the indexes that USE, FORCE and IGNORE INDEX leave. Hints for ORDER BY and GROUP BY alone are
+/// checked and have no effect.
 fn hinted_indexes(def: &TableDef, hints: &[ast::IndexHint<'_>]) -> Result<Option<HintedIndexes>, BindError> {
     let mut forced = false;
     let mut wanted: Option<Vec<usize>> = None;

@@ -1,5 +1,5 @@
-//! Whether MySQL gathers the result of a query in a table before it sends it: clients see that in the definitions of columns.
-//! The rules are those of its optimizer for small tables; statistics do not enter.
+//! Whether MySQL gathers the result of a query in a table before it sends it: clients see that in the
+//! definitions of columns. The rules are those of its optimizer for small tables; statistics do not enter.
 
 use expr::{AggFunc, CmpDomain, CmpOp, ColumnRef, Expr, ExprKind, SubqueryForm};
 use types::{IndexKind, KeyPart, TableDef};
@@ -75,8 +75,8 @@ fn gathered_groups(block: &Block, made: &Aggregation) -> Option<Gathered> {
     (!keys.iter().enumerate().all(is_group)).then_some(Gathered::SortedGroups)
 }
 
-/// Returns those of `exprs`, of GROUP BY or ORDER BY, that distinguish rows which are equal in the ones before: no constants, no columns
-/// equal to a constant, no columns of a row that the ones before determine.
+/// Returns those of `exprs`, of GROUP BY or ORDER BY, that distinguish rows which are equal in the ones
+/// before: no constants, no columns equal to a constant, no columns of a row that the ones before determine.
 fn distinguishing<'e>(exprs: impl Iterator<Item = &'e Expr>, block: &Block) -> Vec<&'e Expr> {
     let conditions = conditions(block);
     let mut found: Vec<&Expr> = Vec::new();
@@ -110,7 +110,8 @@ fn is_equal_to(column: ColumnRef, conditions: &[&Expr], known: impl Fn(&Expr) ->
     })
 }
 
-/// Whether conditions say that all parts of a unique key of the base table `rel` equal something that is `known`.
+/// Whether conditions say that all parts of a unique key of the base table `rel` equal something that is
+/// `known`.
 fn has_key_equal_to(rel: u16, conditions: &[&Expr], block: &Block, known: impl Fn(&Expr) -> bool) -> bool {
     let Some(Source::Table { def, .. }) = block.rels.get(usize::from(rel)) else { return false };
     let given = |part: &KeyPart| is_equal_to(ColumnRef { rel, col: part.column }, conditions, &known);
@@ -160,7 +161,8 @@ fn reads_semi_join(block: &Block) -> bool {
     })
 }
 
-/// Whether the rows of `block` are distinct, or come so that equal ones are neighbours, by an index of its only table.
+/// Whether the rows of `block` are distinct, or come so that equal ones are neighbours, by an index of its
+/// only table.
 fn is_distinct_by_index(block: &Block) -> bool {
     let mut shown: Vec<&Expr> = Vec::new();
     for item in block.output.iter().filter(|item| !is_constant(&item.expr, block)) {
@@ -191,8 +193,8 @@ fn has_unique_key<'e>(exprs: impl Iterator<Item = &'e Expr>, block: &Block) -> b
         && has_index(&columns, block, has_all_of_unique)
 }
 
-/// Whether the rows of `block` are sorted after they were joined: by others than those of the table that is read first, or after
-/// a table that no index leads to; or by an item of the select list that is a subquery.
+/// Whether the rows of `block` are sorted after they were joined: by others than those of the table that is
+/// read first, or after a table that no index leads to; or by an item of the select list that is a subquery.
 fn is_sorted_in_table(block: &Block) -> bool {
     let keys = distinguishing(block.order.iter().map(|key| &key.expr), block);
     if keys.iter().any(|key| names_shown_subquery(key, block)) {
@@ -225,8 +227,8 @@ fn names_shown_subquery(key: &Expr, block: &Block) -> bool {
         && block.output.iter().any(|item| plans(&item.expr).iter().any(|plan| wanted.contains(plan)))
 }
 
-/// Whether `columns` are of the relation that is read first, and each other one is found by an index. Relations of one row do not
-/// count; of others, those are read first that have conditions of their own.
+/// Whether `columns` are of the relation that is read first, and each other one is found by an index.
+/// Relations of one row do not count; of others, those are read first that have conditions of their own.
 fn is_first_read(columns: &[ColumnRef], block: &Block) -> bool {
     if reads_semi_join(block) {
         return false;
@@ -298,7 +300,8 @@ fn leads_to_all(lead: u16, rels: &[u16], conditions: &[&Expr], block: &Block) ->
     }
 }
 
-/// Whether a condition compares an indexed column of `rel` with a value of other relations that are read, none of `unread`.
+/// Whether a condition compares an indexed column of `rel` with a value of other relations that are read,
+/// none of `unread`.
 fn is_looked_up(rel: u16, unread: &[u16], conditions: &[&Expr], block: &Block) -> bool {
     conditions.iter().any(|condition| {
         let ExprKind::Compare { op, args, .. } = &condition.kind else { return false };
@@ -365,7 +368,8 @@ fn has_index(columns: &[ColumnRef], block: &Block, fits: fn(&TableDef, usize, &[
     columns.is_some_and(|columns| (0..def.indexes.len()).any(|at| fits(def, at, &columns)))
 }
 
-/// The column of a base table that `column` is, perhaps by way of a derived table that MySQL makes part of the query.
+/// The column of a base table that `column` is, perhaps by way of a derived table that MySQL makes part of
+/// the query.
 fn base_column(column: ColumnRef, block: &Block) -> Option<(&TableDef, u16)> {
     match block.rels.get(usize::from(column.rel))? {
         Source::Table { def, .. } => Some((def, column.col)),
@@ -386,7 +390,8 @@ fn is_whole(part: &KeyPart) -> bool {
     part.prefix_len.is_none()
 }
 
-/// The columns in the order of index `at`: its own parts, then those of the clustered key, up to the first prefix.
+/// The columns in the order of index `at`: its own parts, then those of the clustered key, up to the first
+/// prefix.
 fn index_order(def: &TableDef, at: usize) -> impl Iterator<Item = u16> {
     let clustered = if at == 0 { &[][..] } else { &def.indexes[0].parts[..] };
     def.indexes[at].parts.iter().chain(clustered).take_while(|part| is_whole(part)).map(|part| part.column)

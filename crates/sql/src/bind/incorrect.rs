@@ -1,5 +1,6 @@
-//! Constants that are not what their place asks for: MySQL warns of them once, before it reads a row. Strict modes make an error of
-//! that in statements that change rows. Beside a column of dates the comparison may be refused after that.
+//! Constants that are not what their place asks for: MySQL warns of them once, before it reads a row. Strict
+//! modes make an error of that in statements that change rows. Beside a column of dates the comparison may be
+//! refused after that.
 
 use expr::build::CastTo;
 use expr::{ColumnRef, Expr, ExprKind};
@@ -43,8 +44,9 @@ impl Binder<'_, '_> {
         Ok(self.build.boolean(number.value != 0.0))
     }
 
-    /// Makes a text among the sides of a comparison the number that it begins with, if it is written beside a column of numbers.
-    /// MySQL reads it before the first row where the comparison is part of WHERE or HAVING.
+    /// Makes a text among the sides of a comparison the number that it begins with, if it is written beside a
+    /// column of numbers. MySQL reads it before the first row where the comparison is part of WHERE or
+    /// HAVING.
     pub(super) fn read_text_first(
         &mut self,
         sides: &mut [Expr; 2],
@@ -78,8 +80,8 @@ impl Binder<'_, '_> {
         }
     }
 
-    /// As [`Binder::read_text_first`], for a list of literals: where one comparison serves them all, MySQL sorts the list first.
-    /// `values`: what is looked for, then the list.
+    /// As [`Binder::read_text_first`], for a list of literals: where one comparison serves them all, MySQL
+    /// sorts the list first. `values`: what is looked for, then the list.
     pub(super) fn read_texts_of_list(
         &mut self,
         values: &mut [Expr],
@@ -145,8 +147,9 @@ impl Binder<'_, '_> {
         Ok(())
     }
 
-    /// Notes the literals of `list` beside a column of dates or times that are none: before a change reads a row, it is warned of them,
-    /// or refused. Other statements are warned of dates that the mode refuses, and of the rest row by row.
+    /// Notes the literals of `list` beside a column of dates or times that are none: before a change reads a
+    /// row, it is warned of them, or refused. Other statements are warned of dates that the mode refuses, and
+    /// of the rest row by row.
     fn note_no_moments(&mut self, column: &Expr, list: &[ast::Expr<'_>]) -> Result<(), BindError> {
         let ExprKind::Column(place) = column.kind else { return Ok(()) };
         let Some(type_name) = temporal_name(column.ty.kind) else { return Ok(()) };
@@ -200,8 +203,9 @@ impl Binder<'_, '_> {
         TextUse::Moment(DateFlags::from_modes(self.ctx.modes)).accepts(value)
     }
 
-    /// Takes out of `items` the texts that are no dates beside the column `needle` of type DATE: they equal none, not even the zero date,
-    /// which a text beside a DATETIME is then. A change has them all noted, other statements those that the mode refuses.
+    /// Takes out of `items` the texts that are no dates beside the column `needle` of type DATE: they equal
+    /// none, not even the zero date, which a text beside a DATETIME is then. A change has them all noted,
+    /// other statements those that the mode refuses.
     pub(super) fn drop_no_dates(
         &mut self,
         needle: &Expr,
@@ -311,7 +315,8 @@ impl Binder<'_, '_> {
         }
     }
 
-    /// MySQL's text of a value that a column of dates does not have; `None`: the column is not one of a table.
+    /// MySQL's text of a value that a column of dates does not have; `None`: the column is not one of a
+    /// table.
     #[cold]
     fn incorrect(&mut self, moment: Moment, value: &str) -> Option<String> {
         let Moment { column, type_name } = moment;
@@ -349,8 +354,8 @@ fn year_before_other_text<'v>(value: &Value<'v>) -> Option<&'v [u8]> {
     (consumed > 0 && goes_on).then_some(&data[..consumed])
 }
 
-/// The text of a constant that a column of type `ty`, which holds dates or times, would not take. Incomplete dates are none of these,
-/// whatever the mode. Texts beside dates are read where they are compared.
+/// The text of a constant that a column of type `ty`, which holds dates or times, would not take. Incomplete
+/// dates are none of these, whatever the mode. Texts beside dates are read where they are compared.
 #[cold]
 fn misfit(ty: &SqlType, constant: &Value<'_>) -> Option<String> {
     let is_text = constant.is_textual() || matches!(constant, Value::Bit { .. });

@@ -19,8 +19,8 @@ use crate::planner;
 
 /// Relation of the row that could not be inserted, in ON DUPLICATE KEY UPDATE.
 const NEW_ROW: u16 = 1;
-/// Relation there of the row of an INSERT's query that the new row is made of. While ON DUPLICATE KEY UPDATE is bound, the query's own
-/// relations have numbers from here on.
+/// Relation there of the row of an INSERT's query that the new row is made of. While ON DUPLICATE KEY UPDATE
+/// is bound, the query's own relations have numbers from here on.
 const QUERY_ROW: u16 = 2;
 /// Rows of a VALUES list between two looks whether the statement is to end.
 const ROWS_BETWEEN_LOOKS: usize = 1024;
@@ -208,7 +208,8 @@ impl<'a> Binder<'a, '_> {
         }
     }
 
-    /// ON DUPLICATE KEY UPDATE: sees the row in the table and, through VALUES() and the row alias, the new row.
+    /// ON DUPLICATE KEY UPDATE: sees the row in the table and, through VALUES() and the row alias, the new
+    /// row.
     fn on_duplicate(
         &mut self,
         insert: &'a ast::Insert<'a>,
@@ -231,8 +232,8 @@ impl<'a> Binder<'a, '_> {
         Ok(sets)
     }
 
-    /// Has `block`, the query of an INSERT, show the columns that `sets` and their subqueries read of its relations, after those
-    /// that are inserted.
+    /// Has `block`, the query of an INSERT, show the columns that `sets` and their subqueries read of its
+    /// relations, after those that are inserted.
     fn read_query(&mut self, sets: &mut [(u16, InsertCell)], block: &mut Block) {
         let inserted = block.output.len();
         let mut read = |column: &mut ColumnRef| {
@@ -271,7 +272,8 @@ enum Rows {
     Query { query: Query, tables: Vec<ScopeTable> },
 }
 
-/// The tables in `scope`, which is that of `query`, under their names there, if the query neither groups nor unites.
+/// The tables in `scope`, which is that of `query`, under their names there, if the query neither groups nor
+/// unites.
 fn named_tables(query: &Query, scope: Scope) -> Vec<ScopeTable> {
     let Query::Select(block) = query else { return Vec::new() };
     if block.aggregation.is_some() {

@@ -1,11 +1,11 @@
-//! Errors that MySQL looks for once it knows what all names of the statement stand for: of columns beside groups (1055, 1140)
-//! and of ORDER BY beside DISTINCT (3065, 3066).
+//! Errors that MySQL looks for once it knows what all names of the statement stand for: of columns beside
+//! groups (1055, 1140) and of ORDER BY beside DISTINCT (3065, 3066).
 
 use super::BindError;
 use super::binder::Binder;
 
-/// The error to report of the queries bound so far. MySQL reports one of the innermost queries first, and of the queries side by
-/// side within one query that of the last.
+/// The error to report of the queries bound so far. MySQL reports one of the innermost queries first, and of
+/// the queries side by side within one query that of the last.
 #[derive(Debug, Default)]
 pub(super) struct Late(Option<Box<BindError>>);
 
@@ -46,8 +46,8 @@ impl<'a, 'c> Binder<'a, 'c> {
         bound
     }
 
-    /// What `bind` binds: an operand of a set operation. Of several operands, MySQL reports the first one's error, and before the
-    /// names of the next operand if the set operation is the statement's own.
+    /// What `bind` binds: an operand of a set operation. Of several operands, MySQL reports the first one's
+    /// error, and before the names of the next operand if the set operation is the statement's own.
     pub(super) fn beside<T>(
         &mut self,
         bind: impl FnOnce(&mut Self) -> Result<T, BindError>,

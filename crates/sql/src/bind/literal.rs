@@ -25,8 +25,8 @@ impl Binder<'_, '_> {
         if negative { Ok(self.build.negate(constant)?) } else { Ok(constant) }
     }
 
-    /// The parameter that stands for a numbered literal. Its type is that of the literal's kind: a shared plan serves
-    /// literals of any length.
+    /// The parameter that stands for a numbered literal. Its type is that of the literal's kind: a shared
+    /// plan serves literals of any length.
     pub(super) fn lifted(&self, literal: &Literal) -> Option<Expr> {
         let Literals::Parameters { base } = self.ctx.literals else { return None };
         if literal.ordinal == Literal::UNNUMBERED || self.keeps_literals {
@@ -131,10 +131,10 @@ impl Binder<'_, '_> {
         Ok(charset.ok_or_else(|| BindError::UnknownCharset(name.to_owned()))?.default_collation())
     }
 
-    /// Makes lifted literals constants again where their text decides: beside a YEAR column, which reads one or two
-    /// digits as a year of its century, what is no date beside a date, and decimals beside a DOUBLE of fixed digits, whose
-    /// own digits count. `values` are the operands of a comparison,
-    /// `written` their syntax.
+    /// Makes lifted literals constants again where their text decides: beside a YEAR column, which reads one
+    /// or two digits as a year of its century, what is no date beside a date, and decimals beside a DOUBLE of
+    /// fixed digits, whose own digits count. `values` are the operands of a comparison, `written` their
+    /// syntax.
     pub(super) fn pin_temporal(
         &mut self,
         values: &mut [Expr],
@@ -171,7 +171,8 @@ impl Binder<'_, '_> {
         Ok(())
     }
 
-    /// Makes lifted texts beside numbers constants again that are no numbers: they are read once, and warned of then.
+    /// Makes lifted texts beside numbers constants again that are no numbers: they are read once, and warned
+    /// of then.
     fn pin_texts(&mut self, values: &mut [Expr], written: &[&ast::Expr<'_>]) -> Result<(), BindError> {
         let text = |e: &ast::Expr<'_>| match e.kind {
             ast::ExprKind::Literal(literal) if literal.kind == LiteralKind::String => Some(literal),
@@ -190,7 +191,8 @@ impl Binder<'_, '_> {
         Ok(())
     }
 
-    /// Whether a string, which is parameter `param`, is as a whole what it is read as. The plan is good for such strings alone then.
+    /// Whether a string, which is parameter `param`, is as a whole what it is read as. The plan is good for
+    /// such strings alone then.
     pub(super) fn is_text_of(&mut self, literal: &Literal, param: u16, read_as: TextUse) -> bool {
         let text = literal.string_value(self.ctx.sql, self.lex_mode());
         let is = read_as.accepts(&Value::Bytes { data: &text, collation: self.ctx.collation });
@@ -235,7 +237,8 @@ fn whole_digits(text: &[u8]) -> u32 {
     text.iter().take_while(|b| b.is_ascii_digit()).count() as u32
 }
 
-/// Whether the type of `expr` is one beside which the text of a literal may decide: see [`Binder::pin_temporal`].
+/// Whether the type of `expr` is one beside which the text of a literal may decide: see
+/// [`Binder::pin_temporal`].
 #[inline]
 fn may_decide_by_text(expr: &Expr) -> bool {
     use TypeKind::{Date, DateTime, Double, Float, Time, Timestamp, Year};

@@ -1,5 +1,5 @@
-//! Columns of tables that MySQL makes for a statement: of derived tables that it does not merge, of UNION, of groups and of
-//! distinct rows. Clients see that a column comes from such a table.
+//! Columns of tables that MySQL makes for a statement: of derived tables that it does not merge, of UNION, of
+//! groups and of distinct rows. Clients see that a column comes from such a table.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ const BIGINT_WIDTH_MIN: u32 = 10;
 /// Longer texts are TEXT and BLOB.
 const VARCHAR_CHARS_MAX: u32 = 512;
 
-/// Makes the columns of a query's result those of a table: calculated values get the types of table columns, and none is
-/// part of a key.
+/// Makes the columns of a query's result those of a table: calculated values get the types of table columns,
+/// and none is part of a key.
 pub(super) fn keep(columns: &mut [Column], origins: &mut [Option<Origin>], query: &Query) {
     for ((column, origin), shown) in columns.iter_mut().zip(origins).zip(query.output()) {
         if !matches!(shown.expr.kind, ExprKind::Column(_)) {
@@ -63,7 +63,8 @@ pub(super) fn keep_union(columns: &mut [Column]) -> Vec<Option<Origin>> {
     columns.iter_mut().map(|column| Some(origin(column))).collect()
 }
 
-/// Makes the items of a select list columns of the table that MySQL makes to group, to sort or to find what is distinct.
+/// Makes the items of a select list columns of the table that MySQL makes to group, to sort or to find what
+/// is distinct.
 pub(super) fn mark_result(block: &mut Block, is_outermost: bool) {
     let Some(gathered) = gathered(block, is_outermost) else { return };
     let origins: Vec<Option<Origin>> =
@@ -73,8 +74,8 @@ pub(super) fn mark_result(block: &mut Block, is_outermost: bool) {
     }
 }
 
-/// Gives calculated values of the statement's result the types that they have in the table that gathers them. Until the statement
-/// is planned, equal expressions have equal types.
+/// Gives calculated values of the statement's result the types that they have in the table that gathers them.
+/// Until the statement is planned, equal expressions have equal types.
 pub(super) fn send_as_kept(output: &mut Arc<[OutputColumn]>) {
     let kept = |column: &OutputColumn| Some(column.origin.as_ref()?.kept?.run);
     if output.iter().all(|column| kept(column).is_none()) {
@@ -119,7 +120,8 @@ fn kept_origin(item: &OutputColumn, gathered: Gathered, block: &Block) -> Option
     Some(origin)
 }
 
-/// `origin` of a value that is calculated. The table has another integer type for it: `kind`, or one as wide as the value.
+/// `origin` of a value that is calculated. The table has another integer type for it: `kind`, or one as wide
+/// as the value.
 fn calculated(mut origin: Origin, ty: &SqlType, kind: Option<TypeKind>) -> Origin {
     if ty.is_integer() {
         let by_width = if ty.width() < BIGINT_WIDTH_MIN { TypeKind::Int } else { TypeKind::BigInt };
@@ -129,7 +131,8 @@ fn calculated(mut origin: Origin, ty: &SqlType, kind: Option<TypeKind>) -> Origi
     origin
 }
 
-/// Whether the table of groups has something else than the aggregate, which MySQL computes of it for each group.
+/// Whether the table of groups has something else than the aggregate, which MySQL computes of it for each
+/// group.
 fn is_computed_at_end(func: AggFunc) -> bool {
     use AggFunc::{Avg, BitAnd, BitOr, BitXor, StdPop, StdSamp, VarPop, VarSamp};
     matches!(func, Avg | BitAnd | BitOr | BitXor | StdPop | StdSamp | VarPop | VarSamp)
@@ -163,7 +166,8 @@ fn names_aggregate(expr: &Expr, block: &Block) -> bool {
     found
 }
 
-/// For MIN and MAX of a column of a base table, or of a derived one that MySQL fills, which become such a column: whether it has no default.
+/// For MIN and MAX of a column of a base table, or of a derived one that MySQL fills, which become such a
+/// column: whether it has no default.
 fn extreme_of_column(spec: &AggSpec, block: &Block) -> Option<bool> {
     let ([Expr { kind: ExprKind::Column(column), .. }], AggFunc::Min | AggFunc::Max) =
         (&spec.args[..], spec.func)

@@ -3,9 +3,9 @@
 //! ```text
 //! syntax tree -> Binder (scopes, one Level per query) -> Block, UnionBlock -> planner -> Plan
 //! ```
-//! One file per part of the language: `from`, `select`, `order`, `query`, `expr`, `function`, `literal`, `subquery`,
-//! `aggregate`, and the statements `insert`, `modify`, `load`. The binder decides what a statement means and refuses
-//! what means nothing, with MySQL's errors; how it runs is the planner's affair.
+//! One file per part of the language: `from`, `select`, `order`, `query`, `expr`, `function`, `literal`,
+//! `subquery`, `aggregate`, and the statements `insert`, `modify`, `load`. The binder decides what a
+//! statement means and refuses what means nothing, with MySQL's errors; how it runs is the planner's affair.
 
 mod aggregate;
 mod assigned;

@@ -161,7 +161,8 @@ impl<'a> Binder<'a, '_> {
     }
 }
 
-/// The primary key of a table that changes under two names stays as it is (error 1706): each name would find rows by it.
+/// The primary key of a table that changes under two names stays as it is (error 1706): each name would find
+/// rows by it.
 fn ensure_key_is_changed_once(
     block: &Block,
     targets: &[u16],
@@ -195,7 +196,8 @@ fn ensure_key_is_changed_once(
     Ok(())
 }
 
-/// A subquery must not read a table that changes (error 1093); derived tables are read before the first change.
+/// A subquery must not read a table that changes (error 1093); derived tables are read before the first
+/// change.
 fn ensure_not_read(block: &Block, targets: &[u16]) -> Result<(), BindError> {
     for &target in targets {
         let Source::Table { def, alias, .. } = &block.rels[usize::from(target)] else { continue };

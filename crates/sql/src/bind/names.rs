@@ -1,11 +1,11 @@
 //! What a column's name stands for. The rules are MySQL's:
 //!
 //! - in the select list, WHERE and ON: a column of the query's tables;
-//! - inside the expressions of GROUP BY and ORDER BY, and inside aggregates of HAVING and ORDER BY: a column of the tables, else
-//!   an item of the select list;
+//! - inside the expressions of GROUP BY and ORDER BY, and inside aggregates of HAVING and ORDER BY: a column
+//!   of the tables, else an item of the select list;
 //! - in HAVING: an item of the select list or a column of GROUP BY, never another column of the tables;
-//! - what is found in none of these is looked for in the enclosing queries, the innermost first: their tables, and, from a
-//!   subquery in their select list, GROUP BY, HAVING or ORDER BY, their items.
+//! - what is found in none of these is looked for in the enclosing queries, the innermost first: their
+//!   tables, and, from a subquery in their select list, GROUP BY, HAVING or ORDER BY, their items.
 //!
 //! The whole items of GROUP BY and ORDER BY have rules of their own (`order.rs`).
 
@@ -127,8 +127,8 @@ impl<'a> Binder<'a, '_> {
         Err(BindError::UnknownColumn { name: written(name), clause })
     }
 
-    /// The item of the select list of the query at `at` that `name` names, or, in its HAVING, the column of GROUP BY, which wins if
-    /// the two differ. Names with a table name items of the query at hand only.
+    /// The item of the select list of the query at `at` that `name` names, or, in its HAVING, the column of
+    /// GROUP BY, which wins if the two differ. Names with a table name items of the query at hand only.
     fn selected_or_grouped(
         &mut self,
         at: usize,
@@ -193,7 +193,8 @@ impl<'a> Binder<'a, '_> {
         Ok(Some(FoundName::Item(value)))
     }
 
-    /// The value of an item that holds subqueries is computed once for others that name it; but such an item must name no other one.
+    /// The value of an item that holds subqueries is computed once for others that name it; but such an item
+    /// must name no other one.
     fn ensure_shown_alone(&self, at: usize, expr: &Expr) -> Result<(), BindError> {
         let mut names_items = false;
         expr.walk(&mut |e| {
@@ -205,7 +206,8 @@ impl<'a> Binder<'a, '_> {
         if names_items { Err(BindError::NotSupported("a subquery in an outer alias")) } else { Ok(()) }
     }
 
-    /// The expression for something found at level `at`: itself, or an outer column of the subquery that leads there.
+    /// The expression for something found at level `at`: itself, or an outer column of the subquery that
+    /// leads there.
     fn reach(&mut self, at: usize, found: FoundName) -> Result<Expr, BindError> {
         let expr = match found {
             FoundName::Item(expr) => {
@@ -254,9 +256,9 @@ impl<'a> Binder<'a, '_> {
         Some((at, column))
     }
 
-    /// The item of the select list of the query at `at` that `name` names. The name that clients see counts before the name of the
-    /// column that an item shows; an item that is no column counts before all columns. Two different columns of one name are
-    /// error 1052.
+    /// The item of the select list of the query at `at` that `name` names. The name that clients see counts
+    /// before the name of the column that an item shows; an item that is no column counts before all columns.
+    /// Two different columns of one name are error 1052.
     pub(super) fn find_item(
         &self,
         at: usize,
@@ -322,8 +324,8 @@ impl<'a> Binder<'a, '_> {
         }
     }
 
-    /// The column of GROUP BY of the query at `at` that `name` names. A name with a table names none if another table's column of the
-    /// name comes before.
+    /// The column of GROUP BY of the query at `at` that `name` names. A name with a table names none if
+    /// another table's column of the name comes before.
     fn find_grouped(
         &self,
         at: usize,
@@ -359,7 +361,8 @@ struct Ambiguous;
 /// The search for an item of a select list.
 struct Search<'s, 'n> {
     name: &'s ast::ColumnRef<'n>,
-    /// The name under which clients see what it is searched for: an item that is no column must have that name. So does MySQL.
+    /// The name under which clients see what it is searched for: an item that is no column must have that
+    /// name. So does MySQL.
     own_name: &'s str,
     /// The column that clients see under the name.
     named: Option<(Item, Shown<'s>)>,
@@ -369,7 +372,8 @@ struct Search<'s, 'n> {
 }
 
 impl<'s> Search<'s, '_> {
-    /// Looks at `item`, which clients see as `shown_name` and which is `column`. Something: the search is over.
+    /// Looks at `item`, which clients see as `shown_name` and which is `column`. Something: the search is
+    /// over.
     fn take(
         &mut self,
         item: Item,

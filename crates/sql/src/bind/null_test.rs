@@ -9,7 +9,8 @@ use super::block::Source;
 use crate::ast;
 
 impl<'a> Binder<'a, '_> {
-    /// `value IS NULL` as a condition of WHERE. Of DATE and DATETIME columns that are NOT NULL it finds zero dates.
+    /// `value IS NULL` as a condition of WHERE. Of DATE and DATETIME columns that are NOT NULL it finds zero
+    /// dates.
     pub(super) fn null_condition(&self, value: Expr) -> Expr {
         let zero = match self.never_null(&value).map(|column| column.ty) {
             Some(SqlType { kind: TypeKind::Date, .. }) => self.build.date(Date::ZERO),
@@ -28,8 +29,8 @@ impl<'a> Binder<'a, '_> {
         self.build.or(vec![self.build.is_null(value, false), is_zero])
     }
 
-    /// WHERE. Under `sql_auto_is_null` a condition that is `column IS NULL` finds the row whose AUTO_INCREMENT number was
-    /// given last.
+    /// WHERE. Under `sql_auto_is_null` a condition that is `column IS NULL` finds the row whose
+    /// AUTO_INCREMENT number was given last.
     pub(super) fn filter(&mut self, condition: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
         if self.ctx.session.auto_is_null()
             && let ast::ExprKind::Is(operand, ast::IsTest::Null, false) = condition.kind

@@ -1,8 +1,9 @@
 //! Open parameters: the `?` whose types are not given.
 //!
-//! The text implies their types: beside a column they are what the column is, as arguments of a function what it wants,
-//! else texts. Clients see these types in the answer to PREPARE, the statement's columns are typed by them, and each
-//! execution converts its values to them. Types are given for an execution whose values do not fit.
+//! The text implies their types: beside a column they are what the column is, as arguments of a function what
+//! it wants, else texts. Clients see these types in the answer to PREPARE, the statement's columns are typed
+//! by them, and each execution converts its values to them. Types are given for an execution whose values do
+//! not fit.
 
 use expr::{Expr, ExprKind, Func};
 use types::decimal::{MAX_PRECISION, MAX_SCALE};
@@ -32,8 +33,8 @@ enum Wanted {
 }
 
 impl Binder<'_, '_> {
-    /// Notes that the result of an operator, if it is a number, shows as many digits after the point as the types of
-    /// `operands` have.
+    /// Notes that the result of an operator, if it is a number, shows as many digits after the point as the
+    /// types of `operands` have.
     pub(super) fn note_padding(&mut self, operands: &[Expr]) {
         let is_number =
             |e: &Expr| e.ty.is_integer() || matches!(e.ty.kind, TypeKind::Decimal | TypeKind::Null);
@@ -72,7 +73,8 @@ impl Binder<'_, '_> {
         self.settle_as(expr, described, kept);
     }
 
-    /// Makes `expr`, if it is an open parameter, one that is described as `described` and takes values of type `ty`.
+    /// Makes `expr`, if it is an open parameter, one that is described as `described` and takes values of
+    /// type `ty`.
     fn settle_as(&mut self, expr: &mut Expr, described: SqlType, ty: SqlType) {
         let Some(n) = self.open_param(expr) else { return };
         expr.ty = ty.clone();
@@ -89,7 +91,8 @@ impl Binder<'_, '_> {
         }
     }
 
-    /// Types the open parameters among operands that meet as equals by the others; by `default` if all are open.
+    /// Types the open parameters among operands that meet as equals by the others; by `default` if all are
+    /// open.
     pub(super) fn settle_alike(&mut self, operands: &mut [Expr], default: &SqlType) {
         let Some(ty) = self.type_alike(operands, default) else { return };
         for operand in operands {
@@ -132,7 +135,8 @@ impl Binder<'_, '_> {
         }
     }
 
-    /// As [`Binder::settle_alike`], for operands that are read as numbers: beside a date, a value is the number of a date.
+    /// As [`Binder::settle_alike`], for operands that are read as numbers: beside a date, a value is the
+    /// number of a date.
     fn settle_numbers(&mut self, func: Func, operands: &mut [Expr]) {
         self.note_padding(operands);
         let Some(described) = self.type_alike(operands, &SqlType::double()) else { return };

@@ -24,7 +24,8 @@ impl<'a> Binder<'a, '_> {
         }
     }
 
-    /// The aggregate of the select list that `expr`, an item of ORDER BY, is by its text: its columns may be ambiguous then.
+    /// The aggregate of the select list that `expr`, an item of ORDER BY, is by its text: its columns may be
+    /// ambiguous then.
     #[cold]
     fn selected_aggregate(&mut self, expr: &ast::Expr<'a>, error: BindError) -> Result<Expr, BindError> {
         let (BindError::AmbiguousColumn { .. }, ast::ExprKind::Aggregate(wanted)) = (&error, expr.kind)
@@ -45,8 +46,8 @@ impl<'a> Binder<'a, '_> {
         }
     }
 
-    /// An item of GROUP BY: a position; else a name of the select list, unless the tables have another column of that name; else an
-    /// expression.
+    /// An item of GROUP BY: a position; else a name of the select list, unless the tables have another column
+    /// of that name; else an expression.
     pub(super) fn group_item(&mut self, item: &'a ast::OrderItem<'a>) -> Result<Expr, BindError> {
         let mut place = self.by_position(&item.expr, Clause::Group)?;
         if place.is_none() {
@@ -67,8 +68,8 @@ impl<'a> Binder<'a, '_> {
         Ok(bound)
     }
 
-    /// The position of the item of the select list that `expr` names, if it is a name alone, and the column of the tables that was
-    /// looked up for it.
+    /// The position of the item of the select list that `expr` names, if it is a name alone, and the column
+    /// of the tables that was looked up for it.
     fn named_item(
         &mut self,
         expr: &'a ast::Expr<'a>,
@@ -86,8 +87,8 @@ impl<'a> Binder<'a, '_> {
         })
     }
 
-    /// Whether the name `item` of GROUP BY means the item of the select list at `place`: the tables have no other column of the name.
-    /// `found`: the tables' column, if it was looked up.
+    /// Whether the name `item` of GROUP BY means the item of the select list at `place`: the tables have no
+    /// other column of the name. `found`: the tables' column, if it was looked up.
     fn is_grouped_item(&mut self, item: &ast::OrderItem<'_>, place: usize, found: Option<ColumnRef>) -> bool {
         let ast::ExprKind::Column(name) = item.expr.kind else { return true };
         let level = self.level();
@@ -100,7 +101,8 @@ impl<'a> Binder<'a, '_> {
         false
     }
 
-    /// The error for `expr`, an item of GROUP BY that has failed: an aggregate that is selected, too, is an item of the select list.
+    /// The error for `expr`, an item of GROUP BY that has failed: an aggregate that is selected, too, is an
+    /// item of the select list.
     #[cold]
     fn grouped_aggregate(&mut self, expr: &'a ast::Expr<'a>, error: BindError) -> BindError {
         if !matches!((&error, expr.kind), (BindError::InvalidGroupFunction, ast::ExprKind::Aggregate(_))) {
@@ -140,7 +142,8 @@ impl<'a> Binder<'a, '_> {
         place.filter(|&at| at < output.len()).map(Some).ok_or_else(unknown)
     }
 
-    /// How error 1056 shows `item` of GROUP BY, which is the item of the select list at `place` or an expression.
+    /// How error 1056 shows `item` of GROUP BY, which is the item of the select list at `place` or an
+    /// expression.
     #[cold]
     fn written_name(&self, place: Option<usize>, item: &ast::OrderItem<'a>) -> String {
         let output = &self.levels.last().expect("a query is being bound").output;
@@ -151,7 +154,8 @@ impl<'a> Binder<'a, '_> {
         }
     }
 
-    /// With DISTINCT, ORDER BY may only use what is selected (errors 3065 and 3066), unless DISTINCT changes nothing.
+    /// With DISTINCT, ORDER BY may only use what is selected (errors 3065 and 3066), unless DISTINCT changes
+    /// nothing.
     pub(super) fn ensure_distinct_order(&mut self, block: &Block) {
         let strict = self.ctx.modes.has(types::SqlModes::ONLY_FULL_GROUP_BY);
         let groups = &self.level().grouped_items;
@@ -230,7 +234,8 @@ pub(super) fn column_name(level: &Level<'_>, block: &Block, column: expr::Column
     }
 }
 
-/// What column `at` of an aggregation's output is made of: a group expression, or the argument of an aggregate.
+/// What column `at` of an aggregation's output is made of: a group expression, or the argument of an
+/// aggregate.
 fn made_of(aggregation: &Aggregation, at: usize) -> Option<&Expr> {
     match at.checked_sub(aggregation.groups.len()) {
         None => aggregation.groups.get(at),

@@ -10,9 +10,9 @@ use super::block::{Query, Source, outer_id};
 use crate::ast;
 
 impl<'a> Binder<'a, '_> {
-    /// The enclosing query that `call` aggregates rows of, `None` for the query at hand. It is the innermost one whose columns its
-    /// arguments name; where the call may not stand there, or its arguments name no column and it may not stand in the query at
-    /// hand, the next one inside where it may.
+    /// The enclosing query that `call` aggregates rows of, `None` for the query at hand. It is the innermost
+    /// one whose columns its arguments name; where the call may not stand there, or its arguments name no
+    /// column and it may not stand in the query at hand, the next one inside where it may.
     pub(super) fn aggregated_outside(
         &mut self,
         call: &'a ast::Aggregate<'a>,
@@ -46,8 +46,8 @@ impl<'a> Binder<'a, '_> {
         Ok(owner)
     }
 
-    /// The columns that the arguments and the subqueries in them name, as the query at hand sees them. The arguments are bound for it
-    /// and forgotten.
+    /// The columns that the arguments and the subqueries in them name, as the query at hand sees them. The
+    /// arguments are bound for it and forgotten.
     fn named_by(&mut self, call: &'a ast::Aggregate<'a>) -> Result<Vec<ColumnRef>, BindError> {
         let (subqueries, deprecated) = (self.level().subqueries.len(), self.deprecated.len());
         let (outer_columns, conditions, noted) =
@@ -103,8 +103,8 @@ impl<'a> Binder<'a, '_> {
     }
 }
 
-/// Adds the columns of enclosing queries that `query` and the queries in it name to `named`, those of enclosing ones within it
-/// among them.
+/// Adds the columns of enclosing queries that `query` and the queries in it name to `named`, those of
+/// enclosing ones within it among them.
 fn note_outer_columns(query: &mut Query, named: &mut Vec<ColumnRef>) {
     let mut note = |expr: &mut Expr| {
         expr.walk(&mut |e| match e.kind {

@@ -5,12 +5,14 @@ use types::SqlType;
 /// How a statement uses a parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ParamRole {
-    /// A value of the result, or what others are compared with: each value is converted to the parameter's type.
+    /// A value of the result, or what others are compared with: each value is converted to the parameter's
+    /// type.
     #[default]
     Value,
     /// An operand: numbers, dates and times of another class than a given type keep their own.
     Operand,
-    /// What an operator or function reads as a text: values of another class than a given type keep their own.
+    /// What an operator or function reads as a text: values of another class than a given type keep their
+    /// own.
     Text,
     /// A value that a column stores: it keeps the type of each value.
     Stored,

@@ -154,7 +154,8 @@ impl<'a> Binder<'a, '_> {
         Ok(Query::Union(Box::new(union)))
     }
 
-    /// ORDER BY of a set operation (`is_set`) or of a query in parentheses: names of its columns, not of its tables'.
+    /// ORDER BY of a set operation (`is_set`) or of a query in parentheses: names of its columns, not of its
+    /// tables'.
     fn union_order(
         &mut self,
         items: &'a [ast::OrderItem<'a>],
@@ -259,8 +260,8 @@ impl<'a> Binder<'a, '_> {
     }
 }
 
-/// The type of a column of a set operation whose values have the common type `ty`. It fills no numbers with zeros, and counts a
-/// character for each bit.
+/// The type of a column of a set operation whose values have the common type `ty`. It fills no numbers with
+/// zeros, and counts a character for each bit.
 fn set_operation_type(ty: SqlType, values: &[&Expr]) -> SqlType {
     let bits = values.iter().filter(|e| e.ty.kind == TypeKind::Bit).map(|e| e.ty.length).max();
     let length = if ty.is_string() { ty.length.max(bits.unwrap_or(0)) } else { ty.length };

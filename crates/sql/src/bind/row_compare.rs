@@ -29,7 +29,8 @@ impl<'a> Binder<'a, '_> {
         Ok(self.build.call("COALESCE", vec![compared, self.build.boolean(false)])?)
     }
 
-    /// The truth of the comparison of `needle`, whose expressions are the enclosing query's, with each row of `query`.
+    /// The truth of the comparison of `needle`, whose expressions are the enclosing query's, with each row of
+    /// `query`.
     fn row_comparison_block(
         &mut self,
         op: CmpOp,
@@ -42,8 +43,8 @@ impl<'a> Binder<'a, '_> {
         Ok(Block { rels, from: JoinTree::Rel(0), output, ..Block::default() })
     }
 
-    /// Rows, given as pairs of their parts, compare as conjunctions and disjunctions of these: `(a, b) < (c, d)` is
-    /// `a < c OR (a = c AND b < d)`.
+    /// Rows, given as pairs of their parts, compare as conjunctions and disjunctions of these:
+    /// `(a, b) < (c, d)` is `a < c OR (a = c AND b < d)`.
     fn row_comparison(&mut self, op: CmpOp, mut pairs: Pairs) -> Result<Expr, BindError> {
         let strict = match op {
             CmpOp::Eq | CmpOp::NullSafeEq | CmpOp::Ne => {

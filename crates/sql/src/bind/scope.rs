@@ -143,7 +143,8 @@ impl Scope {
         }
     }
 
-    /// The column called `name`, if one table of all has it. NATURAL and USING, which make one column of two, are left aside.
+    /// The column called `name`, if one table of all has it. NATURAL and USING, which make one column of two,
+    /// are left aside.
     pub(crate) fn find_unmerged(&self, name: &ast::ColumnRef<'_>) -> Option<ColumnRef> {
         let is_meant = |t: &&ScopeTable| name.table.is_none_or(|table| t.is_named(name.schema, table));
         let columns = self.tables.iter().filter(is_meant);
@@ -184,7 +185,8 @@ impl Scope {
     }
 }
 
-/// Whether the names are the same but for case. Names of one table often begin alike: their ends are compared first.
+/// Whether the names are the same but for case. Names of one table often begin alike: their ends are compared
+/// first.
 fn is_same_name(a: &str, b: &str) -> bool {
     let end = |name: &str| name.as_bytes().last().map(u8::to_ascii_lowercase);
     a.len() == b.len() && end(a) == end(b) && a.eq_ignore_ascii_case(b)

@@ -86,11 +86,11 @@ impl<'a> Binder<'a, '_> {
         Ok(Block { rels, from, order, limit, output, subqueries, locks, ..Block::default() })
     }
 
-    /// Drops what the rows of a query do not depend on where MySQL does so: ORDER BY of one group, in subqueries any ORDER BY, and,
-    /// where only the presence of rows or values counts, DISTINCT and a GROUP BY that nothing looks at. The errors of grouping are
-    /// not looked for then.
-    /// `before` says how many outer columns were named before GROUP BY and before ORDER BY: the query does not depend on those named
-    /// there alone.
+    /// Drops what the rows of a query do not depend on where MySQL does so: ORDER BY of one group, in
+    /// subqueries any ORDER BY, and, where only the presence of rows or values counts, DISTINCT and a GROUP
+    /// BY that nothing looks at. The errors of grouping are not looked for then. `before` says how many outer
+    /// columns were named before GROUP BY and before ORDER BY: the query does not depend on those named there
+    /// alone.
     fn drop_redundant(&mut self, block: &mut Block, groups: Vec<Expr>, before: (usize, usize)) -> Vec<Expr> {
         let level = self.level();
         let has_table = !matches!(block.from, JoinTree::Dual);
@@ -220,8 +220,8 @@ impl<'a> Binder<'a, '_> {
         (place.end <= self.ctx.sql.len()).then_some(ItemText { place, is_name })
     }
 
-    /// The name of a select item without alias: a column's name, a literal without what surrounds it, else the text as
-    /// written.
+    /// The name of a select item without alias: a column's name, a literal without what surrounds it, else
+    /// the text as written.
     pub(super) fn item_name(&self, expr: &ast::Expr<'a>, text: &[u8]) -> Box<str> {
         use crate::LiteralKind::{Decimal, Float, Int};
         match expr.kind {

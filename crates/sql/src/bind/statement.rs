@@ -13,8 +13,8 @@ use crate::planner;
 pub struct Planned {
     /// The plan.
     pub plan: Plan,
-    /// Any text with the same cache key may use the plan. False if the value of a literal that has an ordinal, or the
-    /// type of a variable, went into it.
+    /// Any text with the same cache key may use the plan. False if the value of a literal that has an
+    /// ordinal, or the type of a variable, went into it.
     pub shareable: bool,
     /// Indexes were left out because of the limit on memory for their keys.
     pub range_memory_exceeded: bool,

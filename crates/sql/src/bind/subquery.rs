@@ -91,7 +91,8 @@ impl<'a> Binder<'a, '_> {
         Ok(Expr { kind, ty: SqlType::new(TypeKind::BigInt, 1), nullable: true })
     }
 
-    /// The value that is looked for in a set of rows, whose query is bound. MySQL has a name of its own for this place in errors.
+    /// The value that is looked for in a set of rows, whose query is bound. MySQL has a name of its own for
+    /// this place in errors.
     fn operand_of_set(&mut self, needle: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
         let here = self.level().clause;
         self.value(needle).map_err(|error| match error {
@@ -105,8 +106,8 @@ impl<'a> Binder<'a, '_> {
         })
     }
 
-    /// `(a, b) IN (SELECT x, y ..)` as a condition: EXISTS a row of the subquery with `x = a AND y = b`. Unlike IN this
-    /// is false where IN is NULL.
+    /// `(a, b) IN (SELECT x, y ..)` as a condition: EXISTS a row of the subquery with `x = a AND y = b`.
+    /// Unlike IN this is false where IN is NULL.
     pub(super) fn row_in_subquery(
         &mut self,
         needle: &'a [ast::Expr<'a>],
@@ -151,7 +152,8 @@ impl<'a> Binder<'a, '_> {
         })
     }
 
-    /// `query` as the one relation of the innermost level, and each value of `needle` beside the column that it meets.
+    /// `query` as the one relation of the innermost level, and each value of `needle` beside the column that
+    /// it meets.
     pub(super) fn rows_beside(
         &mut self,
         needle: Vec<Expr>,

@@ -1,6 +1,6 @@
-//! Errors that MySQL finds while it reads the text, before it looks at any name's meaning: two tables of one name (1066), and a
-//! table's name in ORDER BY of a set operation (1250). The binder comes to them later, so that a statement that fails is looked
-//! through for them.
+//! Errors that MySQL finds while it reads the text, before it looks at any name's meaning: two tables of one
+//! name (1066), and a table's name in ORDER BY of a set operation (1250). The binder comes to them later, so
+//! that a statement that fails is looked through for them.
 
 use super::{BindContext, BindError};
 use crate::ast::{

@@ -1,5 +1,5 @@
-//! Literals of a shared plan that are texts beside numbers or dates. What is none is part of its plan, so that the shared plan does
-//! not serve it.
+//! Literals of a shared plan that are texts beside numbers or dates. What is none is part of its plan, so
+//! that the shared plan does not serve it.
 
 use types::temporal::DateFlags;
 use types::value::Loss;

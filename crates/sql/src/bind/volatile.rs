@@ -1,5 +1,5 @@
-//! Expressions that have another value each time, like RAND() and `@n := @n + 1`. A row has one value of each item of the
-//! select list nevertheless, whichever clauses look at it.
+//! Expressions that have another value each time, like RAND() and `@n := @n + 1`. A row has one value of each
+//! item of the select list nevertheless, whichever clauses look at it.
 
 use expr::{ColumnRef, Expr, ExprKind, Func};
 
@@ -42,7 +42,8 @@ pub(crate) fn is_volatile_func(func: Func) -> bool {
     .contains(&func.name())
 }
 
-/// The item of the select list at position `at`, as another clause names it: itself, or what stands for its value.
+/// The item of the select list at position `at`, as another clause names it: itself, or what stands for its
+/// value.
 pub(super) fn item(output: &[OutputColumn], at: usize) -> Expr {
     let expr = &output[at].expr;
     if is_volatile(expr) { shown(expr, at) } else { expr.clone() }
@@ -66,8 +67,8 @@ pub(super) fn expand(expr: &mut Expr, output: &[OutputColumn]) {
     }
 }
 
-/// Has each volatile item that a clause looks at computed once a row, below DISTINCT, HAVING and ORDER BY. Grouping, which
-/// keeps the values that it computes, is bound already.
+/// Has each volatile item that a clause looks at computed once a row, below DISTINCT, HAVING and ORDER BY.
+/// Grouping, which keeps the values that it computes, is bound already.
 pub(super) fn compute_once(block: &mut Block, build: &expr::Builder) {
     let named = named_items(block);
     if named.is_empty() && !block.distinct {

@@ -1,10 +1,11 @@
-//! Plan-cache key: one lexer pass that turns a statement's text into a token stream and a list of its literals.
+//! Plan-cache key: one lexer pass that turns a statement's text into a token stream and a list of its
+//! literals.
 //!
-//! Two texts with equal keys (and equal `sql_mode`, database, character sets and catalog version, which the caller
-//! adds) differ only in blanks, comments, spelling of reserved words and the values of the listed literals, so one
-//! plan serves both with its parameters taken from the lists. What decides a plan or a result's columns stays in the
-//! key: names and the text of the select list ([`select_list`]), literals of ORDER BY, GROUP BY and LIMIT, lengths of lists
-//! (every literal leaves its tag), hints, NULL.
+//! Two texts with equal keys (and equal `sql_mode`, database, character sets and catalog version, which the
+//! caller adds) differ only in blanks, comments, spelling of reserved words and the values of the listed
+//! literals, so one plan serves both with its parameters taken from the lists. What decides a plan or a
+//! result's columns stays in the key: names and the text of the select list ([`select_list`]), literals of
+//! ORDER BY, GROUP BY and LIMIT, lengths of lists (every literal leaves its tag), hints, NULL.
 //!
 //! The stream, per token: a code below 64 for punctuation and literal tags, a mark and two bytes for a
 //! reserved word, or a marker, a length and the bytes themselves.
@@ -46,8 +47,8 @@ mod mark {
 const KEYWORD_BYTES: usize = 3;
 /// Deepest parentheses a cacheable statement may have.
 const MAX_DEPTH: u32 = 63;
-/// Most literals of a statement whose plan is kept: a longer list is a load of rows, whose shape hardly ever comes again.
-/// The rest of a text with more is not read for its key.
+/// Most literals of a statement whose plan is kept: a longer list is a load of rows, whose shape hardly ever
+/// comes again. The rest of a text with more is not read for its key.
 pub const CACHED_LITERALS_MAX: usize = 4096;
 /// Texts of up to this length are copied as if they had it.
 const SHORT: usize = 16;
@@ -94,8 +95,8 @@ impl CacheKey {
         &self.literals
     }
 
-    /// How many of [`CacheKey::literals`] stand in select items without an alias: a column may be named by the text around and with
-    /// them.
+    /// How many of [`CacheKey::literals`] stand in select items without an alias: a column may be named by
+    /// the text around and with them.
     pub fn named_literals(&self) -> usize {
         self.named_literals
     }
@@ -110,8 +111,8 @@ impl CacheKey {
         self.end
     }
 
-    /// Reads the statement of `sql` that begins at byte `start`. False: it is of a kind that is not cached, or cannot
-    /// be; the contents are unspecified then.
+    /// Reads the statement of `sql` that begins at byte `start`. False: it is of a kind that is not cached,
+    /// or cannot be; the contents are unspecified then.
     ///
     /// Cost: one pass over the text, no allocation once the buffers have grown.
     pub fn read(&mut self, sql: &[u8], start: usize, mode: LexMode) -> bool {
@@ -204,7 +205,8 @@ struct Reader<'a, 'k> {
 const NO_ROWS: u32 = u32::MAX;
 
 impl Reader<'_, '_> {
-    /// Reads from `first` to the end of the statement, or to the token at `stop`. False: no key for this statement.
+    /// Reads from `first` to the end of the statement, or to the token at `stop`. False: no key for this
+    /// statement.
     fn run(&mut self, first: Token, stop: usize) -> bool {
         let mut token = first;
         loop {
@@ -235,13 +237,9 @@ impl Reader<'_, '_> {
                 }
                 Tok::Str(_) => self.literal(token, LiteralKind::String),
                 Tok::Comma => {
-                    self.out.key.push(CODE_COMMA);
                     last = self.still_in_type();
-                    if self.out.literals.len() > CACHED_LITERALS_MAX {
+                    if !self.comma() {
                         return false;
-                    }
-                    if self.depth == self.row_depth {
-                        self.cells();
                     }
                 }
                 Tok::LParen => {
@@ -251,11 +249,9 @@ impl Reader<'_, '_> {
                     last = if self.last.is_type() { Role::TypeLength } else { Role::Plain };
                 }
                 Tok::RParen => {
-                    if self.depth == 0 {
+                    if !self.close() {
                         return false;
                     }
-                    self.depth -= 1;
-                    self.out.key.push(CODE_CLOSE);
                 }
                 Tok::Eof | Tok::Semicolon => {
                     self.out.end = token.end as usize;
@@ -270,6 +266,30 @@ impl Reader<'_, '_> {
             self.last = last;
             token = self.lexer.step();
         }
+    }
+
+    /// False: nothing is open.
+    #[inline(always)]
+    fn close(&mut self) -> bool {
+        if self.depth == 0 {
+            return false;
+        }
+        self.depth -= 1;
+        self.out.key.push(CODE_CLOSE);
+        true
+    }
+
+    /// False: more literals than a key may have.
+    #[inline(always)]
+    fn comma(&mut self) -> bool {
+        self.out.key.push(CODE_COMMA);
+        if self.out.literals.len() > CACHED_LITERALS_MAX {
+            return false;
+        }
+        if self.depth == self.row_depth {
+            self.cells();
+        }
+        true
     }
 
     /// Tokens that few statements have, and operators. False: no key for this statement.

@@ -21,7 +21,8 @@ pub(super) enum Role {
     BeforeString,
     /// Any literal right after it is syntax.
     BeforeLiteral,
-    /// A parenthesis right after it holds a length: types, and the functions whose precision decides their type.
+    /// A parenthesis right after it holds a length: types, and the functions whose precision decides their
+    /// type.
     Type,
     /// Both a type and [`Role::BeforeString`].
     TypeBeforeString,
@@ -36,7 +37,8 @@ impl Role {
         matches!(self, Role::Type | Role::TypeBeforeString)
     }
 
-    /// Whether a literal of `kind` that follows is syntax, not a value: the parser makes no literal node of it.
+    /// Whether a literal of `kind` that follows is syntax, not a value: the parser makes no literal node of
+    /// it.
     #[inline]
     pub(super) fn keeps(self, kind: LiteralKind) -> bool {
         match self {

@@ -1,8 +1,8 @@
 //! Select lists in the key.
 //!
-//! A select list is its text, because a column without an alias is named by it, and because literals in it decide the types
-//! of columns. An item with a subquery and an alias is read token by token instead: literals of the subquery's own clauses
-//! are lifted like those of a subquery anywhere else, and all others stay.
+//! A select list is its text, because a column without an alias is named by it, and because literals in it
+//! decide the types of columns. An item with a subquery and an alias is read token by token instead: literals
+//! of the subquery's own clauses are lifted like those of a subquery anywhere else, and all others stay.
 //!
 //! ```text
 //! SELECT a + 1, EXISTS(SELECT 1 FROM t WHERE id = 5) AS found FROM ..
@@ -10,8 +10,8 @@
 //!              |-----------------------------------|                   tokens, 5 is lifted
 //! ```
 //!
-//! In the first select list of a query, literals of such an item are lifted without an alias too. Its text up to, between and
-//! behind them stays in the key, so that the name follows from the key and the literals.
+//! In the first select list of a query, literals of such an item are lifted without an alias too. Its text up
+//! to, between and behind them stays in the key, so that the name follows from the key and the literals.
 
 use super::{KEYWORD_BYTES, MAX_DEPTH, Reader, mark};
 use crate::cache_key::role::Role;
@@ -41,8 +41,8 @@ impl Item {
 }
 
 impl Reader<'_, '_> {
-    /// Takes a select list, from after SELECT, and returns the token that ends it: a clause's first word, a closing
-    /// parenthesis, or the end. `None`: no key for this statement.
+    /// Takes a select list, from after SELECT, and returns the token that ends it: a clause's first word, a
+    /// closing parenthesis, or the end. `None`: no key for this statement.
     pub(super) fn select_list(&mut self, start: usize) -> Option<Token> {
         let mut token = self.lexer.step();
         let names_columns = self.out.key.len() == KEYWORD_BYTES;
@@ -78,7 +78,8 @@ impl Reader<'_, '_> {
         Some(token)
     }
 
-    /// Takes `item`, and the text from `taken` to it, if it is read token by token; returns up to where the text was taken.
+    /// Takes `item`, and the text from `taken` to it, if it is read token by token; returns up to where the
+    /// text was taken.
     fn end_item(&mut self, item: &Item, taken: usize, names_columns: bool) -> Option<usize> {
         if !item.is_read_by_tokens(names_columns) || self.depth >= MAX_DEPTH {
             return Some(taken);
@@ -110,7 +111,8 @@ impl Reader<'_, '_> {
         Some(item.end)
     }
 
-    /// Adds the text of `item` but for its literals, which are listed from position `first` on, and their kinds.
+    /// Adds the text of `item` but for its literals, which are listed from position `first` on, and their
+    /// kinds.
     fn text_around(&mut self, first: usize, item: &Item) {
         let mut start = item.start;
         for at in first..self.out.literals.len() {
@@ -123,8 +125,8 @@ impl Reader<'_, '_> {
         self.out.named_literals += self.out.literals.len() - first;
     }
 
-    /// Whether GROUP BY or ORDER BY holds a subquery after literals of the select list were lifted: the subquery may repeat an
-    /// item, and would no longer be the same expression.
+    /// Whether GROUP BY or ORDER BY holds a subquery after literals of the select list were lifted: the
+    /// subquery may repeat an item, and would no longer be the same expression.
     pub(super) fn repeats_item(&self) -> bool {
         self.has_lifted_item && self.items == 0 && self.kept & 1 << self.depth != 0
     }

@@ -1,17 +1,18 @@
-//! Texts of statements seen before, with holes where their literals stand: a radix tree that a text walks down once,
-//! instead of being read token by token.
+//! Texts of statements seen before, with holes where their literals stand: a radix tree that a text walks
+//! down once, instead of being read token by token.
 //!
 //! ```text
 //! "SELECT c FROM t WHERE id" -+- "=" -- (integer) -- ""                       -> value
 //!                             \- " " -- "BETWEEN " -- (integer) -- " AND " -- (integer) -- ""  -> value
 //! ```
 //!
-//! Only texts that [`CacheKey::read`] has read to their end are put in, and only if every literal it lists is an integer
-//! or a string without escapes. A text found here has the same [`CacheKey`] as the one put in, its literals where the holes
-//! are: reading goes from left to right, all bytes outside the holes are the same, and in a hole stands what reads as the
-//! same kind of token. Digits do, up to a byte that ended digits there before (so it is none that would make a decimal, a
-//! float or a name of them); and so does what stands between two quotes, up to the first, if there is no backslash in it (a
-//! second quote right behind would have been part of the literal before as well).
+//! Only texts that [`CacheKey::read`] has read to their end are put in, and only if every literal it lists is
+//! an integer or a string without escapes. A text found here has the same [`CacheKey`] as the one put in, its
+//! literals where the holes are: reading goes from left to right, all bytes outside the holes are the same,
+//! and in a hole stands what reads as the same kind of token. Digits do, up to a byte that ended digits there
+//! before (so it is none that would make a decimal, a float or a name of them); and so does what stands
+//! between two quotes, up to the first, if there is no backslash in it (a second quote right behind would
+//! have been part of the literal before as well).
 
 use super::CacheKey;
 use crate::lexer::{digits_at, plain_string_end};
@@ -81,10 +82,11 @@ impl<T> Default for TextTree<T> {
 }
 
 impl<T> TextTree<T> {
-    /// What belongs to the text that `sql` is but for its literals, which `key` lists then as [`CacheKey::read`] would; the
-    /// rest of `key` is unspecified.
+    /// What belongs to the text that `sql` is but for its literals, which `key` lists then as
+    /// [`CacheKey::read`] would; the rest of `key` is unspecified.
     ///
-    /// Cost: about an instruction a byte and 40 for each step; no allocation once the list of literals has grown.
+    /// Cost: about an instruction a byte and 40 for each step; no allocation once the list of literals has
+    /// grown.
     #[inline]
     pub fn find(&self, sql: &[u8], key: &mut CacheKey) -> Option<&T> {
         key.literals.clear();
@@ -108,8 +110,8 @@ impl<T> TextTree<T> {
         }
     }
 
-    /// Puts in the text whose whole content `key` was read from, unless it is too long or has other literals than those that
-    /// are found.
+    /// Puts in the text whose whole content `key` was read from, unless it is too long or has other literals
+    /// than those that are found.
     pub fn insert(&mut self, sql: &[u8], key: &CacheKey, value: T) {
         let fits = sql.len() <= TEXT_BYTES_MAX && key.params == 0;
         if !fits || key.literals.iter().any(|literal| Step::hole(literal, sql).is_none()) {

@@ -1,7 +1,8 @@
 //! Index dives: how many rows a path finds, asked of the index itself with the values of this execution.
 //!
-//! A plan is made for an execution whose values are known, and serves others. So a plan that dives had a say in keeps what they
-//! were asked ([`Recheck`]): an execution with other values asks again, and is planned anew where another path is far cheaper.
+//! A plan is made for an execution whose values are known, and serves others. So a plan that dives had a say
+//! in keeps what they were asked ([`Recheck`]): an execution with other values asks again, and is planned
+//! anew where another path is far cheaper.
 
 mod recheck;
 mod stretches;
@@ -21,8 +22,8 @@ pub(crate) use stretches::Limits;
 use crate::bind::Catalog;
 use crate::plan::Path;
 
-/// Most stretches of indexes that a statement's plan asks for; beyond, averages are used. The second: where a client wants dives for
-/// lists of any length.
+/// Most stretches of indexes that a statement's plan asks for; beyond, averages are used. The second: where a
+/// client wants dives for lists of any length.
 const DIVES_MAX: [u32; 2] = [64, 8192];
 
 /// The dives of one statement.
@@ -50,8 +51,9 @@ impl fmt::Debug for Dives<'_> {
 }
 
 impl<'v> Dives<'v> {
-    /// Dives with the values of the statement's parameters and variables in `ctx`. `points_max` is the variable
-    /// `eq_range_index_dive_limit`: paths of as many single keys are estimated by averages; 0: none are.
+    /// Dives with the values of the statement's parameters and variables in `ctx`. `points_max` is the
+    /// variable `eq_range_index_dive_limit`: paths of as many single keys are estimated by averages; 0: none
+    /// are.
     pub fn new(ctx: EvalCtx<'v>, points_max: u64) -> Self {
         let limits = Limits::new(points_max);
         let left = Cell::new(DIVES_MAX[usize::from(points_max == 0)]);
@@ -63,8 +65,8 @@ impl<'v> Dives<'v> {
         self.limits
     }
 
-    /// About how many rows of `table` have keys that `path` finds. `None`: its values are not known, it has too many stretches, or
-    /// the index cannot be asked now.
+    /// About how many rows of `table` have keys that `path` finds. `None`: its values are not known, it has
+    /// too many stretches, or the index cannot be asked now.
     pub(crate) fn rows(&self, catalog: &dyn Catalog, table: &TableDef, path: &Path) -> Option<f64> {
         let mut rows = 0.0;
         for stretch in stretches::of(table, path, &self.ctx, self.limits)? {

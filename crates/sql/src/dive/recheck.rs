@@ -32,7 +32,8 @@ pub struct Recheck {
 /// A path whose rows an index can be asked for.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// The table of the path: that of the choice, or the one that a subquery reads for the values of the choice.
+    /// The table of the path: that of the choice, or the one that a subquery reads for the values of the
+    /// choice.
     pub(crate) table: Arc<TableDef>,
     pub(crate) path: Path,
     /// Cost of finding the first row.
@@ -62,7 +63,8 @@ impl Recheck {
         self.chosen == other.chosen && self.cost == other.cost && indexes(self) == indexes(other)
     }
 
-    /// Whether the path chosen is good with the values in `ctx`. Cost: a dive if it is cheap with them, else one for each path.
+    /// Whether the path chosen is good with the values in `ctx`. Cost: a dive if it is cheap with them, else
+    /// one for each path.
     fn holds(&self, catalog: &dyn Catalog, ctx: &EvalCtx<'_>) -> bool {
         let cost = |candidate: &Candidate| {
             let Candidate { table, path, .. } = candidate;

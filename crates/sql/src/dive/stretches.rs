@@ -1,5 +1,6 @@
-//! The stretches of an index that a path reads, as key bytes: good enough to count rows in them, not to find rows by. A value
-//! that its column cannot hold stands for its neighbour, and single values that a test takes away are left in.
+//! The stretches of an index that a path reads, as key bytes: good enough to count rows in them, not to find
+//! rows by. A value that its column cannot hold stands for its neighbour, and single values that a test takes
+//! away are left in.
 
 use bumpalo::Bump;
 use expr::{EvalCtx, Expr, ExprKind, eval};

@@ -4,8 +4,9 @@ use super::class::is_blank;
 use super::{Context, Lexer, Tok, VERSION_ID};
 
 impl Lexer<'_> {
-    /// At `#`, `-`, `/` or `*`: skips one comment or the edge of an executed one (`None`), or reads a token. That is a
-    /// hint, where `context` allows one, [`Tok::Bad`] for a comment that does not end, or an operator.
+    /// At `#`, `-`, `/` or `*`: skips one comment or the edge of an executed one (`None`), or reads a token.
+    /// That is a hint, where `context` allows one, [`Tok::Bad`] for a comment that does not end, or an
+    /// operator.
     #[inline(never)]
     pub(super) fn comment_or_operator(&mut self, b: u8, context: Context) -> Option<Tok> {
         let next = self.byte(self.pos + 1);
@@ -26,7 +27,8 @@ impl Lexer<'_> {
         }
     }
 
-    /// Whether what stands at `pos` makes a comment of the two dashes before it: a blank, a control byte, or the end.
+    /// Whether what stands at `pos` makes a comment of the two dashes before it: a blank, a control byte, or
+    /// the end.
     fn is_comment_dash(&self, pos: usize) -> bool {
         self.text.get(pos).is_none_or(|&b| is_blank(b) || b < b' ')
     }
@@ -36,7 +38,8 @@ impl Lexer<'_> {
             memchr::memchr(b'\n', &self.text[self.pos..]).map_or(self.text.len(), |i| self.pos + i + 1);
     }
 
-    /// At `/*`. Text of a `/*!NNNNN` comment for this version or an older one is read as SQL; `/*M!` is a comment.
+    /// At `/*`. Text of a `/*!NNNNN` comment for this version or an older one is read as SQL; `/*M!` is a
+    /// comment.
     fn skip_block(&mut self, context: Context) -> Option<Tok> {
         let start = self.pos;
         match self.byte(start + 2) {
@@ -54,7 +57,8 @@ impl Lexer<'_> {
         }
     }
 
-    /// The version at `pos` and its number of digits: five, or six that a blank follows; no version counts as 0.
+    /// The version at `pos` and its number of digits: five, or six that a blank follows; no version counts as
+    /// 0.
     fn version_at(&self, pos: usize) -> (u32, usize) {
         let count =
             self.text[pos.min(self.text.len())..].iter().take(6).take_while(|b| b.is_ascii_digit()).count();
@@ -66,7 +70,8 @@ impl Lexer<'_> {
         (value, count)
     }
 
-    /// Moves past the `*/` that ends the comment; with `nested`, one level of plain comments inside is stepped over.
+    /// Moves past the `*/` that ends the comment; with `nested`, one level of plain comments inside is
+    /// stepped over.
     fn skip_to_end_of_block(&mut self, mut pos: usize, nested: bool) -> Option<Tok> {
         loop {
             let Some(i) = memchr::memchr2(b'*', b'/', &self.text[pos.min(self.text.len())..]) else {

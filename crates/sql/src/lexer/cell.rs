@@ -1,4 +1,5 @@
-//! Literals that are whole cells of a VALUES list: the bulk of bulk inserts, read without making tokens of them.
+//! Literals that are whole cells of a VALUES list: the bulk of bulk inserts, read without making tokens of
+//! them.
 
 use super::Lexer;
 use crate::literal::LiteralKind;
@@ -16,8 +17,8 @@ pub(crate) struct LiteralCell {
     pub(crate) last: bool,
 }
 
-/// Offset after the string that opens at `start` of `text`, as far as its first quote; `None` if there is a backslash
-/// before that.
+/// Offset after the string that opens at `start` of `text`, as far as its first quote; `None` if there is a
+/// backslash before that.
 #[inline]
 pub(crate) fn plain_string_end(text: &[u8], start: usize) -> Option<usize> {
     let body = &text[start + 1..];
@@ -26,8 +27,8 @@ pub(crate) fn plain_string_end(text: &[u8], start: usize) -> Option<usize> {
 }
 
 impl Lexer<'_> {
-    /// Reads `literal,` or `literal)`, after at most one space. `None`, with nothing read, says that the tokens must be
-    /// read one by one; it says nothing about whether they are a literal.
+    /// Reads `literal,` or `literal)`, after at most one space. `None`, with nothing read, says that the
+    /// tokens must be read one by one; it says nothing about whether they are a literal.
     #[inline(always)]
     pub(crate) fn literal_cell(&mut self) -> Option<LiteralCell> {
         let space = usize::from(self.byte(self.pos) == b' ');

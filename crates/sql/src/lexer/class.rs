@@ -68,7 +68,8 @@ const fn build_word() -> [bool; 256] {
     table
 }
 
-/// Whether `b` may stand inside an unquoted name: letters, digits, `_`, `$`, and every byte of a multi-byte character.
+/// Whether `b` may stand inside an unquoted name: letters, digits, `_`, `$`, and every byte of a multi-byte
+/// character.
 #[inline]
 pub(super) fn is_word(b: u8) -> bool {
     WORD[b as usize]

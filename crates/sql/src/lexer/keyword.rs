@@ -156,8 +156,9 @@ static FINGERPRINTS: [Fingerprint; COUNT] = build_fingerprints();
 /// Words after which `/*+` begins a hint, by keyword number.
 static TAKES_HINTS: [bool; COUNT] = build_takes_hints();
 
-/// What stands for a word in comparisons: its bytes in lower case, zero-filled to 16. A longer word has its bytes
-/// 4 to 11, a zero and its last 7 bytes, which no shorter word has, and which must be followed by a full comparison.
+/// What stands for a word in comparisons: its bytes in lower case, zero-filled to 16. A longer word has its
+/// bytes 4 to 11, a zero and its last 7 bytes, which no shorter word has, and which must be followed by a
+/// full comparison.
 type Fingerprint = [u64; 2];
 
 /// Sets bit 5 of every byte: folds the case of letters, and no two other word bytes meet by it.

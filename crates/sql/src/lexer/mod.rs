@@ -1,7 +1,7 @@
 //! Lexer: bytes to tokens that borrow the text.
 //!
-//! One pass, no allocation. A token's kind depends on `sql_mode` ([`LexMode`]) and on two bits of context: a word right
-//! after a dot is never a keyword, and `/*+` is a hint only after a keyword that takes hints.
+//! One pass, no allocation. A token's kind depends on `sql_mode` ([`LexMode`]) and on two bits of context: a
+//! word right after a dot is never a keyword, and `/*+` is a hint only after a keyword that takes hints.
 
 mod blank;
 mod cell;
@@ -48,7 +48,8 @@ enum Context {
     Hint,
     /// It was a word directly followed by a dot and a word byte: the dot begins no number.
     Dot,
-    /// It was a dot directly followed by a word byte: a name comes, whatever its spelling, even with a digit first.
+    /// It was a dot directly followed by a word byte: a name comes, whatever its spelling, even with a digit
+    /// first.
     Name,
 }
 

@@ -7,12 +7,13 @@ use crate::charset::Introducer;
 /// Every byte of a word of 8.
 pub(super) const ONES: u64 = 0x0101_0101_0101_0101;
 
-/// How many of the eight bytes, from the lowest on, are ASCII letters, digits or `_`: not `$`, nor what is not ASCII.
+/// How many of the eight bytes, from the lowest on, are ASCII letters, digits or `_`: not `$`, nor what is
+/// not ASCII.
 #[inline]
 fn word_run(eight: u64) -> u32 {
     let folded = eight | (0x20 * ONES);
-    // Adding lifts a byte's high bit where the range begins, and again after it. Carries only reach bytes behind one
-    // that is not ASCII, which ends the run.
+    // Adding lifts a byte's high bit where the range begins, and again after it. Carries only reach bytes
+    // behind one that is not ASCII, which ends the run.
     let letter = folded.wrapping_add(0x1f * ONES) ^ folded.wrapping_add(0x05 * ONES);
     let digit = eight.wrapping_add(0x50 * ONES) ^ eight.wrapping_add(0x46 * ONES);
     let not_underscore = (eight ^ (0x5f * ONES)).wrapping_add(0x7f * ONES);
@@ -47,7 +48,8 @@ impl<'a> Lexer<'a> {
         eight_at(self.text, pos)
     }
 
-    /// A word that starts with a letter. Before `.name` and after a dot it is a name even if it spells a keyword.
+    /// A word that starts with a letter. Before `.name` and after a dot it is a name even if it spells a
+    /// keyword.
     #[inline(always)]
     pub(super) fn word(&mut self, context: Context) -> Tok {
         let low = self.eight(self.pos);

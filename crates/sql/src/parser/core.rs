@@ -24,7 +24,8 @@ pub(super) struct Fail {
 
 pub(super) type Result<T> = std::result::Result<T, Fail>;
 
-/// Bytes of text between two looks whether the statement is to end. A text up to as long is parsed without one.
+/// Bytes of text between two looks whether the statement is to end. A text up to as long is parsed without
+/// one.
 const BYTES_BETWEEN_LOOKS: u32 = 1 << 16;
 /// Bytes of a text whose encoding is checked at once.
 const CHECKED_PREFIX: usize = 256;
@@ -151,8 +152,8 @@ impl<'a, 'n> Parser<'a, 'n> {
         }
     }
 
-    /// Ends the text here if the statement is to end or its tree is too large. The parser comes to an end as at the end of any text, and
-    /// [`Parser::stopped`] takes the place of what it answers.
+    /// Ends the text here if the statement is to end or its tree is too large. The parser comes to an end as
+    /// at the end of any text, and [`Parser::stopped`] takes the place of what it answers.
     #[cold]
     #[inline(never)]
     pub(super) fn look(&mut self) {
@@ -167,8 +168,8 @@ impl<'a, 'n> Parser<'a, 'n> {
         }
     }
 
-    /// The next cell of a VALUES list, if it is a plain literal, and whether it ends its row. The current token is
-    /// left as it is, and the next one is that after the cell's comma or parenthesis.
+    /// The next cell of a VALUES list, if it is a plain literal, and whether it ends its row. The current
+    /// token is left as it is, and the next one is that after the cell's comma or parenthesis.
     #[inline(always)]
     pub(super) fn literal_cell(&mut self) -> Option<(Literal, bool)> {
         let cell = self.lexer.literal_cell()?;
@@ -177,8 +178,8 @@ impl<'a, 'n> Parser<'a, 'n> {
         Some((Literal { offset, len, ordinal, kind, charset: Introducer::NONE, escaped: false }, last))
     }
 
-    /// The literals in the parentheses of which the current token is the first, two at least, and moves behind the second. `None`, with
-    /// nothing read: something else is there, or more than a few.
+    /// The literals in the parentheses of which the current token is the first, two at least, and moves
+    /// behind the second. `None`, with nothing read: something else is there, or more than a few.
     pub(super) fn literal_row(&mut self) -> Option<&'a [Expr<'a>]> {
         const LITERALS_MAX: usize = 8;
         let before = (self.lexer, self.claimed);

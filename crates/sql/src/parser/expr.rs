@@ -1,8 +1,8 @@
 //! Expressions by operator precedence.
 //!
-//! Binding powers follow MySQL's grammar, from loosest to tightest:
-//! OR, XOR, AND, NOT, comparisons and IS, predicates (LIKE, IN, BETWEEN, REGEXP, SOUNDS LIKE, MEMBER OF; these do not
-//! chain), `|`, `&`, shifts, `+ -`, `* / % DIV MOD`, `^`, `||` as concatenation, prefix operators, COLLATE.
+//! Binding powers follow MySQL's grammar, from loosest to tightest: OR, XOR, AND, NOT, comparisons and IS,
+//! predicates (LIKE, IN, BETWEEN, REGEXP, SOUNDS LIKE, MEMBER OF; these do not chain), `|`, `&`, shifts,
+//! `+ -`, `* / % DIV MOD`, `^`, `||` as concatenation, prefix operators, COLLATE.
 
 use super::core::{Parser, Result};
 use super::primary::ParenContent;

@@ -1,7 +1,7 @@
 //! Optimizer hints: of all that MySQL has, MAX_EXECUTION_TIME alone has an effect.
 
-/// Milliseconds of the first `MAX_EXECUTION_TIME(n)` in `/*+ .. */`; 0 if there is none, or none with a decimal number of
-/// 32 bits.
+/// Milliseconds of the first `MAX_EXECUTION_TIME(n)` in `/*+ .. */`; 0 if there is none, or none with a
+/// decimal number of 32 bits.
 pub(super) fn max_execution_ms(hint: &[u8]) -> u32 {
     let inner = hint.strip_prefix(b"/*+").and_then(|rest| rest.strip_suffix(b"*/")).unwrap_or_default();
     let mut rest = inner;

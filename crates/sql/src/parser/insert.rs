@@ -116,7 +116,8 @@ impl<'a> Parser<'a, '_> {
             list.rows += 1;
             count_row(&mut list, &mut cells, before);
             if list.rows == 1 {
-                // Rows are about as long as the first one: growing the list would leave its old copies in the arena.
+                // Rows are about as long as the first one: growing the list would leave its old copies in the
+                // arena.
                 let (first, rest) = self.text_around(start);
                 cells.reserve((rest / first.max(1)).min(MOST_ROWS_RESERVED) * cells.len());
             }
@@ -135,8 +136,8 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// `(cell, ..)` or `()`, at the first parenthesis; leaves the parser at the last one or before it, with the next
-    /// token being the one after the row and the current one a parenthesis.
+    /// `(cell, ..)` or `()`, at the first parenthesis; leaves the parser at the last one or before it, with
+    /// the next token being the one after the row and the current one a parenthesis.
     #[inline]
     fn values_row(&mut self, cells: &mut BumpVec<'a, Cell<'a>>) -> Result<()> {
         let open = self.tok;

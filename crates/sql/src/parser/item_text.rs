@@ -6,14 +6,14 @@ use bumpalo::collections::Vec;
 use crate::lexer::{Lexer, Tok};
 use crate::mode::LexMode;
 
-/// `text` without the marks around what only MySQL runs, `/*!` and `*/`, and without such comments as are for later
-/// versions. Other comments stay, as in MySQL.
+/// `text` without the marks around what only MySQL runs, `/*!` and `*/`, and without such comments as are for
+/// later versions. Other comments stay, as in MySQL.
 pub(super) fn without_version_marks<'a>(text: &'a [u8], mode: LexMode, arena: &'a Bump) -> &'a [u8] {
     if memchr::memmem::find(text, b"/*!").is_some() { stripped(text, mode, arena) } else { text }
 }
 
-/// Blanks that belong to an item that ends at `end`: where blanks may stand before the parenthesis of a call, MySQL reads
-/// them with the word before, unless a point is before that.
+/// Blanks that belong to an item that ends at `end`: where blanks may stand before the parenthesis of a call,
+/// MySQL reads them with the word before, unless a point is before that.
 #[cold]
 pub(super) fn blanks_after_word(text: &[u8], end: usize) -> usize {
     let is_word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$') || *b >= 0x80;

@@ -1,7 +1,8 @@
 //! Parser: recursive descent over tokens, Pratt for expressions, into the caller's arena.
 //!
 //! One statement per call. Errors carry the token MySQL would name. The parser's own recursion is bounded by
-//! [`MAX_NESTING`] and the height of the whole tree by [`MAX_HEIGHT`], so that every later pass may recurse over it.
+//! [`MAX_NESTING`] and the height of the whole tree by [`MAX_HEIGHT`], so that every later pass may recurse
+//! over it.
 
 mod account;
 mod admin;
@@ -40,12 +41,12 @@ use core::Parser;
 
 /// Most constructs that may be open at once: parentheses, arguments, prefix operators, queries, nested joins.
 pub const MAX_NESTING: u16 = 1000;
-/// Largest height of a statement's tree, through subqueries, derived tables and references to common table expressions.
-/// An operator or function is one level and so is each link of a chain such as `a + b + c`; a chain of AND or of OR is
-/// one level as a whole, a join is one, a query [`QUERY_HEIGHT`].
+/// Largest height of a statement's tree, through subqueries, derived tables and references to common table
+/// expressions. An operator or function is one level and so is each link of a chain such as `a + b + c`; a
+/// chain of AND or of OR is one level as a whole, a join is one, a query [`QUERY_HEIGHT`].
 ///
-/// The stack of a thread that runs statements must hold this height in every pass: parser, binder, planner, compiler,
-/// operators, evaluation, printing and drop. docs/limits.md has what a level takes.
+/// The stack of a thread that runs statements must hold this height in every pass: parser, binder, planner,
+/// compiler, operators, evaluation, printing and drop. docs/limits.md has what a level takes.
 pub const MAX_HEIGHT: u16 = 2000;
 /// Levels that a query adds to the height: its plan is a chain of operators.
 pub const QUERY_HEIGHT: u16 = 8;
@@ -82,9 +83,9 @@ pub fn parse<'a>(
     parse_numbered(sql, start, mode, arena, &[], usize::MAX)
 }
 
-/// Like [`parse`], and gives the literals that stand at the positions of `literals` their ordinal in that list, which
-/// the cache key of the same text made. Stops soon after `arena` has more than `arena_bytes_max`: before it has four
-/// times as many and what 64 KiB of text come to.
+/// Like [`parse`], and gives the literals that stand at the positions of `literals` their ordinal in that
+/// list, which the cache key of the same text made. Stops soon after `arena` has more than `arena_bytes_max`:
+/// before it has four times as many and what 64 KiB of text come to.
 pub fn parse_numbered<'a>(
     sql: &'a [u8],
     start: usize,

@@ -1,8 +1,8 @@
 //! How deep a statement is nested, counted while it is read.
 //!
-//! Two numbers are bounded. `depth` counts the constructs that are open at the current token: it bounds the parser's own
-//! recursion. `height` of an expression or query counts the levels of the finished tree below it, through subqueries
-//! and derived tables: it bounds the recursion of every later pass.
+//! Two numbers are bounded. `depth` counts the constructs that are open at the current token: it bounds the
+//! parser's own recursion. `height` of an expression or query counts the levels of the finished tree below
+//! it, through subqueries and derived tables: it bounds the recursion of every later pass.
 
 use std::cell::Cell;
 

@@ -253,8 +253,8 @@ impl<'a> Parser<'a, '_> {
         self.node(ExprKind::Row(items), pos, height)
     }
 
-    /// What follows a `(` up to its `)` or a comma. A query in parentheses of its own may go on as a union or get an
-    /// ORDER BY here, or may turn out to be the first operand of an expression.
+    /// What follows a `(` up to its `)` or a comma. A query in parentheses of its own may go on as a union or
+    /// get an ORDER BY here, or may turn out to be the first operand of an expression.
     pub(super) fn paren_content(&mut self) -> Result<ParenContent<'a>> {
         if self.at_query() {
             return Ok(ParenContent::Query(self.inner_query()?));
@@ -376,7 +376,8 @@ impl<'a> Parser<'a, '_> {
 
     // INTERVAL.
 
-    /// At INTERVAL: whether it is the function `INTERVAL(a, b, ..)`, told by a comma between its own parentheses.
+    /// At INTERVAL: whether it is the function `INTERVAL(a, b, ..)`, told by a comma between its own
+    /// parentheses.
     pub(super) fn interval_is_function(&self) -> bool {
         let mut lexer = self.ahead();
         if lexer.next().kind != Tok::LParen {

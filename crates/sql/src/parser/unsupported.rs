@@ -17,8 +17,8 @@ impl<'a> Parser<'a, '_> {
         Ok(Statement::Unsupported(Unsupported { what }))
     }
 
-    /// What CREATE, ALTER or DROP is about, past DEFINER, ALGORITHM, SQL SECURITY and OR REPLACE. `names` are the
-    /// statement names for VIEW, TRIGGER, PROCEDURE, FUNCTION, EVENT.
+    /// What CREATE, ALTER or DROP is about, past DEFINER, ALGORITHM, SQL SECURITY and OR REPLACE. `names` are
+    /// the statement names for VIEW, TRIGGER, PROCEDURE, FUNCTION, EVENT.
     pub(super) fn program_statement(&mut self, names: [&'static str; 5]) -> Result<Statement<'a>> {
         self.skip_definer_clauses()?;
         let what = match self.tok.kind {

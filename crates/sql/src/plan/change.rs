@@ -25,7 +25,8 @@ pub enum InsertCell {
     Expr(Expr),
     /// DEFAULT.
     Default,
-    /// The column of dates or times that is assigned, as it is: its value is not looked at again, whatever the mode refuses.
+    /// The column of dates or times that is assigned, as it is: its value is not looked at again, whatever
+    /// the mode refuses.
     Kept(Expr),
 }
 

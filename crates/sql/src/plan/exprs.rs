@@ -58,7 +58,8 @@ impl Node {
         self.inputs().into_iter().for_each(|input| input.limit_params(params));
     }
 
-    /// Whether `test` holds for an expression of the node or of one below it, those of derived tables and unions included.
+    /// Whether `test` holds for an expression of the node or of one below it, those of derived tables and
+    /// unions included.
     fn any_expr(&self, test: &dyn Fn(&Expr) -> bool) -> bool {
         let mut found = false;
         self.own_exprs(&mut |expr| found |= test(expr));

@@ -18,15 +18,16 @@ pub struct KeySet {
     pub boxes: Vec<KeyBox>,
 }
 
-/// A conjunction of tests on the first parts of an index. Every part before the last has a test that leaves single values.
+/// A conjunction of tests on the first parts of an index. Every part before the last has a test that leaves
+/// single values.
 #[derive(Clone, Debug, Default)]
 pub struct KeyBox {
     /// The tests, ascending by part, at least one on each.
     pub tests: SmallVec<[(u16, PartTest); INLINE_TESTS]>,
 }
 
-/// What is asked of the value of one part. All but [`PartTest::NullSafeEq`] and [`PartTest::IsNull`] leave NULLs out, and
-/// find nothing where a value asked for is NULL.
+/// What is asked of the value of one part. All but [`PartTest::NullSafeEq`] and [`PartTest::IsNull`] leave
+/// NULLs out, and find nothing where a value asked for is NULL.
 #[derive(Clone, Debug)]
 pub enum PartTest {
     /// `=`

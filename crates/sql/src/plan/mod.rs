@@ -1,7 +1,8 @@
 //! Plans: what the planner decides and the executor compiles.
 //!
-//! A query is a tree of [`Node`]s over *relations*: base tables, derived tables and aggregate outputs each have an
-//! ordinal, and expressions name columns by (relation, column). A row in flight is the current row of every relation.
+//! A query is a tree of [`Node`]s over *relations*: base tables, derived tables and aggregate outputs each
+//! have an ordinal, and expressions name columns by (relation, column). A row in flight is the current row of
+//! every relation.
 
 mod change;
 mod explain;

@@ -81,12 +81,13 @@ pub struct Estimate {
 /// A subquery.
 #[derive(Clone, Debug)]
 pub struct SubPlan {
-    /// Its plan. A column of the outer query appears in it as a parameter: parameters from `outer_base` on are `outer`.
+    /// Its plan. A column of the outer query appears in it as a parameter: parameters from `outer_base` on
+    /// are `outer`.
     pub query: QueryPlan,
     /// First parameter number that stands for an outer column.
     pub outer_base: u16,
-    /// The enclosing query's columns that it names. Empty: one run serves all rows of a run of the enclosing query, whose
-    /// own outer columns it may name all the same: their parameters stay in force below.
+    /// The enclosing query's columns that it names. Empty: one run serves all rows of a run of the enclosing
+    /// query, whose own outer columns it may name all the same: their parameters stay in force below.
     pub outer: Vec<ColumnRef>,
     /// It gives the same rows for the same outer columns, as long as a statement runs.
     pub repeatable: bool,
@@ -229,20 +230,20 @@ pub enum Node {
         path: Path,
         /// Condition on this table (and on outer tables) that the path does not ensure.
         filter: Option<Expr>,
-        /// Of a secondary index that does not cover: condition on columns of its entries (and on outer tables), tested before
-        /// the row behind an entry is read or locked.
+        /// Of a secondary index that does not cover: condition on columns of its entries (and on outer
+        /// tables), tested before the row behind an entry is read or locked.
         index_condition: Option<Box<Expr>>,
         /// The index alone holds every column used.
         covering: bool,
     },
-    /// Rows of one base table by several accesses, one after the other. Each leaves out what those before it give, unless only
-    /// MIN and MAX are made of the rows.
+    /// Rows of one base table by several accesses, one after the other. Each leaves out what those before it
+    /// give, unless only MIN and MAX are made of the rows.
     Merge {
         /// The accesses.
         arms: Vec<Node>,
     },
-    /// Rows of one base table that two accesses find, in the order of the first one. The second one reads entries of a secondary index
-    /// alone, all of them before the first one's.
+    /// Rows of one base table that two accesses find, in the order of the first one. The second one reads
+    /// entries of a secondary index alone, all of them before the first one's.
     Intersect {
         /// The access that gives the rows.
         first: Box<Node>,
@@ -293,8 +294,8 @@ pub enum Node {
         /// The values.
         exprs: Vec<Expr>,
     },
-    /// Groups. The output relation's columns are the group expressions, then the aggregates. Without group expressions
-    /// there is exactly one output row.
+    /// Groups. The output relation's columns are the group expressions, then the aggregates. Without group
+    /// expressions there is exactly one output row.
     Aggregate {
         /// Source.
         input: Box<Node>,
@@ -354,17 +355,19 @@ pub enum Node {
         rel: u16,
         /// Queries with equally many columns.
         arms: Vec<QueryPlan>,
-        /// Duplicates among arms 0..=i are removed (the last UNION DISTINCT stands before arm i); `None`: UNION ALL.
+        /// Duplicates among arms 0..=i are removed (the last UNION DISTINCT stands before arm i); `None`:
+        /// UNION ALL.
         distinct_after: Option<usize>,
     },
 }
 
 /// How rows of a base table are found. `index` is a position in [`TableDef::indexes`].
 ///
-/// A key expression is comparable with its column as the condition that it came from compares them, and may be of
-/// another type: the executor converts it. Where the column's type cannot hold the value exactly (a fraction, text that
-/// is no date, a number out of range), an equality finds nothing or too much and a bound may move outwards, never
-/// inwards: the condition is then still in the filter, unless the types are both integers, equal strings or equal dates.
+/// A key expression is comparable with its column as the condition that it came from compares them, and may
+/// be of another type: the executor converts it. Where the column's type cannot hold the value exactly (a
+/// fraction, text that is no date, a number out of range), an equality finds nothing or too much and a bound
+/// may move outwards, never inwards: the condition is then still in the filter, unless the types are both
+/// integers, equal strings or equal dates.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "a plan has few paths, and most of them are ranges")]
 pub enum Path {
@@ -398,9 +401,9 @@ pub enum Path {
         /// The stretches.
         skip: Box<Skip>,
     },
-    /// A range: equality on the first parts, then bounds on the next. Bounds are in the order of values, also where the
-    /// part descends. NULL as a bound, or as an equal part that is not null-safe, finds nothing; a range without lower
-    /// bound leaves NULLs out.
+    /// A range: equality on the first parts, then bounds on the next. Bounds are in the order of values, also
+    /// where the part descends. NULL as a bound, or as an equal part that is not null-safe, finds nothing; a
+    /// range without lower bound leaves NULLs out.
     Range {
         /// Index.
         index: usize,

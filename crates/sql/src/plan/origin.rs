@@ -105,7 +105,8 @@ impl Origin {
         self.column.as_ref().map_or("", |(def, _)| &def.name)
     }
 
-    /// What clients see as the name of the table. By way of a derived table that is part of the query, this is the name inside.
+    /// What clients see as the name of the table. By way of a derived table that is part of the query, this
+    /// is the name inside.
     pub fn org_table(&self) -> &str {
         match &self.inner_alias {
             Some(alias) if self.column.is_some() => alias,

@@ -3,8 +3,8 @@
 use super::{Node, Path, Plan, QueryPlan};
 
 impl Plan {
-    /// Whether this is an UPDATE or DELETE that finds the rows it changes without a key, by reading all of them, and has no LIMIT.
-    /// A condition that cannot hold finds none. Cost: one pass over the nodes.
+    /// Whether this is an UPDATE or DELETE that finds the rows it changes without a key, by reading all of
+    /// them, and has no LIMIT. A condition that cannot hold finds none. Cost: one pass over the nodes.
     pub fn changes_without_key(&self) -> bool {
         match self {
             Plan::Update(plan) => finds_without_key(&plan.query, &plan.targets),

@@ -60,8 +60,9 @@ pub(super) struct Arm {
     pub(super) filter: Vec<Expr>,
 }
 
-/// The ways to read table `rel` that are worth a thought, the cheapest first. `conditions` may name `bound` and `rel`. Unless the
-/// caller `wants_order`, the ways have no order, and those that cannot be the cheapest may be missing.
+/// The ways to read table `rel` that are worth a thought, the cheapest first. `conditions` may name `bound`
+/// and `rel`. Unless the caller `wants_order`, the ways have no order, and those that cannot be the cheapest
+/// may be missing.
 pub(super) fn choices(
     rel: u16,
     conditions: &[&Expr],
@@ -126,8 +127,8 @@ pub(super) fn index_positions<'i>(
     all.chain(hinted.into_iter().flat_map(|hinted| hinted.left.iter().copied()))
 }
 
-/// Adds the paths by keys that need no subquery, if some of those found do: what is known without it may leave so few rows
-/// that its list is not worth making.
+/// Adds the paths by keys that need no subquery, if some of those found do: what is known without it may
+/// leave so few rows that its list is not worth making.
 fn add_without_subqueries(table: &Table<'_>, trees: SmallVec<[Tree<'_>; 4]>, found: &mut Vec<Choice>) {
     let RelKind::Table { indexes, .. } = &table.rels.get(table.rel).kind else { return };
     if table.rels.subqueries.is_empty() {
@@ -353,8 +354,8 @@ impl Table<'_> {
         rows
     }
 
-    /// Rows that agree in the parts of `index` up to the one at position `at`. The parts that follow those declared are the
-    /// clustered key's: the rows that agree in these are taken to be spread evenly.
+    /// Rows that agree in the parts of `index` up to the one at position `at`. The parts that follow those
+    /// declared are the clustered key's: the rows that agree in these are taken to be spread evenly.
     fn rows_of_prefix(&self, index: &IndexDef, known: &KeyStatistics, at: usize) -> f64 {
         let declared = index.parts.len();
         if at < declared {
@@ -367,8 +368,8 @@ impl Table<'_> {
         tail.map_or(1.0, |&rows| (before * rows / relation.rows.max(1.0)).max(1.0))
     }
 
-    /// Order of rows that agree in the first `equal` parts of `index`. Within equal keys of a secondary index rows are
-    /// in the order of the clustered key. Nothing is said where order does not matter.
+    /// Order of rows that agree in the first `equal` parts of `index`. Within equal keys of a secondary index
+    /// rows are in the order of the clustered key. Nothing is said where order does not matter.
     pub(super) fn order(&self, index: &IndexDef, equal: impl FnOnce() -> usize) -> Ordering {
         if !self.wants_order {
             return Ordering::default();
@@ -416,8 +417,8 @@ impl Table<'_> {
     }
 }
 
-/// Part of the keys that `tests` on a part, none of which leaves single values, leave. `values`: how many values the part has, if
-/// that is known; `without_nulls`: the keys with NULL are left out already.
+/// Part of the keys that `tests` on a part, none of which leaves single values, leave. `values`: how many
+/// values the part has, if that is known; `without_nulls`: the keys with NULL are left out already.
 fn share_of_ranges(tests: &[Placed<'_>], values: Option<f64>, without_nulls: bool) -> f64 {
     let has = |test: fn(&Test<'_>) -> bool| tests.iter().any(|placed| test(&placed.test));
     let lower = has(|test| matches!(test, Test::Lower(..)));

@@ -11,7 +11,8 @@ const NEXT_DESCENT: f64 = 0.25;
 pub(super) const NEXT_ROW: f64 = 0.2;
 /// Reading the row of a secondary entry from the clustered index.
 pub(super) const LOOKUP: f64 = 2.0;
-/// Finding the next value of an index's first parts, or an end of its stretch, by a descent and a look at its leaf.
+/// Finding the next value of an index's first parts, or an end of its stretch, by a descent and a look at its
+/// leaf.
 const JUMP: f64 = 3.0;
 /// The same within the leaf at hand.
 const LEAF_JUMP: f64 = 1.0;
@@ -35,8 +36,9 @@ pub(super) const UNKNOWN_LIMIT: f64 = 100.0;
 pub(super) const EQUAL_SHARE: f64 = 0.1;
 /// Part of the rows that pass any other condition.
 pub(super) const CONDITION_SHARE: f64 = 0.33;
-/// Part of an index within a range with one end. Small, because an index that is there is there to be used: without
-/// statistics the harm of reading a third of a table through it is less than that of reading all of a table for one row.
+/// Part of an index within a range with one end. Small, because an index that is there is there to be used:
+/// without statistics the harm of reading a third of a table through it is less than that of reading all of a
+/// table for one row.
 pub(super) const RANGE_SHARE: f64 = 0.05;
 /// Part of an index within a range with two ends.
 pub(super) const BETWEEN_SHARE: f64 = 0.02;
@@ -54,7 +56,8 @@ const COMPARISON: f64 = 0.01;
 /// Fewest rows that a table is taken to have: plans live on in the cache while tables grow.
 pub(super) const LEAST_ROWS: f64 = 1000.0;
 
-/// Reading the next row of an index, as a part of [`NEXT_ROW`]: entries of a `covering` secondary index are shorter than rows.
+/// Reading the next row of an index, as a part of [`NEXT_ROW`]: entries of a `covering` secondary index are
+/// shorter than rows.
 pub(super) fn width(covering: bool) -> f64 {
     if covering { 0.75 } else { 1.0 }
 }
@@ -66,7 +69,8 @@ pub(super) fn reading(rows: f64, covering: bool) -> f64 {
 /// Fewest rows of which a table's size is expected to stay about what it is.
 const FILLED_ROWS: f64 = 16.0;
 
-/// Part of [`LEAST_ROWS`] that a table of `rows` rows has at present; a table that is about empty is yet to be filled.
+/// Part of [`LEAST_ROWS`] that a table of `rows` rows has at present; a table that is about empty is yet to
+/// be filled.
 pub(super) fn present(rows: f64) -> f64 {
     if rows < FILLED_ROWS { 1.0 } else { rows / LEAST_ROWS }
 }
@@ -76,8 +80,8 @@ pub(super) fn stretches(count: usize) -> f64 {
     DESCENT + count.saturating_sub(1) as f64 * NEXT_DESCENT
 }
 
-/// Jumping over `rows` rows that share the first parts of an index and reading `ends` ends of their stretch. Rows that reach into
-/// another leaf take descents.
+/// Jumping over `rows` rows that share the first parts of an index and reading `ends` ends of their stretch.
+/// Rows that reach into another leaf take descents.
 pub(super) fn jump(rows: f64, ends: f64) -> f64 {
     LEAF_JUMP + (rows / LEAF_ROWS).min(1.0) * JUMP * (1.0 + ends)
 }
@@ -121,8 +125,8 @@ pub(super) fn rows_per_key(rows: f64) -> f64 {
     rows.max(1.0).powf(0.3).min(10.0)
 }
 
-/// Most that reading rows by one value of a key costs in a plan for a table of `all` rows, when `rows` are expected: less
-/// than reading the table, and less the fewer they are.
+/// Most that reading rows by one value of a key costs in a plan for a table of `all` rows, when `rows` are
+/// expected: less than reading the table, and less the fewer they are.
 pub(super) fn most_for_equal(all: f64, rows: f64) -> f64 {
     (0.4 * all + 0.1 * rows) * NEXT_ROW
 }

@@ -7,8 +7,8 @@ use crate::bind::block::{Block, Query};
 use crate::bind::rewrite;
 use crate::bind::volatile::is_volatile;
 
-/// Greatest height that a condition may have once it is moved: the expressions behind its columns take their places, at
-/// every level of derived tables anew.
+/// Greatest height that a condition may have once it is moved: the expressions behind its columns take their
+/// places, at every level of derived tables anew.
 const HEIGHT_MAX: usize = 200;
 /// Most nodes that a condition may have once it is moved, in all operands of a union.
 const NODES_MAX: usize = 50_000;

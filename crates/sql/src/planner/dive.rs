@@ -1,7 +1,8 @@
-//! Index dives: where averages predict much to read and several paths could win, the planner asks the indexes.
+//! Index dives: where averages predict much to read and several paths could win, the planner asks the
+//! indexes.
 //!
-//! Not where LIMIT may end the read early: what a whole path costs says little then. A read that locks keeps to keys: dives choose
-//! among them alone, so that no wide range makes it lock the whole table.
+//! Not where LIMIT may end the read early: what a whole path costs says little then. A read that locks keeps
+//! to keys: dives choose among them alone, so that no wide range makes it lock the whole table.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,11 +18,12 @@ use crate::plan::Path;
 
 /// Cost of the best path by keys of a read that locks, as a part of that of a scan, at most.
 const UNDER_SCAN: f64 = 0.9;
-/// How many scans a path by keys may cost that is taken so that no scan locks the whole table: where rows are only read, and where a
-/// clause or a change is about them.
+/// How many scans a path by keys may cost that is taken so that no scan locks the whole table: where rows are
+/// only read, and where a clause or a change is about them.
 const SCANS_MAX: [f64; 2] = [3.0, 6.0];
 
-/// Corrects rows and costs of the paths `found` to table `rel` by dives, and notes on each what its choice depends on.
+/// Corrects rows and costs of the paths `found` to table `rel` by dives, and notes on each what its choice
+/// depends on.
 pub(super) fn refine(rel: u16, found: &mut [Choice], rels: &Rels<'_>) {
     let (RelKind::Table { def, .. }, Some(dives)) = (&rels.get(rel).kind, rels.dives) else { return };
     if rels.get(rel).statistics.is_none() {
@@ -62,7 +64,8 @@ fn expense(choice: &Choice, rels: &Rels<'_>) -> f64 {
     if rels.is_counted { choice.cost.max(choice.rows * cost::LOOKUP) } else { choice.cost }
 }
 
-/// Those of the paths `found` whose values a subquery gives of which a dive told the rows: their cost follows from these.
+/// Those of the paths `found` whose values a subquery gives of which a dive told the rows: their cost follows
+/// from these.
 fn counted_lists(found: &[Choice], rels: &Rels<'_>) -> Vec<(usize, Candidate)> {
     let candidate = |choice: &Choice| {
         let [subquery] = choice.path.subqueries()[..] else { return None };
@@ -137,8 +140,8 @@ impl Dived {
         self.chosen.is_some()
     }
 
-    /// What an intersection depends on that costs `cost`: the entries that `gathered`, one of the paths dived for, finds are
-    /// gathered for `per_row` each. `None` if no dive told their rows.
+    /// What an intersection depends on that costs `cost`: the entries that `gathered`, one of the paths dived
+    /// for, finds are gathered for `per_row` each. `None` if no dive told their rows.
     pub(super) fn of_intersection(gathered: &Choice, cost: f64, per_row: f64) -> Option<Dived> {
         let dived = gathered.dived.as_ref()?;
         let Candidate { table, path, .. } = dived.candidates[dived.chosen?].clone();
@@ -155,8 +158,8 @@ impl Dived {
     }
 }
 
-/// Makes paths by keys cheaper than scans, in the order that they have: all of them (`is_all`), or those that are expected to leave
-/// out half of the `rows` rows and to cost no more than a few scans.
+/// Makes paths by keys cheaper than scans, in the order that they have: all of them (`is_all`), or those that
+/// are expected to leave out half of the `rows` rows and to cost no more than a few scans.
 fn keep_to_keys(found: &mut [Choice], is_all: bool, (rows, is_clause): (f64, bool)) {
     let least = |choices: &[Choice], is_wanted: &dyn Fn(&Choice) -> bool| {
         let costs = choices.iter().filter(|choice| is_wanted(choice)).map(|choice| choice.cost);

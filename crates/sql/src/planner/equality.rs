@@ -15,8 +15,8 @@ struct Equality {
     domain: CmpDomain,
 }
 
-/// Adds the equalities that follow from those in `conditions`. Only columns of one type in one domain take part, for
-/// which equality is transitive.
+/// Adds the equalities that follow from those in `conditions`. Only columns of one type in one domain take
+/// part, for which equality is transitive.
 pub(super) fn spread(conditions: &mut Vec<Expr>, rels: &Rels) {
     if !conditions.iter().any(joins_columns) {
         return;

@@ -44,8 +44,8 @@ pub(super) fn settle(conditions: &mut Vec<Expr>, fixed: Fixed<'_>) -> bool {
     possible
 }
 
-/// Has each constant operation in `condition` computed once a statement, as MySQL does in conditions. Comparisons of two values
-/// become intervals of keys, which are made once.
+/// Has each constant operation in `condition` computed once a statement, as MySQL does in conditions.
+/// Comparisons of two values become intervals of keys, which are made once.
 fn keep_in_condition(condition: &mut Expr, fixed: Fixed<'_>) {
     if !keep_operands(condition, fixed) {
         return;
@@ -63,7 +63,8 @@ fn keep_in_condition(condition: &mut Expr, fixed: Fixed<'_>) {
     }
 }
 
-/// Whether `expr` is the same for all rows of a statement; if it is not, its operands that are get computed once.
+/// Whether `expr` is the same for all rows of a statement; if it is not, its operands that are get computed
+/// once.
 fn keep_operands(expr: &mut Expr, fixed: Fixed<'_>) -> bool {
     match &expr.kind {
         ExprKind::Const(_) => return true,
@@ -96,8 +97,8 @@ fn keep_operands(expr: &mut Expr, fixed: Fixed<'_>) -> bool {
     false
 }
 
-/// Has a constant operation computed once a statement, and its text read as a number if it is compared as one. A literal costs
-/// nothing, nor does what the session has at hand.
+/// Has a constant operation computed once a statement, and its text read as a number if it is compared as
+/// one. A literal costs nothing, nor does what the session has at hand.
 fn keep(operation: &mut Expr, is_read_as_number: bool) {
     let is_at_hand = match &operation.kind {
         ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::UserVar(_) => true,

@@ -1,4 +1,5 @@
-//! Conditions that entries of a secondary index decide: they are tested before the row behind an entry is read.
+//! Conditions that entries of a secondary index decide: they are tested before the row behind an entry is
+//! read.
 
 use expr::{Expr, ExprKind};
 use types::{IndexDef, TableDef};
@@ -9,8 +10,8 @@ use crate::bind::rewrite;
 use crate::bind::volatile::is_volatile;
 use crate::plan::ColumnSet;
 
-/// Takes from `conditions` those that the entries of the path's index decide; these, and the rest. None where the path reads
-/// rows, or only entries.
+/// Takes from `conditions` those that the entries of the path's index decide; these, and the rest. None where
+/// the path reads rows, or only entries.
 pub(super) fn split(rel: u16, choice: &Choice, conditions: Vec<Expr>, rels: &Rels) -> (Vec<Expr>, Vec<Expr>) {
     let index = choice.path.index();
     let Some(def) = rels.table(rel).filter(|_| index != 0 && !choice.covering) else {
@@ -20,7 +21,8 @@ pub(super) fn split(rel: u16, choice: &Choice, conditions: Vec<Expr>, rels: &Rel
     conditions.into_iter().partition(|condition| is_decided(condition, rel, &have))
 }
 
-/// Columns whose values entries of `index` hold: its parts and those of the clustered key, where they are whole.
+/// Columns whose values entries of `index` hold: its parts and those of the clustered key, where they are
+/// whole.
 pub(super) fn entry_columns(def: &TableDef, index: &IndexDef) -> ColumnSet {
     let mut columns = ColumnSet::default();
     let parts = index.parts.iter().chain(&def.clustered().parts);
@@ -28,7 +30,8 @@ pub(super) fn entry_columns(def: &TableDef, index: &IndexDef) -> ColumnSet {
     columns
 }
 
-/// Whether `condition` names of `rel` only columns of `have`, and may be tested on more rows than the others leave.
+/// Whether `condition` names of `rel` only columns of `have`, and may be tested on more rows than the others
+/// leave.
 fn is_decided(condition: &Expr, rel: u16, have: &ColumnSet) -> bool {
     let (mut names_rel, mut names_others) = (false, false);
     condition.walk(&mut |e| {

@@ -77,8 +77,8 @@ fn start(path: &Path) -> f64 {
     }
 }
 
-/// The columns that a query of this table alone reads of the entries of `first`, once the conditions `ensured` hold; `None` if
-/// they do not have them all.
+/// The columns that a query of this table alone reads of the entries of `first`, once the conditions
+/// `ensured` hold; `None` if they do not have them all.
 fn columns_of_entries(
     table: &Table<'_>,
     first: &Choice,

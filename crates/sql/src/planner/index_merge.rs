@@ -4,9 +4,10 @@
 //! WHERE (a = 1 OR b = 2) AND c > 3      by a: a = 1, of which c > 3
 //!                                       by b: b = 2, of which c > 3 AND (a = 1) IS NOT TRUE
 //! ```
-//! A read of a snapshot leaves out in each access what those before it find, so it keeps no keys of returned rows. A locking
-//! read sees each row as it is at that moment: another transaction may change a row between two accesses so that either
-//! leaves it to the other. There each access returns all its rows, and the clustered keys of those returned are kept.
+//! A read of a snapshot leaves out in each access what those before it find, so it keeps no keys of returned
+//! rows. A locking read sees each row as it is at that moment: another transaction may change a row between
+//! two accesses so that either leaves it to the other. There each access returns all its rows, and the
+//! clustered keys of those returned are kept.
 
 use expr::{Expr, ExprKind};
 use types::{KeyPart, TableDef};
@@ -22,8 +23,8 @@ use crate::plan::Node;
 /// Most terms that are looked up one by one: the last one's rows are tested for all others.
 const ARMS_MAX: usize = 16;
 
-/// The merges that disjunctions among `conditions` allow, of those at positions that are open. `best`: the cheapest way to
-/// find by keys what conditions leave.
+/// The merges that disjunctions among `conditions` allow, of those at positions that are open. `best`: the
+/// cheapest way to find by keys what conditions leave.
 pub(super) fn choices(
     def: &TableDef,
     (conditions, is_open): (&[&Expr], &dyn Fn(usize) -> bool),

@@ -50,8 +50,8 @@ impl Item {
     }
 }
 
-/// Flattens `tree`. A left join may be moved behind inner joins, but not before the relations that its condition
-/// names: rows of the outer side pass it unchanged in number per match.
+/// Flattens `tree`. A left join may be moved behind inner joins, but not before the relations that its
+/// condition names: rows of the outer side pass it unchanged in number per match.
 pub(super) fn flatten(tree: JoinTree, rels: &Rels) -> JoinList {
     let mut list = JoinList::default();
     add(tree, &mut list, rels);

@@ -194,8 +194,8 @@ impl<'r> NodeBuilder<'r> {
         }
     }
 
-    /// The rows of a left join with `list` that satisfy `conditions`. Where one of them asks for NULL in a column of `list` that
-    /// holds none, they are the rows without a partner: an antijoin.
+    /// The rows of a left join with `list` that satisfy `conditions`. Where one of them asks for NULL in a
+    /// column of `list` that holds none, they are the rows without a partner: an antijoin.
     fn without_partner(&self, mut left: Node, list: &JoinList, mut conditions: Vec<Expr>) -> Node {
         if let Some(at) = conditions.iter().position(|condition| self.is_absent(condition, list))
             && let Node::Join { kind, .. } | Node::HashJoin { kind, .. } = &mut left

@@ -260,8 +260,8 @@ impl Search<'_> {
         }
     }
 
-    /// The inner side of a left join: nested loops if a key of it depends on the outer side, else hashing if there is
-    /// an equality.
+    /// The inner side of a left join: nested loops if a key of it depends on the outer side, else hashing if
+    /// there is an equality.
     fn left(&self, item: usize, rows: f64, bound: RelSet) -> Offer {
         let Item::Left { list, rels, .. } = &self.list.items[item] else { unreachable!("a left join") };
         let nested = best(list, bound, Goal::default(), self.rels);
@@ -280,7 +280,8 @@ impl Search<'_> {
         Offer { step, rows: out, cost: price, needs, order: Ordering::default(), connected: true }
     }
 
-    /// Paths to table `rel` while `bound` are known, and the positions of the conditions that they were told of.
+    /// Paths to table `rel` while `bound` are known, and the positions of the conditions that they were told
+    /// of.
     fn choices(&self, rel: u16, bound: RelSet, wants_order: bool) -> (Positions, Vec<Choice>) {
         let whole = bound.with(RelSet::of(rel));
         let is_told = |condition: &Expr| {

@@ -1,10 +1,12 @@
-//! The keys of one index that a list of conditions leaves: a union of boxes, each a conjunction of tests on its first parts.
+//! The keys of one index that a list of conditions leaves: a union of boxes, each a conjunction of tests on
+//! its first parts.
 //!
 //! ```text
 //! w = 1 AND (i = 5 OR i > 7)   on (w, i)   ->   [w = 1, i = 5]  [w = 1, i > 7]
 //! ```
-//! A disjunction with an arm that says nothing about the index says nothing about it as a whole. Behind a part that may have
-//! more than single values the next parts bound no stretch of the index: what is said of them is left out.
+//! A disjunction with an arm that says nothing about the index says nothing about it as a whole. Behind a
+//! part that may have more than single values the next parts bound no stretch of the index: what is said of
+//! them is left out.
 
 use std::cell::Cell;
 
@@ -22,14 +24,16 @@ const MAX_PRODUCT: usize = 4096;
 /// Most tests in a box, and in all boxes together; beyond, conditions are left out.
 const MAX_BOX_TESTS: usize = 128;
 const MAX_TESTS: usize = 1 << 21;
-/// Most boxes that each arm of a disjunction may have beside [`MAX_PRODUCT`] of all arms together; beyond, it says nothing.
+/// Most boxes that each arm of a disjunction may have beside [`MAX_PRODUCT`] of all arms together; beyond, it
+/// says nothing.
 const MAX_ARM_BOXES: usize = 4;
 /// Most stretches that lists on two or more parts may make together; beyond, only the first parts are used.
 const MAX_STRETCHES: usize = 1 << 17;
 
 /// Bytes of a test, about.
 pub(super) const TEST_BYTES: usize = 40;
-/// Bytes of an interval when the statement runs, beside its key, and of a part of the key, about: those of a BIGINT.
+/// Bytes of an interval when the statement runs, beside its key, and of a part of the key, about: those of a
+/// BIGINT.
 const INTERVAL_BYTES: usize = 28;
 const PART_BYTES: usize = 9;
 
@@ -116,8 +120,8 @@ pub(super) fn of<'e>(parts: &[&KeyPart], conditions: &[Tree<'e>], rels: &Rels) -
     (boxes.is_lookup() || limit.allows(boxes.bytes())).then_some(boxes)
 }
 
-/// Whether every box that `condition` makes has a test on the part `column`. Boxes of several conditions have one if those of
-/// one condition have.
+/// Whether every box that `condition` makes has a test on the part `column`. Boxes of several conditions have
+/// one if those of one condition have.
 fn bounds(condition: &Tree<'_>, column: u16) -> bool {
     match condition {
         Tree::Leaf(sarg) => sarg.col == column,
@@ -261,8 +265,8 @@ fn arms<'e>(parts: &[&KeyPart], condition: &Tree<'e>, at: usize, limit: &Limit<'
     }
 }
 
-/// The box, perhaps without tests, of a conjunction of conditions on single columns, and whether its keys are just those of rows for
-/// which it holds. `None`: it is no such conjunction.
+/// The box, perhaps without tests, of a conjunction of conditions on single columns, and whether its keys are
+/// just those of rows for which it holds. `None`: it is no such conjunction.
 fn one_box<'e>(parts: &[&KeyPart], condition: &Tree<'e>, at: usize) -> Option<(Tests<'e>, bool)> {
     let terms = match condition {
         Tree::All(terms) if terms.len() <= MAX_BOX_TESTS => &terms[..],
@@ -291,7 +295,8 @@ fn place<'e>(parts: &[&KeyPart], sarg: &Sarg<'e>, condition: usize) -> Option<(P
     Some((placed, sarg.exact && is_whole))
 }
 
-/// Makes `left` the boxes of keys that are in a box of either side. False, and nothing changed: they are too many.
+/// Makes `left` the boxes of keys that are in a box of either side. False, and nothing changed: they are too
+/// many.
 fn multiply<'e>(left: &mut List<'e>, right: List<'e>, limit: &Limit<'_>) -> bool {
     let Some(count) = left.len().checked_mul(right.len()) else { return false };
     let longest = |boxes: &List<'e>| boxes.iter().map(SmallVec::len).max().unwrap_or(0);
@@ -341,8 +346,8 @@ impl Trim<'_> {
         }
     }
 
-    /// Leaves out tests that others on the same part make needless. Where a part equals one value, what names other relations
-    /// beside is tested with the row.
+    /// Leaves out tests that others on the same part make needless. Where a part equals one value, what names
+    /// other relations beside is tested with the row.
     fn simplify(&mut self, tests: &mut Tests<'_>) {
         let mut kept = Tests::with_capacity(tests.len());
         for part in tests.chunk_by(|a, b| a.part == b.part) {

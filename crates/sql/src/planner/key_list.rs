@@ -1,10 +1,12 @@
-//! A query of one table whose only condition is a short list of whole clustered keys, as written in one of two ways:
+//! A query of one table whose only condition is a short list of whole clustered keys, as written in one of
+//! two ways:
 //!
 //! ```text
 //! WHERE (w, i) IN ((1, 5), (1, 7))       WHERE (w = 1 AND i = 5) OR (w = 1 AND i = 7)
 //! ```
-//! Where no other index begins with a part of the key, so few lookups cost less than any other path: none is compared. Longer lists
-//! are left to the general way ([`super::select`]), which finds the same plan for short ones.
+//! Where no other index begins with a part of the key, so few lookups cost less than any other path: none is
+//! compared. Longer lists are left to the general way ([`super::select`]), which finds the same plan for
+//! short ones.
 
 use std::sync::Arc;
 

@@ -1,12 +1,13 @@
-//! Loose index scans: DISTINCT, and MIN and MAX of the index part that follows the grouped ones, need only the ends of groups.
+//! Loose index scans: DISTINCT, and MIN and MAX of the index part that follows the grouped ones, need only
+//! the ends of groups.
 //!
 //! ```text
 //! key (a, b, c)    SELECT a, MIN(b) .. GROUP BY a                     the first row of each a
 //!                  SELECT a, MAX(c) .. WHERE b = 5 GROUP BY a         the last row of each a with b = 5
 //!                  SELECT a, MAX(b) .. WHERE a IN (1, 2) GROUP BY a   the last row of these two
 //! ```
-//! Where groups are large, jumping from one to the next is cheaper than reading them. Conditions on the groups' own columns that
-//! the index does not decide are tested on the rows taken.
+//! Where groups are large, jumping from one to the next is cheaper than reading them. Conditions on the
+//! groups' own columns that the index does not decide are tested on the rows taken.
 
 use std::ops::Range;
 
@@ -40,8 +41,8 @@ struct Wanted {
     max: bool,
 }
 
-/// The ends of the groups of `block`, a query of one table, their order, and what they come to; `None` if they do not suffice for what is
-/// asked, or that costs more than `other`.
+/// The ends of the groups of `block`, a query of one table, their order, and what they come to; `None` if
+/// they do not suffice for what is asked, or that costs more than `other`.
 pub(super) fn plan(
     block: &Block,
     list: &JoinList,
@@ -137,7 +138,8 @@ fn by_index(
 struct Left<'c> {
     /// Equal parts before those of the groups; none if there is `within`.
     lead: Vec<Expr>,
-    /// Keys that the parts up to the last one of the groups are confined to, if conditions are about those of the groups.
+    /// Keys that the parts up to the last one of the groups are confined to, if conditions are about those of
+    /// the groups.
     within: Option<Boxes<'c>>,
     /// The stretch of each group. Its `null_safe` begin with those of `lead`.
     stretch: Stretch,
@@ -168,8 +170,8 @@ fn left_of_groups<'c>(
     Some(Left { lead, within, stretch })
 }
 
-/// The keys of `parts`, of which the first `lead` are before those of the groups, that `trees` leave, if they have one value in
-/// each of those first parts and say something about the others.
+/// The keys of `parts`, of which the first `lead` are before those of the groups, that `trees` leave, if they
+/// have one value in each of those first parts and say something about the others.
 fn within<'c>(table: &Table<'_>, parts: &[KeyPart], lead: usize, trees: &[Tree<'c>]) -> Option<Boxes<'c>> {
     let parts: Vec<&KeyPart> = parts.iter().collect();
     let boxes = key_boxes::of(&parts, trees, table.rels)?;
@@ -216,7 +218,8 @@ fn estimate(
     Some(Estimate { rows: jumps * ends, cost: areas + jumps * cost::jump(all.rows / all.jumps, ends) })
 }
 
-/// Whether all rows of a group agree in whether `condition` holds: it names columns of `parts` alone, whose keys are their values.
+/// Whether all rows of a group agree in whether `condition` holds: it names columns of `parts` alone, whose
+/// keys are their values.
 fn is_of_groups(condition: &Expr, table: &Table<'_>, parts: &[KeyPart]) -> bool {
     let mut is_of_groups = !rewrite::has_subquery(condition) && !is_volatile(condition);
     condition.walk(&mut |e| {

@@ -1,4 +1,5 @@
-//! MIN and MAX over one table that indexes lead to: the first row in the order of the column is enough for each.
+//! MIN and MAX over one table that indexes lead to: the first row in the order of the column is enough for
+//! each.
 
 use expr::{AggFunc, ColumnRef, Expr, ExprKind};
 
@@ -12,8 +13,9 @@ use crate::bind::rewrite;
 use crate::bind::volatile::is_volatile;
 use crate::plan::{AggSpec, Node, Path, SortKey};
 
-/// The rows that hold the MINs and MAXs of a query over one table, one each, if that is all that the query asks for and indexes lead
-/// to all of them. They are rows of the query, so what it asks of all its rows it may ask of these.
+/// The rows that hold the MINs and MAXs of a query over one table, one each, if that is all that the query
+/// asks for and indexes lead to all of them. They are rows of the query, so what it asks of all its rows it
+/// may ask of these.
 pub(super) fn plan(block: &Block, list: &JoinList, rels: &Rels) -> Option<Node> {
     let aggregation = block.aggregation.as_ref()?;
     let ([Item::Rel(rel)], []) = (&list.items[..], &aggregation.groups[..]) else { return None };
@@ -68,8 +70,9 @@ impl Ends<'_> {
         Some(Node::Limit { input: Box::new(access), offset: None, count: Some(self.rels.build.int(1)) })
     }
 
-    /// Whether the first row that `choice`, which is at position `at`, finds is worth to be looked for. Where rows are tested,
-    /// many may fail before one passes: no more than the cheapest choice would have to read anyway.
+    /// Whether the first row that `choice`, which is at position `at`, finds is worth to be looked for. Where
+    /// rows are tested, many may fail before one passes: no more than the cheapest choice would have to read
+    /// anyway.
     fn serves(&self, at: usize, choice: &Choice) -> bool {
         let is_simple = |condition: &&Expr| !rewrite::has_subquery(condition) && !is_volatile(condition);
         choice.ensured.len() == self.conditions.len()

@@ -9,8 +9,9 @@
 //! entries decide it (join_node, known, index_condition) -> aggregation, sort, limit (select, ordering, min_max,
 //! loose_scan) -> QueryPlan
 //! ```
-//! What is known of the data are row counts and samples of keys, so costs are coarse ([`cost`]) and the rules are few: keys
-//! before scans, an order that an index gives before a sort, hash joins only where no index helps.
+//! What is known of the data are row counts and samples of keys, so costs are coarse ([`cost`]) and the rules
+//! are few: keys before scans, an order that an index gives before a sort, hash joins only where no index
+//! helps.
 
 mod access;
 mod cost;

@@ -11,8 +11,8 @@ pub(super) struct Params {
     pub(super) next: u16,
     /// Where the outer columns of each enclosing subquery begin.
     bases: Vec<(u16, u16)>,
-    /// The query is one of two forms of a subquery: those inside are planned in the form that they have, so that the work does not
-    /// double with each level.
+    /// The query is one of two forms of a subquery: those inside are planned in the form that they have, so
+    /// that the work does not double with each level.
     pub(super) one_form: bool,
 }
 

@@ -5,8 +5,8 @@ use expr::{Expr, ExprKind};
 use super::relations::{RelSet, Rels};
 use crate::bind::block::{JoinTree, Kind};
 
-/// Makes left joins inner where a conjunct of `conditions`, which all hold above `tree`, rejects NULLs of their inner
-/// side.
+/// Makes left joins inner where a conjunct of `conditions`, which all hold above `tree`, rejects NULLs of
+/// their inner side.
 pub(super) fn simplify(tree: &mut JoinTree, conditions: &[Expr], rels: &Rels) {
     if has_left_join(tree) {
         simplify_below(tree, conditions, rels);

@@ -1,4 +1,5 @@
-//! Conditions that an index can serve: columns of the relation, compared with values known before its rows are read.
+//! Conditions that an index can serve: columns of the relation, compared with values known before its rows
+//! are read.
 
 use expr::{CmpDomain, CmpOp, Expr, ExprKind, SubqueryForm};
 use types::{SqlType, TypeKind};
@@ -235,8 +236,8 @@ impl Finder<'_> {
         Some(Sarg { col, test, exact })
     }
 
-    /// IN of a subquery that names nothing outside. It is run as often as the relation is read: a table that is read for each
-    /// row of another one is not read so.
+    /// IN of a subquery that names nothing outside. It is run as often as the relation is read: a table that
+    /// is read for each row of another one is not read so.
     fn subquery<'e>(
         &self,
         subquery: &'e Expr,
@@ -287,10 +288,11 @@ impl Finder<'_> {
     }
 }
 
-/// Whether an index on a column of type `ty` finds what compares with values of type `value` in `domain`: `None` if not,
-/// `Some(false)` if what it finds must be tested again.
+/// Whether an index on a column of type `ty` finds what compares with values of type `value` in `domain`:
+/// `None` if not, `Some(false)` if what it finds must be tested again.
 fn fit(ty: &SqlType, domain: CmpDomain, value: &SqlType, is_equality: bool) -> Option<bool> {
-    // Members of an ENUM are in the order of their numbers, so that only equality of their texts can be looked up.
+    // Members of an ENUM are in the order of their numbers, so that only equality of their texts can be
+    // looked up.
     let is_member = ty.kind == TypeKind::Enum && matches!(domain, CmpDomain::String(_));
     if is_member && is_equality && value.is_string() {
         return Some(false);
@@ -316,8 +318,8 @@ fn negation(op: CmpOp, negated: bool) -> Option<CmpOp> {
     })
 }
 
-/// Whether the order of a column of type `ty` in an index is that of its comparison with values of type `value` in
-/// `domain`.
+/// Whether the order of a column of type `ty` in an index is that of its comparison with values of type
+/// `value` in `domain`.
 fn domain_fit(ty: &SqlType, domain: CmpDomain, value: &SqlType) -> Option<bool> {
     if value.kind == TypeKind::Null {
         return Some(false);

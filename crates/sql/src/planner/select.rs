@@ -86,13 +86,7 @@ pub(super) fn by_paths(
     rels.dives = ctx.dives.filter(|_| row_limit(block).is_none());
     rels.is_counted = params.is_inside();
     rels.has_limit = row_limit(block).is_some();
-    let mut derived: Vec<(u16, Query)> = Vec::new();
-    for mut source in std::mem::take(&mut block.rels) {
-        if let Source::Query { query, .. } = &mut source {
-            derived.extend(query.take().map(|query| (rels.list.len() as u16, query)));
-        }
-        rels.push(source);
-    }
+    let mut derived = push_sources(block, &mut rels);
     for column in subqueries.iter().flat_map(|sub| &sub.outer) {
         rels.note_column(*column);
     }
@@ -128,6 +122,18 @@ pub(super) fn by_paths(
         estimate,
         counted: chosen.counted.map(Box::new),
     }
+}
+
+/// Moves the relations of `block` to `rels`; returns the queries that make some of them.
+fn push_sources(block: &mut Block, rels: &mut Rels) -> Vec<(u16, Query)> {
+    let mut derived = Vec::new();
+    for mut source in std::mem::take(&mut block.rels) {
+        if let Source::Query { query, .. } = &mut source {
+            derived.extend(query.take().map(|query| (rels.list.len() as u16, query)));
+        }
+        rels.push(source);
+    }
+    derived
 }
 
 fn note_used(block: &mut Block, extra: &Extra<'_>, rels: &mut Rels) {
@@ -225,8 +231,8 @@ fn limited(estimate: Estimate, block: &Block) -> Estimate {
     Estimate { rows, ..estimate }
 }
 
-/// Settles constant conditions and spreads equalities, in this list and those of its left joins. False if the list
-/// has no rows.
+/// Settles constant conditions and spreads equalities, in this list and those of its left joins. False if the
+/// list has no rows.
 fn settle(list: &mut JoinList, rels: &Rels) -> bool {
     if !fold::settle(&mut list.conditions, rels.fixed) {
         return false;

@@ -1,6 +1,6 @@
-//! Conditions with subqueries in both of their forms. `x IN (SELECT y ..)` tests a list that the subquery makes once, or leads an
-//! index to its values; `EXISTS (SELECT .. WHERE y = x)` looks for a row each time. Where WHERE asks for one of them, the
-//! other says the same:
+//! Conditions with subqueries in both of their forms. `x IN (SELECT y ..)` tests a list that the subquery
+//! makes once, or leads an index to its values; `EXISTS (SELECT .. WHERE y = x)` looks for a row each time.
+//! Where WHERE asks for one of them, the other says the same:
 //!
 //! ```text
 //! x IN (SELECT y FROM t WHERE c)                <->  EXISTS (SELECT 1 FROM t WHERE c AND y = x)
@@ -31,7 +31,8 @@ pub(super) struct ByRow {
 pub(super) struct Forms {
     /// Conditions that run their subqueries for each row, by ordinal.
     pub(super) by_row: Vec<Option<ByRow>>,
-    /// The last subquery: what IN of it says follows from another condition, so that it is of use only to find rows.
+    /// The last subquery: what IN of it says follows from another condition, so that it is of use only to
+    /// find rows.
     pub(super) lead: Option<u16>,
 }
 
@@ -61,7 +62,8 @@ pub(super) fn split(
     forms
 }
 
-/// What follows from `EXISTS (SELECT 1 FROM t WHERE c AND y = x AND z = w)`: `x IN (SELECT y FROM t WHERE c)`.
+/// What follows from `EXISTS (SELECT 1 FROM t WHERE c AND y = x AND z = w)`:
+/// `x IN (SELECT y FROM t WHERE c)`.
 fn lead(condition: &Expr, subqueries: &[SubBlock], build: &Builder) -> Option<ByList> {
     let ExprKind::Subquery { plan, form: SubqueryForm::Exists { negated: false }, .. } = condition.kind
     else {
@@ -125,8 +127,8 @@ fn exists(condition: &Expr, plan: u16, negated: bool) -> Expr {
     Expr { kind, ty: condition.ty.clone(), nullable: false }
 }
 
-/// The subquery of IN with the comparison among its conditions. For NOT IN, which no row may leave unknown, it finds NULLs, too;
-/// a needle that is NULL would have to find every row.
+/// The subquery of IN with the comparison among its conditions. For NOT IN, which no row may leave unknown,
+/// it finds NULLs, too; a needle that is NULL would have to find every row.
 fn correlated(
     subquery: &SubBlock,
     needle: &Expr,
@@ -211,8 +213,8 @@ fn list_of(subquery: &SubBlock, plan: u16, negated: bool, build: &Builder) -> Op
     Some(ByList { condition, subquery: found })
 }
 
-/// The first equality of an expression of outer columns of subquery `id` with one of its own: its place among the conditions,
-/// its domain, and whether the outer one is on the right.
+/// The first equality of an expression of outer columns of subquery `id` with one of its own: its place among
+/// the conditions, its domain, and whether the outer one is on the right.
 fn correlation(block: &Block, id: u16) -> Option<(usize, CmpDomain, bool)> {
     block.filter.iter().enumerate().find_map(|(at, condition)| {
         let ExprKind::Compare { op: CmpOp::Eq, domain, args } = &condition.kind else { return None };
@@ -226,8 +228,8 @@ fn correlation(block: &Block, id: u16) -> Option<(usize, CmpDomain, bool)> {
     })
 }
 
-/// `SELECT 1 FROM (SELECT x, y FROM t WHERE c) d WHERE d.x = 1` as `SELECT 1 FROM t WHERE c AND x = 1`: as `(a, b) IN (SELECT ..)`
-/// is bound.
+/// `SELECT 1 FROM (SELECT x, y FROM t WHERE c) d WHERE d.x = 1` as `SELECT 1 FROM t WHERE c AND x = 1`: as
+/// `(a, b) IN (SELECT ..)` is bound.
 fn merge(subquery: &mut SubBlock) {
     let Query::Select(block) = &mut subquery.query else { return };
     let is_alone = matches!(block.from, JoinTree::Rel(0))

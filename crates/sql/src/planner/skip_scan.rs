@@ -1,12 +1,13 @@
-//! Conditions that leave out a part of an index, or leave it a range, but bound the next one: a stretch for each of the few values
-//! that the part has.
+//! Conditions that leave out a part of an index, or leave it a range, but bound the next one: a stretch for
+//! each of the few values that the part has.
 //!
 //! ```text
 //! key (a, b)    b = 5                    each a, of which b = 5
 //!               a > 1 AND b = 5          each a > 1, of which b = 5
 //! ```
 //!
-//! Not for reads that lock: rows between the stretches would have to be locked as well, so that none appears there.
+//! Not for reads that lock: rows between the stretches would have to be locked as well, so that none appears
+//! there.
 
 use expr::Expr;
 use types::{IndexDef, KeyPart, KeyStatistics};
@@ -101,7 +102,8 @@ struct Jumps {
     ensured: Vec<usize>,
 }
 
-/// The path that reads `stretch` behind each value of the parts jumped over, of which there are `share` of those that the estimate has.
+/// The path that reads `stretch` behind each value of the parts jumped over, of which there are `share` of
+/// those that the estimate has.
 fn choice(
     table: &Table<'_>,
     index: usize,
@@ -113,7 +115,8 @@ fn choice(
     let is_bounded = lower.is_some() || upper.is_some();
     let covering = index != 0 && table.covers(&table.def.indexes[index]);
     let group = estimate.rows / estimate.jumps;
-    // What part of the rows lies in a range is not known: reading the rows of most entries would cost more than a scan.
+    // What part of the rows lies in a range is not known: reading the rows of most entries would cost more
+    // than a scan.
     let is_unknown = is_bounded && index != 0 && !covering;
     if (eq.is_empty() && !is_bounded) || is_unknown || group < GROUP_ROWS_MIN {
         return None;

@@ -1,4 +1,5 @@
-//! What the planner knows of a query's subqueries: what running them costs, and in which form a condition is cheaper.
+//! What the planner knows of a query's subqueries: what running them costs, and in which form a condition is
+//! cheaper.
 
 use expr::{ColumnRef, Expr, ExprKind};
 use types::SqlType;
@@ -88,8 +89,8 @@ impl Subqueries {
         Some(List { estimate: *estimate, ty, counted: counted.as_ref() })
     }
 
-    /// What the subqueries in `condition` cost when it is tested on `rows` rows. Lists that are there already cost nothing but
-    /// the looking up.
+    /// What the subqueries in `condition` cost when it is tested on `rows` rows. Lists that are there already
+    /// cost nothing but the looking up.
     pub(super) fn cost(&self, condition: &Expr, rows: f64, makes_lists: bool) -> f64 {
         let mut cost = 0.0;
         if self.list.is_empty() || self.is_lead(condition) {
@@ -109,7 +110,8 @@ impl Subqueries {
         cost
     }
 
-    /// The ordinal of the subquery in `condition` that is better run for each of `rows` rows, and the condition that does so.
+    /// The ordinal of the subquery in `condition` that is better run for each of `rows` rows, and the
+    /// condition that does so.
     pub(super) fn cheaper_by_row(&self, condition: &Expr, rows: f64) -> Option<(u16, &Expr)> {
         if self.list.is_empty() {
             return None;

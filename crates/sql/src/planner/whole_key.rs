@@ -1,10 +1,12 @@
-//! A query of one table whose conditions equate its whole clustered key with values: it reads at most one row.
+//! A query of one table whose conditions equate its whole clustered key with values: it reads at most one
+//! row.
 //!
 //! ```text
 //! WHERE w = 1 AND i = 5 AND quantity > 10   on PRIMARY (w, i)   ->   the row of key (1, 5), if its quantity is above 10
 //! ```
-//! No path costs less, so that none is compared: planning such a query takes a fraction of the work. A condition that might change
-//! the path, or that another rule would change, leaves the query to the general way ([`super::select`]), which finds the same plan.
+//! No path costs less, so that none is compared: planning such a query takes a fraction of the work. A
+//! condition that might change the path, or that another rule would change, leaves the query to the general
+//! way ([`super::select`]), which finds the same plan.
 
 use std::sync::Arc;
 
@@ -81,8 +83,8 @@ pub(super) fn only_table(block: &Block) -> Option<&TableDef> {
     is_plain.then_some(&**def)
 }
 
-/// The equality of each of `parts` among `conditions`; `None`: there is not just one for each, or the other conditions are not
-/// plain.
+/// The equality of each of `parts` among `conditions`; `None`: there is not just one for each, or the other
+/// conditions are not plain.
 pub(super) fn places(conditions: &[Expr], parts: &[KeyPart]) -> Option<Places> {
     let mut places: Places = smallvec![Place::NONE; parts.len()];
     let mut missing = parts.len();
@@ -104,7 +106,8 @@ pub(super) fn places(conditions: &[Expr], parts: &[KeyPart]) -> Option<Places> {
     (missing == 0).then_some(places)
 }
 
-/// Whether no rule but the one that places conditions looks at `condition`, which says nothing about columns of the key.
+/// Whether no rule but the one that places conditions looks at `condition`, which says nothing about columns
+/// of the key.
 fn is_plain(condition: &Expr, parts: &[KeyPart]) -> bool {
     match &condition.kind {
         ExprKind::Const(_) | ExprKind::And(_) | ExprKind::Or(_) => return false,
@@ -157,7 +160,8 @@ impl WholeKey {
     }
 }
 
-/// The plan of `block` that reads its only table by `path` and tests `filter`; `estimate`: what the whole path comes to.
+/// The plan of `block` that reads its only table by `path` and tests `filter`; `estimate`: what the whole
+/// path comes to.
 pub(super) fn plan_of_path(
     block: &mut Block,
     relation: Relation,
@@ -179,7 +183,8 @@ pub(super) fn plan_of_path(
     }
 }
 
-/// The table, with the columns that `block` and `extra` read: those of its key, and those that the conditions `rest` name beside.
+/// The table, with the columns that `block` and `extra` read: those of its key, and those that the conditions
+/// `rest` name beside.
 pub(super) fn relation(block: &mut Block, extra: &Extra<'_>, rest: &[Expr]) -> Relation {
     let Some(Source::Table { def, alias, .. }) = block.rels.pop() else { unreachable!("its only table") };
     let mut used = ColumnSet::default();

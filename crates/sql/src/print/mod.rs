@@ -1,5 +1,6 @@
-//! Syntax trees back to SQL text, for tests and diagnostics: expressions with every parenthesis, so that the text
-//! shows how operators bound, and queries. Printing what was parsed from printed text gives the same text.
+//! Syntax trees back to SQL text, for tests and diagnostics: expressions with every parenthesis, so that the
+//! text shows how operators bound, and queries. Printing what was parsed from printed text gives the same
+//! text.
 
 mod expr;
 mod query;

@@ -26,7 +26,8 @@ pub struct Report {
     pub exceptions: Vec<(String, String)>,
 }
 
-/// Runs the files at `paths` against the server at `target`; with `record` their plans and counts are written anew.
+/// Runs the files at `paths` against the server at `target`; with `record` their plans and counts are written
+/// anew.
 /// # Errors  A file that cannot be read, a schema that cannot be made.
 pub fn run_files(paths: &[PathBuf], target: &Target, record: bool) -> Result<Report, String> {
     schema::make_numbers(&mut target.connect(None)?)?;

@@ -21,8 +21,9 @@ pub struct Side {
     pub pid: u32,
 }
 
-/// Runs each query of the files at `paths` `repeats` times on each of `sides`, changes left out: a line a query with the
-/// microseconds of processor time of one run by each side. Mind the build: an unoptimised server says nothing.
+/// Runs each query of the files at `paths` `repeats` times on each of `sides`, changes left out: a line a
+/// query with the microseconds of processor time of one run by each side. Mind the build: an unoptimised
+/// server says nothing.
 /// # Errors  A file or a process that cannot be read; a statement that fails.
 pub fn report(paths: &[PathBuf], sides: &[Side], repeats: u32) -> Result<Vec<String>, String> {
     let mut lines = Vec::new();

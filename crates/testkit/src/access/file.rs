@@ -1,7 +1,7 @@
 //! The format of a file: blocks with blank lines between them.
 //!
-//! A block that begins with `#` is a comment, one that begins with CREATE or INSERT makes the schema; all others are queries:
-//! the statement, `----`, and what was recorded.
+//! A block that begins with `#` is a comment, one that begins with CREATE or INSERT makes the schema; all
+//! others are queries: the statement, `----`, and what was recorded.
 //! ```text
 //! SELECT id FROM orders WHERE status = 'open'
 //! ----
@@ -10,8 +10,8 @@
 //! exception: the name of a known cause
 //! -> Index lookup on orders using status (status='open')
 //! ```
-//! The line `exception` is written by people; it lets the query examine more than it should, or lets its plan depend on the
-//! order of rows or keys.
+//! The line `exception` is written by people; it lets the query examine more than it should, or lets its plan
+//! depend on the order of rows or keys.
 
 use std::fmt::Write as _;
 

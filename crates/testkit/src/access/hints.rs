@@ -30,8 +30,8 @@ pub(super) struct Alternative {
     pub(super) sql: String,
 }
 
-/// `sql` with each key of each table that it reads forced, one at a time, and with its tables joined in the order written.
-/// A DELETE, which takes no hints, becomes the query that finds its rows.
+/// `sql` with each key of each table that it reads forced, one at a time, and with its tables joined in the
+/// order written. A DELETE, which takes no hints, becomes the query that finds its rows.
 pub(super) fn alternatives(sql: &str, keys: &BTreeMap<String, Vec<String>>) -> Vec<Alternative> {
     let sql =
         sql.strip_prefix("DELETE FROM").map_or_else(|| sql.to_owned(), |rest| format!("SELECT * FROM{rest}"));

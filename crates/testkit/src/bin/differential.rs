@@ -1,4 +1,5 @@
-//! `differential PORT_A PORT_B [--seed N] [--statements N]`: random statements to two servers, A the one under test.
+//! `differential PORT_A PORT_B [--seed N] [--statements N]`: random statements to two servers, A the one
+//! under test.
 
 #![allow(clippy::print_stdout, reason = "a command-line tool reports on standard output")]
 
@@ -37,7 +38,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Rounds with consecutive seeds until enough statements were compared; true if nothing worse than messages differed.
+/// Rounds with consecutive seeds until enough statements were compared; true if nothing worse than messages
+/// differed.
 fn run(options: &Options) -> Result<bool, String> {
     let mut pair =
         Pair::connect(options.ports, Box::new(|class, text| println!("-- {class:?} -- {text}\n")))?;

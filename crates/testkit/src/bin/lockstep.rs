@@ -1,4 +1,5 @@
-//! `lockstep BINARY --mysql URL [FILE ..] [options]`: the same statements to a Ratchet that it starts and to a MySQL.
+//! `lockstep BINARY --mysql URL [FILE ..] [options]`: the same statements to a Ratchet that it starts and to
+//! a MySQL.
 
 #![allow(clippy::print_stdout, reason = "a command-line tool reports on standard output")]
 

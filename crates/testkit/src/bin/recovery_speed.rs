@@ -1,4 +1,5 @@
-//! `recovery_speed BINARY [--megabytes N] [--starts N] [--rows N]`: how fast a server applies its log after a kill.
+//! `recovery_speed BINARY [--megabytes N] [--starts N] [--rows N]`: how fast a server applies its log after a
+//! kill.
 
 #![allow(clippy::print_stdout, reason = "a command-line tool reports on standard output")]
 

@@ -1,4 +1,5 @@
-//! `semantics [--check]`: writes the tables of `docs/semantics.md` from the recorded scripts, or says how they differ.
+//! `semantics [--check]`: writes the tables of `docs/semantics.md` from the recorded scripts, or says how
+//! they differ.
 
 #![allow(clippy::print_stdout, reason = "a command-line tool reports on standard output")]
 

@@ -1,7 +1,9 @@
-//! `sim [--seeds N] [--seed S] [--planted N]`: the seeds kept in `tests/sim/seeds`, then N simulations from seed S on (100
-//! from 0). A seed that fails is named and kept. With `--planted` each planted bug instead, until a seed finds it.
+//! `sim [--seeds N] [--seed S] [--planted N]`: the seeds kept in `tests/sim/seeds`, then N simulations from
+//! seed S on (100 from 0). A seed that fails is named and kept. With `--planted` each planted bug instead,
+//! until a seed finds it.
 //!
-//! Simulations that end in a power failure leave threads that never run again, so children do the work, a few seeds each.
+//! Simulations that end in a power failure leave threads that never run again, so children do the work, a few
+//! seeds each.
 
 #![allow(clippy::print_stdout, reason = "a command-line tool reports on standard output")]
 
@@ -186,8 +188,8 @@ impl Outcome {
     }
 }
 
-/// Keeps this thread and its children on one processor, if the machine lets it: of a simulation's threads one runs at a
-/// time, and to wake the next costs less there.
+/// Keeps this thread and its children on one processor, if the machine lets it: of a simulation's threads one
+/// runs at a time, and to wake the next costs less there.
 fn stay_on(processor: usize) {
     let allowed = sched_getaffinity(None).unwrap_or_default();
     let mut one = CpuSet::new();

@@ -19,7 +19,8 @@ pub enum Anomaly {
     LostUpdate,
     /// G2-item: two transactions each replaced what the other had read.
     WriteSkew,
-    /// G2: a circle with more than one read of what another replaced, one of them of a row that was not there.
+    /// G2: a circle with more than one read of what another replaced, one of them of a row that was not
+    /// there.
     PredicateCycle,
     /// A locking read saw what was not committed.
     DirtyLockingRead,

@@ -1,9 +1,11 @@
-//! A client over a socket: just enough of the protocol for texts of statements and rows of numbers and short texts.
+//! A client over a socket: just enough of the protocol for texts of statements and rows of numbers and short
+//! texts.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
-/// LONG_PASSWORD, FOUND_ROWS, LONG_FLAG, PROTOCOL_41, TRANSACTIONS, SECURE_CONNECTION, PLUGIN_AUTH, DEPRECATE_EOF.
+/// LONG_PASSWORD, FOUND_ROWS, LONG_FLAG, PROTOCOL_41, TRANSACTIONS, SECURE_CONNECTION, PLUGIN_AUTH,
+/// DEPRECATE_EOF.
 const CAPABILITIES: u32 = 1 | 1 << 1 | 1 << 2 | 1 << 9 | 1 << 13 | 1 << 15 | 1 << 19 | 1 << 24;
 const UTF8MB4_GENERAL_CI: u8 = 45;
 const COM_QUERY: u8 = 0x03;

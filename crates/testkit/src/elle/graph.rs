@@ -117,7 +117,8 @@ impl Graph {
         component
     }
 
-    /// A short way from one node to another by edges that `takes` takes; looks at no more than `budget` nodes.
+    /// A short way from one node to another by edges that `takes` takes; looks at no more than `budget`
+    /// nodes.
     pub fn path(
         &self,
         from: u32,

@@ -8,8 +8,8 @@ use std::ops::Range;
 pub enum Objects {
     /// A list: a write appends an element, a read sees all elements.
     Lists,
-    /// A register: a write replaces the value, a read sees the last one, 0 before the first. Each write knows which it is, from
-    /// 1 on.
+    /// A register: a write replaces the value, a read sees the last one, 0 before the first. Each write knows
+    /// which it is, from 1 on.
     Registers,
 }
 
@@ -84,10 +84,11 @@ impl History {
     /// abort: append 1 11
     /// last: 1 = 10
     /// ```
-    /// A line is a transaction; the first word of an operation is `append` (or `write`, a register's, with key, value and
-    /// version), `undone` (a write that was taken back), `read`, `locked` or `range`, all with the key and what was
-    /// seen. All reads that follow each other with `range` are one statement. What begins with `#` is a comment. Each
-    /// transaction begins before any has ended, unless its line begins with `later`: then all before it have.
+    /// A line is a transaction; the first word of an operation is `append` (or `write`, a register's, with
+    /// key, value and version), `undone` (a write that was taken back), `read`, `locked` or `range`, all with
+    /// the key and what was seen. All reads that follow each other with `range` are one statement. What
+    /// begins with `#` is a comment. Each transaction begins before any has ended, unless its line begins
+    /// with `later`: then all before it have.
     ///
     /// # Errors
     /// A line that is none of these.

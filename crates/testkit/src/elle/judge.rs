@@ -1,11 +1,12 @@
 //! Looks for all anomalies in a history.
 //!
-//! Two graphs. The first has a node per committed transaction, and edges ww, wr and rw: its circles are what Adya
-//! classifies. Of the weaker levels it has so many that some are looked for with a bounded effort.
+//! Two graphs. The first has a node per committed transaction, and edges ww, wr and rw: its circles are what
+//! Adya classifies. Of the weaker levels it has so many that some are looked for with a bounded effort.
 //!
-//! The second one says what views promise: one order of commits, of which each view is a beginning. Its nodes are the
-//! transactions, with edges ww and wr alone, and each view's reads as a node of their own, with edges wr to it and rw from it, and
-//! time: what was answered before a view was taken is in it. It must have no circle at all, which one pass tells.
+//! The second one says what views promise: one order of commits, of which each view is a beginning. Its nodes
+//! are the transactions, with edges ww and wr alone, and each view's reads as a node of their own, with edges
+//! wr to it and rw from it, and time: what was answered before a view was taken is in it. It must have no
+//! circle at all, which one pass tells.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -148,7 +149,8 @@ impl Judge<'_> {
             }
             let mut of_statement: HashMap<u32, u32> = HashMap::new();
             for seen in seen.iter().filter(|seen| seen.kind != ReadKind::Locking) {
-                // The first read takes the view, also where it sees nothing but what is its transaction's own.
+                // The first read takes the view, also where it sees nothing but what is its transaction's
+                // own.
                 let of_trx = (level >= Level::RepeatableRead).then(|| first_plain(trx)).flatten();
                 let by = of_trx.unwrap_or(seen.statement);
                 let view = *of_statement.entry(by).or_insert_with(|| {
@@ -244,8 +246,8 @@ fn components_are_single(components: &[u32]) -> bool {
     components.iter().collect::<HashSet<_>>().len() == components.len()
 }
 
-/// Adds an edge, by way of nodes from `first` on, from each span to those that begin after its end. How many nodes there
-/// are then.
+/// Adds an edge, by way of nodes from `first` on, from each span to those that begin after its end. How many
+/// nodes there are then.
 fn add_time(edges: &mut Vec<Edge>, spans: &[(u32, Range<u64>)], first: u32) -> u32 {
     let ends = spans.iter().map(|(node, span)| (span.end, true, *node));
     let begins = spans.iter().map(|(node, span)| (span.start, false, *node));

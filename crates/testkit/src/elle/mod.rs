@@ -1,12 +1,13 @@
-//! Whether a history of transactions is one that its isolation level permits, after the method of Elle (Kingsbury and Alvaro).
+//! Whether a history of transactions is one that its isolation level permits, after the method of Elle
+//! (Kingsbury and Alvaro).
 //!
 //! ```text
 //!  workload.rs: sessions --> history.rs: what was done and answered --> versions.rs: the order of each key's versions
 //!                                                                              |
 //!                  anomaly.rs: which level permits what <-- judge.rs <-- graph.rs: circles of ww, wr, rw and time
 //! ```
-//! Values are unique, so that a read tells whose write it saw; lists, and numbers beside the registers, tell the order of the
-//! writes. Nothing about the server is trusted but its answers.
+//! Values are unique, so that a read tells whose write it saw; lists, and numbers beside the registers, tell
+//! the order of the writes. Nothing about the server is trusted but its answers.
 
 pub mod anomaly;
 pub mod client;

@@ -133,7 +133,8 @@ impl<'h> Versions<'h> {
         Some(self.written.get(&(key, value))?.trx)
     }
 
-    /// What transaction `number` saw of what others wrote. Reads that no order explains are added to `findings`.
+    /// What transaction `number` saw of what others wrote. Reads that no order explains are added to
+    /// `findings`.
     pub(super) fn seen(&self, number: u32, findings: &mut Vec<Finding>) -> Vec<Seen> {
         let trx = &self.history.transactions[number as usize];
         let mut own: HashMap<u32, Vec<u32>> = HashMap::new();
@@ -198,8 +199,8 @@ impl<'h> Versions<'h> {
     }
 }
 
-/// What the transaction itself has made of `key` before operation `at`: the writes that were not undone by then. A write that
-/// was undone is by the next operation on the key, for a savepoint is returned to at once.
+/// What the transaction itself has made of `key` before operation `at`: the writes that were not undone by
+/// then. A write that was undone is by the next operation on the key, for a savepoint is returned to at once.
 fn own_at(trx: &Transaction, own: Option<&Vec<u32>>, key: u32, at: usize) -> Vec<u32> {
     let undone = |value: &u32| {
         trx.ops[..at].iter().any(

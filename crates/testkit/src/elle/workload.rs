@@ -1,10 +1,12 @@
 //! Random transactions of several sessions on few keys, written down with what they were answered.
 //!
-//! *Lists*: a row per key with the elements as text. Only some keys are in use at a time; each gets about a hundred elements
-//! until the next ones take their place, so that lists stay short. A key's first element makes its row.
+//! *Lists*: a row per key with the elements as text. Only some keys are in use at a time; each gets about a
+//! hundred elements until the next ones take their place, so that lists stay short. A key's first element
+//! makes its row.
 //!
-//! *Registers*: as many rows as keys in use, each with a value, which is unique, and the number of its writes, which a
-//! write learns by `LAST_INSERT_ID`. The values have an index, by which a range can be read, too.
+//! *Registers*: as many rows as keys in use, each with a value, which is unique, and the number of its
+//! writes, which a write learns by `LAST_INSERT_ID`. The values have an index, by which a range can be read,
+//! too.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -276,8 +278,8 @@ impl<'s> Session<'s> {
             (ReadKind::Locking, _) => " FOR SHARE",
             _ => "",
         };
-        // What is not committed may have left its entry, and have no other yet; behind a scan that waits for a row, without
-        // gaps locked, the row may get a lower entry.
+        // What is not committed may have left its entry, and have no other yet; behind a scan that waits for
+        // a row, without gaps locked, the row may get a lower entry.
         let level = self.shared.plan.level;
         let has_entry = match kind {
             ReadKind::Locking => level >= Level::RepeatableRead,

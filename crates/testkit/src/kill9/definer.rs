@@ -1,7 +1,8 @@
-//! A client of the kill suite that changes definitions: DDL of every kind, in a loop, on two databases of its own.
+//! A client of the kill suite that changes definitions: DDL of every kind, in a loop, on two databases of its
+//! own.
 //!
-//! It knows what there is before a statement and after it. After a kill the server must have one of the two, whole, and the
-//! former only if there was no answer.
+//! It knows what there is before a statement and after it. After a kill the server must have one of the two,
+//! whole, and the former only if there was no answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -142,7 +143,8 @@ impl Definer {
         sql
     }
 
-    /// ALTER TABLE that writes all rows anew: a column comes or goes, or gets another type, at times with an index.
+    /// ALTER TABLE that writes all rows anew: a column comes or goes, or gets another type, at times with an
+    /// index.
     fn rebuild(&mut self, tables: &mut BTreeMap<String, Table>) -> String {
         let name = self.any(tables);
         let table = tables.entry(name.clone()).or_default();

@@ -1,9 +1,10 @@
 //! A server that is killed again and again under load, with clients that remember what they were told.
 //!
-//! Each client has rows and a series of transfers between accounts of its own. It notes what holds before it asks for a
-//! commit and what holds after it was answered. After a kill and a start, what is found must be one of the two, and the
-//! former only if there was no answer; sums and indexes must agree. Others change definitions (`definer.rs`). Beside them stock sysbench works, and its transactions that
-//! were answered must be there, too. After every other kill the next two starts are killed as well, in the middle of their
+//! Each client has rows and a series of transfers between accounts of its own. It notes what holds before it
+//! asks for a commit and what holds after it was answered. After a kill and a start, what is found must be
+//! one of the two, and the former only if there was no answer; sums and indexes must agree. Others change
+//! definitions (`definer.rs`). Beside them stock sysbench works, and its transactions that were answered must
+//! be there, too. After every other kill the next two starts are killed as well, in the middle of their
 //! recovery if it takes long enough.
 
 mod definer;

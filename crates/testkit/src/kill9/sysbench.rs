@@ -95,8 +95,8 @@ impl Sysbench {
         if ended.is_none() { Ok(()) } else { Err(self.failed("run")) }
     }
 
-    /// What was answered in the last run is there, and of each thread one transaction more at most; the tables are as long as
-    /// they were, and agree with their indexes.
+    /// What was answered in the last run is there, and of each thread one transaction more at most; the
+    /// tables are as long as they were, and agree with their indexes.
     pub(super) fn verify(&mut self, conn: &mut mysql::Conn) -> Result<u64, String> {
         let run = self.runs;
         let mut unanswered = 0;

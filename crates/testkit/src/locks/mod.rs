@@ -17,11 +17,12 @@
 //! ----
 //! RR FOR UPDATE [t.k]: t X 20; t.k gaps 12 20@25
 //! ```
-//! The format is that of [`crate::script`]. `[setup]` statements make the tables. `[probes]` names an index, the columns of
-//! its key, and keys that another session tries to insert; `20@25` is the key 20 of a row at position 25 of the clustered
-//! index. The first `[probes]` of a table is its clustered index, whose columns name the rows. `[each]` stands for several
-//! statements that read the same rows ([`statement::Verb`]); an entry without a mark is one statement. Each statement runs
-//! at REPEATABLE READ and at READ COMMITTED, on tables made anew.
+//! The format is that of [`crate::script`]. `[setup]` statements make the tables. `[probes]` names an index,
+//! the columns of its key, and keys that another session tries to insert; `20@25` is the key 20 of a row at
+//! position 25 of the clustered index. The first `[probes]` of a table is its clustered index, whose columns
+//! name the rows. `[each]` stands for several statements that read the same rows ([`statement::Verb`]); an
+//! entry without a mark is one statement. Each statement runs at REPEATABLE READ and at READ COMMITTED, on
+//! tables made anew.
 //!
 //! A line of the answer holds the level, the verb, the tables and indexes of the plan, and the footprint:
 //!
@@ -34,8 +35,8 @@
 //!
 //! Comments name where this server may differ (`rule.rs`).
 //!
-//! The footprint is what other sessions experience, not what the server's tables of locks say: `probe.rs` tries to lock
-//! every row through every index, and to insert at every position.
+//! The footprint is what other sessions experience, not what the server's tables of locks say: `probe.rs`
+//! tries to lock every row through every index, and to insert at every position.
 
 mod fixture;
 mod footprint;

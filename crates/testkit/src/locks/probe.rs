@@ -1,4 +1,5 @@
-//! Finding out what a transaction keeps other sessions from: every row is locked, and every position inserted at.
+//! Finding out what a transaction keeps other sessions from: every row is locked, and every position inserted
+//! at.
 
 use std::collections::HashSet;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

@@ -1,25 +1,28 @@
 //! The rules under which this server's footprint may differ from MySQL's.
 //!
-//! An entry names the rules that its statements need in a comment `# less: RULE, RULE`. Each rule has a row in COMPAT.md. A
-//! comment `# other plan: WHY` says that the two servers find the rows of some of its statements in different ways; the
-//! footprints of these are not compared.
+//! An entry names the rules that its statements need in a comment `# less: RULE, RULE`. Each rule has a row
+//! in COMPAT.md. A comment `# other plan: WHY` says that the two servers find the rows of some of its
+//! statements in different ways; the footprints of these are not compared.
 
 use super::footprint::{Difference, Footprint, Item, Mode, What};
 
-/// MySQL locks the whole gaps that a range begins and ends in; here a gap lock reaches from bound to bound, and backwards to
-/// the last row that is read.
+/// MySQL locks the whole gaps that a range begins and ends in; here a gap lock reaches from bound to bound,
+/// and backwards to the last row that is read.
 const GAPS: &str = "gaps at the ends of a range";
 /// MySQL locks the record beyond a range; here the gap up to it is locked.
 const BEYOND: &str = "record beyond a range";
 /// MySQL keeps locks on entries or rows that fail a condition; here they are not locked, or are given up.
 const REFUSED: &str = "rows that fail a condition";
-/// MySQL locks the gap before the entry of a unique key that is taken, and the entry after it; here the row alone is locked.
+/// MySQL locks the gap before the entry of a unique key that is taken, and the entry after it; here the row
+/// alone is locked.
 const TAKEN: &str = "keys that are taken";
 /// MySQL locks the gap of a new row that an error has removed; here nothing is left of it.
 const UNDONE: &str = "new rows that are undone";
-/// MySQL locks rows that a change reads in other tables at READ COMMITTED; here the statement's view has them.
+/// MySQL locks rows that a change reads in other tables at READ COMMITTED; here the statement's view has
+/// them.
 const READ: &str = "rows that a change only reads";
-/// MySQL locks the entry alone of a row that is in the way, or is read FOR SHARE; here the row is locked, which is more.
+/// MySQL locks the entry alone of a row that is in the way, or is read FOR SHARE; here the row is locked,
+/// which is more.
 const AS_ROWS: &str = "entries as rows";
 /// The remark that a comment `# other plan` stands for.
 pub(super) const OTHER_PLAN: &str = "other plan";

@@ -120,7 +120,8 @@ impl<'l> Line<'l> {
     }
 }
 
-/// Compares the line of a statement with the recorded one. The remarks of the entry that it needs are added to `used`.
+/// Compares the line of a statement with the recorded one. The remarks of the entry that it needs are added
+/// to `used`.
 fn judge<'e>(
     entry: &'e Entry,
     expected: &str,

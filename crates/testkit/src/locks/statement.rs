@@ -42,7 +42,8 @@ pub enum Verb {
     ForShare,
     /// `UPDATE .. SET v = v + 1`, of a column without an index.
     Update,
-    /// `DELETE FROM ..`; with an index hint, which MySQL takes in the form of several tables alone, `DELETE t FROM t ..`.
+    /// `DELETE FROM ..`; with an index hint, which MySQL takes in the form of several tables alone,
+    /// `DELETE t FROM t ..`.
     Delete,
     /// `INSERT INTO copied SELECT v FROM ..`
     Copy,

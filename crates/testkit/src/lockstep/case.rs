@@ -30,7 +30,8 @@ impl Step {
     }
 }
 
-/// Statements in a session of their own. They end at the first that changes the two servers' data differently.
+/// Statements in a session of their own. They end at the first that changes the two servers' data
+/// differently.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Case {
     /// Statements that remove what a case before it has left; their answers do not count.

@@ -1,4 +1,5 @@
-//! Files of statements: scripts of one or more connections, in the form of `tests/sql` and `tests/isolation`, and plain SQL.
+//! Files of statements: scripts of one or more connections, in the form of `tests/sql` and `tests/isolation`,
+//! and plain SQL.
 
 use std::collections::HashMap;
 use std::path::Path;

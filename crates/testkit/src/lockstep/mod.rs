@@ -6,10 +6,11 @@
 //!                            client x 2              explained
 //! ```
 //!
-//! A [`case::Case`] is a list of statements for a session of its own; it comes from a script ([`files`]) or from a seed
-//! ([`generate`]). [`pair::Pair`] sends each to both servers and [`compare`] names the differences: rows, numbers, errors,
-//! warnings, names and types, and on demand whole column definitions and changes of the session's state. [`run`] spreads
-//! cases over connections, [`groups`] collects differences of one cause, and [`explained`] sets known ones aside.
+//! A [`case::Case`] is a list of statements for a session of its own; it comes from a script ([`files`]) or
+//! from a seed ([`generate`]). [`pair::Pair`] sends each to both servers and [`compare`] names the
+//! differences: rows, numbers, errors, warnings, names and types, and on demand whole column definitions and
+//! changes of the session's state. [`run`] spreads cases over connections, [`groups`] collects differences of
+//! one cause, and [`explained`] sets known ones aside.
 
 pub mod case;
 pub mod client;

@@ -4,8 +4,9 @@ use super::compare::Kind;
 use super::reply::{Column, Row};
 use super::tokens::{Token, tokens};
 
-/// Returns how `ours` differs from `theirs`. Without ORDER BY any order is right; with it, rows that its items do not tell
-/// apart may have any order, and so may all rows where an item is not a column of the answer.
+/// Returns how `ours` differs from `theirs`. Without ORDER BY any order is right; with it, rows that its
+/// items do not tell apart may have any order, and so may all rows where an item is not a column of the
+/// answer.
 pub(crate) fn difference(
     sql: &str,
     columns: &[Column],

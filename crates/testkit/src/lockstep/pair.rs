@@ -226,7 +226,8 @@ impl Pair {
         }
     }
 
-    /// Sends a statement to both, then reads both answers and their warnings, so that the servers work at the same time.
+    /// Sends a statement to both, then reads both answers and their warnings, so that the servers work at the
+    /// same time.
     fn query(&mut self, sql: &str) -> Result<[Reply; 2], String> {
         self.send(|client, _| client.send_query(sql))?;
         self.read(false)

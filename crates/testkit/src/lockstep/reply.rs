@@ -1,4 +1,5 @@
-//! What a server answered, as it was sent: definitions of columns, rows, warnings, changes of the session's state.
+//! What a server answered, as it was sent: definitions of columns, rows, warnings, changes of the session's
+//! state.
 
 use mysql::consts::ColumnType;
 

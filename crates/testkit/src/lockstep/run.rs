@@ -86,8 +86,8 @@ pub fn generated(plan: &Plan) -> Result<Summary, String> {
     Ok(Summary { statements: statements.into_inner(), failed: failed.into_inner(), groups, rules })
 }
 
-/// Runs `work` with a pair of connections in each of several threads. A server that another thread's statement has ended
-/// may be on its way back.
+/// Runs `work` with a pair of connections in each of several threads. A server that another thread's
+/// statement has ended may be on its way back.
 fn over_workers(plan: &Plan, work: impl Fn(&mut Pair) -> Result<(), String> + Sync) -> Result<(), String> {
     let run = |worker: u64| {
         let schema = schema(plan.theme, worker);

@@ -3,8 +3,8 @@
 use super::case::{Case, Step};
 use super::tokens::{Token, closing, join, tokens};
 
-/// Returns the smallest case found within `tries` calls of `shows`, which says whether a case still shows the difference
-/// at its last step.
+/// Returns the smallest case found within `tries` calls of `shows`, which says whether a case still shows the
+/// difference at its last step.
 pub(crate) fn smallest(case: Case, tries: usize, shows: &mut impl FnMut(&Case) -> bool) -> Case {
     let mut budget = tries;
     let mut shows = |case: &Case| {

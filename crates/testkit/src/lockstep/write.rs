@@ -8,7 +8,8 @@ use super::pair::{DEFAULT_MODE, SETTINGS};
 use super::run::is_scriptable;
 use crate::script::{self, Entry};
 
-/// Writes a script without answers: the settings and the context of all cases, then each case under its comment.
+/// Writes a script without answers: the settings and the context of all cases, then each case under its
+/// comment.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -35,8 +36,8 @@ pub fn script(path: &Path, context: &[String], cases: &[(String, Case)]) -> Resu
     std::fs::write(path, script::print(&entries)).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Takes the queries out of a recorded script that `differences`, what [`crate::runner::run_file`] returned for Ratchet, are
-/// about: the order of warnings, and what differs when a query is prepared.
+/// Takes the queries out of a recorded script that `differences`, what [`crate::runner::run_file`] returned
+/// for Ratchet, are about: the order of warnings, and what differs when a query is prepared.
 ///
 /// # Errors
 /// The file cannot be read or written.

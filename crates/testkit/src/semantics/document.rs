@@ -62,7 +62,8 @@ pub fn read_tables(text: &str) -> Result<Vec<Table>, String> {
     tables.collect()
 }
 
-/// Returns how the tables of the document differ from those that were `answered`, one message for each difference.
+/// Returns how the tables of the document differ from those that were `answered`, one message for each
+/// difference.
 pub fn differences(document: &[Table], answered: &[Table]) -> Vec<String> {
     let mut found: Vec<String> = document
         .iter()

@@ -1,4 +1,5 @@
-//! The tables of `docs/semantics.md`, made from answers that the scripts `tests/sql/semantics_*.test` record from MySQL.
+//! The tables of `docs/semantics.md`, made from answers that the scripts `tests/sql/semantics_*.test` record
+//! from MySQL.
 //!
 //! Comments in a script name the tables:
 //!
@@ -11,11 +12,13 @@
 //! 14  10  9.50
 //! ```
 //!
-//! * `# cell: TEMPLATE` makes a grid. Its rows are all [`operand::OPERANDS`] in the place of `{a}`, and its columns are the
-//!   same in the place of `{b}`. A template that begins with `[lax]` is a statement of that connection.
+//! * `# cell: TEMPLATE` makes a grid. Its rows are all [`operand::OPERANDS`] in the place of `{a}`, and its
+//!   columns are the same in the place of `{b}`. A template that begins with `[lax]` is a statement of that
+//!   connection.
 //! * `# columns: X | Y` gives a grid other columns: operands, or texts that contain `{a}` themselves.
 //! * `# without types` leaves out the types of the answers. A query that finds no row gives types alone.
-//! * `# list: expressions` has a row for each expression, `# list: assignments` one for each value that a column takes.
+//! * `# list: expressions` has a row for each expression, `# list: assignments` one for each value that a
+//!   column takes.
 //!
 //! A statement that fails or warns has one expression, so that its errors and warnings belong to one cell.
 
@@ -35,7 +38,8 @@ use crate::script::{self, Entry};
 /// The document's path below the root of the workspace.
 pub const DOCUMENT: &str = "docs/semantics.md";
 
-/// Returns the entries of each recorded script below `root`, with the script's path, in the order of their names.
+/// Returns the entries of each recorded script below `root`, with the script's path, in the order of their
+/// names.
 ///
 /// # Errors
 /// A script cannot be read or parsed.

@@ -103,8 +103,8 @@ impl Plan {
     }
 }
 
-/// Operations that find the disk full: those that ask for space, and writes, which may need some where a file system copies on
-/// write.
+/// Operations that find the disk full: those that ask for space, and writes, which may need some where a file
+/// system copies on write.
 fn full_at_times(prng: &mut Prng, soon: u64) -> Vec<Trouble> {
     let full = ErrorKind::StorageFull;
     let trouble = |prng: &mut Prng| match prng.below(8) {

@@ -1,5 +1,6 @@
-//! The whole engine in simulations, one a seed: several sessions on a simulated disk until something ends them, a start on
-//! what is left, a comparison with what was answered, and on from there, until enough was done.
+//! The whole engine in simulations, one a seed: several sessions on a simulated disk until something ends
+//! them, a start on what is left, a comparison with what was answered, and on from there, until enough was
+//! done.
 //!
 //! ```text
 //!  seed --> round: start (verify.rs) --> sessions (workload.rs) --> power failure, fault (faults.rs), kill or shutdown
@@ -7,7 +8,8 @@
 //!             '---- disk as the machine finds it -------------------------------'
 //!  at last: a damage of pages, if the seed wants one; else shutdown and a check of all files
 //! ```
-//! What must be found is in model.rs. Where the schedule, the faults and what survives come from: docs/testing.md.
+//! What must be found is in model.rs. Where the schedule, the faults and what survives come from:
+//! docs/testing.md.
 
 mod coverage;
 mod faults;
@@ -101,6 +103,17 @@ impl Shape {
 #[derive(Clone)]
 struct Listener(Notes);
 
+/// How a round ended, for its story.
+fn how_ended(ended: &Simulated<workload::Result<()>>, disk: &SimDisk) -> &'static str {
+    match (&ended.result, &ended.stopped) {
+        (Some(Ok(())), _) => "shut down",
+        (Some(Err(_)), _) => "refused",
+        (None, Some(_)) => "given up",
+        (None, None) if disk.is_powered_off() => "powered off",
+        (None, None) => "killed",
+    }
+}
+
 impl std::fmt::Debug for Listener {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Listener")
@@ -171,7 +184,8 @@ impl Seed {
             (Some(Ok(())), _) => {
                 self.disk = self.disk.crash();
                 match self.check_closed() {
-                    // The next start purges what a full disk had no log for, and undoes what was not read back.
+                    // The next start purges what a full disk had no log for, and undoes what was not read
+                    // back.
                     Err(error) if plan.leaves_work() && error.contains("not shut down cleanly") => {}
                     checked => {
                         lock(&self.notes).coverage.add(Event::CleanShutdowns, 1);
@@ -276,13 +290,7 @@ impl Seed {
             std::mem::forget(engine);
         }
         faults::count(plan, &self.disk, &mut shared.coverage);
-        let how = match (&ended.result, &ended.stopped) {
-            (Some(Ok(())), _) => "shut down",
-            (Some(Err(_)), _) => "refused",
-            (None, Some(_)) => "given up",
-            (None, None) if self.disk.is_powered_off() => "powered off",
-            (None, None) => "killed",
-        };
+        let how = how_ended(&ended, &self.disk);
         let when = if shared.started { "" } else { " at start" };
         self.story.extend([format!("{how}{when}")]);
         ended
@@ -334,8 +342,8 @@ impl Seed {
         Ok(())
     }
 
-    /// A damage was found: its place must be told, by the error or, when a rollback that nobody waited for met it and others
-    /// have waited for that one's locks, by the log.
+    /// A damage was found: its place must be told, by the error or, when a rollback that nobody waited for
+    /// met it and others have waited for that one's locks, by the log.
     fn named(&self, plan: Plan, error: &str) -> Result<(), String> {
         if !error.contains("data.pages") && !lock(&self.notes).damage_told {
             return Err(format!("{plan:?} has no place: {error}"));

@@ -15,8 +15,8 @@ use super::model::{Definitions, MAIN, Pair, Row, Rows, SHARED, SIDE};
 use super::tables::{self, Found, NAMES, PAIR, PAIR_SCHEMA, SCHEMA, ids_in_order, with_row};
 use super::workload::{Notes, Result, lock};
 
-/// Compares what `engine` has found with what it may have found, and takes that as the state to go on from. The first time
-/// it makes the tables.
+/// Compares what `engine` has found with what it may have found, and takes that as the state to go on from.
+/// The first time it makes the tables.
 pub(super) fn start(engine: &Arc<Engine>, notes: &Notes) -> Result<()> {
     if !lock(notes).model.made {
         make(engine)?;

@@ -194,7 +194,8 @@ pub(super) fn work(engine: &Arc<Engine>, notes: &Notes, writers: u64) -> Result<
     ended
 }
 
-/// How much an end tells: a wrong answer more than an error, and that more than a wait for who has met the error.
+/// How much an end tells: a wrong answer more than an error, and that more than a wait for who has met the
+/// error.
 fn weight(ended: &Result<()>) -> u32 {
     match ended {
         Ok(()) => 0,

@@ -49,14 +49,15 @@ pub struct RowRequest<'k> {
     pub mode: LockMode,
     /// The last writer of its record; [`TrxId::NONE`] if there is none.
     pub writer: TrxId,
-    /// The lock stays if it is granted; else this only asks whether others leave the row alone, for a change that makes the
-    /// transaction the writer before the latch goes.
+    /// The lock stays if it is granted; else this only asks whether others leave the row alone, for a change
+    /// that makes the transaction the writer before the latch goes.
     pub stays: bool,
     /// What to do if another has it.
     pub policy: WaitPolicy,
 }
 
-/// Who waits for a lock looks this often whether its client is still there: the locks of one that is not are somebody's wait.
+/// Who waits for a lock looks this often whether its client is still there: the locks of one that is not are
+/// somebody's wait.
 const CLIENT_LOOK: Duration = Duration::from_millis(250);
 
 /// A transaction that locks.
@@ -81,8 +82,8 @@ impl Locker<'_> {
         self.id
     }
 
-    /// Ends the transaction, whose undo is `log` and whose commit is in the log up to `end`: what it did is visible from here
-    /// on. [`Trx::note_committed`] is to follow once `log` is let go of.
+    /// Ends the transaction, whose undo is `log` and whose commit is in the log up to `end`: what it did is
+    /// visible from here on. [`Trx::note_committed`] is to follow once `log` is let go of.
     #[inline]
     pub fn end_committed(&self, log: &mut UndoLog, end: Lsn) {
         self.system.end_log(self.slot, log, Ending::Committed(end));
@@ -194,7 +195,8 @@ impl Locker<'_> {
     }
 
     /// Waits for what was asked for last. No latch is held.
-    /// # Errors  [`Error::LockWaitTimeout`], [`Error::Deadlock`], [`Error::Interrupted`], [`Error::ShuttingDown`].
+    /// # Errors
+    /// [`Error::LockWaitTimeout`], [`Error::Deadlock`], [`Error::Interrupted`], [`Error::ShuttingDown`].
     pub fn wait(&self) -> Result<(), Error> {
         debug_assert_eq!(base::sync::critical::depth(), 0, "a wait for a lock holds no latch");
         let deadline = env::deadline_in(self.timeout);
@@ -232,7 +234,8 @@ impl Locker<'_> {
         }
     }
 
-    /// Keeps the transaction's lock on a row whose change it is about to take back, or whose leaf it is about to let go of.
+    /// Keeps the transaction's lock on a row whose change it is about to take back, or whose leaf it is about
+    /// to let go of.
     pub fn keep_row(&self, index: IndexId, key: &[u8]) {
         let hash = Locks::hash(index, key);
         let mut locks = self.system.locks.lock();
@@ -241,7 +244,8 @@ impl Locker<'_> {
         }
     }
 
-    /// Gives up the lock on a row that [`Attempt::Granted`] said was new: it was not what the statement looked for.
+    /// Gives up the lock on a row that [`Attempt::Granted`] said was new: it was not what the statement
+    /// looked for.
     pub fn release_row(&self, index: IndexId, key: &[u8], mode: LockMode) {
         let hash = Locks::hash(index, key);
         let mut locks = self.system.locks.lock();
@@ -275,8 +279,8 @@ pub struct LockRead {
     pub policy: WaitPolicy,
     /// Whether gaps are locked, too.
     pub gaps: bool,
-    /// Of a row that another has locked, what was committed is looked at first: see `engine::LockingScan`. Only for one who
-    /// keeps versions ([`crate::Trx::keep_versions`]).
+    /// Of a row that another has locked, what was committed is looked at first: see `engine::LockingScan`.
+    /// Only for one who keeps versions ([`crate::Trx::keep_versions`]).
     pub semi_consistent: bool,
     /// See [`RowLocker::snapshot`].
     pub(crate) snapshot: Option<ReadView>,
@@ -345,8 +349,8 @@ impl RowLocker<'_> {
         self.snapshot.is_some_and(|view| !view.sees(self.locker.system, writer))
     }
 
-    /// Asks for a row whose leaf is not latched, and which `writer` had locked a moment ago: what is granted at once does
-    /// not stay. Wait, or look again.
+    /// Asks for a row whose leaf is not latched, and which `writer` had locked a moment ago: what is granted
+    /// at once does not stay. Wait, or look again.
     pub fn request_unlatched(&self, index: IndexId, key: &[u8], writer: TrxId) -> Result<Attempt, Error> {
         let RowLocker { mode, policy, changes, .. } = *self;
         self.locker.request(RowRequest { index, key, mode, writer, stays: false, policy }, changes)

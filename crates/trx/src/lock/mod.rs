@@ -5,16 +5,17 @@
 //!                  explicit: a request in the queue of (index, clustered key)   granted, or waiting in order of arrival
 //!  a gap's lock    a stretch of an index's keys into which others do not insert
 //! ```
-//! Rows are locked by their clustered key, whichever index led to them. Gap locks do not exclude each other; they belong
-//! to the index that was read.
+//! Rows are locked by their clustered key, whichever index led to them. Gap locks do not exclude each other;
+//! they belong to the index that was read.
 //!
 //! # Protocol
-//! 1. A lock is asked for under the latch of the leaf that has the record, or would have it. What is granted counts before
-//!    the latch goes, so that a writer who latches the leaf next finds it: the tests that need no mutex are sound.
-//! 2. Nobody waits with a latch. A request that has to wait is queued under the latch; the caller lets go, calls
-//!    [`Locker::wait`], descends again and asks again. Everything may have changed meanwhile.
-//! 3. Whoever has to wait for an implicit lock first makes it explicit for its holder. The holder counts as in progress
-//!    until its end is public, and looks for locks made in its name after that.
+//! 1. A lock is asked for under the latch of the leaf that has the record, or would have it. What is granted
+//!    counts before the latch goes, so that a writer who latches the leaf next finds it: the tests that need
+//!    no mutex are sound.
+//! 2. Nobody waits with a latch. A request that has to wait is queued under the latch; the caller lets go,
+//!    calls [`Locker::wait`], descends again and asks again. Everything may have changed meanwhile.
+//! 3. Whoever has to wait for an implicit lock first makes it explicit for its holder. The holder counts as
+//!    in progress until its end is public, and looks for locks made in its name after that.
 //! 4. Waits that close a circle are found when the last of them begins.
 
 mod deadlock;

@@ -28,8 +28,8 @@ impl RowQueue {
         })
     }
 
-    /// Those that keep `trx` from `mode` if it stood at position `at`: conflicting locks of others, and conflicting
-    /// requests before it, unless they wait for `trx` itself.
+    /// Those that keep `trx` from `mode` if it stood at position `at`: conflicting locks of others, and
+    /// conflicting requests before it, unless they wait for `trx` itself.
     pub(super) fn blockers(&self, trx: TrxId, mode: LockMode, at: usize) -> impl Iterator<Item = TrxId> {
         self.requests.iter().enumerate().filter_map(move |(i, other)| {
             let conflicts = other.trx != trx && other.mode.conflicts(mode);

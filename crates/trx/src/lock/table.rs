@@ -99,8 +99,8 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// What its rollback would cost. Locks count from when they are explicit, which those of the members of a circle of
-    /// waits are.
+    /// What its rollback would cost. Locks count from when they are explicit, which those of the members of a
+    /// circle of waits are.
     pub(super) fn weight(&self) -> u64 {
         self.changes + self.rows.len() as u64
     }
@@ -200,8 +200,8 @@ impl LockTable {
     /// Gives up everything that `trx` has, and grants what waited for it. Its end is public already.
     #[inline]
     pub(crate) fn release(&self, trx: TrxId) {
-        // Sequentially consistent with `Locks::convert`: who makes a lock for `trx` is counted before it looks whether
-        // `trx` has ended.
+        // Sequentially consistent with `Locks::convert`: who makes a lock for `trx` is counted before it
+        // looks whether `trx` has ended.
         if self.owners.load(Ordering::SeqCst) != 0 {
             self.lock().release(trx);
         }
@@ -295,7 +295,8 @@ impl Locks<'_> {
         self.table.row_counters[hash as usize % ROW_COUNTERS].fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Takes the requests of `trx` out of the queues with `hash` that `which` picks, and grants what waited for them.
+    /// Takes the requests of `trx` out of the queues with `hash` that `which` picks, and grants what waited
+    /// for them.
     pub(super) fn remove(&mut self, hash: u64, trx: TrxId, which: impl Fn(&RowQueue, &Request) -> bool) {
         let Some(queues) = self.state.rows.get_mut(&hash) else { return };
         let mut granted = Vec::new();

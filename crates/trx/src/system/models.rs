@@ -1,4 +1,5 @@
-//! Commits, views and purge under the model checker. The rows' ids lie in atomics of their own: pages have latches.
+//! Commits, views and purge under the model checker. The rows' ids lie in atomics of their own: pages have
+//! latches.
 
 use base::sync::Latch;
 use base::sync::model::{JoinHandle, UnsafeCell, explore, spawn};

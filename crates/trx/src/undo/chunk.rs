@@ -59,7 +59,8 @@ struct Retired {
     swapped: usize,
 }
 
-/// All undo chunks, by number. The mutex of the swap file is taken before all others here, the lock of the chunks last.
+/// All undo chunks, by number. The mutex of the swap file is taken before all others here, the lock of the
+/// chunks last.
 #[derive(Debug, Default)]
 pub struct UndoStore {
     /// Index = chunk number - 1, so that no record has the address 0.
@@ -75,8 +76,9 @@ pub struct UndoStore {
 impl UndoStore {
     /// Reads the record at `ptr` into `record`; its key only `with_key`.
     ///
-    /// The caller's view is published (or it owns the record's transaction, or is purge before it frees), so the chunk
-    /// is there. Cost: a shared lock and the copy; for a chunk that was swapped and is not in the cache a read of 32 KiB.
+    /// The caller's view is published (or it owns the record's transaction, or is purge before it frees), so
+    /// the chunk is there. Cost: a shared lock and the copy; for a chunk that was swapped and is not in the
+    /// cache a read of 32 KiB.
     ///
     /// # Errors
     /// The chunk was swapped and cannot be read back.
@@ -109,8 +111,8 @@ impl UndoStore {
         Ok(())
     }
 
-    /// Frees retired chunks whose newest transaction `is_settled`, and with it the older ones of its session. Returns how
-    /// many were freed.
+    /// Frees retired chunks whose newest transaction `is_settled`, and with it the older ones of its session.
+    /// Returns how many were freed.
     pub fn free_where(&self, is_settled: impl Fn(TrxId) -> bool) -> usize {
         let mut slots = self.swap.slots();
         let mut retired = self.retired.lock();
@@ -139,8 +141,8 @@ impl UndoStore {
         self.retired.lock().chunks.front().is_some_and(|&(newest, _)| is_settled(newest))
     }
 
-    /// Writes the oldest chunks that nobody writes into to the swap file while memory has more than it may, and some more.
-    /// Latches: none may be held. Cost: up to a MiB is written, usually.
+    /// Writes the oldest chunks that nobody writes into to the swap file while memory has more than it may,
+    /// and some more. Latches: none may be held. Cost: up to a MiB is written, usually.
     ///
     /// # Errors
     /// Of the disk. What was not written stays in memory.
@@ -176,7 +178,8 @@ impl UndoStore {
         self.chunks.read().iter().filter(|place| !matches!(place, Place::Free)).count()
     }
 
-    /// Says where the swap file is to be made when it is needed; no file is there. Without it nothing is swapped.
+    /// Says where the swap file is to be made when it is needed; no file is there. Without it nothing is
+    /// swapped.
     pub fn swap_to(&self, disk: &Arc<dyn Disk>, path: PathBuf) {
         self.swap.place_at(disk, path);
         self.room.allow_swap();
@@ -203,7 +206,8 @@ impl UndoStore {
         self.room.is_crowded()
     }
 
-    /// Lets `log` ask those who want to change rows to look at [`UndoStore::has_room`] while there may be none.
+    /// Lets `log` ask those who want to change rows to look at [`UndoStore::has_room`] while there may be
+    /// none.
     pub fn ask_by(&self, log: &Arc<Log>) {
         self.room.ask_by(log);
     }
@@ -241,7 +245,8 @@ impl UndoStore {
         chunk
     }
 
-    /// The chunk `number`, for undo that a start puts back. `None`: it is there, or no chunk has such a number.
+    /// The chunk `number`, for undo that a start puts back. `None`: it is there, or no chunk has such a
+    /// number.
     pub(super) fn restore_chunk(&self, number: u32) -> Option<Arc<Chunk>> {
         let at = (number as usize).checked_sub(1).filter(|_| number <= RESTORED_CHUNKS_MAX)?;
         let mut chunks = self.chunks.write();
@@ -257,7 +262,8 @@ impl UndoStore {
         Some(chunk)
     }
 
-    /// The undo of all unfinished transactions is back: all other numbers can be given out. Nobody has asked for a chunk yet.
+    /// The undo of all unfinished transactions is back: all other numbers can be given out. Nobody has asked
+    /// for a chunk yet.
     pub fn end_restoring(&self) {
         let mut free: Vec<u32> = {
             let chunks = self.chunks.read();
@@ -292,7 +298,8 @@ pub struct UndoLog {
     parts: Vec<u8>,
     /// Where it stands how the transaction has ended.
     ids: Option<Arc<IdChunk>>,
-    /// The engine rolled the transaction back on its own (shutdown); the session learns of it at its next call.
+    /// The engine rolled the transaction back on its own (shutdown); the session learns of it at its next
+    /// call.
     abandoned: bool,
 }
 
@@ -332,14 +339,15 @@ impl UndoLog {
         self.newest = id;
     }
 
-    /// Appends a record, and its part to [`UndoLog::parts`]. Cost: a store per 8 bytes and the copy of key and image; a new
-    /// chunk every 32 KiB.
+    /// Appends a record, and its part to [`UndoLog::parts`]. Cost: a store per 8 bytes and the copy of key
+    /// and image; a new chunk every 32 KiB.
     #[inline]
     pub fn append(&mut self, undo: &NewUndo<'_>) -> UndoPtr {
         self.append_any::<SHORT_PART_ROOM>(undo)
     }
 
-    /// [`UndoLog::append`] of a record that consists of a key: less code, because nothing else has to be looked at.
+    /// [`UndoLog::append`] of a record that consists of a key: less code, because nothing else has to be
+    /// looked at.
     #[inline(never)]
     pub fn append_key(&mut self, kind: UndoKind, index: IndexId, flags: u8, key: &[u8]) -> UndoPtr {
         debug_assert!(kind != UndoKind::RowPatch, "a patch has an offset");
@@ -407,7 +415,8 @@ impl UndoLog {
         self.used = 0;
     }
 
-    /// Parts that have to be in the frame of the next change, or of the commit: undo of that change, compensation.
+    /// Parts that have to be in the frame of the next change, or of the commit: undo of that change,
+    /// compensation.
     #[inline]
     pub fn parts(&self) -> &[u8] {
         &self.parts
@@ -446,8 +455,9 @@ impl UndoLog {
         self.records
     }
 
-    /// Reads the newest record and steps behind it; false once `mark` is reached. The caller undoes what it says; the part
-    /// that says so is among [`UndoLog::parts`]. The words stay: readers may still follow pointers to them.
+    /// Reads the newest record and steps behind it; false once `mark` is reached. The caller undoes what it
+    /// says; the part that says so is among [`UndoLog::parts`]. The words stay: readers may still follow
+    /// pointers to them.
     ///
     /// # Errors
     /// The record was swapped and cannot be read back; nothing has happened.
@@ -462,8 +472,8 @@ impl UndoLog {
         Ok(true)
     }
 
-    /// Takes a [`UndoLog::pop`] back: the record, which was at `newest` when [`UndoLog::parts`] had `parts` bytes, could not be
-    /// undone. Nobody may come to think that it was.
+    /// Takes a [`UndoLog::pop`] back: the record, which was at `newest` when [`UndoLog::parts`] had `parts`
+    /// bytes, could not be undone. Nobody may come to think that it was.
     #[cold]
     pub fn take_back(&mut self, newest: UndoPtr, parts: usize) {
         self.last = newest;
@@ -475,7 +485,8 @@ impl UndoLog {
         self.needs_purge
     }
 
-    /// The commit is about to be appended to the log: who meets a change of the transaction waits for its number.
+    /// The commit is about to be appended to the log: who meets a change of the transaction waits for its
+    /// number.
     #[inline]
     pub fn begin_commit(&self) {
         if let Some(ids) = &self.ids {

@@ -56,8 +56,8 @@ impl NewUndo<'_> {
         out.extend_from_slice(self.image);
     }
 
-    /// [`NewUndo::push_part`] of a short record, whose key and image are these words: made in `N` bytes, which are enough, and
-    /// copied once.
+    /// [`NewUndo::push_part`] of a short record, whose key and image are these words: made in `N` bytes,
+    /// which are enough, and copied once.
     #[inline(always)]
     pub(super) fn push_short_part<const N: usize>(
         &self,

@@ -1,9 +1,10 @@
 //! Undo: what a transaction changed, newest first, and what was there before.
 //!
-//! Records live in chunks of 64-bit words. A row header holds the [`UndoPtr`] of the record with its before image; the
-//! records of one transaction are also linked backwards, which is the order of rollback. Words are atomics read and
-//! written relaxed: a reader comes by a pointer it found under a page latch, and the latch orders the writes. Old chunks go
-//! to a swap file when there are too many in memory, and are read back from there.
+//! Records live in chunks of 64-bit words. A row header holds the [`UndoPtr`] of the record with its before
+//! image; the records of one transaction are also linked backwards, which is the order of rollback. Words are
+//! atomics read and written relaxed: a reader comes by a pointer it found under a page latch, and the latch
+//! orders the writes. Old chunks go to a swap file when there are too many in memory, and are read back from
+//! there.
 
 use base::UndoPtr;
 

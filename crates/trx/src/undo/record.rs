@@ -30,7 +30,8 @@ pub enum UndoKind {
     RowImage = 2,
     /// Bytes of equal length were patched: flags, row header and the old bytes at an offset.
     RowPatch = 3,
-    /// A clustered record was delete-marked: flags and row header before; the rest of the payload did not change.
+    /// A clustered record was delete-marked: flags and row header before; the rest of the payload did not
+    /// change.
     RowDelete = 4,
     /// A secondary entry was inserted. Undone by removing it.
     EntryInsert = 5,
@@ -180,7 +181,8 @@ impl Default for UndoRecord {
 }
 
 impl UndoRecord {
-    /// Whether the record has what its kind needs. Records that the server wrote have; the bytes of a log may be anything.
+    /// Whether the record has what its kind needs. Records that the server wrote have; the bytes of a log may
+    /// be anything.
     pub fn is_complete(&self) -> bool {
         match self.kind {
             UndoKind::RowImage => self.image.len() >= ROW_HEADER_BYTES,

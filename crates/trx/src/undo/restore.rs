@@ -1,8 +1,9 @@
 //! Putting undo from the log back where it was.
 //!
-//! Row headers hold addresses of undo records, and the log has each record with its address. A start puts the records of
-//! unfinished transactions into chunks of the same numbers, at the same words, before any other chunk is made. A chunk is
-//! written by one session at a time, which leaves it to no other: a chunk has records of one unfinished transaction only.
+//! Row headers hold addresses of undo records, and the log has each record with its address. A start puts the
+//! records of unfinished transactions into chunks of the same numbers, at the same words, before any other
+//! chunk is made. A chunk is written by one session at a time, which leaves it to no other: a chunk has
+//! records of one unfinished transaction only.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,8 +26,8 @@ const BIT_WORDS: usize = CHUNK_WORDS / 64;
 /// Whose records are in a chunk, and a bit for each word at which one begins.
 type OfChunk = (TrxId, Box<[u64; BIT_WORDS]>);
 
-/// Where the records are that a start has put back: row headers that lead to them come from a disk. Memory: 512 bytes for each chunk
-/// of 32 KiB, beside the limit of undo, until the transactions are rolled back.
+/// Where the records are that a start has put back: row headers that lead to them come from a disk. Memory:
+/// 512 bytes for each chunk of 32 KiB, beside the limit of undo, until the transactions are rolled back.
 #[derive(Debug, Default)]
 pub(super) struct Restored {
     /// By number.
@@ -75,7 +76,8 @@ pub struct UndoRestorer<'s> {
 }
 
 impl UndoStore {
-    /// For the records of `trx`. Chunks are made with [`UndoStore::allocate`] only after [`UndoStore::end_restoring`].
+    /// For the records of `trx`. Chunks are made with [`UndoStore::allocate`] only after
+    /// [`UndoStore::end_restoring`].
     pub fn restorer(&self, trx: TrxId) -> UndoRestorer<'_> {
         UndoRestorer { store: self, trx, chunk: None, used: 0, restored: RestoredUndo::default() }
     }
@@ -99,7 +101,8 @@ impl UndoStore {
 }
 
 impl UndoRestorer<'_> {
-    /// Writes `record`, which follows `record.prev`, to `at`. Cost: as that of [`UndoLog::append`], without its log part.
+    /// Writes `record`, which follows `record.prev`, to `at`. Cost: as that of [`UndoLog::append`], without
+    /// its log part.
     ///
     /// # Errors
     /// [`Misplaced`]

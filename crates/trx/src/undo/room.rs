@@ -1,5 +1,5 @@
-//! How much undo there may be, in all and in memory. Who changes a row asks the log for admission anyway, and is asked to
-//! look here when a limit is passed: nobody else pays.
+//! How much undo there may be, in all and in memory. Who changes a row asks the log for admission anyway, and
+//! is asked to look here when a limit is passed: nobody else pays.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -112,7 +112,8 @@ impl Room {
             && self.can_swap.load(Ordering::Relaxed)
     }
 
-    /// Tells the log how it is. Of two who tell at once the later may be the one who knows less: who is asked tells again.
+    /// Tells the log how it is. Of two who tell at once the later may be the one who knows less: who is asked
+    /// tells again.
     pub(super) fn tell(&self) {
         let (chunks, max) = self.chunks();
         if let Some(log) = self.log.get() {

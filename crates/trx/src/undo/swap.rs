@@ -1,9 +1,9 @@
-//! The swap file: old chunks of undo that memory has no room for. Nobody needs it after a start, so that nothing of it is
-//! ever synced; what the log has, or a spill file, is what a start undoes from.
+//! The swap file: old chunks of undo that memory has no room for. Nobody needs it after a start, so that
+//! nothing of it is ever synced; what the log has, or a spill file, is what a start undoes from.
 //!
-//! The file is made of slots of a chunk's size, in no order. Which chunk lies where, and the checksum of its bytes, is
-//! known in memory alone: bytes that are not those written last are found whatever they are. A slot is free with its
-//! chunk, and the file is cut to nothing when the last chunk of it goes.
+//! The file is made of slots of a chunk's size, in no order. Which chunk lies where, and the checksum of its
+//! bytes, is known in memory alone: bytes that are not those written last are found whatever they are. A slot
+//! is free with its chunk, and the file is cut to nothing when the last chunk of it goes.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -132,8 +132,8 @@ impl Swap {
         Ok(self.file.get_or_init(|| file))
     }
 
-    /// The chunk `number` that was written to `slot`, and that nobody frees meanwhile. Cost: a look through the cache under its
-    /// mutex, or a read of 32 KiB.
+    /// The chunk `number` that was written to `slot`, and that nobody frees meanwhile. Cost: a look through
+    /// the cache under its mutex, or a read of 32 KiB.
     ///
     /// # Errors
     /// Of the disk; [`SwapError::Damaged`].

@@ -147,7 +147,8 @@ fn swapping() -> (Arc<UndoStore>, SimDisk) {
     (store, disk)
 }
 
-/// Appends records whose keys are `numbers`, each a quarter of a chunk, swapping whenever that can be; where they are.
+/// Appends records whose keys are `numbers`, each a quarter of a chunk, swapping whenever that can be; where
+/// they are.
 fn append_swapping(log: &mut UndoLog, store: &UndoStore, numbers: std::ops::Range<u32>) -> Vec<UndoPtr> {
     let append = |n: u32| {
         store.swap_out().unwrap();
@@ -193,7 +194,8 @@ fn slots_of_freed_chunks_are_used_again_and_the_file_is_cut_in_the_end() {
         log.begin(TrxId(id), &ids);
         let numbers = id as u32 * 1000..id as u32 * 1000 + 100;
         let places = append_swapping(&mut log, &store, numbers.clone());
-        // Those of the transaction before are gone, cached ones among them: their places have other records now.
+        // Those of the transaction before are gone, cached ones among them: their places have other records
+        // now.
         store.free_where(|newest| newest < TrxId(id));
         assert!(numbers.zip(places).all(|(n, place)| is_at(&store, place, n)), "transaction {id}");
         most = most.max(disk.used());

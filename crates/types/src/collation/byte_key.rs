@@ -2,7 +2,8 @@
 //!
 //! NO PAD: end = `00`; bytes `00` and `01` become `01 01` and `01 02`; all others stand for themselves.
 //!
-//! PAD SPACE: the end sorts as an endless run of spaces would, so what a space run sorts as depends on the byte after it:
+//! PAD SPACE: the end sorts as an endless run of spaces would, so what a space run sorts as depends on the
+//! byte after it:
 //!
 //! | key | stands for |
 //! |---|---|
@@ -59,8 +60,8 @@ fn append_no_pad_escaped(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends what the front of `key` stands for, and returns the length of the key, its end included. `mask` has been
-/// XORed to every byte of the key.
+/// Appends what the front of `key` stands for, and returns the length of the key, its end included. `mask`
+/// has been XORed to every byte of the key.
 #[inline]
 pub(crate) fn read_no_pad(key: &[u8], mask: u8, out: &mut Vec<u8>) -> usize {
     let end = memchr::memchr(NO_PAD_END ^ mask, key).unwrap_or(key.len());
@@ -129,7 +130,8 @@ pub(super) fn append_pad_space(bytes: &[u8], out: &mut Vec<u8>) {
     out.push(PAD_SPACE_END);
 }
 
-/// Appends the key, but for its end, of `bytes`, which does not end in a space. `weigh` keeps bytes up to the space.
+/// Appends the key, but for its end, of `bytes`, which does not end in a space. `weigh` keeps bytes up to the
+/// space.
 pub(super) fn append_pad_space_escaped(bytes: &[u8], weigh: impl Fn(u8) -> u8, out: &mut Vec<u8>) {
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
@@ -149,8 +151,8 @@ pub(super) fn append_pad_space_escaped(bytes: &[u8], weigh: impl Fn(u8) -> u8, o
     }
 }
 
-/// Appends what the front of `key` stands for, and returns the length of the key, its end included. `mask` has been
-/// XORed to every byte of the key.
+/// Appends what the front of `key` stands for, and returns the length of the key, its end included. `mask`
+/// has been XORed to every byte of the key.
 #[inline]
 pub(crate) fn read_pad_space(key: &[u8], mask: u8, out: &mut Vec<u8>) -> usize {
     let end = memchr::memchr(PAD_SPACE_END ^ mask, key).unwrap_or(key.len());

@@ -1,8 +1,9 @@
 //! Upper and lower case.
 //!
-//! UTF-8 follows Unicode 9's simple mappings (one character for one), as MySQL's 0900 collations do. Differences that
-//! are left: MySQL's older collations (`utf8mb4_general_ci`, `utf8mb4_bin`) lack some 770 rare mappings, and MySQL drops
-//! a character whose other case has more bytes than fit its buffer, which here it gets.
+//! UTF-8 follows Unicode 9's simple mappings (one character for one), as MySQL's 0900 collations do.
+//! Differences that are left: MySQL's older collations (`utf8mb4_general_ci`, `utf8mb4_bin`) lack some 770
+//! rare mappings, and MySQL drops a character whose other case has more bytes than fit its buffer, which here
+//! it gets.
 
 use super::{Charset, uca900, utf8};
 
@@ -44,7 +45,8 @@ fn map_utf8(mut bytes: &[u8], ascii: impl Fn(u8) -> u8, other: impl Fn(char) -> 
 }
 
 fn upper(c: char) -> char {
-    // Greek letters with a iota below: their full mapping has two characters, their simple one is the title case.
+    // Greek letters with a iota below: their full mapping has two characters, their simple one is the title
+    // case.
     let distance = match c {
         '\u{1f80}'..='\u{1f87}' | '\u{1f90}'..='\u{1f97}' | '\u{1fa0}'..='\u{1fa7}' => 8,
         '\u{1fb3}' | '\u{1fc3}' | '\u{1ff3}' => 9,

@@ -93,7 +93,8 @@ impl Charset {
         if self.is_utf8() { utf8::char_len(bytes) } else { bytes.len() }
     }
 
-    /// Byte offset of character number `index` in valid text; the length of `bytes` when there are not so many.
+    /// Byte offset of character number `index` in valid text; the length of `bytes` when there are not so
+    /// many.
     #[inline]
     pub fn byte_offset_of_char(self, bytes: &[u8], index: usize) -> usize {
         if self.is_utf8() { utf8::byte_offset_of_char(bytes, index) } else { index.min(bytes.len()) }

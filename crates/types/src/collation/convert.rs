@@ -13,8 +13,8 @@ pub enum Conversion {
     Lossy,
 }
 
-/// Appends `bytes` of the set `from` as text of the set `to`. To and from `binary`, bytes are copied: the caller of the
-/// latter must check them ([`Charset::first_invalid`]).
+/// Appends `bytes` of the set `from` as text of the set `to`. To and from `binary`, bytes are copied: the
+/// caller of the latter must check them ([`Charset::first_invalid`]).
 pub fn convert(from: Charset, to: Charset, bytes: &[u8], out: &mut Vec<u8>) -> Conversion {
     use Charset::{Ascii, Binary, Latin1, Utf8mb3, Utf8mb4};
     if from == to || from == Binary || to == Binary || is_ascii(bytes) {

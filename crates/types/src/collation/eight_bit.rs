@@ -85,8 +85,8 @@ pub(super) fn compare_bytes(a: &[u8], b: &[u8]) -> Ordering {
         .then_with(|| compare_to_spaces(&b[shared..]).reverse())
 }
 
-/// Order by the weights in `map`, the shorter string being followed by spaces. The space must be the only byte of its
-/// weight, and bytes must keep their side of it.
+/// Order by the weights in `map`, the shorter string being followed by spaces. The space must be the only
+/// byte of its weight, and bytes must keep their side of it.
 pub(super) fn compare(map: &[u8; 256], a: &[u8], b: &[u8]) -> Ordering {
     let same = common_prefix(a, b);
     let (a, b) = (&a[same..], &b[same..]);

@@ -1,7 +1,7 @@
 //! `utf8mb4_general_ci`: one weight per character, mostly its capital letter without marks.
 //!
-//! Weights are code points of the basic plane; characters beyond it all weigh [`SUPPLEMENTARY`]. A sort key is that of
-//! `utf8mb4_bin` for the string of the weights.
+//! Weights are code points of the basic plane; characters beyond it all weigh [`SUPPLEMENTARY`]. A sort key
+//! is that of `utf8mb4_bin` for the string of the weights.
 
 use std::cmp::Ordering;
 

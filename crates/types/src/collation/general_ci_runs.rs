@@ -1,7 +1,8 @@
-//! The characters whose `utf8mb4_general_ci` weight is not their own number, as MySQL's WEIGHT_STRING shows them.
+//! The characters whose `utf8mb4_general_ci` weight is not their own number, as MySQL's WEIGHT_STRING shows
+//! them.
 
-/// (first code point, characters, distance between them, 1 if all weigh the same and 0 if weights grow as the code
-/// points do, weight of the first).
+/// (first code point, characters, distance between them, 1 if all weigh the same and 0 if weights grow as the
+/// code points do, weight of the first).
 pub(super) const RUNS: [(u16, u8, u8, u8, u16); 269] = [
     (0x0061, 26, 1, 0, 0x0041),
     (0x00B5, 1, 1, 0, 0x039C),

@@ -65,8 +65,8 @@ enum Item {
 }
 
 impl LikePattern {
-    /// Compiles `pattern`, valid text of the collation's character set. `escape` makes the next character stand for
-    /// itself (a code point, or a byte in single-byte sets); `None`: there is no such character.
+    /// Compiles `pattern`, valid text of the collation's character set. `escape` makes the next character
+    /// stand for itself (a code point, or a byte in single-byte sets); `None`: there is no such character.
     pub fn new(pattern: &[u8], escape: Option<u32>, collation: &'static Collation) -> Self {
         let items = parse(pattern, escape, collation.charset);
         let plain = collation.is_binary() && !items.iter().any(|i| matches!(i, Item::One));
@@ -84,8 +84,9 @@ impl LikePattern {
         LikePattern { form, start, collation }
     }
 
-    /// Whether `text` is like the pattern. Cost: one pass over the text for most patterns; no allocation. Once the thread's
-    /// statement is to end ([`base::sync::interrupt`]), the answer for a long text means nothing.
+    /// Whether `text` is like the pattern. Cost: one pass over the text for most patterns; no allocation.
+    /// Once the thread's statement is to end ([`base::sync::interrupt`]), the answer for a long text means
+    /// nothing.
     pub fn matches(&self, text: &[u8]) -> bool {
         if self.start.as_ref().is_some_and(|start| text.starts_with(start)) {
             return true;
@@ -111,8 +112,8 @@ impl LikePattern {
         }
     }
 
-    /// The characters before the first `%` or `_` of `pattern`, written to `out` without escapes, and whether the whole
-    /// pattern is such text. An index range starts with them.
+    /// The characters before the first `%` or `_` of `pattern`, written to `out` without escapes, and whether
+    /// the whole pattern is such text. An index range starts with them.
     pub fn literal_prefix(pattern: &[u8], escape: Option<u32>, charset: Charset, out: &mut Vec<u8>) -> bool {
         for item in parse(pattern, escape, charset) {
             let Item::Literal(point) = item else { return false };

@@ -1,10 +1,11 @@
 //! Character sets and collations, by MySQL's names and numbers.
 //!
-//! A [`Collation`] compares strings of its [`Charset`] and makes sort keys of them. What is not listed here does not
-//! exist: look-ups return `None`, for which callers raise 1115 (character set) or 1273 (collation).
+//! A [`Collation`] compares strings of its [`Charset`] and makes sort keys of them. What is not listed here
+//! does not exist: look-ups return `None`, for which callers raise 1115 (character set) or 1273 (collation).
 //!
-//! Sort keys are part of the format of an index: a change of any weight or code needs a new [`Collation::version`].
-//! A key is self-delimiting: it ends in [`Collation::key_end`], a byte it does not hold elsewhere.
+//! Sort keys are part of the format of an index: a change of any weight or code needs a new
+//! [`Collation::version`]. A key is self-delimiting: it ends in [`Collation::key_end`], a byte it does not
+//! hold elsewhere.
 //!
 //! | collation | key of text without control characters |
 //! |---|---|
@@ -14,8 +15,9 @@
 //! | `latin1_swedish_ci`, `ascii_general_ci` | one byte per character |
 //! | `*_bin`, `binary` | the bytes, which can be read back (but for trailing spaces under PAD SPACE) |
 //!
-//! Concepts: [`registry`] lists collations, `byte_key` is the key format of bytes, `uca900`, `uca_pad`, `general_ci`
-//! and `eight_bit` hold weights, [`utf8`] reads characters, [`like`] matches patterns, [`convert()`] changes sets.
+//! Concepts: [`registry`] lists collations, `byte_key` is the key format of bytes, `uca900`, `uca_pad`,
+//! `general_ci` and `eight_bit` hold weights, [`utf8`] reads characters, [`like`] matches patterns,
+//! [`convert()`] changes sets.
 
 use std::fmt;
 
@@ -74,9 +76,10 @@ impl CollationId {
     /// `utf8mb4_0900_bin`.
     pub const UTF8MB4_0900_BIN: Self = Self(309);
 
-    /// The collation a connection gets that asks for this number in its handshake: itself if it is supported. Clients
-    /// send whatever their library has by default, so another collation of utf8mb4 or of utf8mb3 stands for the supported one
-    /// next to it. `None`: an unsupported character set, for which the server takes its default.
+    /// The collation a connection gets that asks for this number in its handshake: itself if it is supported.
+    /// Clients send whatever their library has by default, so another collation of utf8mb4 or of utf8mb3
+    /// stands for the supported one next to it. `None`: an unsupported character set, for which the server
+    /// takes its default.
     pub fn for_connection(self) -> Option<Self> {
         match self.0 {
             _ if self.collation().is_some() => Some(self),

@@ -39,7 +39,8 @@ pub(super) enum Weights {
     UcaPad(&'static uca_pad::Table),
 }
 
-/// An order of the strings of one character set. Get one by [`CollationId::collation`] or [`Collation::find`].
+/// An order of the strings of one character set. Get one by [`CollationId::collation`] or
+/// [`Collation::find`].
 #[derive(Debug)]
 pub struct Collation {
     /// MySQL's number.
@@ -73,7 +74,8 @@ impl Collation {
         })
     }
 
-    /// Number of this version of the weights, which an index keeps: keys of another version are not comparable.
+    /// Number of this version of the weights, which an index keeps: keys of another version are not
+    /// comparable.
     pub fn version(&self) -> u16 {
         1
     }
@@ -87,8 +89,8 @@ impl Collation {
         }
     }
 
-    /// Order of `a` and `b`, valid strings of the character set. No allocation. Once the thread's statement is to end
-    /// ([`base::sync::interrupt`]), the answer for long strings means nothing.
+    /// Order of `a` and `b`, valid strings of the character set. No allocation. Once the thread's statement
+    /// is to end ([`base::sync::interrupt`]), the answer for long strings means nothing.
     #[inline]
     pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         match (self.weights, self.pad) {
@@ -107,12 +109,13 @@ impl Collation {
         a == b || (!self.is_exact() && self.compare(a, b) == Ordering::Equal)
     }
 
-    /// Appends bytes whose `memcmp` order is this collation's order and whose equality is its equality. No such key is
-    /// a prefix of another, and each ends in [`Collation::key_end`], which is nowhere else in it. So keys can be
-    /// concatenated, skipped by `memchr`, and hashed for grouping and joining. Once the thread's statement is to end
-    /// ([`base::sync::interrupt`]), the key of a long string means nothing.
+    /// Appends bytes whose `memcmp` order is this collation's order and whose equality is its equality. No
+    /// such key is a prefix of another, and each ends in [`Collation::key_end`], which is nowhere else in it.
+    /// So keys can be concatenated, skipped by `memchr`, and hashed for grouping and joining. Once the
+    /// thread's statement is to end ([`base::sync::interrupt`]), the key of a long string means nothing.
     ///
-    /// Cost: ASCII text takes one key byte per character plus one (see docs of [`super`]); no allocation but `out`'s.
+    /// Cost: ASCII text takes one key byte per character plus one (see docs of [`super`]); no allocation but
+    /// `out`'s.
     #[inline]
     pub fn sort_key(&self, bytes: &[u8], out: &mut Vec<u8>) {
         match (self.weights, self.pad) {
@@ -157,8 +160,9 @@ impl Collation {
         matches!(self.weights, Weights::Bytes)
     }
 
-    /// Appends one byte for each byte of `bytes`, such that strings of single-byte characters are equal exactly if these
-    /// bytes are. False if `bytes` holds something else, a character without a weight, or characters of several weights.
+    /// Appends one byte for each byte of `bytes`, such that strings of single-byte characters are equal
+    /// exactly if these bytes are. False if `bytes` holds something else, a character without a weight, or
+    /// characters of several weights.
     pub fn append_folded(&self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
         match self.weights {
             Weights::Bytes => out.extend_from_slice(bytes),

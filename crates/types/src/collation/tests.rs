@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use super::*;
 
-/// Folds the weights of the code points of block `block` (4,096 of them) into one number: FNV-1a over the bytes of each
-/// character's WEIGHT_STRING and their count.
+/// Folds the weights of the code points of block `block` (4,096 of them) into one number: FNV-1a over the
+/// bytes of each character's WEIGHT_STRING and their count.
 fn block_checksum(collation: &Collation, block: u32) -> u64 {
     let mut hash = 0xCBF2_9CE4_8422_2325_u64;
     let mut fold = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);

@@ -1,8 +1,9 @@
 //! `utf8mb4_0900_ai_ci`: primary weights of UCA 9.0.0, NO PAD.
 //!
-//! A weight stands in keys as a *code*: a string of one to three bytes, none of them zero, no code being a prefix of
-//! another, in the order of the weights. Weights of ASCII characters have one byte. So ASCII text, and Latin text with
-//! accents, has a key as long as the text has characters. The key of a string is the codes of its weights, then a zero.
+//! A weight stands in keys as a *code*: a string of one to three bytes, none of them zero, no code being a
+//! prefix of another, in the order of the weights. Weights of ASCII characters have one byte. So ASCII text,
+//! and Latin text with accents, has a key as long as the text has characters. The key of a string is the
+//! codes of its weights, then a zero.
 //!
 //! Table (`uca900.bin`, made by `cargo xtask uca` from Unicode's data; see `LICENSE-UNICODE`), little-endian:
 //!
@@ -16,8 +17,8 @@
 //! | 256 P | page: 128 entries |
 //! | B | pool: at even offsets, one byte of length and the codes of several weights |
 //!
-//! Entry: 0 = ignorable; FFFF = no explicit weight; high byte below L = a code of that leading byte and the low byte,
-//! absent if zero; else L00 + half the pool offset.
+//! Entry: 0 = ignorable; FFFF = no explicit weight; high byte below L = a code of that leading byte and the
+//! low byte, absent if zero; else L00 + half the pool offset.
 
 use std::cmp::Ordering;
 
@@ -72,7 +73,8 @@ const fn entry(point: u32) -> u16 {
     u16_at(PAGES_AT + 256 * page + 2 * (point as usize & 0x7F))
 }
 
-/// The codes of one character: those in `queue`, from its highest byte to the last that is not zero, or else `pool`.
+/// The codes of one character: those in `queue`, from its highest byte to the last that is not zero, or else
+/// `pool`.
 #[derive(Clone, Copy)]
 struct Codes {
     queue: u64,
@@ -111,8 +113,9 @@ fn codes_of(point: u32) -> Codes {
     Codes { queue: 0, pool: &TABLE[at + 1..at + 1 + TABLE[at] as usize] }
 }
 
-/// Codes of a character without explicit weights: a Hangul syllable has those of its letters, another character two
-/// weights made of its number. MySQL takes the twelve code points after the last syllable for syllables as well.
+/// Codes of a character without explicit weights: a Hangul syllable has those of its letters, another
+/// character two weights made of its number. MySQL takes the twelve code points after the last syllable for
+/// syllables as well.
 fn implicit_codes(point: u32) -> u64 {
     if let 0xAC00..=0xD7AF = point {
         let syllable = point - 0xAC00;
@@ -138,7 +141,8 @@ fn implicit_codes(point: u32) -> u64 {
     queue
 }
 
-/// Leading weights of implicit pairs: Tangut's, those of the Han blocks, those of the last plane's unassigned.
+/// Leading weights of implicit pairs: Tangut's, those of the Han blocks, those of the last plane's
+/// unassigned.
 const FIRST_IMPLICIT_LEAD: u16 = 0xFB00;
 const LAST_IMPLICIT_LEAD: u16 = 0xFBC0 + (0x0010_FFFF_u32 >> 15) as u16;
 

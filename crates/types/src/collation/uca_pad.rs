@@ -1,6 +1,8 @@
-//! `utf8mb4_unicode_ci` and `utf8mb4_unicode_520_ci`, and those of utf8mb3: primary weights of UCA 4.0.0 and 5.2.0, PAD SPACE.
+//! `utf8mb4_unicode_ci` and `utf8mb4_unicode_520_ci`, and those of utf8mb3: primary weights of UCA 4.0.0 and
+//! 5.2.0, PAD SPACE.
 //!
-//! A key holds weights as *codes*. The end of a string sorts as an endless run of spaces would, as in `byte_key`:
+//! A key holds weights as *codes*. The end of a string sorts as an endless run of spaces would, as in
+//! `byte_key`:
 //!
 //! | code | weight |
 //! |---|---|
@@ -10,7 +12,8 @@
 //! | `20` | that of the space, in a run before a weight above the space |
 //! | `21 00` .. `FF FF` | above the space; the second byte is never `1F` |
 //!
-//! Table (`uca400.bin`, `uca520.bin`, made by `cargo xtask uca` from Unicode's data; see `LICENSE-UNICODE`), little-endian:
+//! Table (`uca400.bin`, `uca520.bin`, made by `cargo xtask uca` from Unicode's data; see `LICENSE-UNICODE`),
+//! little-endian:
 //!
 //! | bytes | field |
 //! |---|---|
@@ -192,8 +195,8 @@ impl Table {
         out.push(byte_key::PAD_SPACE_END);
     }
 
-    /// Appends a byte for each ASCII character, the same for the same weight. False at another character, or at one without a
-    /// weight.
+    /// Appends a byte for each ASCII character, the same for the same weight. False at another character, or
+    /// at one without a weight.
     pub(super) fn append_folded(&self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
         for &byte in bytes {
             let Some(&weight) = self.ascii.get(usize::from(byte)) else { return false };

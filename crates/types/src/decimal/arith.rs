@@ -24,7 +24,8 @@ impl Decimal {
         wide::mul(&self.mag, &wide::pow10(by))
     }
 
-    /// The signed digits at `scale`, not below the value's own, if that is cheap to tell and they fit 128 bits.
+    /// The signed digits at `scale`, not below the value's own, if that is cheap to tell and they fit 128
+    /// bits.
     #[inline]
     pub(super) fn units_at(&self, scale: u8) -> Option<i128> {
         let by = u32::from(scale - self.scale);
@@ -100,8 +101,8 @@ impl Decimal {
         Decimal::checked(neg, mag, MAX_SCALE)
     }
 
-    /// `self / rhs` with `increment` more fraction digits than `self` (at most 30), rounded half away from zero.
-    /// `Ok(None)` when `rhs` is 0.
+    /// `self / rhs` with `increment` more fraction digits than `self` (at most 30), rounded half away from
+    /// zero. `Ok(None)` when `rhs` is 0.
     pub fn checked_div(self, rhs: Decimal, increment: u8) -> Result<Option<Decimal>, DecimalOverflow> {
         if rhs.is_zero() {
             return Ok(None);
@@ -175,8 +176,8 @@ impl Decimal {
         self.negate().floor().negate()
     }
 
-    /// The value with exactly `scale` fraction digits: rounded half away from zero, or zeros added (`None` if those do
-    /// not fit).
+    /// The value with exactly `scale` fraction digits: rounded half away from zero, or zeros added (`None` if
+    /// those do not fit).
     pub fn rescale(self, scale: u8) -> Option<Decimal> {
         if scale <= self.scale {
             return Some(self.round(i32::from(scale)));

@@ -30,8 +30,8 @@ impl Decimal {
         Some(if self.neg { -mag } else { mag })
     }
 
-    /// The decimal that a double shows: its shortest digits that read back the same, as far as 30 fraction digits go.
-    /// `None` for values that do not fit; NaN and infinities among them.
+    /// The decimal that a double shows: its shortest digits that read back the same, as far as 30 fraction
+    /// digits go. `None` for values that do not fit; NaN and infinities among them.
     pub fn from_f64(value: f64) -> Option<Decimal> {
         if !value.is_finite() {
             return None;

@@ -28,8 +28,8 @@ impl Decimal {
         scan.build(text, MAX_SCALE)
     }
 
-    /// Reads all of `text` (surrounding white space allowed) as a literal, which keeps up to 65 fraction digits;
-    /// `None` if it is not a number or does not fit.
+    /// Reads all of `text` (surrounding white space allowed) as a literal, which keeps up to 65 fraction
+    /// digits; `None` if it is not a number or does not fit.
     pub fn parse(text: &[u8]) -> Option<Decimal> {
         let scan = Scan::of(text);
         if scan.digits == 0 {
@@ -147,7 +147,8 @@ impl Scan {
     }
 }
 
-/// The first 76 significant digits, how many those are, how many more there were and whether one of these is not zero.
+/// The first 76 significant digits, how many those are, how many more there were and whether one of these is
+/// not zero.
 fn gather_digits(text: &[u8]) -> (wide::U256, u32, i64, bool) {
     let mut mag = wide::U256::default();
     let (mut kept, mut dropped, mut dropped_nonzero) = (0u32, 0i64, false);

@@ -132,14 +132,16 @@ fn narrow(full: &U512) -> Option<U256> {
     (full[4] | full[5] | full[6] | full[7] == 0).then(|| [full[0], full[1], full[2], full[3]])
 }
 
-/// `a * b / 10^drop` and the remainder, `None` if the quotient is past 256 bits. `drop` is at most [`MAX_POW10`].
+/// `a * b / 10^drop` and the remainder, `None` if the quotient is past 256 bits. `drop` is at most
+/// [`MAX_POW10`].
 pub(super) fn mul_div_pow10(a: &U256, b: &U256, drop: u32) -> Option<(U256, U256)> {
     let full = mul_full(a, b);
     let (quotient, remainder) = div_full(&full, &pow10(drop));
     Some((narrow(&quotient)?, remainder))
 }
 
-/// `a * 10^shift / b` and the remainder, `b` not 0, `shift` at most [`MAX_POW10`]; `None` if the quotient is past 256 bits.
+/// `a * 10^shift / b` and the remainder, `b` not 0, `shift` at most [`MAX_POW10`]; `None` if the quotient is
+/// past 256 bits.
 pub(super) fn mul_pow10_div(a: &U256, shift: u32, b: &U256) -> Option<(U256, U256)> {
     let full = mul_full(a, &pow10(shift));
     let (quotient, remainder) = div_full(&full, b);
@@ -219,7 +221,8 @@ fn div_full(num: &U512, den: &U256) -> (U512, U256) {
     )
 }
 
-/// One quotient digit: estimates it from the leading digits, then multiplies and subtracts `v` from the window `u`.
+/// One quotient digit: estimates it from the leading digits, then multiplies and subtracts `v` from the
+/// window `u`.
 fn divide_step(u: &mut [u32], v: &[u32]) -> u32 {
     let n = v.len();
     let top = u64::from(u[n]) << 32 | u64::from(u[n - 1]);

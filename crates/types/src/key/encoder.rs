@@ -114,8 +114,9 @@ impl KeyEncoder {
         Extent::Whole
     }
 
-    /// Appends bytes that the parts of all values starting with `prefix` (storage bytes of a string) start with: with
-    /// [`super::successor`] this bounds the range of `LIKE 'prefix%'`, which may hold other values as well.
+    /// Appends bytes that the parts of all values starting with `prefix` (storage bytes of a string) start
+    /// with: with [`super::successor`] this bounds the range of `LIKE 'prefix%'`, which may hold other values
+    /// as well.
     pub fn append_prefix(&self, prefix: &[u8], out: &mut Vec<u8>) {
         if self.nullable {
             out.push(1 ^ self.mask);
@@ -195,8 +196,8 @@ impl KeyEncoder {
         }
     }
 
-    /// Appends the storage bytes of the part at the front of `key`, which is reversible; returns the part's length and
-    /// whether it is NULL, for which nothing is appended.
+    /// Appends the storage bytes of the part at the front of `key`, which is reversible; returns the part's
+    /// length and whether it is NULL, for which nothing is appended.
     #[inline]
     pub fn decode(&self, key: &[u8], out: &mut Vec<u8>) -> (usize, bool) {
         debug_assert!(self.is_reversible(), "a key part that cannot be read back");
@@ -226,8 +227,8 @@ impl KeyEncoder {
         (start + len, false)
     }
 
-    /// The integer in the part at the front of `key`, sign- or zero-extended to 64 bits; `None` is NULL. Only for parts
-    /// with [`KeyEncoder::is_integer`]. Cost: a load and a byte swap.
+    /// The integer in the part at the front of `key`, sign- or zero-extended to 64 bits; `None` is NULL. Only
+    /// for parts with [`KeyEncoder::is_integer`]. Cost: a load and a byte swap.
     #[inline(always)]
     pub fn decode_int(&self, key: &[u8]) -> Option<i64> {
         let Codec::Integer { width, signed } = self.codec else { return None };
@@ -238,7 +239,8 @@ impl KeyEncoder {
         Some(integer::value(&key[start..start + usize::from(width)], signed, self.mask))
     }
 
-    /// Whether the part holds an integer of up to 8 bytes (integers, YEAR, BIT, ENUM, SET, packed DATE, short DECIMAL).
+    /// Whether the part holds an integer of up to 8 bytes (integers, YEAR, BIT, ENUM, SET, packed DATE, short
+    /// DECIMAL).
     #[inline]
     pub fn is_integer(&self) -> bool {
         matches!(self.codec, Codec::Integer { width: ..=8, .. })

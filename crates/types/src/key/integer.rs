@@ -1,7 +1,7 @@
 //! Integers between storage (little-endian) and key (big-endian, sign bit flipped) form.
 
-/// Appends the key form of `storage`, a little-endian integer of 1..=32 bytes; `mask` is XORed to each byte, FF for a
-/// descending part.
+/// Appends the key form of `storage`, a little-endian integer of 1..=32 bytes; `mask` is XORed to each byte,
+/// FF for a descending part.
 #[inline]
 pub(super) fn append(storage: &[u8], signed: bool, mask: u8, out: &mut Vec<u8>) {
     let flip = flip(signed, mask);

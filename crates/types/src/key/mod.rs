@@ -1,7 +1,7 @@
 //! Normalised keys: byte strings whose `memcmp` order is the order of the values, what B-trees compare.
 //!
-//! A key is the concatenation of its parts. Each part delimits itself: no part's bytes are a proper prefix of another
-//! value's bytes for the same part, so that order and boundaries need no lengths.
+//! A key is the concatenation of its parts. Each part delimits itself: no part's bytes are a proper prefix of
+//! another value's bytes for the same part, so that order and boundaries need no lengths.
 //!
 //! | column | bytes of the part |
 //! |---|---|
@@ -12,14 +12,14 @@
 //! | BINARY | the bytes, filled up with zeros |
 //! | other strings | the collation's sort key: see [`crate::collation`] |
 //!
-//! Before that stands 01, or 00 for NULL, if the column is nullable; a NULL of fixed width is filled up with zeros.
-//! All bytes of a descending part are inverted.
+//! Before that stands 01, or 00 for NULL, if the column is nullable; a NULL of fixed width is filled up with
+//! zeros. All bytes of a descending part are inverted.
 //!
-//! A part is *reversible* when it gives the storage bytes back; then the record need not hold the column as well.
-//! Parts that are not reversible are cut at [`MAX_KEY_PART`] bytes. A cut part still sorts right against
-//! parts that differ within the limit, but values that only differ beyond it get the same bytes: whoever needs more
-//! compares the values themselves ([`Extent::Cut`]). The limit of 3,072 bytes on the columns of an index keeps all but
-//! freak strings of many-weight characters whole.
+//! A part is *reversible* when it gives the storage bytes back; then the record need not hold the column as
+//! well. Parts that are not reversible are cut at [`MAX_KEY_PART`] bytes. A cut part still sorts right
+//! against parts that differ within the limit, but values that only differ beyond it get the same bytes:
+//! whoever needs more compares the values themselves ([`Extent::Cut`]). The limit of 3,072 bytes on the
+//! columns of an index keeps all but freak strings of many-weight characters whole.
 
 mod encoder;
 mod integer;
@@ -49,15 +49,15 @@ impl KeyColumn {
         KeyColumn { ty, nullable: false, desc: false, prefix_len: None }
     }
 
-    /// Compiles the column to the code that makes its key parts. `None` when its type has no keys: that of a bare NULL,
-    /// or a string of an unsupported collation.
+    /// Compiles the column to the code that makes its key parts. `None` when its type has no keys: that of a
+    /// bare NULL, or a string of an unsupported collation.
     pub fn encoder(&self) -> Option<KeyEncoder> {
         KeyEncoder::new(self)
     }
 }
 
-/// Turns `key` into the least byte string above all that start with it: the end of the range of keys with these first
-/// bytes. `false`, and an empty `key`, if there is none.
+/// Turns `key` into the least byte string above all that start with it: the end of the range of keys with
+/// these first bytes. `false`, and an empty `key`, if there is none.
 pub fn successor(key: &mut Vec<u8>) -> bool {
     while let Some(last) = key.pop() {
         if last < 0xFF {

@@ -94,7 +94,8 @@ fn encode(column: &KeyColumn, storage: Option<&[u8]>) -> Vec<u8> {
     key
 }
 
-/// Checks two values of one column in all four forms of the column: order of keys, boundaries, and reading back.
+/// Checks two values of one column in all four forms of the column: order of keys, boundaries, and reading
+/// back.
 fn check_pair(ty: &SqlType, a: &[u8], b: &[u8], expected: Ordering) {
     for (nullable, desc) in [(false, false), (true, false), (false, true), (true, true)] {
         let column = KeyColumn { ty: ty.clone(), nullable, desc, prefix_len: None };
@@ -129,7 +130,8 @@ fn collation_and_texts() -> impl Strategy<Value = (&'static Collation, Vec<u8>, 
     })
 }
 
-/// The order by its definition: weights of each character, padded with those of spaces where spaces are padded.
+/// The order by its definition: weights of each character, padded with those of spaces where spaces are
+/// padded.
 fn compare_by_weights(collation: &Collation, a: &[u8], b: &[u8]) -> Ordering {
     let [mut x, mut y, mut space] = [a, b, b" "].map(|text| {
         let mut weights = Vec::new();

@@ -3,8 +3,8 @@
 use super::{LobSize, SqlType, TypeKind};
 
 impl SqlType {
-    /// Most characters of a value's text, by MySQL's rules. Of a number this is its display width, sign and point
-    /// included; of BIT its bits; of bytes, and of TEXT, their number.
+    /// Most characters of a value's text, by MySQL's rules. Of a number this is its display width, sign and
+    /// point included; of BIT its bits; of bytes, and of TEXT, their number.
     pub fn width(&self) -> u32 {
         let or = |default: u32| if self.length == 0 { default } else { self.length };
         let sign = u32::from(!self.unsigned);

@@ -15,7 +15,8 @@ const SIXTIETH_MAX: u64 = 59;
 /// Months of a packed moment's year, the zero month included.
 const MONTHS: u64 = 13;
 
-/// What storage bytes of a type are, beyond bytes of its width. What assignment stores satisfies it, and readers may rely on it.
+/// What storage bytes of a type are, beyond bytes of its width. What assignment stores satisfies it, and
+/// readers may rely on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueRule(Rule);
 

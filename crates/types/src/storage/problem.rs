@@ -6,7 +6,8 @@ use crate::{Date, SqlModes, TimeZone, Value};
 /// Settings of the session and statement that assignment depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct StoreContext<'a> {
-    /// Refuse what does not fit instead of adjusting it (STRICT_TRANS_TABLES or STRICT_ALL_TABLES, and no IGNORE).
+    /// Refuse what does not fit instead of adjusting it (STRICT_TRANS_TABLES or STRICT_ALL_TABLES, and no
+    /// IGNORE).
     pub strict: bool,
     /// The session's mode is strict, whatever the statement says.
     pub strict_mode: bool,

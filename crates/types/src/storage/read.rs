@@ -4,8 +4,8 @@ use super::{fraction_unit, fraction_width};
 use crate::temporal::unit_of;
 use crate::{Date, DateTime, Decimal, SqlType, Time, TimeZone, TypeKind, Value};
 
-/// The value whose storage bytes are `bytes`, borrowing from them and (ENUM, SET) from `ty`. TIMESTAMP is shown in `zone`.
-/// Cost: a few loads; DECIMAL and TIMESTAMP a little arithmetic; no allocation.
+/// The value whose storage bytes are `bytes`, borrowing from them and (ENUM, SET) from `ty`. TIMESTAMP is
+/// shown in `zone`. Cost: a few loads; DECIMAL and TIMESTAMP a little arithmetic; no allocation.
 ///
 /// # Panics
 /// If `bytes` is shorter than the type's fixed width.

@@ -49,8 +49,8 @@ pub fn store(
     fault.settle(ctx, value)
 }
 
-/// [`store`] of what needs no conversion: an integer that an integer column holds, ASCII text that a column of characters has
-/// room for. False: it is something else, and nothing was appended.
+/// [`store`] of what needs no conversion: an integer that an integer column holds, ASCII text that a column
+/// of characters has room for. False: it is something else, and nothing was appended.
 #[inline]
 pub fn store_plain(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> bool {
     let mut room = [0; 8];
@@ -86,7 +86,8 @@ impl PlainKind {
         }
     }
 
-    /// The storage bytes of such a value, text where it stands and an integer in `room`. `None`: it is something else.
+    /// The storage bytes of such a value, text where it stands and an integer in `room`. `None`: it is
+    /// something else.
     #[inline(always)]
     pub fn bytes<'b>(self, value: &Value<'b>, room: &'b mut [u8; 8]) -> Option<&'b [u8]> {
         match (self, value) {

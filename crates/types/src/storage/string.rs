@@ -31,7 +31,8 @@ pub(super) fn store_characters(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8
     fault
 }
 
-/// Whether any set of characters has this text, and a CHAR or VARCHAR of `chars` characters takes it as it is.
+/// Whether any set of characters has this text, and a CHAR or VARCHAR of `chars` characters takes it as it
+/// is.
 #[inline(always)]
 pub(super) fn is_plain(text: &[u8], chars: u32) -> bool {
     text.len() <= chars as usize && text.last() != Some(&b' ') && is_ascii(text)
@@ -89,7 +90,8 @@ pub(super) fn store_bytes(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) ->
 /// Characters of a double in a TEXT or BLOB.
 const LOB_DOUBLE_CHARS: u32 = 22;
 
-/// The text to store, and whether it shows the value: of a double it has as many digits as the column has room for.
+/// The text to store, and whether it shows the value: of a double it has as many digits as the column has
+/// room for.
 fn text_for<'b>(ty: &SqlType, value: &Value<'b>, scratch: &'b mut Vec<u8>) -> (&'b [u8], bool) {
     match *value {
         Value::Double(v) => {

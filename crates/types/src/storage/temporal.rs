@@ -19,7 +19,8 @@ const DATE_NUMBERS: std::ops::RangeInclusive<i64> = 1..=99_991_231;
 /// The greatest number with the digits of a date and time.
 const NUMBER_MAX: i64 = 99_999_999_999_999;
 
-/// The first delimiter that MySQL deprecates in a text that is read as a date or time for a column of type `ty`.
+/// The first delimiter that MySQL deprecates in a text that is read as a date or time for a column of type
+/// `ty`.
 #[inline]
 pub fn odd_delimiter(ty: &SqlType, value: &Value<'_>, ctx: &StoreContext<'_>) -> Option<OddDelimiter> {
     let Value::Bytes { data, .. } = value else { return None };
@@ -131,8 +132,8 @@ fn moment_of(value: &Value<'_>, fsp: u8, name: &'static str, ctx: &StoreContext<
     }
 }
 
-/// A number that is neither too small nor too large for a date, and is none, is no date; the others are out of range, and so is
-/// zero where the mode refuses it. A date has no fraction.
+/// A number that is neither too small nor too large for a date, and is none, is no date; the others are out
+/// of range, and so is zero where the mode refuses it. A date has no fraction.
 fn moment_of_number(
     value: &Value<'_>,
     fsp: u8,
@@ -184,7 +185,8 @@ fn moment_of_text(text: &[u8], fsp: u8, name: &'static str, ctx: &StoreContext<'
     (moment, if parsed.truncated { Fault::Temporal(name) } else { Fault::None })
 }
 
-/// A date that the calendar or the mode refuses is out of range, and so is the number zero; anything else is no date at all.
+/// A date that the calendar or the mode refuses is out of range, and so is the number zero; anything else is
+/// no date at all.
 fn refusal(text: &[u8], name: &'static str) -> Fault {
     if text.starts_with(b"0") && text.iter().all(|b| matches!(b, b'0' | b'.')) {
         return Fault::TemporalRange(name);
@@ -248,8 +250,8 @@ fn has_offset(value: &Value<'_>) -> bool {
     DateTime::parse(data, DateFlags::default()).is_some_and(|parsed| parsed.offset.is_some())
 }
 
-/// What is wrong with a text whose digits no part of a time holds: as many as a date and time has are none, and a part past 32 bits
-/// quietly makes zero of the whole.
+/// What is wrong with a text whose digits no part of a time holds: as many as a date and time has are none,
+/// and a part past 32 bits quietly makes zero of the whole.
 #[cold]
 fn beyond_parts(text: &[u8]) -> Option<Fault> {
     let text = text.trim_ascii_start();
@@ -272,8 +274,8 @@ fn beyond_parts(text: &[u8]) -> Option<Fault> {
     clock.split(|b| matches!(b, b':' | b' ')).any(is_too_large).then_some(Fault::None)
 }
 
-/// Minutes or seconds past 59 are out of range. A lone sign and numbers with an exponent quietly count as zero.
-/// Anything else is no time at all.
+/// Minutes or seconds past 59 are out of range. A lone sign and numbers with an exponent quietly count as
+/// zero. Anything else is no time at all.
 fn refused_time(text: &[u8]) -> Fault {
     let text = text.trim_ascii();
     let last = text.rsplit(|b| *b == b':').next().unwrap_or_default();

@@ -3,8 +3,8 @@
 /// Largest day number: 9999-12-31.
 pub(crate) const MAX_DAY_NUMBER: i64 = 3_652_424;
 
-/// A date `year-month-day`; any part may be zero ("zero date"), and under `ALLOW_INVALID_DATES` the day may be up to 31 in
-/// every month. Packed `year << 9 | month << 5 | day`, so the order is chronological.
+/// A date `year-month-day`; any part may be zero ("zero date"), and under `ALLOW_INVALID_DATES` the day may
+/// be up to 31 in every month. Packed `year << 9 | month << 5 | day`, so the order is chronological.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date(u32);
 
@@ -77,7 +77,8 @@ impl Date {
         sum + leap_base.div_euclid(4).max(0) - centuries
     }
 
-    /// The date with this day number; `0000-00-00` for numbers up to 365, as FROM_DAYS has it, and past 9999-12-31.
+    /// The date with this day number; `0000-00-00` for numbers up to 365, as FROM_DAYS has it, and past
+    /// 9999-12-31.
     pub fn from_day_number(number: i64) -> Date {
         if number <= 365 || number > MAX_DAY_NUMBER {
             return Date::ZERO;

@@ -3,8 +3,9 @@
 use super::date::MAX_DAY_NUMBER;
 use super::{Date, MICROS_PER_DAY, MICROS_PER_SECOND, Time, round_micros, truncate_micros, unit_of};
 
-/// `date`, `hour:minute:second.micro`. Packed `ym << 42 | day << 37 | hour << 32 | minute << 26 | second << 20 | micro`
-/// with `ym = year * 13 + month`, so the order is chronological.
+/// `date`, `hour:minute:second.micro`. Packed
+/// `ym << 42 | day << 37 | hour << 32 | minute << 26 | second << 20 | micro` with `ym = year * 13 + month`,
+/// so the order is chronological.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DateTime(u64);
 
@@ -33,8 +34,8 @@ impl DateTime {
         DateTime::new(date, 0, 0, 0, 0)
     }
 
-    /// The moment `time` (any span) after midnight of `date`; `None` out of range or for a date with zero parts and a
-    /// span outside one day.
+    /// The moment `time` (any span) after midnight of `date`; `None` out of range or for a date with zero
+    /// parts and a span outside one day.
     pub fn from_date_and_time(date: Date, time: Time) -> Option<DateTime> {
         if (0..MICROS_PER_DAY).contains(&time.micros()) {
             return Some(DateTime::with_micros_of_day(date, time.micros()));
@@ -44,7 +45,8 @@ impl DateTime {
         )
     }
 
-    /// Whole seconds packed as in storage: `ym << 22 | day << 17 | hour << 12 | minute << 6 | second`, 40 bits.
+    /// Whole seconds packed as in storage: `ym << 22 | day << 17 | hour << 12 | minute << 6 | second`, 40
+    /// bits.
     #[inline]
     pub const fn packed_seconds(self) -> u64 {
         self.0 >> MICRO_BITS
@@ -130,8 +132,8 @@ impl DateTime {
         Some(DateTime::with_micros_of_day(date, micros.rem_euclid(i128::from(MICROS_PER_DAY)) as i64))
     }
 
-    /// Rounded half up to `fsp` digits, carrying into seconds and date; `None` past 9999-12-31, and where a date with
-    /// zero parts or a day that does not exist would have to carry.
+    /// Rounded half up to `fsp` digits, carrying into seconds and date; `None` past 9999-12-31, and where a
+    /// date with zero parts or a day that does not exist would have to carry.
     pub fn round(self, fsp: u8) -> Option<DateTime> {
         if i64::from(self.micro()) % unit_of(fsp) == 0 {
             return Some(self);

@@ -22,8 +22,8 @@ impl OddDelimiter {
         OddDelimiter { delimiter: text[position], position, standard }
     }
 
-    /// The first odd delimiter of a date, or of a date and time, as far as `text` is read as one. Cost: a few comparisons
-    /// for a text in the standard form.
+    /// The first odd delimiter of a date, or of a date and time, as far as `text` is read as one. Cost: a few
+    /// comparisons for a text in the standard form.
     #[inline]
     pub fn of_date(text: &[u8]) -> Option<OddDelimiter> {
         if is_standard_shape(text) { None } else { scan(text) }

@@ -1,4 +1,5 @@
-//! Dates and times to text: `YYYY-MM-DD`, `[-]hh:mm:ss[.frac]`, both joined by a space. No allocation beyond the output.
+//! Dates and times to text: `YYYY-MM-DD`, `[-]hh:mm:ss[.frac]`, both joined by a space. No allocation beyond
+//! the output.
 
 use super::{Date, DateTime, Time};
 

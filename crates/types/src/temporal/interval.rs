@@ -97,7 +97,8 @@ impl IntervalUnit {
 }
 
 impl Interval {
-    /// `count` of a single unit (or of the last part of a compound one); `None` past the range of the arithmetic.
+    /// `count` of a single unit (or of the last part of a compound one); `None` past the range of the
+    /// arithmetic.
     pub fn from_count(count: i64, unit: IntervalUnit) -> Option<Interval> {
         let weight = unit.parts().last().copied()?;
         Some(unit.wrap(count.checked_mul(weight)?))
@@ -108,9 +109,9 @@ impl Interval {
         Interval::Micros(micros)
     }
 
-    /// Reads the text of a compound unit (`'1:30' MINUTE_SECOND`): numbers parted by any non-digits, missing leading
-    /// parts are zero, a last microsecond part is a fraction. `None` past the range of the arithmetic or with more
-    /// parts than the unit has.
+    /// Reads the text of a compound unit (`'1:30' MINUTE_SECOND`): numbers parted by any non-digits, missing
+    /// leading parts are zero, a last microsecond part is a fraction. `None` past the range of the arithmetic
+    /// or with more parts than the unit has.
     pub fn parse(text: &[u8], unit: IntervalUnit) -> Option<Interval> {
         let weights = unit.parts();
         let text = text.trim_ascii();

@@ -1,7 +1,7 @@
 //! MySQL's loose date and time literals, from text and from numbers.
 //!
-//! Text comes delimited (`2024-1-2 3:4:5.6`, any punctuation) or compact (`20240102030405`); two-digit years mean
-//! 1970..=2069. A result says whether something was left over, so that the caller may warn or refuse.
+//! Text comes delimited (`2024-1-2 3:4:5.6`, any punctuation) or compact (`20240102030405`); two-digit years
+//! mean 1970..=2069. A result says whether something was left over, so that the caller may warn or refuse.
 
 use super::date::days_in_month;
 use super::time::Time;
@@ -114,8 +114,8 @@ impl DateTime {
         }
     }
 
-    /// Reads `YYMMDD`, `YYYYMMDD`, `YYMMDDhhmmss` or `YYYYMMDDhhmmss` from a number and its fraction in microseconds
-    /// (of the same sign).
+    /// Reads `YYMMDD`, `YYYYMMDD`, `YYMMDDhhmmss` or `YYYYMMDDhhmmss` from a number and its fraction in
+    /// microseconds (of the same sign).
     pub fn from_number(number: i64, micro: i32, flags: DateFlags) -> Option<Parsed> {
         if micro < 0 {
             return None;
@@ -143,8 +143,8 @@ impl DateTime {
 }
 
 impl Date {
-    /// Reads `YYMMDD` or `YYYYMMDD`, alone or before `hhmmss`, from a number. Missing parts are zero: 5 is a day of the year
-    /// 2000 without a month.
+    /// Reads `YYMMDD` or `YYYYMMDD`, alone or before `hhmmss`, from a number. Missing parts are zero: 5 is a
+    /// day of the year 2000 without a month.
     pub fn from_number(number: i64, flags: DateFlags) -> Option<Date> {
         const FIRST_WITH_TIME: i64 = 100_000_000;
         const END: i64 = 100_000_000_000_000;
@@ -163,8 +163,8 @@ impl Date {
 }
 
 impl Time {
-    /// Reads `[-][D ]hh:mm[:ss[.frac]]`, `hhmmss`, or a full date and time (whose date is dropped). `None` if the text
-    /// is no time or its minutes or seconds pass 59.
+    /// Reads `[-][D ]hh:mm[:ss[.frac]]`, `hhmmss`, or a full date and time (whose date is dropped). `None` if
+    /// the text is no time or its minutes or seconds pass 59.
     pub fn parse(text: &[u8]) -> Option<ParsedTime> {
         parse_time(text)
     }
@@ -213,8 +213,8 @@ impl Time {
     }
 }
 
-/// Exactly `YYYY-MM-DD` or `YYYY-MM-DD hh:mm:ss` with all parts in range: what programs write, read without the rules
-/// for everything else.
+/// Exactly `YYYY-MM-DD` or `YYYY-MM-DD hh:mm:ss` with all parts in range: what programs write, read without
+/// the rules for everything else.
 fn parse_canonical(text: &[u8]) -> Option<Parsed> {
     let (date, clock) = match text.len() {
         10 => (text, None),

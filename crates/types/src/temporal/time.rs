@@ -1,4 +1,5 @@
-//! Times of day and spans: `-838:59:59.999999` to `838:59:59.999999` in text, `.000000` at the ends once stored.
+//! Times of day and spans: `-838:59:59.999999` to `838:59:59.999999` in text, `.000000` at the ends once
+//! stored.
 
 use super::{MICROS_PER_SECOND, round_micros, truncate_micros};
 

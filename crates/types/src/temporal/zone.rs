@@ -44,8 +44,8 @@ impl TimeZone {
         TimeZone { name: "SYSTEM".into(), rules: Rules::of(jiff::tz::TimeZone::system()) }
     }
 
-    /// The zone that `SET time_zone` accepts by this name: `SYSTEM`, `+hh:mm`, `-hh:mm` or a name of the tz database.
-    /// `None` if there is none.
+    /// The zone that `SET time_zone` accepts by this name: `SYSTEM`, `+hh:mm`, `-hh:mm` or a name of the tz
+    /// database. `None` if there is none.
     pub fn from_name(name: &str) -> Option<TimeZone> {
         if name.eq_ignore_ascii_case("SYSTEM") {
             return Some(TimeZone::system());
@@ -83,7 +83,8 @@ impl TimeZone {
         DateTime::new(date, hour, minute, (second % 60) as u8, micro)
     }
 
-    /// How this zone shows the moment that is `local` in a zone `offset` seconds east of UTC; `None` outside years 1..=9999.
+    /// How this zone shows the moment that is `local` in a zone `offset` seconds east of UTC; `None` outside
+    /// years 1..=9999.
     pub fn show_offset(&self, local: DateTime, offset: i32) -> Option<DateTime> {
         let days = local.date().day_number() - UNIX_DAY;
         let seconds = days * 86_400 + local.micros_of_day() / 1_000_000 - i64::from(offset);
@@ -91,8 +92,8 @@ impl TimeZone {
         (!shown.is_zero()).then_some(shown)
     }
 
-    /// The moment of a local time that exists in the calendar. Of two moments (clocks set back) the earlier; for a time
-    /// skipped by a clock change, the moment of the change.
+    /// The moment of a local time that exists in the calendar. Of two moments (clocks set back) the earlier;
+    /// for a time skipped by a clock change, the moment of the change.
     pub fn to_unix(&self, local: DateTime) -> LocalTime {
         let as_utc =
             (local.date().day_number() - UNIX_DAY) * 86_400 + local.micros_of_day().div_euclid(1_000_000);

@@ -30,8 +30,8 @@ impl Value<'_> {
         }
     }
 
-    /// The bytes of the value's text as a message shows that takes them for its own: up to a NUL, with a question mark
-    /// for each byte that is no character.
+    /// The bytes of the value's text as a message shows that takes them for its own: up to a NUL, with a
+    /// question mark for each byte that is no character.
     #[cold]
     pub fn raw_message_text(&self) -> String {
         let mut scratch = Vec::new();
@@ -45,8 +45,9 @@ impl Value<'_> {
     }
 }
 
-/// As much of a string as a message shows: up to a NUL, with a question mark for characters beyond the basic plane, which
-/// MySQL's messages cannot hold. Bytes of no character set are `\xNN` where they are no printable ASCII.
+/// As much of a string as a message shows: up to a NUL, with a question mark for characters beyond the basic
+/// plane, which MySQL's messages cannot hold. Bytes of no character set are `\xNN` where they are no
+/// printable ASCII.
 #[cold]
 pub fn bytes_for_message(bytes: &[u8], charset: Charset) -> String {
     if charset == Charset::Binary {

@@ -38,9 +38,9 @@ impl<T> Converted<T> {
 }
 
 impl Value<'_> {
-    /// The value as a signed integer, as CAST(... AS SIGNED) sees it: fractions of numbers are rounded (DOUBLE half to
-    /// even, DECIMAL half away from zero), text is read up to the first character that is no digit.
-    /// An unsigned value above the range gives its two's complement without a loss, as CAST does.
+    /// The value as a signed integer, as CAST(... AS SIGNED) sees it: fractions of numbers are rounded
+    /// (DOUBLE half to even, DECIMAL half away from zero), text is read up to the first character that is no
+    /// digit. An unsigned value above the range gives its two's complement without a loss, as CAST does.
     pub fn to_i64(&self) -> Converted<i64> {
         match *self {
             Value::Int(v) => Converted::exact(v),
@@ -110,7 +110,8 @@ impl Value<'_> {
         }
     }
 
-    /// The value as an exact decimal; temporal values with their fraction digits. A double shows its shortest digits.
+    /// The value as an exact decimal; temporal values with their fraction digits. A double shows its shortest
+    /// digits.
     pub fn to_decimal(&self) -> Converted<Decimal> {
         match *self {
             Value::Int(v) => Converted::exact(Decimal::from(v)),
@@ -211,7 +212,8 @@ fn text_to_decimal(text: &[u8]) -> Converted<Decimal> {
 const DIGITS_PAST_EVERY_BOUND: usize = 21;
 
 /// Reads the integer at the front of `text`: white space, sign, digits; nothing else, no rounding. Outside
-/// `i64::MIN..=u64::MAX` the nearest bound stands (both of which MySQL's CAST shows as -1 or the least integer).
+/// `i64::MIN..=u64::MAX` the nearest bound stands (both of which MySQL's CAST shows as -1 or the least
+/// integer).
 pub fn integer_prefix(text: &[u8]) -> Converted<i128> {
     let start = count_while(text, |b| b.is_ascii_whitespace());
     let neg = text.get(start) == Some(&b'-');
@@ -235,9 +237,9 @@ pub fn integer_prefix(text: &[u8]) -> Converted<i128> {
     Converted { value: clipped, loss }
 }
 
-/// Reads the number at the front of `text` and rounds it half away from zero to an integer, as assignment to an integer
-/// column does: `1e2` is 100, `2.5` is 3. The second part is how many bytes were read, 0 if no number stands there.
-/// Far outside the range of integers a value past every bound stands.
+/// Reads the number at the front of `text` and rounds it half away from zero to an integer, as assignment to
+/// an integer column does: `1e2` is 100, `2.5` is 3. The second part is how many bytes were read, 0 if no
+/// number stands there. Far outside the range of integers a value past every bound stands.
 pub fn round_text_to_i128(text: &[u8]) -> (i128, usize) {
     let parsed = Decimal::parse_prefix(text);
     let bound = i128::MAX / 2;
@@ -253,7 +255,8 @@ pub fn round_text_to_i128(text: &[u8]) -> (i128, usize) {
     (value.unwrap_or(if parsed.value.is_negative() { -bound } else { bound }), consumed)
 }
 
-/// Reads the double at the front of `text` and how many bytes it took (0: none). Past the range the largest double stands.
+/// Reads the double at the front of `text` and how many bytes it took (0: none). Past the range the largest
+/// double stands.
 pub fn double_prefix(text: &[u8]) -> (Converted<f64>, usize) {
     let start = count_while(text, |b| b.is_ascii_whitespace());
     let mut at = start + usize::from(matches!(text.get(start), Some(b'-' | b'+')));

@@ -1,5 +1,5 @@
-//! DOUBLE and FLOAT as text: as many digits as are needed to read the number back (FLOAT: at most 6), plain notation
-//! while the point stands within 15 places, else `1.5e16`.
+//! DOUBLE and FLOAT as text: as many digits as are needed to read the number back (FLOAT: at most 6), plain
+//! notation while the point stands within 15 places, else `1.5e16`.
 
 use std::io::Write;
 
@@ -22,11 +22,12 @@ pub fn write_double(value: f64, out: &mut Vec<u8>) {
     write_digits(&Digits::of(text.as_bytes()), out);
 }
 
-/// Rooms of fewer characters than this get digits of the exact value, which a subnormal number has more of than it needs.
+/// Rooms of fewer characters than this get digits of the exact value, which a subnormal number has more of
+/// than it needs.
 const SHORTEST_ROOM_MIN: usize = 15;
 
-/// Appends a DOUBLE with as many digits as fit `room` characters, in the notation that shows more of them. Returns false if not one
-/// digit fits; the text may be too long then. A fraction that is rounded is no loss.
+/// Appends a DOUBLE with as many digits as fit `room` characters, in the notation that shows more of them.
+/// Returns false if not one digit fits; the text may be too long then. A fraction that is rounded is no loss.
 pub fn write_double_within(value: f64, room: usize, out: &mut Vec<u8>) -> bool {
     let start = out.len();
     let digits_room = room - usize::from(value.is_sign_negative()).min(room);
@@ -59,7 +60,8 @@ fn rounded(value: f64, count: usize) -> Digits {
     Digits::of(write_exact(value, count.clamp(1, 17) - 1, &mut exact))
 }
 
-/// Whether plain notation within `room` characters, without the sign, shows at least as many digits of `number` as the exponent form.
+/// Whether plain notation within `room` characters, without the sign, shows at least as many digits of
+/// `number` as the exponent form.
 fn is_plain_within(number: &Digits, room: i32) -> bool {
     if !is_plain(number) {
         return false;
@@ -143,8 +145,8 @@ pub fn write_float(value: f32, out: &mut Vec<u8>) {
     write_digits(&Digits::of(write_exact(f64::from(value), 5, &mut exact)), out);
 }
 
-/// Appends a FLOAT or DOUBLE with a fixed number of fraction digits: the fewest digits that read back the same, and zeros
-/// behind them; where these have more fraction digits, the exact value is rounded.
+/// Appends a FLOAT or DOUBLE with a fixed number of fraction digits: the fewest digits that read back the
+/// same, and zeros behind them; where these have more fraction digits, the exact value is rounded.
 pub fn write_double_fixed(value: f64, decimals: u8, out: &mut Vec<u8>) {
     let value = if value.is_finite() { value } else { 0.0 };
     let mut buffer = ryu::Buffer::new();
@@ -156,7 +158,8 @@ pub fn write_double_fixed(value: f64, decimals: u8, out: &mut Vec<u8>) {
     let _ = write!(out, "{value:.*}", usize::from(decimals));
 }
 
-/// Appends a number in plain notation with zeros up to `decimals` fraction digits, which are at least its own.
+/// Appends a number in plain notation with zeros up to `decimals` fraction digits, which are at least its
+/// own.
 fn write_padded(number: &Digits, decimals: usize, out: &mut Vec<u8>) {
     let digits = &number.ascii[..number.count];
     let whole = if digits.is_empty() { 0 } else { number.decpt.max(0) as usize };

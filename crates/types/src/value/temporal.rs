@@ -8,8 +8,8 @@ use crate::{Date, DateTime, Decimal, Time};
 const FIRST_WITH_TIME: i64 = 101_000_000;
 
 impl Value<'_> {
-    /// The value as a date and time with microseconds. `None` if it is none ("Incorrect datetime value") or NULL.
-    /// A TIME counts from midnight of `today`; a YEAR is its first day.
+    /// The value as a date and time with microseconds. `None` if it is none ("Incorrect datetime value") or
+    /// NULL. A TIME counts from midnight of `today`; a YEAR is its first day.
     pub fn to_datetime(&self, flags: DateFlags, today: Date) -> Option<Converted<DateTime>> {
         match *self {
             Value::Null => None,
@@ -57,8 +57,8 @@ impl Value<'_> {
         Some(Converted { value: parsed.to_fsp(6, false), loss })
     }
 
-    /// A number as its integer part and its fraction in microseconds, both of its sign, for the numeric literals of dates, and whether
-    /// the rest is half a microsecond or more. `None` past i64.
+    /// A number as its integer part and its fraction in microseconds, both of its sign, for the numeric
+    /// literals of dates, and whether the rest is half a microsecond or more. `None` past i64.
     pub(crate) fn number_and_micro(&self) -> Option<(i64, i32, bool)> {
         let decimal = match *self {
             Value::Int(v) => return Some((v, 0, false)),

@@ -92,7 +92,8 @@ impl Credential {
         Credential { plugin, secret }
     }
 
-    /// Hashes `password` (IDENTIFIED BY). An empty password gives [`Credential::empty`]. Cost: some milliseconds.
+    /// Hashes `password` (IDENTIFIED BY). An empty password gives [`Credential::empty`]. Cost: some
+    /// milliseconds.
     pub fn from_password(plugin: AuthPlugin, password: Password<'_>) -> Result<Self, CredentialError> {
         if password.bytes().is_empty() {
             return Ok(Credential::empty(plugin));
@@ -155,8 +156,8 @@ impl Credential {
         self.accepts_after(password, 0)
     }
 
-    /// As [`Credential::accepts_password`], with the work of at least `rounds_run` rounds where SHA-crypt is used. Cost: about
-    /// 0.5 ms for 1,000 rounds.
+    /// As [`Credential::accepts_password`], with the work of at least `rounds_run` rounds where SHA-crypt is
+    /// used. Cost: about 0.5 ms for 1,000 rounds.
     pub(super) fn accepts_after(&self, password: Password<'_>, rounds_run: u32) -> bool {
         match &self.secret {
             Secret::Empty => password.bytes().is_empty(),

@@ -22,7 +22,8 @@ const PUBLIC_KEY_REQUESTS: [u8; 2] = [0x01, 0x02];
 pub enum Step {
     /// Send what was written, read a packet, call [`Exchange::resume`].
     Read,
-    /// The password is right; OK is to follow. Holds what to cache for fast answers, after a full authentication.
+    /// The password is right; OK is to follow. Holds what to cache for fast answers, after a full
+    /// authentication.
     Accepted(Option<[u8; DIGEST_BYTES]>),
     /// The password is wrong.
     Denied,
@@ -79,8 +80,8 @@ pub struct Exchange<'a> {
 }
 
 impl<'a> Exchange<'a> {
-    /// An exchange over `nonce`. `is_local`: the connection cannot be listened to (a Unix socket, loopback), so that a password
-    /// may come in clear.
+    /// An exchange over `nonce`. `is_local`: the connection cannot be listened to (a Unix socket, loopback),
+    /// so that a password may come in clear.
     pub fn new(tested: Tested<'a>, nonce: &'a [u8; NONCE_BYTES], is_local: bool) -> Self {
         Exchange {
             tested,
@@ -115,7 +116,8 @@ impl<'a> Exchange<'a> {
         Step::Read
     }
 
-    /// Goes on with the client's next packet. `key` gives the server's RSA key, which it may have to generate.
+    /// Goes on with the client's next packet. `key` gives the server's RSA key, which it may have to
+    /// generate.
     ///
     /// # Errors
     /// When `key` fails.
@@ -185,7 +187,8 @@ impl<'a> Exchange<'a> {
             self.key_sent = true;
             return Ok(Step::Read);
         }
-        // Over TCP loopback some clients ask for the key and others send the password as it is, ended by a NUL.
+        // Over TCP loopback some clients ask for the key and others send the password as it is, ended by a
+        // NUL.
         if self.is_local && !self.key_sent && packet.ends_with(&[0]) {
             return Ok(self.finish(packet));
         }

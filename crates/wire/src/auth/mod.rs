@@ -9,8 +9,8 @@
 //!                                   [public key asked for and sent ->] password under RSA -> accepted | denied
 //! ```
 //!
-//! A name without an account, and an account without a password for a client that gives one, go the same ways, against a
-//! [`StandIn`]: same packets, same hash rounds.
+//! A name without an account, and an account without a password for a client that gives one, go the same
+//! ways, against a [`StandIn`]: same packets, same hash rounds.
 
 mod credential;
 mod exchange;

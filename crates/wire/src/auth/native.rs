@@ -1,4 +1,5 @@
-//! `mysql_native_password`: the account stores SHA1(SHA1(password)); the client proves that it knows SHA1(password).
+//! `mysql_native_password`: the account stores SHA1(SHA1(password)); the client proves that it knows
+//! SHA1(password).
 
 use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 

@@ -3,8 +3,8 @@
 /// Longest password, in bytes; MySQL's `MAX_PLAINTEXT_LENGTH`.
 pub const MAX_PASSWORD_BYTES: usize = 256;
 
-/// A password of at most [`MAX_PASSWORD_BYTES`] bytes. Hash functions take no other bytes for a password, because the work of
-/// SHA-crypt grows with the square of the length.
+/// A password of at most [`MAX_PASSWORD_BYTES`] bytes. Hash functions take no other bytes for a password,
+/// because the work of SHA-crypt grows with the square of the length.
 #[derive(Clone, Copy)]
 pub struct Password<'a>(&'a [u8]);
 

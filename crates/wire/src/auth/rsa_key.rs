@@ -50,7 +50,8 @@ impl RsaKey {
         self.key.key_size_bytes()
     }
 
-    /// Decrypts a message (OAEP with SHA-1, as MySQL clients encrypt); `None` if it was not made for this key.
+    /// Decrypts a message (OAEP with SHA-1, as MySQL clients encrypt); `None` if it was not made for this
+    /// key.
     pub fn decrypt(&self, message: &[u8]) -> Option<Vec<u8>> {
         let mut out = vec![0; self.key.min_output_size()];
         let n = self.key.decrypt(&OAEP_SHA1_MGF1SHA1, message, &mut out, None).ok()?.len();

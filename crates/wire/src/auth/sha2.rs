@@ -1,5 +1,5 @@
-//! The fast answer of `caching_sha2_password`: like the native one, over SHA-256, against a hash that the server keeps
-//! in memory after a first full authentication.
+//! The fast answer of `caching_sha2_password`: like the native one, over SHA-256, against a hash that the
+//! server keeps in memory after a first full authentication.
 
 use aws_lc_rs::digest::{Context, SHA256};
 

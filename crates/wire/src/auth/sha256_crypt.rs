@@ -3,7 +3,8 @@
 //! The published libraries cut salts to 16 bytes, so they cannot check MySQL's hashes.
 //!
 //! # Source
-//! "Unix crypt using SHA-256 and SHA-512", version 0.6 (public domain); MySQL's salts are 20 bytes instead of 16.
+//! "Unix crypt using SHA-256 and SHA-512", version 0.6 (public domain); MySQL's salts are 20 bytes instead of
+//! 16.
 
 use super::Password;
 use super::password::MAX_PASSWORD_BYTES;
@@ -16,8 +17,9 @@ pub const MAX_SALT_BYTES: usize = 20;
 
 const ALPHABET: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// Returns the encoded digest of `password` under `salt` after `rounds` rounds. A salt beyond [`MAX_SALT_BYTES`] is cut.
-/// Cost: 3 to 15 hash blocks a round, by the length of the password; no allocation.
+/// Returns the encoded digest of `password` under `salt` after `rounds` rounds. A salt beyond
+/// [`MAX_SALT_BYTES`] is cut. Cost: 3 to 15 hash blocks a round, by the length of the password; no
+/// allocation.
 pub fn crypt(password: Password<'_>, salt: &[u8], rounds: u32) -> [u8; ENCODED_CHARS] {
     encode(&Rounds::new(password.bytes(), salt).run(0..rounds))
 }

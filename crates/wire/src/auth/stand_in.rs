@@ -1,8 +1,8 @@
-//! Credentials that stand in for accounts that do not exist, so that a client without a password sees the same packets and
-//! waits for the same work whatever name it tries.
+//! Credentials that stand in for accounts that do not exist, so that a client without a password sees the
+//! same packets and waits for the same work whatever name it tries.
 //!
-//! A keyed hash of the user name makes them: a name always behaves alike, and no client can compute which hash a name
-//! gets.
+//! A keyed hash of the user name makes them: a name always behaves alike, and no client can compute which
+//! hash a name gets.
 
 use aws_lc_rs::hmac::{self, HMAC_SHA256};
 
@@ -50,8 +50,8 @@ impl StandIns {
         Ok(key)
     }
 
-    /// The stand-in for `user`. `plugin`: the plugin of an account of that name, or of all accounts; `None` leaves the choice
-    /// to the hash. Cost: the same for every name of a length.
+    /// The stand-in for `user`. `plugin`: the plugin of an account of that name, or of all accounts; `None`
+    /// leaves the choice to the hash. Cost: the same for every name of a length.
     pub fn of(&self, user: &[u8], plugin: Option<AuthPlugin>, rounds: u32) -> StandIn {
         let first = self.digest(b'1', user);
         let second = self.digest(b'2', user);

@@ -141,8 +141,9 @@ fn who_sees_a_version_sees_what_was_written_before_it() {
     });
 }
 
-/// What docs/latching.md, rule 10, asks of readers without a latch, and of writers of pages that have such: words that are
-/// atomics, a fence before the version is compared, and a fence between taking the latch and the first store.
+/// What docs/latching.md, rule 10, asks of readers without a latch, and of writers of pages that have such:
+/// words that are atomics, a fence before the version is compared, and a fence between taking the latch and
+/// the first store.
 #[test]
 fn an_optimistic_reader_accepts_no_torn_data() {
     explore(3, || {

@@ -1,16 +1,17 @@
-//! The checker's atomics, with an order among sequentially consistent accesses, and orderings that can be made weaker.
+//! The checker's atomics, with an order among sequentially consistent accesses, and orderings that can be
+//! made weaker.
 //!
 //! Beside each value stands a second word, which makes up for two things that the checker does not do.
 //!
-//! *The order among SeqCst accesses.* The checker treats SeqCst as AcqRel. Here a SeqCst store or exchange releases the
-//! second word right after, and a SeqCst load acquires it before. Exchanges always find the newest value, so that a load sees
-//! the last such store that came before it in the order of execution, which so is the order among all of them.
-//! Accesses with less than SeqCst get nothing from it.
+//! *The order among SeqCst accesses.* The checker treats SeqCst as AcqRel. Here a SeqCst store or exchange
+//! releases the second word right after, and a SeqCst load acquires it before. Exchanges always find the
+//! newest value, so that a load sees the last such store that came before it in the order of execution, which
+//! so is the order among all of them. Accesses with less than SeqCst get nothing from it.
 //!
-//! *All orders of threads.* The checker goes back to change places with the last access to an object only. A thread that loads
-//! and then stores hides its store behind its load from another thread's earlier load, and the order in which the
-//! store comes first is never tried. Each access ends with an exchange of the second word, so that any two are tried
-//! both ways.
+//! *All orders of threads.* The checker goes back to change places with the last access to an object only. A
+//! thread that loads and then stores hides its store behind its load from another thread's earlier load, and
+//! the order in which the store comes first is never tried. Each access ends with an exchange of the second
+//! word, so that any two are tried both ways.
 
 use std::panic::Location;
 
@@ -101,7 +102,8 @@ macro_rules! atomic {
             pub fn store(&self, value: $value, ordering: Ordering) {
                 let ordering = of_store(weakened(ordering, Location::caller()));
                 if ordering == SeqCst {
-                    // As an exchange, which comes after all before it: the order of execution is that of the stores, too.
+                    // As an exchange, which comes after all before it: the order of execution is that of the
+                    // stores, too.
                     self.value.swap(value, Release);
                 } else {
                     self.value.store(value, ordering);

@@ -1,15 +1,17 @@
-//! Models of the protocols, explored by the checker `loom`: compiled under `--cfg loom` only (`cargo xtask loom`).
+//! Models of the protocols, explored by the checker `loom`: compiled under `--cfg loom` only
+//! (`cargo xtask loom`).
 //!
-//! [`explore`] runs a few threads in every order, up to a number of preemptions, and with every value that the memory model
-//! lets a load return. What runs are the real functions: their atomics, mutexes and parking come through
-//! [`super::atomic`], [`super::plain`] and [`super::park`], and here those are the checker's.
+//! [`explore`] runs a few threads in every order, up to a number of preemptions, and with every value that
+//! the memory model lets a load return. What runs are the real functions: their atomics, mutexes and parking
+//! come through [`super::atomic`], [`super::plain`] and [`super::park`], and here those are the checker's.
 //!
-//! A model that cannot fail proves nothing. So each access whose ordering is stronger than Relaxed notes where it stands in
-//! the source, and each run can make one of them weaker ([`weakened`]); as can be planted bugs ([`super::planted`]).
-//! `cargo xtask loom` tries them all and wants each to make a model fail.
+//! A model that cannot fail proves nothing. So each access whose ordering is stronger than Relaxed notes
+//! where it stands in the source, and each run can make one of them weaker ([`weakened`]); as can be planted
+//! bugs ([`super::planted`]). `cargo xtask loom` tries them all and wants each to make a model fail.
 //!
 //! # What the checker does not know
-//! - It knows no order among sequentially consistent accesses, and passes over some orders of threads: [`atomic`] adds both.
+//! - It knows no order among sequentially consistent accesses, and passes over some orders of threads:
+//!   [`atomic`] adds both.
 //! - Its sequentially consistent fences, and waking a parked thread, order more than the language promises.
 //! - A compare-and-exchange that may fail without cause does not.
 
@@ -83,8 +85,8 @@ fn weakened(ordering: Ordering, place: &'static Location<'static>) -> Ordering {
     }
 }
 
-/// Explores `model` with at most `preemptions` switches away from a thread that could go on, and prints how many executions
-/// that took and which places it came by. `MODEL_PREEMPTIONS` adds to them.
+/// Explores `model` with at most `preemptions` switches away from a thread that could go on, and prints how
+/// many executions that took and which places it came by. `MODEL_PREEMPTIONS` adds to them.
 ///
 /// # Panics
 /// When an assertion of an execution fails, when two accesses to plain memory race, or when nobody can run.

@@ -35,7 +35,8 @@ pub(super) fn forget_all() {
     QUEUES.with_borrow_mut(HashMap::clear);
 }
 
-/// As that of `parking_lot_core`. Time does not go by in a model: a wait with a deadline lets others run and is over.
+/// As that of `parking_lot_core`. Time does not go by in a model: a wait with a deadline lets others run and
+/// is over.
 pub(crate) fn park(
     addr: usize,
     kind: usize,

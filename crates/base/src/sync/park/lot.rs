@@ -15,8 +15,9 @@ pub(super) fn park(
     deadline: Option<Instant>,
     still_wanted: impl FnOnce() -> bool,
 ) -> Wake {
-    // SAFETY: `addr` is the address of a live object of ours, which only this crate's `sync` parks on; the callbacks
-    // neither panic nor call into parking_lot_core (promised by both callers, `Latch` and `wait_while_equal`).
+    // SAFETY: `addr` is the address of a live object of ours, which only this crate's `sync` parks on; the
+    // callbacks neither panic nor call into parking_lot_core (promised by both callers, `Latch` and
+    // `wait_while_equal`).
     let result =
         unsafe { parking_lot_core::park(addr, still_wanted, || {}, |_, _| {}, ParkToken(kind), deadline) };
     match result {

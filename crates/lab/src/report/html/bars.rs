@@ -134,7 +134,8 @@ pub(super) fn cpu_reach(multiples: impl Iterator<Item = f64>) -> f64 {
     multiples.filter(|m| m.is_finite()).fold(1.25, f64::max).min(CPU_MAX)
 }
 
-/// CPU of an operation in user mode and kernel, as multiples of the base's, on a scale that reaches to `most`.
+/// CPU of an operation in user mode and kernel, as multiples of the base's, on a scale that reaches to
+/// `most`.
 pub(super) fn cpu(bars: &[Bar], most: f64, label: &str) -> String {
     let place = |multiple: f64| {
         MARGIN + (multiple.clamp(0.0, most) / most * f64::from(WIDTH - 2 * MARGIN)).round() as i32

@@ -98,7 +98,8 @@ impl Canvas<'_> {
         done(self.area.draw(&Text::new(text, at, style)));
     }
 
-    /// A name at the left and a figure at the right of one line; the name is shortened to the room that is left.
+    /// A name at the left and a figure at the right of one line; the name is shortened to the room that is
+    /// left.
     pub(super) fn heading(&self, name: &str, figure: &str, middle: i32) {
         // Signs outside of ASCII come from other fonts and may be wider.
         let wide = figure.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum::<usize>();

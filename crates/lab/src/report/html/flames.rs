@@ -24,7 +24,8 @@ pub struct Profile {
     pub stacks: String,
 }
 
-/// The profiles of an output folder: files `*.folded` in `profiles`, by name. None if there is no such folder.
+/// The profiles of an output folder: files `*.folded` in `profiles`, by name. None if there is no such
+/// folder.
 pub fn profiles(folder: &Path) -> Result<Vec<Profile>> {
     let folder = folder.join("profiles");
     let entries = match std::fs::read_dir(&folder) {
@@ -98,7 +99,8 @@ fn draw(stacks: &str) -> std::result::Result<(String, usize), String> {
     Ok((image, height.ok_or("no height")?))
 }
 
-/// The drawing library leaves its constants and its entry for a script even where it is told to leave out the script.
+/// The drawing library leaves its constants and its entry for a script even where it is told to leave out the
+/// script.
 fn without_script(image: &str) -> String {
     let image = image.replacen(" onload=\"init(evt)\"", "", 1);
     match (image.find("<script"), image.find("</script>")) {

@@ -1,4 +1,5 @@
-//! One picture of a whole comparison: how many times each rival's queries a second a server does, over all workloads.
+//! One picture of a whole comparison: how many times each rival's queries a second a server does, over all
+//! workloads.
 
 use crate::journal::Header;
 use crate::report::{Row, TargetResult, groups, rows_of};
@@ -11,8 +12,9 @@ const LINE_HEIGHT: i32 = 26;
 /// Where the scale begins and ends.
 const SCALE: (i32, i32) = (140, WIDTH - 12);
 
-/// The last target's queries a second as multiples of each other target's: a line per rival and group of rows, from the least
-/// to the most workload, with a dot at the median. Logarithmic. Empty if there is nothing to compare.
+/// The last target's queries a second as multiples of each other target's: a line per rival and group of
+/// rows, from the least to the most workload, with a dot at the median. Logarithmic. Empty if there is
+/// nothing to compare.
 pub fn relative(header: &Header, rows: &[Row]) -> String {
     let lines = lines(header, rows);
     let Some(most) = lines.iter().map(|line| line.most).reduce(f64::max) else { return String::new() };

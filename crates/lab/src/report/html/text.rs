@@ -1,7 +1,7 @@
 //! Text of a page: nothing that a name holds may become markup, or turn the text around it.
 
-/// A name or sentence as text of a page or value of an attribute. Characters that XML forbids, and those that change the
-/// direction of what follows, are shown as U+FFFD.
+/// A name or sentence as text of a page or value of an attribute. Characters that XML forbids, and those that
+/// change the direction of what follows, are shown as U+FFFD.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars().map(shown) {
@@ -17,7 +17,8 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-/// The same for the name of a workload or operation: where there is too little room, its parts go to lines of their own.
+/// The same for the name of a workload or operation: where there is too little room, its parts go to lines of
+/// their own.
 pub(super) fn breakable(name: &str) -> String {
     escape(name).replace('_', "_<wbr/>").replace('.', ".<wbr/>")
 }
@@ -37,8 +38,8 @@ pub(super) fn shown(c: char) -> char {
     }
 }
 
-/// At most so many columns of a fixed-width font, an ellipsis at the end of what is longer. Characters beyond ASCII are taken
-/// as two columns wide: fonts fall back to others for them.
+/// At most so many columns of a fixed-width font, an ellipsis at the end of what is longer. Characters beyond
+/// ASCII are taken as two columns wide: fonts fall back to others for them.
 pub(super) fn shortened(text: &str, columns: usize) -> String {
     let width = |c: char| if c.is_ascii() { 1 } else { 2 };
     let text: String = text.chars().map(shown).collect();

@@ -86,36 +86,26 @@ impl Tree {
                 self.node(inner, print, query, depth + 2);
             }
             Node::Filter { input, cond } => {
-                self.line(depth, &format!("Filter: {}", print.expr(cond)));
-                self.node(input, print, query, depth + 1);
+                self.over(&format!("Filter: {}", print.expr(cond)), input, print, query, depth);
             }
             Node::Compute { input, .. } => self.node(input, print, query, depth),
             Node::Aggregate { input, groups, aggs, sorted, .. } => {
-                self.line(depth, &aggregate(print, groups, aggs, *sorted));
-                self.node(input, print, query, depth + 1);
+                self.over(&aggregate(print, groups, aggs, *sorted), input, print, query, depth);
             }
             Node::Sort { input, keys, limit, .. } => {
-                let limit = limit.as_ref().map_or_else(String::new, |limit| {
-                    format!(", limit input to {} row(s) per chunk", print.expr(limit))
-                });
-                self.line(depth, &format!("Sort: {}{limit}", sort_keys(print, keys)));
-                self.node(input, print, query, depth + 1);
+                self.over(&sort(print, keys, limit.as_ref()), input, print, query, depth);
             }
             Node::Distinct { input, .. } => {
-                self.line(depth, "Temporary table with deduplication");
-                self.node(input, print, query, depth + 1);
+                self.over("Temporary table with deduplication", input, print, query, depth);
             }
             Node::Limit { input, offset, count } => {
-                self.line(depth, &limit(print, offset.as_ref(), count.as_ref()));
-                self.node(input, print, query, depth + 1);
+                self.over(&limit(print, offset.as_ref(), count.as_ref()), input, print, query, depth);
             }
             Node::Virtual { def, .. } => {
                 self.line(depth, &format!("Table scan on {}", def.name));
                 self.line(depth + 1, &format!("Fill table {}.{}", def.schema, def.name));
             }
-            Node::Derived { query: inner, .. } => {
-                self.derived(inner, depth);
-            }
+            Node::Derived { query: inner, .. } => self.derived(inner, depth),
             Node::Union { arms, distinct_after, .. } => {
                 let name = match distinct_after {
                     Some(_) => "Union materialize with deduplication",
@@ -128,6 +118,18 @@ impl Tree {
             }
         }
     }
+
+    /// An operator with one input.
+    fn over(&mut self, text: &str, input: &Node, print: &Printer<'_>, query: &QueryPlan, depth: usize) {
+        self.line(depth, text);
+        self.node(input, print, query, depth + 1);
+    }
+}
+
+fn sort(print: &Printer<'_>, keys: &[SortKey], limit: Option<&Expr>) -> String {
+    let limit = limit
+        .map_or_else(String::new, |limit| format!(", limit input to {} row(s) per chunk", print.expr(limit)));
+    format!("Sort: {}{limit}", sort_keys(print, keys))
 }
 
 /// What entries of an index are tested for, behind the path.

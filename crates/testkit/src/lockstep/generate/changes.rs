@@ -4,7 +4,8 @@ use super::changed_table::{Column, Table};
 use super::{loads, values};
 use crate::differential::dice::Dice;
 
-/// A statement that changes table `t{number}`, the first of `tables`, perhaps by what the other one has; and what it tries.
+/// A statement that changes table `t{number}`, the first of `tables`, perhaps by what the other one has; and
+/// what it tries.
 pub(super) fn change(dice: &mut Dice, number: usize, tables: [&Table; 2]) -> (&'static str, String) {
     let table = tables[0];
     let name = format!("t{number}");

@@ -19,7 +19,8 @@ use super::case::Case;
 /// What the statements try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
-    /// Every function and operator with arguments of every class, and columns of every type, in several sql_modes.
+    /// Every function and operator with arguments of every class, and columns of every type, in several
+    /// sql_modes.
     Expressions,
     /// Changes of tables with every type and constraint.
     Dml,

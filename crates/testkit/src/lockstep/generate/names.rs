@@ -20,8 +20,8 @@ pub(super) fn tables() -> Vec<String> {
     .to_vec()
 }
 
-/// Queries in the default sql_mode, or in one with other rules for names. All modes have ONLY_FULL_GROUP_BY: without it,
-/// which row's value stands beside an aggregate is each server's own affair.
+/// Queries in the default sql_mode, or in one with other rules for names. All modes have ONLY_FULL_GROUP_BY:
+/// without it, which row's value stands beside an aggregate is each server's own affair.
 pub(super) fn case(dice: &mut Dice) -> Case {
     let mut steps = Vec::new();
     if dice.percent(15) {

@@ -1,6 +1,7 @@
 //! A table with a column of every type, and rows at their ends.
 
-/// Name, declaration, and literals for the rows: least, largest, zero or empty, NULL, two ordinary values, an odd one.
+/// Name, declaration, and literals for the rows: least, largest, zero or empty, NULL, two ordinary values, an
+/// odd one.
 pub(super) const COLUMNS: &[(&str, &str, [&str; 7])] = &[
     ("ti", "TINYINT", ["-128", "127", "0", "NULL", "1", "5", "-1"]),
     ("tu", "TINYINT UNSIGNED", ["0", "255", "0", "NULL", "1", "5", "128"]),
