@@ -8,6 +8,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     alter_columns,
     alter_keys,
     alter_manner,
+    alter_options,
     alter_values,
     assignments,
     auto_increment,

@@ -79,7 +79,9 @@ impl<'a, 'p> Planner<'a, 'p> {
             self.gather_option(action);
         }
         let mut def = self.old.clone();
-        let options = TableOptions::gather(self.session, &self.name.table, &self.options)?;
+        let options = TableOptions::gather(self.session, &self.name.table, &self.options, &def.hints)?;
+        options.ensure_agreement_of_altered()?;
+        def.hints = options.hints();
         def.collation = self.new_collation(&options)?;
         if self.options.iter().any(|option| matches!(option, TableOption::Comment(_))) {
             def.comment = options.comment.into();

@@ -61,7 +61,8 @@ pub fn table_def(
     let name = FullName::resolve(session, &create.name)?;
     names::ensure_table_name(&name.table)?;
     let schema = engine.schema(&name.schema).map_err(|error| refused(session, &error))?;
-    let options = TableOptions::gather(session, &name.table, create.options)?;
+    let options = TableOptions::gather(session, &name.table, create.options, &[])?;
+    options.ensure_agreement(session, &name.table)?;
     let collation = options.collation.resolve(schema.collation);
     let mut columns = Vec::with_capacity(create.columns.len());
     for (at, written) in create.columns.iter().enumerate() {

@@ -37,8 +37,8 @@ pub(super) struct TableOptions<'a> {
 }
 
 impl<'a> TableOptions<'a> {
-    /// Takes the options in order; the last of a kind counts. Hints on how to store rows are kept to be
-    /// shown, without effect.
+    /// Takes the options in order; the last of a kind counts. Hints on how to store rows, those of the table
+    /// `before` included, are kept to be shown, without effect.
     ///
     /// # Errors
     /// 1286 for unknown engines, 1031 for row formats that InnoDB does not have, 1628; 1235 for options that
@@ -47,8 +47,9 @@ impl<'a> TableOptions<'a> {
         session: &mut Session,
         table: &str,
         options: &[TableOption<'a>],
+        before: &[(StorageHint, u64)],
     ) -> Result<Self, SqlError> {
-        let mut all = TableOptions::default();
+        let mut all = TableOptions { hints: before.iter().copied().collect(), ..TableOptions::default() };
         for option in options {
             match *option {
                 TableOption::Engine(name) => ensure_engine(session, table, name)?,
@@ -68,7 +69,6 @@ impl<'a> TableOptions<'a> {
             }
         }
         ensure_comment_length(table, all.comment)?;
-        all.ensure_agreement(session, table)?;
         Ok(all)
     }
 
@@ -114,25 +114,43 @@ impl<'a> TableOptions<'a> {
         Ok(())
     }
 
+    /// Refuses options of a new table of which one excludes another.
+    ///
     /// # Errors
     /// 1031 for a KEY_BLOCK_SIZE beside a row format or a compression.
-    fn ensure_agreement(&self, session: &mut Session, table: &str) -> Result<(), SqlError> {
+    pub(super) fn ensure_agreement(&self, session: &mut Session, table: &str) -> Result<(), SqlError> {
+        let Some(warning) = self.disagreement() else { return Ok(()) };
+        session.warn(Severity::Warning, warning);
+        Err(error_map::ILLEGAL_HA.with(&[&table]))
+    }
+
+    /// As [`TableOptions::ensure_agreement`], for a table that is altered.
+    ///
+    /// # Errors
+    /// 1478
+    pub(super) fn ensure_agreement_of_altered(&self) -> Result<(), SqlError> {
+        match self.disagreement() {
+            Some(_) => Err(error_map::ILLEGAL_HA_CREATE_OPTION.with(&[&"InnoDB", &"KEY_BLOCK_SIZE"])),
+            None => Ok(()),
+        }
+    }
+
+    /// What MySQL says of a KEY_BLOCK_SIZE beside a row format or a compression.
+    fn disagreement(&self) -> Option<SqlError> {
         let word = |hint: StorageHint| self.hints.get(&hint).and_then(|&value| hint.word(value));
         if !self.hints.contains_key(&StorageHint::KeyBlockSize) {
-            return Ok(());
+            return None;
         }
-        let warning = if let Some(format) = word(StorageHint::RowFormat) {
+        if let Some(format) = word(StorageHint::RowFormat) {
             let text = format!("InnoDB: cannot specify ROW_FORMAT={format} with KEY_BLOCK_SIZE.");
-            error_map::ILLEGAL_HA_CREATE_OPTION.saying(text)
-        } else if word(StorageHint::Compression).is_some_and(|name| name != "none") {
+            return Some(error_map::ILLEGAL_HA_CREATE_OPTION.saying(text));
+        }
+        let compression = word(StorageHint::Compression).filter(|name| *name != "none");
+        compression.map(|_| {
             let text =
                 "InnoDB: Page Compression is not supported with row_format=compressed or key_block_size > 0";
             error_map::UNSUPPORTED_EXTENSION.saying(text.to_owned())
-        } else {
-            return Ok(());
-        };
-        session.warn(Severity::Warning, warning);
-        Err(error_map::ILLEGAL_HA.with(&[&table]))
+        })
     }
 }
 
