@@ -42,6 +42,15 @@ fn keep_still(table: &Table) {
     table.lock.unlock_read_only();
 }
 
+fn rebuild(table: &Table) {
+    table.lock.lock_for_rebuild(&LONG.into()).unwrap();
+    table.rows.with(|_| ());
+    table.lock.make_exclusive(&LONG.into()).unwrap();
+    table.definition.with_mut(|_| ());
+    table.rows.with_mut(|_| ());
+    table.lock.unlock_exclusive();
+}
+
 fn own(table: &Table) {
     table.lock.own(&ExclusiveWait { session: 7, ..LONG.into() }).unwrap();
     table.rows.with_mut(|_| ());
@@ -74,6 +83,12 @@ fn two_changes_of_a_definition_exclude_each_other() {
 #[test]
 fn rows_kept_still_are_not_changed() {
     at_once(2, [keep_still, write, keep_still]);
+}
+
+#[test]
+fn a_rebuilt_table_takes_its_place_while_nobody_uses_it() {
+    at_once(2, [rebuild, read]);
+    at_once(2, [rebuild, write]);
 }
 
 #[test]
