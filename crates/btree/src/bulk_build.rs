@@ -91,8 +91,8 @@ impl<'s> BulkBuild<'s> {
         Ok(())
     }
 
-    /// Writes all entries of a level, to one page as a rule, and tells the level above. `upper` and `next`:
-    /// the fence behind them and the page behind it.
+    /// Writes all entries of a level, to one page as a rule, and passes them to the level above. `upper` and
+    /// `next`: the fence behind them and the page behind it.
     fn write_pages(&mut self, at: usize, upper: Option<&[u8]>, next: Option<Place>) -> Result<()> {
         while self.levels[at].count() > 0 {
             let count = self.levels[at].count_that_fits(upper);

@@ -324,7 +324,7 @@ impl Suspended {
     }
 
     /// The remembered leaf if its bytes are those that were seen. A page that cannot be read is no reason to
-    /// fail: the page may have been given back, and the descent tells the truth.
+    /// fail: the page may have been given back, and the descent decides.
     fn unchanged_leaf<'p>(&self, tree: &Tree, store: &'p Store) -> Option<SharedGuard<'p>> {
         // Coming back to a page is not another use of it.
         let leaf = store.pool().shared_cold(self.page_no).ok()?;

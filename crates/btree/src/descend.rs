@@ -57,7 +57,7 @@ fn descend_shared<'p>(store: &'p Store, tree: &Tree, key: &[u8]) -> Result<(Shar
     while !guard.page().is_leaf() {
         let page = guard.page();
         let slot = page.child_for(key);
-        // Leaves are so many that most are in memory only; inner pages stay in the processor's caches.
+        // Most leaves are in memory only; inner pages stay in the processor's caches.
         if page.level() == 1 {
             store.pool().will_search(store.pool().frame_hint(page.child(slot)));
         }
@@ -213,8 +213,8 @@ pub(crate) fn level_one(store: &Store, tree: &Tree) -> Result<Option<LevelOne>> 
     Ok(Some(LevelOne { first, leaves, second, last }))
 }
 
-/// Tells lower fence and page number of every leaf in order, until `visit` has enough. Leaves that come or go
-/// meanwhile may be missed.
+/// Passes lower fence and page number of every leaf to `visit`, in order, until `visit` has enough. Leaves
+/// that come or go meanwhile may be missed.
 pub(crate) fn for_each_leaf(
     store: &Store,
     level: &LevelOne,

@@ -42,11 +42,11 @@ const ARRAYS: usize = (LEAVES_MAX / LEAVES_MIN).ilog2() as usize + 1;
 /// Entries around the guess that are looked at before the array is bisected.
 const STEPS_MAX: usize = 4;
 /// Set in the shape: leaves begin at uneven distances, so that guesses come from the guide. The sign bit, so
-/// that one test tells that there is nothing to be guessed without it.
+/// that one test shows that nothing can be guessed without it.
 const UNEVEN: u64 = 1 << 63;
-/// Guesses count as uneven if more than one in so many are off by half of that.
+/// Guesses count as uneven if more than one in this number is off by half of that.
 const UNEVEN_SHARE: usize = 8;
-/// One descent in so many is noticed, by its key, so that readers seldom write to what they share.
+/// One descent in this number is counted, chosen by its key, so that readers seldom write shared memory.
 const NOTICED: u64 = 16;
 /// Entries that one descent without a hint pays for.
 const ENTRIES_PER_DESCENT: u64 = 32;
@@ -297,7 +297,7 @@ impl LeafDirectory {
         Some((leaf, at))
     }
 
-    /// A page that was a leaf of the tree when so many leaves had been freed, latched shared if it still is.
+    /// A page that was a leaf of the tree when `frees` leaves had been freed, latched shared if it still is.
     /// Never waits for a latch: the page may have become one that the caller must not wait for.
     #[inline]
     pub(crate) fn shared_leaf<'p>(
@@ -312,7 +312,7 @@ impl LeafDirectory {
         self.is_leaf_of(tree, leaf.page(), frees).then_some(leaf)
     }
 
-    /// Whether a latched page, learned when so many leaves had been freed, is a leaf of the tree.
+    /// Whether a latched page, learned when `frees` leaves had been freed, is a leaf of the tree.
     #[inline]
     fn is_leaf_of(&self, tree: &Tree, page: PageRef<'_>, frees: Frees) -> bool {
         page.index_id() == tree.index

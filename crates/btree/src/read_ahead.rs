@@ -12,7 +12,7 @@ use page::PageRef;
 const FIRST_LEAVES: usize = 16;
 /// Leaves read ahead when a scan comes to the middle of the last ones.
 const MORE_LEAVES: usize = 64;
-/// Scans of one thread, such as those of a join, that are told apart.
+/// Scans of one thread, such as those of a join, that are distinguished.
 const SCANS: usize = 4;
 
 thread_local! {

@@ -110,7 +110,7 @@ impl Pool {
     }
 
     /// The check of a page that was read: of its bytes, of its records if their format is known, and that the
-    /// log tells of its last change.
+    /// log has of its last change.
     pub(crate) fn verify(&self, page: PageNo, bytes: &PageBytes) -> std::result::Result<(), Damage> {
         if self.formats.is_lost(page) {
             return Err(Damage::Lost);

@@ -174,7 +174,7 @@ impl Frames {
     }
 
     /// Has the processor fetch what a search in the page looks at first: the header and the first heads.
-    /// Frames are so many that most are in memory only, and each load would wait for the one before.
+    /// Most frames are in memory only, and each load would wait for the one before.
     #[inline(always)]
     pub(crate) fn prefetch(&self, frame: u32) {
         let page = self.arena.base().as_ptr().wrapping_add(frame as usize * PAGE_SIZE);

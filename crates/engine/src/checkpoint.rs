@@ -100,7 +100,7 @@ impl CheckpointControl {
     }
 }
 
-/// The background thread: ends when told, or with the engine.
+/// The background thread: ends on request, or with the engine.
 pub(crate) fn run(engine: &Weak<Engine>, control: &CheckpointControl, log: &Arc<Log>) -> Result<()> {
     control.set_admission(log, *control.pages_lsn.lock());
     loop {

@@ -25,7 +25,7 @@ pub struct EngineConfig {
     pub log: LogConfig,
     /// Whether data.pages bypasses the kernel's page cache, where the file system can do that.
     pub direct: bool,
-    /// Where recovery tells how far it has got, and the engine what no statement's answer can tell.
+    /// Where recovery reports its progress, and the engine what no statement's answer can report.
     pub start_log: Arc<dyn StartLog>,
     /// Bytes of memory that recovery takes for the undo of transactions that had not ended; what is more goes
     /// to a file.

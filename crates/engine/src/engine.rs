@@ -55,7 +55,7 @@ pub struct Engine {
     pub(crate) unfinished: Unfinished,
     /// A start has left a checkpoint and rollbacks to be done.
     pub(crate) is_recovering: AtomicBool,
-    /// Where troubles are told that no statement's answer can tell.
+    /// Where problems are reported that no statement's answer can report.
     pub(crate) notes: Arc<dyn StartLog>,
     pub(crate) checkpoint_thread: Mutex<Option<env::Thread<()>>>,
     pub(crate) recovery_thread: Mutex<Option<env::Thread<()>>>,

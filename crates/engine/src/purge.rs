@@ -107,7 +107,7 @@ impl PurgeControl {
     }
 }
 
-/// The background thread: ends when told, or with the engine.
+/// The background thread: ends on request, or with the engine.
 pub(crate) fn run(engine: &std::sync::Weak<Engine>, control: &PurgeControl) -> Result<()> {
     while control.rest() {
         let Some(engine) = engine.upgrade() else { return Ok(()) };

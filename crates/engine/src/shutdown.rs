@@ -104,7 +104,7 @@ impl Engine {
     }
 }
 
-/// Waits for a background thread that was told to stop.
+/// Waits for a background thread that was asked to stop.
 fn end(thread: &Mutex<Option<env::Thread<()>>>) {
     if let Some(thread) = thread.lock().take()
         && !thread.is_current()

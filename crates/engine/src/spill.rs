@@ -148,7 +148,7 @@ impl Spills {
         self.folder.remove_others(|path| *path == *swap || named.contains(path))
     }
 
-    /// Where people are told of what goes wrong.
+    /// Where what goes wrong is reported to people.
     pub(crate) fn notes(&self) -> &Arc<dyn StartLog> {
         &self.notes
     }

@@ -86,7 +86,7 @@ pub(crate) struct TableState {
     /// Numbers below this are never given out after a restart.
     pub(crate) auto_increment_limit: AtomicU64,
     pub(crate) rows: AtomicI64,
-    /// With so many rows, plans that were made for fewer may be bad ones.
+    /// From this number of rows on, plans made for fewer may be bad.
     pub(crate) replan_rows: AtomicI64,
     /// Plans made under older catalog versions were made for a much smaller table.
     plans_from: AtomicU64,

@@ -58,7 +58,7 @@ pub fn deadline_in(wait: Duration) -> Instant {
     sim::now().map_or_else(Instant::now, |(now, _)| now) + wait
 }
 
-/// A clock that moves only when told, for tests.
+/// A clock that moves only by a call, for tests.
 #[derive(Debug, Default)]
 pub struct ManualClock {
     now_ns: AtomicU64,

@@ -73,7 +73,7 @@ mod kernel {
     use rustix::io::Errno;
     use rustix::mm::{self, Advice, MapFlags, ProtFlags};
 
-    /// So many fresh bytes of zeros.
+    /// Returns `bytes` fresh bytes of zeros.
     #[expect(unsafe_code, reason = "mmap and madvise are unsafe calls")]
     pub(super) fn map(bytes: usize) -> Result<NonNull<u8>, Errno> {
         let (prot, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);

@@ -20,7 +20,7 @@ const DIR_MODE: Mode = Mode::RWXU.union(Mode::RGRP).union(Mode::XGRP);
 /// Most parts that one vectored write may carry (`IOV_MAX`).
 const PARTS_MAX: usize = 1024;
 
-/// So many parts of a write need no memory: a write of the log has at most three.
+/// Parts of a write that need no allocation: a write of the log has at most three.
 const PARTS_INLINE: usize = 4;
 
 /// The machine's file system.

@@ -63,7 +63,7 @@ pub fn end_process(why: &str) -> ! {
     panic!("{why}");
 }
 
-/// Machines of simulations have so many processors at most.
+/// Upper bound on simulated processors.
 const SIMULATED_PROCESSORS_MAX: u64 = 4;
 
 /// How many threads the machine can run at once; 1 if it does not tell. In a simulation its seed decides.

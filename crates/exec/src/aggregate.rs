@@ -323,7 +323,7 @@ impl Sink for HashedSink<'_> {
         let st = run.st;
         arena.reset();
         let ctx = run.ctx(arena);
-        // Computed once: the values shown are those that tell groups apart, whatever RAND() says next.
+        // Computed once: the values shown are those that distinguish groups, whatever RAND() says next.
         let group = values(op.groups.iter(), frame, &ctx).map_err(|error| st.eval_error(error))?;
         st.check()?;
         self.key.clear();

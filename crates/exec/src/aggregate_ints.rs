@@ -115,7 +115,7 @@ impl IntState {
         }
     }
 
-    /// Takes in a number, or NULL, as that of so many rows.
+    /// Takes in a number, or NULL, as the value of `rows` rows.
     #[inline]
     fn repeat(&mut self, value: Option<i128>, rows: usize) {
         let Some(value) = value.filter(|_| rows > 0) else { return };

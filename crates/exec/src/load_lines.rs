@@ -273,7 +273,7 @@ impl<'s> LineReader<'s> {
         Ok(self.buffer[self.at..].starts_with(pattern))
     }
 
-    /// Reads on until `needed` bytes are ahead; false if there are not so many.
+    /// Reads on until `needed` bytes are ahead; false if there are fewer.
     fn fill(&mut self, needed: usize) -> io::Result<bool> {
         if self.at > 0 {
             self.buffer.drain(..self.at);

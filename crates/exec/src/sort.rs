@@ -18,7 +18,7 @@ use crate::source::{Collect, Flow, Sink, Source};
 use crate::statement::QueryRun;
 use crate::temp_row::TempRow;
 
-/// With a limit, rows beyond it are dropped each time so many more have gathered.
+/// With a limit, rows beyond it are dropped each time this number of further rows has gathered.
 const SLACK_ROWS: usize = 1024;
 /// Rows that are copied between two looks at the kill flag.
 const ROWS_BETWEEN_LOOKS: usize = 1024;

@@ -41,7 +41,7 @@ fn to_bits<'v>(call: &Call<'v>, value: &Value<'v>) -> Result<Value<'v>, EvalErro
     Ok(Value::Bit { value, bytes: call.ty().length.div_ceil(8) as u8 })
 }
 
-/// The converted value; text that is not wholly a number is told to the session.
+/// The converted value; text that is not wholly a number gives a warning.
 fn told<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Converted<T>) -> T {
     if read.loss != Loss::None {
         call.truncated(type_name, value);
@@ -49,7 +49,7 @@ fn told<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Converted<
     read.value
 }
 
-/// The number that a text is; one that is not wholly a number is told to the session.
+/// The number that a text is; one that is not wholly a number gives a warning.
 fn told_number<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Converted<T>) -> T {
     if read.loss != Loss::None {
         warn_no_number(type_name, value, &call.args[0], call.ctx);

@@ -50,7 +50,7 @@ pub(crate) fn integer(value: &Value<'_>) -> i128 {
     }
 }
 
-/// The value as a double; text that is no number is told to the session.
+/// The value as a double; text that is no number gives a warning.
 pub fn double(value: &Value<'_>, ctx: &EvalCtx<'_>) -> f64 {
     let read = value.to_f64();
     if read.loss != Loss::None && value.is_textual() {
@@ -71,7 +71,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// What `value`, which is not NULL, stands for; text that is no number is told to the session.
+    /// What `value`, which is not NULL, stands for; text that is no number gives a warning.
     pub fn of(value: &Value<'_>, ctx: &EvalCtx<'_>) -> Number {
         if let Some(integer) = exact_integer(value) {
             return Number::Integer(integer);

@@ -14,7 +14,7 @@
 //! 1. Evaluation never changes the expression, so a cached plan is shared by all sessions.
 //! 2. A value computed by evaluation lives in the arena of its [`EvalCtx`] or borrows from the row; nothing
 //!    is freed one by one.
-//! 3. Every conversion that loses something is told to the session as a [`Warning`], never dropped.
+//! 3. Every conversion that loses something reaches the session as a [`Warning`], never dropped.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]

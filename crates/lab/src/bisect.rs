@@ -24,10 +24,10 @@ use crate::workload::{Workload, catalogue};
 /// Rounds that one side must be ahead. Where four of five rounds tell the truth, one decision in 4,000 is
 /// wrong.
 pub const LEAD: i32 = 6;
-/// The last build is bad if, after so many rounds, so many were slower: by chance one search in 200 passes
-/// any of the three.
+/// The last build is bad if, after `.0` rounds, `.1` of them were slower: by
+/// chance one search in 200 passes any of the three.
 pub const LOOKS: [(usize, usize); 3] = [(12, 11), (24, 20), (48, 35)];
-/// A build that is not decided after so many rounds is too noisy.
+/// A build that is undecided after this number of rounds is too noisy.
 pub const ROUNDS_MAX: usize = 60;
 
 /// A search.
@@ -324,7 +324,7 @@ impl Servers<'_> {
     }
 }
 
-/// Waits until a server that was told to stop does not answer any more: the next one is to have its port.
+/// Waits until a server that was asked to stop does not answer any more: the next one is to have its port.
 fn await_silence(stopped: &Target) -> Result<()> {
     for _ in 0..1200 {
         if stopped.connect().is_err() {

@@ -34,7 +34,7 @@ pub struct Run {
     pub seconds: u64,
     /// Seconds before them that do not count.
     pub warmup_seconds: u64,
-    /// All is to be over in so many seconds: rows share them, and have fewer rounds where they do not
+    /// Seconds for the whole run: rows share them, and have fewer rounds where they do not
     /// suffice. None: it takes what it takes.
     pub budget_seconds: Option<u64>,
     /// Numbers of client threads.

@@ -123,7 +123,7 @@ impl Rows {
     }
 }
 
-/// Of so many syllables of two letters.
+/// A word of this number of two-letter syllables.
 fn name(random: &mut Random, syllables: usize) -> String {
     let syllable = |random: &mut Random| {
         ["ba", "ce", "di", "fo", "gu", "ha", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu"][random.below(14)]

@@ -42,14 +42,14 @@ impl Progress {
         }
     }
 
-    /// So many more steps are to be done. Time since the last one was for something else.
+    /// Adds steps that are to be done. Time since the last one was for something else.
     pub fn expect(&mut self, more: usize) {
         self.steps += more as u64;
         self.bar.set_length(self.steps);
         self.last_step = Instant::now();
     }
 
-    /// So many fewer.
+    /// Takes steps away.
     pub fn drop_steps(&mut self, fewer: usize) {
         self.steps -= (fewer as u64).min(self.steps);
         self.bar.set_length(self.steps);

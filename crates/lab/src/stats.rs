@@ -1,9 +1,9 @@
 //! From repeated measurements to verdicts, in two stages.
 //!
 //! **A row's rounds.** Of each round the log of target over base is taken, so that what the machine did to
-//! both cancels out. A row is told by the median of its rounds: a cell or two that the machine disturbed do
-//! not move it. How much a row varies is told by its deviations without the largest ones; with five rounds a
-//! row knows little of that, all rows of the report together know much, so that each row's scale is drawn
+//! both cancels out. A row's estimate is its median round: a cell or two that the machine disturbed do not
+//! move it. How much a row varies is estimated from its deviations without the largest ones; with five rounds
+//! a row knows little of that, all rows of the report together know much, so that each row's scale is drawn
 //! towards that of all (the shrinkage of empirical Bayes: G. K. Smyth, "Linear models and empirical Bayes
 //! methods", 2004; here on the logarithms, by order statistics). What median over scale would be if nothing
 //! differed is found by the bootstrap: rows are drawn from the residuals of all rows and treated as above.
@@ -28,14 +28,14 @@ pub const NOISY: f64 = 0.05;
 const RESAMPLES_MIN: usize = 20_000;
 /// Rows drawn for each row that is tested: the smallest probability must pass the correction for all of them.
 const RESAMPLES_A_ROW: usize = 400;
-/// From so many residuals on, they tell the noise's shape; before, it is taken as normal, but for some
+/// From this number of residuals on, they show the noise's shape; before, it is taken as normal, but for some
 /// rounds.
 const RESIDUALS_MIN: usize = 100;
 /// Share of rounds taken as disturbed while too few residuals tell.
 const DISTURBED_ASSUMED: f64 = 0.04;
 /// How much rows are taken to differ in how much they vary (standard deviation of the logarithm).
 const SPREAD_ASSUMED: f64 = 0.7;
-/// That counts as much as what so many rows tell.
+/// That prior counts as much as this number of rows.
 const SPREAD_WEIGHT: f64 = 10.0;
 /// A row that seems not to vary at all varies by this at least.
 const SCALE_MIN: f64 = 1e-4;

@@ -116,7 +116,7 @@ impl Load<'_> {
         command
     }
 
-    /// Runs a workload for so many seconds and tells `each` of every second when it is over. `each` returns
+    /// Runs a workload for `seconds` seconds and calls `each` at the end of every second. `each` returns
     /// false to end the run early.
     pub fn run(
         &self,

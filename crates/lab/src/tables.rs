@@ -84,7 +84,7 @@ fn insert(table: usize, count: usize, rows: usize, random: &mut Random) -> Strin
     text
 }
 
-/// So many groups of eleven digits, a hyphen between two.
+/// This number of groups of eleven digits, separated by hyphens.
 fn digits(groups: usize, random: &mut Random) -> String {
     let group = |random: &mut Random| format!("{:011}", random.bits() % 100_000_000_000);
     (0..groups).map(|_| group(random)).collect::<Vec<_>>().join("-")

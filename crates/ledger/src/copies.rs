@@ -64,7 +64,7 @@ fn count(n: usize) {
     }
 }
 
-/// What tells threads apart without memory of their own, which may not exist yet when `memcpy` is called.
+/// What distinguishes threads without memory of their own, which may not exist yet when `memcpy` is called.
 #[inline]
 fn thread_pointer() -> usize {
     let pointer;

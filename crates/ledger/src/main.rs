@@ -69,7 +69,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Operations that the server refuses are told on standard error and left out.
+/// Operations that the server refuses are reported on standard error and left out.
 fn run(datadir: &Path, names: &[&str], watch: Watch) -> Result<(), String> {
     if watch == Watch::Instructions && !callgrind::is_running() {
         eprintln!("ledger: not under callgrind: instructions are not counted");

@@ -1,4 +1,4 @@
-//! Runs operations and tells what they cost.
+//! Runs operations and reports what they cost.
 
 use std::time::{Duration, Instant};
 

@@ -44,7 +44,7 @@ pub(crate) enum Unit {
     SentRow,
     /// Row of the answer to this query, which names the rows that are read.
     RowOf(&'static str),
-    /// So many rows an execution.
+    /// Rows per execution.
     Rows(u64),
 }
 

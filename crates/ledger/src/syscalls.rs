@@ -36,7 +36,7 @@ struct Program {
     instructions: *const Instruction,
 }
 
-/// What the kernel tells of a stopped call; only its id is of use here.
+/// What the kernel says of a stopped call; only its id is of use here.
 #[repr(C)]
 struct Notice {
     id: u64,

@@ -22,7 +22,7 @@ const SYNC_STEP_NS: u64 = 1_000_000;
 /// How long a sync takes in a model, where no time goes by.
 const MODEL_SYNC_NS: Option<u64> = if cfg!(loom) { Some(1_000_000) } else { None };
 
-/// After so many vain delays in a row, one sync in 2 to this power is delayed.
+/// After this number of vain delays in a row, one sync in 2 to this power is delayed.
 const MISSES_MAX: u32 = 6;
 
 /// Who has come to wait for durability, for the leader who waits for more of them.
@@ -45,12 +45,12 @@ impl Arrivals {
         }
     }
 
-    /// So many came since the log was opened.
+    /// Committers that came since the log was opened.
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::SeqCst)
     }
 
-    /// Waits until so many have come. False if the time was up before. For the leader alone.
+    /// Waits until `count` have come. False if the time was up before. For the leader alone.
     fn wait_for(&self, count: u64, deadline: Option<Instant>) -> bool {
         let ticket = self.all_here.ticket();
         self.awaited.store(count, Ordering::SeqCst);
@@ -74,7 +74,7 @@ pub(crate) struct CommitDelay {
     sync_ns: u64,
     /// Delays in a row after which not all had come.
     misses: u32,
-    /// So many syncs are not delayed.
+    /// Syncs left that are not delayed.
     pause: u32,
 }
 

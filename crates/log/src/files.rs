@@ -162,7 +162,7 @@ impl LogFile {
     }
 }
 
-/// Whether all bytes are zeros: looked at so many at a time that the compiler uses wide registers.
+/// Whether all bytes are zeros: in blocks long enough for the compiler to use wide registers.
 fn is_zero(bytes: &[u8]) -> bool {
     bytes.chunks(256).all(|chunk| chunk.iter().fold(0, |all, byte| all | byte) == 0)
 }

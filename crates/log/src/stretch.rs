@@ -90,7 +90,7 @@ impl Stretch {
 pub(crate) enum Beginning {
     /// A frame that checks, and its length in bytes.
     Whole(usize),
-    /// More bytes are needed to tell: so many in all.
+    /// More bytes are needed: this number in all.
     Cut(usize),
     /// No frame.
     Nothing,

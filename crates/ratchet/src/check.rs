@@ -17,7 +17,7 @@ const POOL_BYTES: usize = 64 << 20;
 /// A file of more pages (1 GiB) gets progress told.
 const PROGRESS_PAGES_MIN: u64 = 1 << 16;
 
-/// Checks a data directory and tells what was found. Findings go to standard output, the rest to standard
+/// Checks a data directory and reports what was found. Findings go to standard output, the rest to standard
 /// error.
 pub(crate) fn run(datadir: &str) -> ExitCode {
     let mut percent = 0;

@@ -56,9 +56,9 @@ pub struct Column {
     pub name: Cow<'static, str>,
     /// Type.
     pub ty: SqlType,
-    /// Type that the client is told.
+    /// Type that is sent to the client.
     pub column_type: ColumnType,
-    /// What the client is told beside the name instead, where MySQL has another definition.
+    /// What is sent beside the name instead, where MySQL has another definition.
     definition: Option<&'static Definition>,
 }
 
@@ -90,7 +90,7 @@ impl Column {
         column
     }
 
-    /// Text of any length that no table holds: clients are told its length class.
+    /// Text of any length that no table holds: clients get its length class.
     pub fn computed_text(name: &'static str) -> Self {
         Column { column_type: ColumnType::MediumBlob, ..Column::long_text(name) }
     }
@@ -135,7 +135,7 @@ impl Column {
         Column::new(name, SqlType::new(TypeKind::Timestamp, 19))
     }
 
-    /// What clients are told of the column, in a result set or in the answer to PREPARE.
+    /// What clients get of the column, in a result set or in the answer to PREPARE.
     fn described(&self, charset: ResultCharset) -> ColumnDefinition<'_> {
         let own = ColumnDefinition::of_column(&self.name, &self.ty, charset);
         let Some(known) = self.definition else {
@@ -192,14 +192,14 @@ impl Table {
         &self.columns
     }
 
-    /// Has clients told `definitions`, by column.
+    /// Sends clients `definitions`, by column.
     pub(crate) fn define(&mut self, definitions: &'static [Definition]) {
         for (column, definition) in self.columns.iter_mut().zip(definitions) {
             column.definition = Some(definition);
         }
     }
 
-    /// What clients are told of the columns.
+    /// The column definitions sent to clients.
     pub fn described(&self, charset: ResultCharset) -> Vec<ColumnDefinition<'_>> {
         self.columns.iter().map(|column| column.described(charset)).collect()
     }

@@ -98,7 +98,7 @@ fn is_missing(error: &NameError, schema: &str) -> bool {
     matches!(error, NameError::NoSuchTable { .. }) || virtual_tables::schema(schema).is_some()
 }
 
-/// Bytes that clients are told of a user variable without a value.
+/// Length in bytes that clients get for a user variable without a value.
 const UNSET_BYTES: u32 = 65_532;
 /// Characters that they are told of one that is a text.
 const TEXT_VARIABLE_CHARS: u32 = 16_777_215;

@@ -119,7 +119,7 @@ pub fn write_ok(session: &mut Session, out: &mut OutBuffer, ok: &OkPacket<'_>, m
     write_changes(session, out, &plain);
 }
 
-/// Writes an OK packet that tells of the session's state changes, if the client asked for that.
+/// Writes an OK packet with the session's state changes, if the client asked for that.
 #[cold]
 fn write_changes(session: &mut Session, out: &mut OutBuffer, plain: &OkPacket<'_>) {
     let pending = std::mem::take(&mut session.changes);

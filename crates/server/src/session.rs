@@ -96,7 +96,7 @@ pub struct Session {
     pub row_count: i64,
     /// FOUND_ROWS().
     pub found_rows: u64,
-    /// State changes to tell the client of with the next OK packet.
+    /// State changes to send with the next OK packet.
     pub changes: StateChanges,
     /// Where commands with statements work; `None` before the first and while one has it.
     pub workspace: Option<Box<Workspace>>,
@@ -160,7 +160,7 @@ pub struct NextTransaction {
     pub read_only: Option<bool>,
 }
 
-/// State changes that the client has not been told of.
+/// State changes that the client has not got yet.
 #[derive(Debug, Default)]
 pub struct StateChanges {
     /// The default database changed.

@@ -46,7 +46,7 @@ pub struct BadFrame {
     pub offset: u64,
     /// Where it begins in the log.
     pub lsn: Lsn,
-    /// The page, or `PageNo::NONE` if the bytes do not tell.
+    /// The page, or `PageNo::NONE` if the bytes do not say.
     pub page: PageNo,
 }
 

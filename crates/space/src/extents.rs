@@ -335,13 +335,13 @@ impl Extents {
         &self.garbage
     }
 
-    /// Notes that something is marked in an extent; true if the map has to be told.
+    /// Notes that something is marked in an extent; true if the map must change.
     pub(crate) fn mark_garbage(&mut self, extent: ExtentNo) -> bool {
         self.garbage.set(extent);
         !std::mem::replace(&mut self.states[extent as usize].garbage, true)
     }
 
-    /// Notes that marked records move from an extent with the bit to another; true if the map has to be told
+    /// Notes that marked records move from an extent with the bit to another; true if the map must change
     /// of that one.
     pub(crate) fn carry_garbage(&mut self, from: ExtentNo, to: ExtentNo) -> bool {
         let has_old = self.is_unswept(from);
@@ -389,7 +389,7 @@ impl Extents {
         self.unswept.contains(&extent) || self.postponed.contains(&extent) || self.sweeping == Some(extent)
     }
 
-    /// The sweep of an extent is over; true if its bit was taken back, and the map has to be told.
+    /// The sweep of an extent is over; true if its bit was taken back, and the map must change.
     pub(crate) fn end_sweep(&mut self, extent: ExtentNo, is_clean: bool) -> bool {
         self.sweeping = None;
         let done = is_clean && !self.garbage.is_set(extent) && !self.is_unswept(extent);

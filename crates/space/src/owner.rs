@@ -33,7 +33,7 @@ impl Store {
         Ok(())
     }
 
-    /// Whether `page` is given out, and not to another tree than `index` as far as the map can tell.
+    /// Whether `page` is given out, and not to another tree than `index` as far as the map shows.
     pub fn is_owned_by(&self, index: IndexId, page: PageNo) -> bool {
         self.space.lock().is_used_by(index, page)
     }

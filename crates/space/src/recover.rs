@@ -36,7 +36,7 @@ pub(crate) use freed::Freed;
 pub(crate) use lost::LostPages;
 use stretches::Stretches;
 
-/// What the start of a store tells the layers above.
+/// What the start of a store reports to the layers above.
 pub trait StartObserver {
     /// The transactions that the checkpoint lists at which the log is begun; before any part.
     ///

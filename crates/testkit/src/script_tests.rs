@@ -9,7 +9,7 @@ macro_rules! script_tests {
             std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join($folder)
         }
 
-        /// Runs one script; every statement whose answer differs from the recorded one is told.
+        /// Runs one script; every statement whose answer differs from the recorded one is reported.
         fn run(name: &str) {
             let binary = std::path::Path::new(env!("CARGO_BIN_EXE_ratchetd"));
             let server = $crate::server::TestServer::start(binary, &[]).unwrap();

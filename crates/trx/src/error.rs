@@ -12,7 +12,7 @@ pub enum Error {
     LockNowait,
     /// Chosen as the victim of a deadlock (1213).
     Deadlock,
-    /// The session was told to stop while it waited (1317).
+    /// The session was asked to stop while it waited (1317).
     Interrupted,
     /// The engine is shutting down; the transaction has been rolled back (1053).
     ShuttingDown,

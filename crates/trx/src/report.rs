@@ -1,4 +1,4 @@
-//! What the transaction system tells of itself to people.
+//! What the transaction system reports to people.
 
 use std::sync::Arc;
 

@@ -448,7 +448,7 @@ impl Trx {
         Ok(true)
     }
 
-    /// Whether the session was told to stop, or has lost its client.
+    /// Whether the session was asked to stop, or has lost its client.
     fn is_to_stop(&self) -> bool {
         self.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) || self.slot.client_is_gone()
     }

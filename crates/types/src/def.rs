@@ -70,7 +70,7 @@ impl ColumnDef {
 pub struct KeyPart {
     /// Position of the column in [`TableDef::columns`].
     pub column: u16,
-    /// Only the first so many characters (bytes for binary types); `None`: the whole column.
+    /// Length of a prefix in characters (bytes for binary types); `None`: the whole column.
     pub prefix_len: Option<u16>,
     /// Descending.
     pub desc: bool,

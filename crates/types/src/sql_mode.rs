@@ -45,7 +45,7 @@ modes! {
     NO_ZERO_DATE = 13,
     /// Accept days that the month does not have.
     ALLOW_INVALID_DATES = 14,
-    /// Division by zero is told.
+    /// Division by zero gives a warning.
     ERROR_FOR_DIVISION_BY_ZERO = 15,
     /// STRICT and the date and division modes together.
     TRADITIONAL = 16,

@@ -56,7 +56,7 @@ impl BitOrAssign for ServerStatus {
     }
 }
 
-/// A change of session state that a client asked to be told of (CLIENT_SESSION_TRACK).
+/// A change of session state that a client asked for (CLIENT_SESSION_TRACK).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateChange<'a> {
     /// A system variable has a new value.

@@ -96,7 +96,7 @@ pub(super) fn parse_figure(text: &str) -> Result<Option<f64>, ParseFloatError> {
     if text == "-" { Ok(None) } else { text.parse().map(Some) }
 }
 
-/// `count` per unit, with so many decimals.
+/// `count` per unit, with `decimals` decimals.
 pub(super) fn per_unit(count: u64, units: u64, decimals: i32) -> f64 {
     let scale = 10f64.powi(decimals);
     (count as f64 / units as f64 * scale).round() / scale

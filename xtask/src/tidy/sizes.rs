@@ -6,9 +6,9 @@ use syn::visit::{self, Visit};
 use super::at;
 use super::source::SourceFile;
 
-/// A file may have so many lines outside its tests.
+/// Most lines of a file outside its tests.
 const FILE_LINES_MAX: usize = 700;
-/// A function may have so many lines, unless its body is one flat `match`.
+/// Most lines of a function, unless its body is one flat `match`.
 const FUNCTION_LINES_MAX: usize = 60;
 
 /// A line of a comment may have this many characters, but for tables, and drawings in fences.

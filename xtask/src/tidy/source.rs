@@ -1,4 +1,4 @@
-//! The workspace's Rust files, with their test code told apart.
+//! The workspace's Rust files, with their test code distinguished.
 
 use std::path::Path;
 

@@ -86,7 +86,7 @@ mod tests {
         assert!(!must_abort());
     }
 
-    /// Runs this test binary again with `scenario` and tells whether the child died of a signal.
+    /// Runs this test binary again with `scenario` and returns whether the child died of a signal.
     fn child_is_aborted(scenario: &str) -> bool {
         let out = std::process::Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "sync::critical::tests::scenario_for_the_child", "--nocapture"])

@@ -19,7 +19,7 @@ pub struct Mutex<T>(parking_lot::Mutex<T>);
 /// Exclusive use of a [`Mutex`]'s value until dropped.
 #[derive(Debug)]
 pub struct MutexGuard<'a, T> {
-    // Declared first: others are told after the mutex is free.
+    // Declared first: others are woken after the mutex is free.
     value: parking_lot::MutexGuard<'a, T>,
     _released: Released,
 }
@@ -239,7 +239,7 @@ fn acquire_simulated<G>(
     }
 }
 
-/// Tells the simulated threads that wait on an address when it is dropped. Nothing where there is no
+/// Wakes the simulated threads that wait on an address when it is dropped. Nothing where there is no
 /// simulation.
 #[derive(Debug)]
 struct Released {

@@ -1,5 +1,5 @@
-//! Planted bugs: mistakes that a simulation can be told to make, to show that it would find them if they were
-//! real.
+//! Planted bugs: mistakes that a simulation can be asked to make, to show that it would find them if they
+//! were real.
 //!
 //! The place that has to do the right thing asks [`planted`] and does the wrong one instead. That is a
 //! constant `false` where threads cannot be simulated, so release builds have nothing of it; elsewhere it is

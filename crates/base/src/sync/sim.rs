@@ -41,7 +41,8 @@ const STEP_NS_MAX: u64 = 2_000;
 
 /// What threads wait for that linger: nobody wakes them.
 const LINGERING: usize = 0;
-/// One in so many times a thread lingers where it can, for less than this power of two of nanoseconds.
+/// How rarely a thread lingers where it can: one time in this number, for less than this power of two of
+/// nanoseconds.
 const LINGER_ODDS: u64 = 32;
 const LINGER_BITS: u64 = 20;
 
@@ -97,7 +98,7 @@ pub struct Scheduler {
 #[derive(Debug)]
 struct State {
     prng: Prng,
-    /// The baton stays with one in so many steps, drawn per run: rare and frequent changes find different
+    /// The baton moves at one step in this number, drawn per run: rare and frequent changes find different
     /// bugs.
     stay_odds: u64,
     trace: Trace,

@@ -3,7 +3,7 @@
 #[cfg(loom)]
 use super::model::cell::Cells;
 
-/// Stands beside plain memory that a protocol makes safe to share, and is told who touches which bytes of it.
+/// Stands beside plain memory that a protocol makes safe to share, and records who touches which bytes of it.
 /// A model fails when two accesses, one of them a write, are not ordered by the protocol. Empty, and costs
 /// nothing, elsewhere.
 #[derive(Debug)]

@@ -22,7 +22,7 @@ use crate::row::version::sees_entry;
 use crate::scan::Scan;
 use crate::table::{Index, Table};
 
-/// Bytes of a key that are told.
+/// Bytes of a key that are shown.
 const KEY_BYTES_TOLD: usize = 24;
 
 /// What a set of entries adds up to, in any order.

@@ -1,4 +1,4 @@
-//! What the log tells of transactions: which did not end, and what those that did have left behind.
+//! What the log says of transactions: which did not end, and what those that did have left behind.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -5,7 +5,7 @@
 //!    catalog loaded     the dictionary has no transactions: it is whole
 //!    unfinished.rs      open transactions become transactions in progress, their undo at the addresses it had
 //!    trees              that a definition change left half made or half gone are freed; open transactions are undone first
-//!    leftovers          of committed transactions with dead values, as far as the log tells, are purged
+//!    leftovers          of committed transactions with dead values, as far as the log shows, are purged
 //!                       clients are let in; what follows is done in background
 //!    checkpoint
 //!    unfinished.rs      open transactions are undone by the code that rolls back
@@ -38,7 +38,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::quarantine::Among;
 
-/// Where a start tells how far it has got, and later what no statement's answer can tell: lines for people.
+/// Where a start reports its progress, and later what no statement's answer can report: lines for people.
 pub trait StartLog: Send + Sync + std::fmt::Debug {
     /// One line.
     fn note(&self, line: &str);

@@ -168,7 +168,7 @@ impl Scratch {
         Records::decode(&bytes).ok_or_else(damaged)
     }
 
-    /// So many segments are wanted no more.
+    /// Segments that are no longer wanted.
     fn forget(&mut self, segments: usize) {
         self.wanted -= segments;
         if self.wanted == 0 {

@@ -1,4 +1,4 @@
-//! Row changes and versions. docs/mvcc.md tells the states a record goes through.
+//! Row changes and versions. docs/mvcc.md describes the states a record goes through.
 
 pub(crate) mod delete;
 pub(crate) mod duplicate;

@@ -377,7 +377,7 @@ impl RowWriter<'_> {
         other_payload.clear();
         index.format.encode(RowHeader::default(), new, &[], other_payload);
         if other_key == third_key {
-            // Bytes that the key does not tell apart, or a prefix that did not change.
+            // Bytes that the key does not distinguish, or a prefix that did not change.
             payload.clear();
             index.format.encode(RowHeader::default(), old, &[], payload);
             if payload == other_payload {

@@ -196,7 +196,7 @@ impl RowWriter<'_> {
         make_entry_payload(index, &new, other_payload);
         // Most differ in their first bytes, which need no call.
         if other_key.first_chunk::<8>() == third_key.first_chunk::<8>() && other_key == third_key {
-            // Bytes that the key does not tell apart, or a prefix that did not change.
+            // Bytes that the key does not distinguish, or a prefix that did not change.
             make_entry_payload(index, &old, scratch);
             return Ok(scratch != other_payload);
         }

@@ -178,7 +178,8 @@ fn rows_without(path: &Path, last_redo: &Path, closed: bool) -> std::ops::RangeI
     }
 }
 
-/// Opens a damaged directory: refused with a message that names something in it, or so many rows are there.
+/// Opens a damaged directory: refused with a message that names something in it, or it has this number of
+/// rows.
 fn refused_or_whole(disk: SimDisk, rows: std::ops::RangeInclusive<i32>, what: &str) -> bool {
     let disk = Arc::new(disk);
     let opened = Engine::open(small(&disk)).and_then(|engine| found(&engine));

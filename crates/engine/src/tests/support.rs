@@ -19,7 +19,7 @@ pub(super) fn small_log(disk: &Arc<SimDisk>) -> EngineConfig {
     EngineConfig { log, ..config(disk) }
 }
 
-/// Keeps the lines that an engine tells.
+/// Keeps the lines that an engine reports.
 #[derive(Debug, Default)]
 pub(super) struct Told(pub(super) Mutex<Vec<String>>);
 

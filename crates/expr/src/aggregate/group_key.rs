@@ -1,4 +1,4 @@
-//! Bytes by which rows are told apart: in DISTINCT, GROUP BY and hash joins.
+//! Bytes by which rows are distinguished: in DISTINCT, GROUP BY and hash joins.
 
 use types::{CollationId, Value};
 

@@ -39,7 +39,7 @@ fn number_locale(call: &Call<'_>) -> Result<&'static Locale, EvalError> {
     let value = call.value(2)?;
     let name = call.text(2)?.map_or("NULL".into(), String::from_utf8_lossy);
     Ok(Locale::find(&name).unwrap_or_else(|| {
-        // A constant that names none was told when the call was bound.
+        // A constant that names none gave its warning when the call was bound.
         if !matches!(call.args[2].kind, ExprKind::Const(_)) {
             let name = if value.is_null() { name.into_owned() } else { value.raw_message_text() };
             call.ctx.session.warn(Warning::UnknownLocale { name });

@@ -35,7 +35,7 @@ pub(crate) fn sha2<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         Some(0 | 256) => &digest::SHA256,
         Some(384) => &digest::SHA384,
         Some(512) => &digest::SHA512,
-        // A constant that is no length was told when the call was bound.
+        // A constant that is no length gave its warning when the call was bound.
         _ if matches!(call.args[1].kind, ExprKind::Const(_)) => return Ok(Value::Null),
         _ => {
             call.ctx.session.warn(Warning::WrongParameters { function: call.name() });

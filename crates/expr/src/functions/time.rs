@@ -73,7 +73,7 @@ fn add_to_text<'v>(call: &Call<'v>, sign: i64) -> Result<Value<'v>, EvalError> {
     call.copied(&out)
 }
 
-/// The time of so many microseconds; past the range its bound, with a warning that shows `fsp` fraction
+/// The time of a number of microseconds; past the range its bound, with a warning that shows `fsp` fraction
 /// digits.
 fn clipped(call: &Call<'_>, micros: i64, fsp: u8) -> Time {
     let time = Time::from_micros_clipped(micros);

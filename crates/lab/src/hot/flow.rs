@@ -64,7 +64,7 @@ pub(super) fn calls(code: &[u8], address: u64, judge: &dyn Fn(Target) -> Callee)
     found
 }
 
-/// Whether a function at `address` returns at all, as far as its own code tells.
+/// Whether a function at `address` returns at all, as far as its own code shows.
 pub(super) fn can_return(code: &[u8], address: u64, judge: &dyn Fn(Target) -> Callee) -> bool {
     let instructions: Vec<Instruction> =
         Decoder::with_ip(64, code, address, DecoderOptions::NONE).into_iter().collect();

@@ -52,7 +52,7 @@ impl Machine {
         (0..rounds).map(|_| round()).collect()
     }
 
-    /// A report of so many rows, measured as the lab does; the first row's target is faster by `effect`.
+    /// A report of `rows` rows, measured as the lab does; the first row's target is faster by `effect`.
     fn report(&mut self, rows: usize, effect: f64, seed: u64) -> Vec<Comparison> {
         // Half of the rows vary by less than 0.6 %.
         let noises: Vec<f64> = (0..rows).map(|_| 0.006 * (0.4 * self.random.normal()).exp()).collect();

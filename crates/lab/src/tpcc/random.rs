@@ -92,7 +92,7 @@ impl Generator {
         text
     }
 
-    /// Returns so many digits.
+    /// Returns `count` digits.
     pub fn digits(&mut self, count: usize) -> String {
         (0..count).map(|_| char::from(b'0' + self.random.below(10) as u8)).collect()
     }

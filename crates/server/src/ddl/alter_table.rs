@@ -99,7 +99,7 @@ fn change(
     }
 }
 
-/// What MySQL says of a table of which it has copied so many rows; others have none.
+/// MySQL's message about the rows that were copied; other changes have none.
 fn done(copied: u64, warnings: u64) -> Done {
     Done { affected: copied, info: format!("Records: {copied}  Duplicates: 0  Warnings: {warnings}") }
 }

@@ -51,7 +51,7 @@ pub(super) fn column_default(
     Ok(ColumnDefault::Constant(bytes))
 }
 
-/// Error 1294 unless a column of this type can be set to CURRENT_TIMESTAMP with so many digits.
+/// Error 1294 unless a column of this type can be set to CURRENT_TIMESTAMP with this number of digits.
 pub(super) fn ensure_on_update(column: &str, ty: &SqlType, digits: u32) -> Result<(), SqlError> {
     if takes_now(ty, digits) {
         return Ok(());

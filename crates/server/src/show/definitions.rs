@@ -47,7 +47,7 @@ pub(crate) struct Definitions {
     pub executed: Vec<Definition>,
 }
 
-/// What clients are told of the columns of `statement`; `None`: what follows from their types.
+/// The column definitions that clients get for `statement`; `None`: what follows from their types.
 pub(crate) fn find(statement: &Statement<'_>) -> Option<&'static Definitions> {
     static ALL: OnceLock<HashMap<&'static str, Definitions>> = OnceLock::new();
     ALL.get_or_init(|| parse(TEXT)).get(form(statement)?)

@@ -5,7 +5,7 @@
 //! | `server_state` | variables, counters, conditions, connections, character sets |
 //! | `catalog_lists` | databases, tables, table status |
 //! | `columns`, `indexes` | what a table consists of |
-//! | `definitions` | what clients are told of the columns of these tables |
+//! | `definitions` | the column definitions of these tables |
 //! | `definition_text` | CREATE TABLE and CREATE DATABASE statements |
 //! | `engine_status` | what the storage engine is doing |
 //! | `absent` | what there is none of |

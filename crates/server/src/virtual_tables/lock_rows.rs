@@ -23,7 +23,7 @@ pub(super) struct LockRow {
     pub(super) schema: Option<String>,
     pub(super) table: Option<String>,
     pub(super) index: Option<String>,
-    /// A number that tells locks apart.
+    /// A number that distinguishes locks.
     pub(super) instance: u64,
     pub(super) mode: &'static str,
     pub(super) data: String,

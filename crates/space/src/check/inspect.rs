@@ -1,4 +1,4 @@
-//! Opening a data file to look at it: nothing is written, and a map that is damaged is told instead of
+//! Opening a data file to look at it: nothing is written, and a damaged map is reported instead of
 //! refused.
 
 use std::path::Path;

@@ -15,7 +15,7 @@ use base::PageNo;
 pub use inspect::Inspected;
 pub use page_set::PageSet;
 
-/// Problems told of one tree, or of the space; more are left out.
+/// Problems reported of one tree, or of the space; more are left out.
 pub const PROBLEMS_MAX: usize = 20;
 
 /// Something that is wrong.

@@ -1,4 +1,4 @@
-//! Off-page values: their pages are theirs alone, and hold the bytes that the reference tells.
+//! Off-page values: their pages are theirs alone, and hold the bytes that the reference names.
 
 use base::checksum::Crc32;
 use base::{IndexId, PageNo};

@@ -14,7 +14,7 @@ use super::freed::Freed;
 use super::lost::LostPages;
 use crate::error::Result;
 
-/// So many runs ahead of the one at work the processor is asked for what will be looked at: its bytes, and
+/// Distance of prefetching, in runs: of a run this far ahead the processor fetches its bytes, and
 /// its page.
 const FETCH_AHEAD: usize = 8;
 

@@ -106,7 +106,7 @@ impl Crew {
 
     /// Waits until everything is applied.
     pub(crate) fn finish(self) -> Result<()> {
-        // All threads end before the first error is told.
+        // All threads end before the first error is returned.
         let ended: Vec<Result<()>> = self.hands.into_iter().map(Hand::finish).collect();
         ended.into_iter().collect()
     }

@@ -1,4 +1,4 @@
-//! Which pages were given back, and when, as far as the log tells.
+//! Which pages were given back, and when, as far as the log shows.
 
 use base::{Lsn, PageNo};
 use log::FrameRange;

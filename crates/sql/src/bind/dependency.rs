@@ -77,7 +77,7 @@ fn close_over_query(rel: u16, block: &Block, known: &mut Vec<ColumnRef>, left: &
             let below = (0..made.groups.len()).filter(|&at| is_shown(at));
             let inside = closure(below.filter_map(|at| made.groups[at].as_column()).collect(), block, left);
             let is_one = |at: usize| is_shown(at) || made_of_known(&made.groups[at], &inside);
-            // The groups tell its rows apart.
+            // The groups distinguish its rows.
             let is_whole = (0..made.groups.len()).all(is_one);
             let is_made = |col: &u16| made_of_known(&block.output[usize::from(*col)].expr, &shown);
             (0..columns).filter(|col| is_whole || is_made(col)).collect()

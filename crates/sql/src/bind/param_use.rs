@@ -27,7 +27,7 @@ pub enum ParamRole {
 /// What a statement takes a parameter for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParamUse {
-    /// The type that clients are told. Its class decides whether a value of another type fits.
+    /// The type that clients get. Its class decides whether a value of another type fits.
     pub described: SqlType,
     /// The type that values are converted to.
     pub ty: SqlType,

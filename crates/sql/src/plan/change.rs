@@ -89,7 +89,7 @@ pub enum LoadTarget {
     UserVariable(Box<str>),
 }
 
-/// How lines and fields are told apart.
+/// How lines and fields are distinguished.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadFormat {
     /// FIELDS TERMINATED BY; empty: fixed widths.

@@ -65,7 +65,7 @@ pub struct QueryPlan {
     pub count_found_rows: bool,
     /// What one run of it comes to.
     pub estimate: Estimate,
-    /// The path whose rows a dive told, if the estimate is made of them; its cost is the number of rows.
+    /// The path whose rows a dive estimated, if the estimate is made of them; its cost is the number of rows.
     pub counted: Option<Box<Candidate>>,
 }
 
@@ -316,7 +316,7 @@ pub enum Node {
         keys: Vec<SortKey>,
         /// Relations to carry along.
         rels: Vec<u16>,
-        /// Only the first so many rows are wanted (offset included).
+        /// Number of rows wanted from the front (offset included).
         limit: Option<Expr>,
     },
     /// First row of each combination of values, in input order.

@@ -399,7 +399,7 @@ impl Table<'_> {
         order
     }
 
-    /// Whether `index` tells rows apart: unique, whole columns, no NULLs.
+    /// Whether `index` distinguishes rows: unique, whole columns, no NULLs.
     fn is_key(&self, index: &IndexDef) -> bool {
         let is_plain = |part: &types::KeyPart| {
             part.prefix_len.is_none() && !self.def.columns[usize::from(part.column)].nullable

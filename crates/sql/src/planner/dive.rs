@@ -64,8 +64,8 @@ fn expense(choice: &Choice, rels: &Rels<'_>) -> f64 {
     if rels.is_counted { choice.cost.max(choice.rows * cost::LOOKUP) } else { choice.cost }
 }
 
-/// Those of the paths `found` whose values a subquery gives of which a dive told the rows: their cost follows
-/// from these.
+/// Those of the paths `found` whose values a subquery gives of which a dive estimated the rows: their cost
+/// follows from these.
 fn counted_lists(found: &[Choice], rels: &Rels<'_>) -> Vec<(usize, Candidate)> {
     let candidate = |choice: &Choice| {
         let [subquery] = choice.path.subqueries()[..] else { return None };
@@ -96,7 +96,7 @@ fn note(
     }
 }
 
-/// The path of the only step of `route`, if a dive told its rows; its cost is the rows of `route`.
+/// The path of the only step of `route`, if a dive estimated its rows; its cost is the rows of `route`.
 pub(super) fn counted(route: &Route) -> Option<Candidate> {
     let [Step { how: How::Access(choice), .. }] = &route.steps[..] else { return None };
     if choice.also.is_some() {
@@ -135,13 +135,13 @@ pub(super) struct Dived {
 }
 
 impl Dived {
-    /// Whether a dive told the rows of the path that it is noted on.
+    /// Whether a dive estimated the rows of the path that it is noted on.
     pub(super) fn is_of_path(&self) -> bool {
         self.chosen.is_some()
     }
 
     /// What an intersection depends on that costs `cost`: the entries that `gathered`, one of the paths dived
-    /// for, finds are gathered for `per_row` each. `None` if no dive told their rows.
+    /// for, finds are gathered for `per_row` each. `None` if no dive estimated their rows.
     pub(super) fn of_intersection(gathered: &Choice, cost: f64, per_row: f64) -> Option<Dived> {
         let dived = gathered.dived.as_ref()?;
         let Candidate { table, path, .. } = dived.candidates[dived.chosen?].clone();

@@ -16,7 +16,7 @@ use super::join_list::{Item, JoinList};
 use super::join_order::{How, Route, Step};
 use crate::plan::{ColumnSet, Path};
 
-/// Most entries that are gathered, as far as a dive tells: about 10 MiB of keys.
+/// Most entries that are gathered, as a dive estimates: about 10 MiB of keys.
 const GATHERED_MAX: f64 = 200_000.0;
 /// Most paths that are paired with one another.
 const PATHS_MAX: usize = 8;
@@ -37,7 +37,7 @@ pub(super) fn best(table: &Table<'_>, found: &[Choice], conditions: &[&Expr]) ->
     choices.min_by(|a, b| a.cost.total_cmp(&b.cost))
 }
 
-/// Whether `choice` finds rows by entries of a secondary index, as many as a dive told.
+/// Whether `choice` finds rows by entries of a secondary index, as many as a dive estimated.
 fn is_part(choice: &Choice) -> bool {
     matches!(choice.path, Path::Range { .. } | Path::Intervals { .. })
         && choice.path.index() != 0

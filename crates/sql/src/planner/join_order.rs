@@ -20,7 +20,7 @@ pub(super) struct Goal<'g> {
     pub(super) order: &'g [SortKey],
     /// Groups wanted.
     pub(super) groups: &'g [Expr],
-    /// Only the first so many rows are wanted.
+    /// Number of rows wanted from the front.
     pub(super) limit: Option<f64>,
 }
 

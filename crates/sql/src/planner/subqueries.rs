@@ -40,7 +40,7 @@ pub(super) struct ByRowPlan {
 pub(super) struct List<'s> {
     pub(super) estimate: Estimate,
     pub(super) ty: &'s SqlType,
-    /// The path whose rows a dive told; its cost is the number of values.
+    /// The path whose rows a dive estimated; its cost is the number of values.
     pub(super) counted: Option<&'s Candidate>,
 }
 

@@ -26,7 +26,7 @@ const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/sim/seeds")
 /// Seeds a child.
 const SEEDS_EACH: u64 = 20;
 
-/// So many seeds must come to everything that there is.
+/// From this number of seeds on, every event must have occurred.
 const COMPLETE: u64 = 1000;
 
 /// Every round has its own engine: a child asks the kernel for the memory of the first and uses it for all.

@@ -1,4 +1,4 @@
-//! Sends the statements of rounds to two servers and tells what differs.
+//! Sends the statements of rounds to two servers and reports what differs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -46,7 +46,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 const CHANGES: usize = 25;
 const QUERIES: usize = 100;
 
-/// Is told of every difference.
+/// Receives every difference.
 pub type Report = Box<dyn FnMut(Class, &str)>;
 
 /// Both servers, the one under test first.
@@ -60,7 +60,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Connects to both; `report` is told of every difference.
+    /// Connects to both; `report` receives every difference.
     pub fn connect(ports: [u16; 2], report: Report) -> Result<Self, String> {
         let connections = [connect(ports[0])?, connect(ports[1])?];
         Ok(Pair { ports, connections, schema: String::new(), summary: Summary::default(), report })

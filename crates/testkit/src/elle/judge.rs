@@ -1,7 +1,7 @@
 //! Looks for all anomalies in a history.
 //!
 //! Two graphs. The first has a node per committed transaction, and edges ww, wr and rw: its circles are what
-//! Adya classifies. Of the weaker levels it has so many that some are looked for with a bounded effort.
+//! Adya classifies. The weaker levels have many kinds, some of which are searched with a bounded effort.
 //!
 //! The second one says what views promise: one order of commits, of which each view is a beginning. Its nodes
 //! are the transactions, with edges ww and wr alone, and each view's reads as a node of their own, with edges
@@ -16,7 +16,7 @@ use super::graph::{Edge, Graph, Why};
 use super::history::{History, Objects, Op, ReadKind, Transaction};
 use super::versions::{Finding, Seen, Versions};
 
-/// Circles with one rw edge are looked for from so many of them, and no farther than so many nodes.
+/// Bounds on the search for cycles with one rw edge: edges to start from, and nodes to visit.
 const TRIES: usize = 4000;
 const BUDGET: usize = 400;
 

@@ -6,7 +6,7 @@
 //!                                                                              |
 //!                  anomaly.rs: which level permits what <-- judge.rs <-- graph.rs: circles of ww, wr, rw and time
 //! ```
-//! Values are unique, so that a read tells whose write it saw; lists, and numbers beside the registers, tell
+//! Values are unique, so that a read shows whose write it saw; lists, and numbers beside the registers, tell
 //! the order of the writes. Nothing about the server is trusted but its answers.
 
 pub mod anomaly;

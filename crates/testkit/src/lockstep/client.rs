@@ -66,7 +66,7 @@ pub struct Client {
     next: u8,
     /// Version string of the greeting.
     pub version: String,
-    /// Whether the server tells changes of the session's state.
+    /// Whether the server sends changes of the session's state.
     pub tracks: bool,
 }
 

@@ -40,7 +40,7 @@ pub enum Kind {
     Waits,
     /// MySQL broke the connection. No fault of Ratchet.
     MysqlLost,
-    /// Rows that ORDER BY does not tell apart have another order. No fault.
+    /// Rows that ORDER BY does not distinguish have another order. No fault.
     Ties,
     /// Ratchet does not support the statement yet. No fault.
     NotSupported,
@@ -67,7 +67,7 @@ pub struct Difference {
 pub struct Scope {
     /// All of the column definitions, not only names and types.
     pub metadata: bool,
-    /// Changes of the session's state, which both servers tell.
+    /// Changes of the session's state, which both servers send.
     pub trackers: bool,
 }
 

@@ -5,7 +5,7 @@ use super::reply::{Column, Row};
 use super::tokens::{Token, tokens};
 
 /// Returns how `ours` differs from `theirs`. Without ORDER BY any order is right; with it, rows that its
-/// items do not tell apart may have any order, and so may all rows where an item is not a column of the
+/// items do not distinguish may have any order, and so may all rows where an item is not a column of the
 /// answer.
 pub(crate) fn difference(
     sql: &str,

@@ -28,7 +28,7 @@ const LONG: u64 = 40;
 /// Values longer than this do not fit on their row's page.
 const OFF_PAGE: usize = 8200;
 
-/// Bytes of the shortest log. A value of so many logs more.
+/// Bytes of a value that does not fit into the shortest log.
 const LONGER_THAN_LOG: usize = 384 << 10;
 
 /// Definition changes in a round.
@@ -86,7 +86,7 @@ pub(super) struct Shared {
     writers: u64,
     /// A commit has failed for good.
     log_failed: bool,
-    /// Whether the engine's log has told where a page is damaged.
+    /// Whether the engine's log has named a damaged page.
     pub(super) damage_told: bool,
     /// Changes that the full disk of this round has refused.
     refusals: u64,
@@ -96,7 +96,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// A round begins, to go on until so many operations were done in all.
+    /// Begins a round that ends after this number of operations in all.
     pub(super) fn begin(&mut self, operations: u64, disk: &SimDisk) {
         (self.started, self.log_failed, self.damage_told) = (false, false, false);
         (self.refusals, self.disk) = (0, Some(disk.clone()));

@@ -9,7 +9,7 @@ use super::table::{Locks, Owner, Waiting, Wanted};
 
 impl Locks<'_> {
     /// Breaks the circles that the wait of `trx`, just begun, has closed: in each, the transaction whose
-    /// rollback costs least, which has changed and locked least by now, is told to give up, `trx` itself
+    /// rollback costs least, which has changed and locked least by now, is chosen to give up, `trx` itself
     /// where it is among the cheapest. False: it is `trx`. Nothing is looked for where detection is switched
     /// off.
     pub(super) fn break_circles(&mut self, trx: TrxId) -> bool {

@@ -1,4 +1,4 @@
-//! What the lock table tells of itself: who has and wants what, and which circle of waits was broken last.
+//! What the lock table reports: who has and wants what, and which circle of waits was broken last.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ pub struct Deadlock {
     pub found: WallTime,
     /// The members: each waits for the next, the last one, whose wait closed the circle, for the first.
     pub members: Vec<DeadlockMember>,
-    /// Which of them was told to give up.
+    /// The victim among them.
     pub victim: usize,
 }
 

@@ -55,7 +55,7 @@ enum Place {
 struct Retired {
     /// With the newest transaction in each, in order of retirement.
     chunks: VecDeque<(TrxId, u32)>,
-    /// So many of the oldest are in the swap file, and no others.
+    /// Number of the oldest chunks that are in the swap file; no others are.
     swapped: usize,
 }
 

@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use log::Log;
 
-/// Swapping makes room for so many more chunks than it has to, unless that were more than a quarter of all.
+/// Swapping makes room for this number of chunks more than it has to, unless that were more than a quarter of
+/// all.
 const SPARE_CHUNKS: u64 = 32;
 
 /// Counts chunks.
@@ -17,7 +18,7 @@ pub(super) struct Room {
     /// Of `chunks`: those that nobody writes into any more, and of these those in the swap file.
     retired: AtomicU64,
     swapped: AtomicU64,
-    /// Beyond so many chunks in memory the oldest are swapped.
+    /// Chunks in memory beyond which the oldest are swapped.
     memory_max: AtomicU64,
     /// Whether there is a place for the swap file.
     can_swap: AtomicBool,

@@ -21,7 +21,7 @@
 //! | 2, 2, 2, 2 | entries of the index (I), pages (P), words of the pool (W), the greatest weight of one word |
 //! | 2 I | page number of each 256 code points |
 //! | 512 P | page: 256 entries |
-//! | 2 W | pool: a length, then so many weights |
+//! | 2 W | pool: a length, then that number of weights |
 //!
 //! Entry: 0 = ignorable; FFFF = no explicit weight; below 8000 = the weight; else 8000 + offset in the pool.
 

@@ -44,7 +44,7 @@ pub fn char_len(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&b| b & 0xC0 != 0x80).count()
 }
 
-/// Byte offset of character number `index` of valid UTF-8; the length of `bytes` when there are not so many.
+/// Byte offset of character number `index` of valid UTF-8; the length of `bytes` when there are fewer.
 #[inline]
 pub fn byte_offset_of_char(bytes: &[u8], index: usize) -> usize {
     if index >= bytes.len() {

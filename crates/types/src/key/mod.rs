@@ -39,7 +39,7 @@ pub struct KeyColumn {
     pub nullable: bool,
     /// Whether greater values come first.
     pub desc: bool,
-    /// Only the first so many characters count (bytes for binary types); `None`: all.
+    /// Length of a prefix in characters (bytes for binary types); `None`: all of the value.
     pub prefix_len: Option<u16>,
 }
 

@@ -122,7 +122,7 @@ impl DateTime {
         self.date().day_number() * MICROS_PER_DAY + self.micros_of_day()
     }
 
-    /// The moment so many microseconds after day number 0; `None` before 0000-01-01 or after 9999-12-31.
+    /// The moment `micros` microseconds after day number 0; `None` before 0000-01-01 or after 9999-12-31.
     pub fn from_epoch_micros(micros: i128) -> Option<DateTime> {
         let day = micros.div_euclid(i128::from(MICROS_PER_DAY));
         if !(1..=i128::from(MAX_DAY_NUMBER)).contains(&day) {

@@ -38,8 +38,8 @@ pub(crate) fn parse_double(text: &[u8]) -> f64 {
     std::str::from_utf8(text).ok().and_then(|t| t.parse::<f64>().ok()).unwrap_or(0.0)
 }
 
-/// A short text of the same double: of the digits after the first 800, which are more than any double is told
-/// apart by, only matters whether one is not zero.
+/// A short text of the same double: of the digits after the first 800, which are more than any double is
+/// distinguished by, only matters whether one is not zero.
 #[cold]
 fn shortened(text: &[u8]) -> Vec<u8> {
     const KEPT_DIGITS: usize = 800;

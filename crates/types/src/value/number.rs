@@ -208,7 +208,7 @@ fn text_to_decimal(text: &[u8]) -> Converted<Decimal> {
     Converted { value: parsed.value, loss }
 }
 
-/// An integer of so many digits, the first of which is not zero, is outside every range.
+/// Digits from which on an integer without leading zeros is outside every range.
 const DIGITS_PAST_EVERY_BOUND: usize = 21;
 
 /// Reads the integer at the front of `text`: white space, sign, digits; nothing else, no rounding. Outside

@@ -38,8 +38,8 @@ pub(super) fn shown(c: char) -> char {
     }
 }
 
-/// At most so many columns of a fixed-width font, an ellipsis at the end of what is longer. Characters beyond
-/// ASCII are taken as two columns wide: fonts fall back to others for them.
+/// At most `columns` columns of a fixed-width font, an ellipsis at the end of what is longer. Characters
+/// beyond ASCII are taken as two columns wide: fonts fall back to others for them.
 pub(super) fn shortened(text: &str, columns: usize) -> String {
     let width = |c: char| if c.is_ascii() { 1 } else { 2 };
     let text: String = text.chars().map(shown).collect();

@@ -188,7 +188,7 @@ impl Query<'_> {
         let value = if is_one_row { self.aggregate() } else { self.name() };
         let condition = self.condition(depth, false);
         let end = match self.dice.below(4) {
-            // The value decides among rows that the key does not tell apart.
+            // The value decides among rows that the key does not distinguish.
             0 => format!(" ORDER BY {}, {value} LIMIT 1", self.key()),
             // The first of several rows is each server's own affair.
             1 if is_one_row => " LIMIT 1".to_owned(),
