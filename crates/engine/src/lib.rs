@@ -65,7 +65,9 @@ pub use column_set::ColumnSet;
 pub use commit::CommitWait;
 pub use config::EngineConfig;
 pub use datadir::FORMAT_VERSION;
-pub use ddl::{Alteration, NewRows, OldColumns, QualifiedName, WholeRows, clustered_index, has_same_storage};
+pub use ddl::{
+    Alteration, KeptColumns, NewRows, QualifiedName, WholeRows, clustered_index, has_same_storage,
+};
 pub use dictionary::SchemaDef;
 pub use engine::Engine;
 pub use error::{

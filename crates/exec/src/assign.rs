@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use bumpalo::Bump;
 use engine::{ColumnSet, Table};
-use expr::{Expr, ExprKind, RowSource, eval};
+use expr::{ExprKind, RowSource, eval};
 use sql::plan::InsertCell;
-use types::{ColumnDef, TimeZone, Value, storage};
+use types::{TimeZone, Value, storage};
 
 use crate::column_store::ColumnStore;
 use crate::error::Result;
@@ -118,10 +118,15 @@ impl<'x> NewValues<'x> {
     /// The value assigned to a column, if one was.
     #[inline]
     pub(crate) fn value(&self, col: u16, zone: &TimeZone) -> Option<Value<'_>> {
-        let slot = self.columns.slot(col).filter(|&slot| slot < self.assigned)?;
+        let bytes = self.values.get(0, self.assigned_slot(col)?);
         let ty = &self.columns.table.def.columns[usize::from(col)].ty;
-        let bytes = self.values.get(0, slot);
         Some(bytes.map_or(Value::Null, |bytes| storage::read(ty, bytes, zone)))
+    }
+
+    /// The slot of a column that is assigned.
+    #[inline]
+    fn assigned_slot(&self, col: u16) -> Option<usize> {
+        self.columns.slot(col).filter(|&slot| slot < self.assigned)
     }
 
     /// The storage bytes of one of the columns.
@@ -176,14 +181,15 @@ pub(crate) struct Assigner<'x> {
 }
 
 impl Assigner<'_> {
-    /// Assigns `cell` to a column of `targets[target]`; `number`: the row's, for messages.
-    pub(crate) fn assign(
+    /// Assigns `cell` to a column of `targets[target]`, whose bytes in the row before were `old`; `number`: the
+    /// row's, for messages.
+    pub(crate) fn assign<'v>(
         &mut self,
         targets: &mut [NewValues<'_>],
         target: usize,
         col: u16,
         cell: &InsertCell,
-        row: &impl RowSource,
+        (row, old): (&impl RowSource, impl Fn(u16) -> Option<&'v [u8]>),
         number: u64,
     ) -> Result<()> {
         if let InsertCell::Expr(expr) = cell {
@@ -201,7 +207,12 @@ impl Assigner<'_> {
         self.scratch.clear();
         let column = &targets[target].columns.table.def.columns[usize::from(col)];
         let is_value = match cell {
-            InsertCell::Kept(expr) => self.keep(expr, column, row, targets, number)?,
+            InsertCell::Kept(_) => {
+                let new = &targets[target];
+                let bytes = new.assigned_slot(col).map_or_else(|| old(col), |slot| new.values.get(0, slot));
+                self.scratch.extend_from_slice(bytes.unwrap_or_default());
+                bytes.is_some()
+            }
             InsertCell::Default => self.store.default(column, number, self.scratch)?,
             InsertCell::Expr(expr) => {
                 let st = self.run.st;
@@ -218,23 +229,6 @@ impl Assigner<'_> {
             target.note_assigned(slot);
         }
         Ok(())
-    }
-
-    /// Stores what a column holds already: apart, for such assignments are rare.
-    #[cold]
-    #[inline(never)]
-    fn keep(
-        &mut self,
-        expr: &Expr,
-        column: &ColumnDef,
-        row: &impl RowSource,
-        targets: &[NewValues<'_>],
-        number: u64,
-    ) -> Result<bool> {
-        let overlay = Overlay { row, targets, zone: self.run.st.zone };
-        let ctx = self.run.ctx(self.arena);
-        let value = eval(expr, &overlay, &ctx).map_err(|error| self.run.st.eval_error(error))?;
-        self.store.kept(column, &value, number, self.scratch)
     }
 }
 

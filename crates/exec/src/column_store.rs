@@ -1,6 +1,5 @@
 //! What a column gets: values, defaults, NULL.
 
-use types::temporal::DateFlags;
 use types::{ColumnDef, ColumnDefault, StoreContext, Value, storage};
 
 use crate::context::{Conditions, Level};
@@ -95,24 +94,6 @@ impl<'r> ColumnStore<'r> {
         Ok(true)
     }
 
-    /// What the column holds already, though the mode may refuse it now.
-    pub(crate) fn kept(
-        &self,
-        column: &ColumnDef,
-        value: &Value<'_>,
-        row: u64,
-        out: &mut Vec<u8>,
-    ) -> Result<bool> {
-        if value.is_null() {
-            return Ok(false);
-        }
-        let date_flags = DateFlags { allow_invalid_dates: true, ..DateFlags::default() };
-        let context = StoreContext { strict: false, date_flags, ..self.context };
-        let report = Report { column: &column.name, row, conditions: self.conditions };
-        store_value(&column.ty, value, &context, &report, out)?;
-        Ok(true)
-    }
-
     /// NULL.
     fn null(&self, column: &ColumnDef, out: &mut Vec<u8>) -> Result<bool> {
         if column.nullable || (column.auto_increment && self.numbers == NullNumber::Made) {
@@ -152,8 +133,9 @@ impl<'r> ColumnStore<'r> {
         self.complain(ExecError::ColumnNull { column: column.name.clone() })
     }
 
+    /// Refuses the statement in strict modes, and warns in others.
     #[cold]
-    fn complain(&self, error: ExecError) -> Result<()> {
+    pub(crate) fn complain(&self, error: ExecError) -> Result<()> {
         if self.refuse_null {
             return Err(error);
         }

@@ -121,7 +121,8 @@ impl Change<'_> {
         let row = Stored { columns, old, zone: store.st.zone };
         self.new.begin();
         for (_, col, cell) in &self.plan.sets {
-            self.assigner.assign(std::slice::from_mut(&mut self.new), 0, *col, cell, &row, 1)?;
+            let bytes = |col| old.get(usize::from(col));
+            self.assigner.assign(std::slice::from_mut(&mut self.new), 0, *col, cell, (&row, bytes), 1)?;
         }
         if old.is_whole() && !columns.has_followers() {
             // Whether the row differs is found out where it is written.

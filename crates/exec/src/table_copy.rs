@@ -1,11 +1,12 @@
-//! The rows of a table that ALTER TABLE makes anew: each column's value as the new definition has it.
+//! Copies the rows of a table that ALTER TABLE rebuilds, converting each column to its new type.
 
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 
-use base::memory::StatementAccount;
-use engine::{Engine, NewRows, OldColumns, has_same_storage};
+use base::memory::{Charge, Purpose, StatementAccount};
+use engine::{Engine, NewRows, has_same_storage};
 use expr::SessionInfo;
+use types::collation::{Charset, convert as convert_text};
 use types::storage::max_width;
 use types::{
     CollationId, ColumnDef, ColumnDefault, Problem, SqlModes, SqlType, TableDef, TextEncoder, TypeKind,
@@ -13,9 +14,9 @@ use types::{
 };
 
 use crate::column_store::ColumnStore;
-use crate::context::{Conditions, Level};
+use crate::context::Conditions;
 use crate::error::{ExecError, Result};
-use crate::row_build::{Report, RowBuffer, push_implicit_default, push_zero, store_value};
+use crate::row_build::{Report, RowBuffer, push_zero, store_value};
 use crate::statement::Statement;
 use crate::strict::StrictSession;
 
@@ -24,12 +25,12 @@ use crate::strict::StrictSession;
 pub struct TableCopy<'a> {
     /// The definition that the rows have.
     pub old: &'a TableDef,
-    /// Where each new column is in it.
-    pub old_columns: &'a OldColumns,
+    /// Where each new column is in it; `None`: it is new.
+    pub old_columns: &'a [Option<u16>],
     /// The first AUTO_INCREMENT number for rows that need one.
     pub first_number: u64,
-    /// MySQL copies the table: dates that stay as they are pass the checks of assignments, and floating-point
-    /// numbers take the digits of their new type.
+    /// MySQL copies the table: dates that stay as they are are assigned, so that the mode may refuse them, and
+    /// floating-point numbers take the digits of their new type.
     pub copies: bool,
     /// NULL in a column that is to be NOT NULL is [`ExecError::NullRefused`], not a value that is lost.
     pub refuses_null: bool,
@@ -60,11 +61,13 @@ impl std::fmt::Debug for CopyCtx<'_> {
 enum Source {
     /// The bytes of the old column.
     Bytes(usize),
+    /// The same, but that the mode may refuse a zero date.
+    Moment(usize),
     /// The value of the old column, assigned to the new one.
     Value(usize),
     /// Its default.
     Default,
-    /// The same, which is a zero date that the session's mode refuses or warns of.
+    /// Its default, a zero date, which the mode refuses or warns about.
     ZeroDate,
 }
 
@@ -77,13 +80,16 @@ impl TableCopy<'_> {
         let session = StrictSession::new(ctx.session, false);
         let st = Statement::changing(ctx.engine, &session, ctx.memory, ctx.rows_examined);
         let new = &*rows.table().def;
+        let charge = Charge::new(ctx.memory, Purpose::Sort);
+        charge.add(rows.memory_max())?;
         let mut copier = Copier {
             copy: self,
             new,
             sources: self.sources(new, ctx.session.modes()),
             texts: self.texts(new),
+            numbered: self.numbered(new),
             text: Vec::new(),
-            store: ColumnStore::new(&st, ctx.conditions, false),
+            store: ColumnStore::new(&st, ctx.conditions, false).making_numbers(),
             zeros_count: !ctx.session.modes().has(SqlModes::NO_AUTO_VALUE_ON_ZERO),
             next_number: self.first_number.max(1),
             row: RowBuffer::new(new.columns.len()),
@@ -95,6 +101,24 @@ impl TableCopy<'_> {
             Ok::<(), ExecError>(copier.row.with_row(0, |row| rows.push(row, row_id))?)
         })?;
         Ok(copier.number)
+    }
+
+    /// For each column of `new`, the old one whose bytes it keeps in every row.
+    pub fn kept_columns(&self, new: &TableDef, modes: SqlModes) -> Vec<Option<u16>> {
+        let numbered = self.numbered(new);
+        let kept = |(position, source): (usize, &Source)| match *source {
+            Source::Bytes(at) if numbered != Some(position) => Some(at as u16),
+            _ => None,
+        };
+        self.sources(new, modes).iter().enumerate().map(kept).collect()
+    }
+
+    /// The AUTO_INCREMENT column, if rows may get numbers: numbers that the old table has given stay, zero among
+    /// them.
+    fn numbered(&self, new: &TableDef) -> Option<usize> {
+        let position = new.columns.iter().position(|column| column.auto_increment)?;
+        let is_kept = |old: u16| self.old.columns[usize::from(old)].auto_increment;
+        (!self.old_columns[position].is_some_and(is_kept)).then_some(position)
     }
 
     fn texts(&self, new: &TableDef) -> Vec<Option<TextEncoder>> {
@@ -112,21 +136,44 @@ impl TableCopy<'_> {
             None => Source::Default,
             Some(old) => {
                 let old_ty = &self.old.columns[usize::from(old)].ty;
-                let is_same = *old_ty == column.ty || !self.copies && has_same_storage(old_ty, &column.ty);
+                let is_same = *old_ty == column.ty
+                    || !self.copies && has_same_storage(old_ty, &column.ty)
+                    || are_members_converted(old_ty, &column.ty);
                 let at = usize::from(old);
-                if is_same && !(checks && has_date(column)) { Source::Bytes(at) } else { Source::Value(at) }
+                match column.ty.kind {
+                    _ if !is_same => Source::Value(at),
+                    TypeKind::Date | TypeKind::DateTime if checks => Source::Value(at),
+                    // Local times do not tell the moments of a repeated hour apart: the bytes do.
+                    TypeKind::Timestamp if checks => Source::Moment(at),
+                    _ => Source::Bytes(at),
+                }
             }
         };
         let mut sources: Vec<Source> = new.columns.iter().zip(self.old_columns).map(source).collect();
-        // One message says it for all.
+        // One message covers all such columns.
         let zeros = sources.iter_mut().filter(|source| **source == Source::ZeroDate);
         zeros.skip(1).for_each(|source| *source = Source::Default);
         sources
     }
 }
 
-fn has_date(column: &ColumnDef) -> bool {
-    matches!(column.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp)
+/// Whether `new` has the members of `old` in another character set or collation: each value stays the member that
+/// it is, though the new collation may not distinguish it from others.
+fn are_members_converted(old: &SqlType, new: &SqlType) -> bool {
+    let (Some(before), Some(after)) = (&old.members, &new.members) else { return false };
+    let charset = |ty: &SqlType| ty.collation.collation().map_or(Charset::Utf8mb4, |found| found.charset);
+    let (from, to) = (charset(old), charset(new));
+    let is_converted = |at: usize| {
+        let mut converted = Vec::new();
+        convert_text(from, to, &before[at], &mut converted);
+        converted[..] == after[at][..]
+    };
+    old.kind == new.kind && before.len() == after.len() && (0..before.len()).all(is_converted)
+}
+
+/// Whether the bytes of a TIMESTAMP are a moment, not the zero date.
+fn is_moment(bytes: &[u8]) -> bool {
+    bytes.iter().any(|&byte| byte != 0)
 }
 
 /// Whether rows that were there before get a zero date in the new column.
@@ -143,13 +190,15 @@ struct Copier<'a> {
     sources: Vec<Source>,
     /// For columns whose numbers are copied as text.
     texts: Vec<Option<TextEncoder>>,
+    /// The AUTO_INCREMENT column, if rows may get numbers.
+    numbered: Option<usize>,
     text: Vec<u8>,
     store: ColumnStore<'a>,
     /// Zero in an AUTO_INCREMENT column asks for a number.
     zeros_count: bool,
     next_number: u64,
     row: RowBuffer,
-    /// The row's.
+    /// The number of the current row, from 1.
     number: u64,
 }
 
@@ -161,16 +210,19 @@ impl Copier<'_> {
         for (position, column) in self.new.columns.iter().enumerate() {
             match self.sources[position] {
                 Source::Bytes(at) if old[at].is_some() => self.row.set(position, old[at]),
+                Source::Moment(at) if old[at].is_some_and(is_moment) => self.row.set(position, old[at]),
                 Source::Default | Source::ZeroDate => {
                     if self.sources[position] == Source::ZeroDate && self.number == 1 {
                         complain_of_zero(&self.store, column)?;
                     }
                     let (store, number) = (&self.store, self.number);
-                    self.row.set_maybe(position, |out| added(store, column, number, out))?;
+                    self.row.set_maybe(position, |out| store.missing(column, number, out))?;
                 }
-                Source::Bytes(at) | Source::Value(at) => self.assign(position, column, at, old[at])?,
+                Source::Bytes(at) | Source::Moment(at) | Source::Value(at) => {
+                    self.assign(position, column, at, old[at])?;
+                }
             }
-            if column.auto_increment {
+            if self.numbered == Some(position) {
                 self.count_number(position, column)?;
             }
         }
@@ -321,35 +373,14 @@ fn complain_of_zero(store: &ColumnStore<'_>, column: &ColumnDef) -> Result<()> {
         _ => ("datetime", "0000-00-00 00:00:00"),
     };
     let problem = Box::new(Problem::IncorrectTemporal { type_name, value: value.into() });
-    let error = ExecError::Store { problem, column: column.name.clone(), row: 1 };
-    if store.is_strict() {
-        return Err(error);
-    }
-    store.conditions.warn(Level::Warning, &error);
-    Ok(())
+    store.complain(ExecError::Store { problem, column: column.name.clone(), row: 1 })
 }
 
 /// NULL where the new column takes none: an error in strict modes, else zero with a warning.
 #[cold]
 fn null_lost(store: &ColumnStore<'_>, column: &ColumnDef, row: u64, out: &mut Vec<u8>) -> Result<bool> {
     let problem = Box::new(Problem::Truncated);
-    let error = ExecError::Store { problem, column: column.name.clone(), row };
-    if store.is_strict() {
-        return Err(error);
-    }
-    store.conditions.warn(Level::Warning, &error);
+    store.complain(ExecError::Store { problem, column: column.name.clone(), row })?;
     push_zero(&column.ty, out);
     Ok(true)
-}
-
-/// What a row that was there before has in a new column.
-fn added(store: &ColumnStore<'_>, column: &ColumnDef, number: u64, out: &mut Vec<u8>) -> Result<bool> {
-    if column.default == ColumnDefault::None && !column.nullable && !column.auto_increment {
-        push_implicit_default(&column.ty, out);
-        return Ok(true);
-    }
-    if column.auto_increment {
-        return Ok(false);
-    }
-    store.default(column, number, out)
 }

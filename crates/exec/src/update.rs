@@ -229,7 +229,8 @@ impl UpdateProgram {
         new.iter_mut().for_each(NewValues::begin);
         for (rel, col, cell) in &plan.sets {
             if let Some(target) = self.targets.iter().position(|target| target.rel == *rel) {
-                assigner.assign(new, target, *col, cell, frame, number)?;
+                let old = |col| old_bytes(frame, *rel, col);
+                assigner.assign(new, target, *col, cell, (frame, old), number)?;
             }
         }
         for (target, new) in new.iter_mut().enumerate() {

@@ -496,10 +496,10 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         let (mut memory, mut cell) = (Bump::new(), Vec::new());
         let store = build.store.for_duplicates();
         let mut assigner = Assigner { run: build.run, store: &store, arena: &mut memory, scratch: &mut cell };
-        for (col, cell) in self.on_duplicate {
-            assigner.assign(&mut targets, 0, *col, cell, &pair, build.number)?;
-        }
         let old_bytes = |col: u16| old.reader.bytes(&record, usize::from(col), env);
+        for (col, cell) in self.on_duplicate {
+            assigner.assign(&mut targets, 0, *col, cell, (&pair, old_bytes), build.number)?;
+        }
         let differs = targets[0].finish(old_bytes, &store, build.number)?;
         st.check()?;
         self.written.affected += u64::from(self.count_found);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use wire::auth::{AuthPlugin, Credential, StandInKey, StandIns};
 
 use crate::error_map::{self, SqlError};
@@ -160,6 +160,8 @@ pub struct Accounts {
     store: Box<dyn AccountStore>,
     list: RwLock<Vec<Arc<Account>>>,
     cached: Mutex<HashMap<Name, [u8; 32]>>,
+    /// Held by the statement that changes accounts, from its first look at them on.
+    changing: Mutex<()>,
     stand_ins: StandIns,
 }
 
@@ -185,7 +187,7 @@ impl Accounts {
         }
         let list = RwLock::new(accounts.into_iter().map(Arc::new).collect());
         let stand_ins = StandIns::new(&store.stand_in_key()?);
-        let all = Accounts { store, list, cached: Mutex::default(), stand_ins };
+        let all = Accounts { store, list, cached: Mutex::default(), changing: Mutex::default(), stand_ins };
         sort(&mut all.list.write());
         Ok(all)
     }
@@ -216,6 +218,11 @@ impl Accounts {
     /// An account that anybody who can reach the server could use.
     pub fn find_passwordless(&self) -> Option<Arc<Account>> {
         self.list.read().iter().find(|a| !a.credential.has_password() && !a.locked).cloned()
+    }
+
+    /// Waits until no other statement changes accounts. Logins do not wait for it.
+    pub(crate) fn begin_change(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock()
     }
 
     /// Adds the account or replaces the one of the same name.

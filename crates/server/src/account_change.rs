@@ -2,19 +2,23 @@
 
 use std::sync::Arc;
 
+use parking_lot::MutexGuard;
+
 use crate::account::{Account, AccountStep, Accounts};
 use crate::error_map::SqlError;
 
 /// Changes of accounts before they are made.
 pub(crate) struct AccountChange<'s> {
     accounts: &'s Accounts,
+    /// No other statement changes accounts meanwhile.
+    _turn: MutexGuard<'s, ()>,
     steps: Vec<AccountStep>,
 }
 
 impl<'s> AccountChange<'s> {
     /// No change yet.
     pub(crate) fn new(accounts: &'s Accounts) -> Self {
-        AccountChange { accounts, steps: Vec::new() }
+        AccountChange { accounts, _turn: accounts.begin_change(), steps: Vec::new() }
     }
 
     /// The account `'user'@'host'` as the changes so far leave it.

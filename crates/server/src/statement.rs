@@ -205,6 +205,9 @@ fn run_flush(session: &Session, flush: &Flush<'_>) -> Result<(), SqlError> {
 fn begin_maintenance(session: &mut Session, kind: MaintainKind) -> Result<(), SqlError> {
     transaction::commit(session)?;
     match kind {
+        MaintainKind::Optimize if session.server.engine.is_read_only() => {
+            Err(error_map::INNODB_READ_ONLY.bare())
+        }
         MaintainKind::Optimize | MaintainKind::Repair => transaction::ensure_may_write(session),
         MaintainKind::Analyze | MaintainKind::Check | MaintainKind::Checksum => Ok(()),
     }

@@ -208,10 +208,11 @@ pub fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Result<(), 
     if !own {
         require_user_admin(session)?;
     }
-    let account = session.server.accounts.find(&user, &host);
-    let account = account.ok_or_else(|| error_map::PASSWORD_NO_MATCH.bare())?;
+    let mut change = AccountChange::new(&session.server.accounts);
+    let account = change.find(&user, &host).ok_or_else(|| error_map::PASSWORD_NO_MATCH.bare())?;
     let credential = hash("SET PASSWORD", &account, account.credential.plugin(), password)?;
-    session.server.accounts.put(Account { credential, ..Account::clone(&account) })
+    change.put(Account { credential, ..account });
+    change.commit()
 }
 
 fn name_of(session: &Session, account: &ast::Account<'_>) -> Result<Name, SqlError> {

@@ -137,3 +137,93 @@ fn a_transaction_that_a_change_waits_for_is_the_victim_of_their_deadlock() {
     let columns: Vec<mysql::Row> = conn.query("SHOW COLUMNS FROM item").unwrap();
     assert_eq!(columns.len(), 5);
 }
+
+#[test]
+fn a_moment_of_a_repeated_hour_stays_what_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, mut conn) = start(&folder.path().join("data"));
+    for sql in [
+        "CREATE TABLE m (id INT PRIMARY KEY, v INT, ts TIMESTAMP NULL ON UPDATE CURRENT_TIMESTAMP)",
+        "SET time_zone = '+00:00'",
+        "INSERT INTO m VALUES (1, 1, '2024-10-27 00:30:00'), (2, 1, '2024-10-27 01:30:00')",
+        "SET time_zone = 'Europe/Berlin'",
+        "UPDATE m SET v = 2, ts = ts",
+        "INSERT INTO m (id, v) VALUES (2, 9) ON DUPLICATE KEY UPDATE v = 10, ts = ts",
+        "ALTER TABLE m MODIFY v BIGINT, ALGORITHM = COPY",
+        "SET time_zone = '+00:00'",
+    ] {
+        conn.query_drop(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
+    }
+    let rows: Vec<(u32, u32, String)> = conn.query("SELECT id, v, ts FROM m").unwrap();
+    let row = |id, v, ts: &str| (id, v, ts.to_owned());
+    assert_eq!(rows, [row(1, 2, "2024-10-27 00:30:00"), row(2, 10, "2024-10-27 01:30:00")]);
+}
+
+#[test]
+fn a_member_stays_itself_where_the_new_collation_has_an_equal_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, mut conn) = start(&folder.path().join("data"));
+    for sql in [
+        "CREATE TABLE e (e ENUM('a', 'ä') CHARACTER SET latin1 COLLATE latin1_bin)",
+        "INSERT INTO e VALUES ('ä'), ('a')",
+        "ALTER TABLE e CONVERT TO CHARACTER SET utf8mb4",
+    ] {
+        conn.query_drop(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
+    }
+    assert_eq!(
+        conn.query::<(u32, String), _>("SELECT e + 0, e FROM e").unwrap(),
+        [(2, "ä".to_owned()), (1, "a".to_owned())]
+    );
+}
+
+#[test]
+fn numbers_that_rows_get_meet_those_that_rows_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, mut conn) = start(&folder.path().join("data"));
+    conn.query_drop("CREATE TABLE taken (id INT PRIMARY KEY)").unwrap();
+    conn.query_drop("INSERT INTO taken VALUES (0), (1), (100)").unwrap();
+    let change = "ALTER TABLE taken MODIFY id INT NOT NULL AUTO_INCREMENT, AUTO_INCREMENT = 100";
+    assert_eq!(error_code(&mut conn, change), 1062);
+    assert_eq!(conn.query::<u32, _>("SELECT id FROM taken").unwrap(), [0, 1, 100]);
+    let renamed = "ALTER TABLE taken RENAME TO information_schema.taken";
+    assert_eq!(error_code(&mut conn, renamed), 1044);
+}
+
+#[test]
+fn more_columns_and_keys_than_any_table_has_are_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, mut conn) = start(&folder.path().join("data"));
+    let list =
+        |count: usize, one: &dyn Fn(usize) -> String| (0..count).map(one).collect::<Vec<_>>().join(", ");
+    let columns = list(100_000, &|n| format!("a{n} INT"));
+    assert_eq!(error_code(&mut conn, &format!("CREATE TABLE wide ({columns})")), 1117);
+    assert_eq!(error_code(&mut conn, &format!("ALTER TABLE item ADD ({columns})")), 1117);
+    let keys = list(50_000, &|n| format!("ADD KEY k{n} (n, id)"));
+    assert_eq!(error_code(&mut conn, &format!("ALTER TABLE item {keys}")), 1069);
+    let drops = list(50_000, &|n| format!("DROP COLUMN d{n}"));
+    assert_eq!(error_code(&mut conn, &format!("ALTER TABLE item {drops}")), 1091);
+}
+
+#[test]
+fn tables_that_are_rebuilt_again_and_again_leave_the_heap_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, mut conn) = start(&folder.path().join("data"));
+    let mut heap_after = |rebuilds: usize| -> u64 {
+        for _ in 0..rebuilds {
+            conn.query_drop("OPTIMIZE TABLE item").unwrap();
+        }
+        let shown: (String, u64) =
+            conn.query_first("SHOW GLOBAL STATUS LIKE 'Ratchet_heap_bytes'").unwrap().unwrap();
+        shown.1
+    };
+    let before = heap_after(20);
+    let after = heap_after(200);
+    assert!(after < before + (2 << 20), "{before} bytes became {after}");
+}
+
+fn error_code(conn: &mut Conn, sql: &str) -> u16 {
+    match conn.query_drop(sql) {
+        Err(mysql::Error::MySqlError(error)) => error.code,
+        other => panic!("{}: {other:?}", &sql[..60]),
+    }
+}

@@ -113,7 +113,7 @@ impl Entries {
 
 /// The error for the row with `clustered_key`, whose key in `index` is another's too.
 #[cold]
-fn clash(engine: &Engine, table: &Table, index: &Index, clustered_key: &[u8]) -> Result<Error> {
+pub(super) fn clash(engine: &Engine, table: &Table, index: &Index, clustered_key: &[u8]) -> Result<Error> {
     let (mut values, mut spans, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
     let mut image = RowImage { values: &mut values, spans: &mut spans };
     table.get(engine, &ReadView::newest(), clustered_key, |row| {

@@ -26,7 +26,7 @@ use trx::ExclusiveWait;
 
 pub use alter::{Alteration, has_same_storage};
 pub use new_rows::NewRows;
-pub use rebuild::OldColumns;
+pub use rebuild::KeptColumns;
 pub use rename::QualifiedName;
 pub use table::clustered_index;
 pub use whole_rows::WholeRows;

@@ -4,21 +4,23 @@
 //! [`SORT_BYTES`], sorted, and inserted one after another, so that memory stays bounded however large the
 //! table is.
 
-use base::TrxId;
+use std::cmp::Ordering;
+
+use base::{TrxId, invariant};
 use btree::BulkBuild;
 use page::{OVERFLOW_REF_BYTES, RowHeader, SlotFlags};
 use trx::ReadView;
 
+use super::index::clash;
 use super::whole_rows::WholeRows;
 use crate::engine::Engine;
-use crate::error::{Error, Result, fail_if_interrupted};
+use crate::error::{Result, fail_if_interrupted};
 use crate::row::duplicate;
 use crate::row::insert::{Value, too_large};
-use crate::row::row_image::{RowImage, value_of, with_values};
 use crate::row::writer::ensure_key;
 use crate::table::{Index, Table};
 
-/// Bytes of records that are sorted at a time.
+/// Bytes of records that are sorted at a time, and of their places.
 const SORT_BYTES: usize = if cfg!(test) { 16 << 10 } else { 16 << 20 };
 /// Records inserted between two looks at the kill flag.
 const RECORDS_BETWEEN_LOOKS: usize = 256;
@@ -62,6 +64,15 @@ impl<'a> NewRows<'a> {
         WholeRows::new(self.engine, self.old, ReadView::newest())
     }
 
+    /// Bytes of memory that the rows take at most, beside the one on its way: the places of records cost as much
+    /// as small records.
+    pub fn memory_max(&self) -> usize {
+        match self.sink {
+            Sink::InOrder { .. } => 0,
+            Sink::Sorted(_) => 2 * SORT_BYTES,
+        }
+    }
+
     /// The table that the rows go to.
     pub fn table(&self) -> &'a Table {
         self.new
@@ -70,7 +81,7 @@ impl<'a> NewRows<'a> {
     /// Adds a row: storage bytes per column. `row_id`: the invisible one that it had; 0: it had none.
     ///
     /// # Errors
-    /// [`Error::DuplicateKey`], [`Error::RowTooLarge`], [`Error::KeyTooLong`], those of the log and of the
+    /// [`crate::Error::DuplicateKey`], [`crate::Error::RowTooLarge`], [`crate::Error::KeyTooLong`], those of the log and of the
     /// disk.
     pub fn push(&mut self, row: &[Value<'_>], row_id: u64) -> Result<()> {
         debug_assert_eq!(row.len(), self.new.def.columns.len(), "one value per column");
@@ -79,7 +90,9 @@ impl<'a> NewRows<'a> {
         self.encode(row, row_id)?;
         match &mut self.sink {
             Sink::InOrder { build, last } => {
-                if self.count > 1 && *last == self.key {
+                let order = if self.count == 1 { Ordering::Less } else { last.as_slice().cmp(&self.key) };
+                invariant!(order != Ordering::Greater, "row {} in the order of the key", self.count);
+                if order == Ordering::Equal {
                     return Err(duplicate::error(self.new, self.new.clustered(), row));
                 }
                 build.push(&self.key, &self.payload, SlotFlags::NONE)?;
@@ -88,7 +101,7 @@ impl<'a> NewRows<'a> {
             }
             Sink::Sorted(records) => {
                 records.push(&self.key, &self.payload);
-                if records.bytes.len() < SORT_BYTES { Ok(()) } else { records.insert(self.engine, self.new) }
+                if records.len() < SORT_BYTES { Ok(()) } else { records.insert(self.engine, self.new) }
             }
         }
     }
@@ -148,6 +161,11 @@ struct Records {
 }
 
 impl Records {
+    /// Bytes of memory, of records or of their places, whichever are more.
+    fn len(&self) -> usize {
+        self.bytes.len().max(size_of_val(self.places.as_slice()))
+    }
+
     fn push(&mut self, key: &[u8], payload: &[u8]) {
         self.places.push((self.bytes.len(), key.len() as u32, payload.len() as u32));
         self.bytes.extend_from_slice(key);
@@ -177,23 +195,9 @@ fn insert(engine: &Engine, table: &Table, key: &[u8], payload: &[u8]) -> Result<
     let mut edit = table.clustered().tree.edit(&engine.store, key, key.len() + payload.len())?;
     if edit.found() {
         drop(edit);
-        return Err(taken(engine, table, key)?);
+        return Err(clash(engine, table, table.clustered(), key)?);
     }
     edit.insert(payload, SlotFlags::NONE).expect("edit was asked for the room");
     edit.commit();
     Ok(())
-}
-
-/// The error for a second row of a key that the table has.
-#[cold]
-fn taken(engine: &Engine, table: &Table, key: &[u8]) -> Result<Error> {
-    let (mut values, mut spans, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
-    let mut image = RowImage { values: &mut values, spans: &mut spans };
-    table.get(engine, &ReadView::newest(), key, |row| {
-        image.fill(&row, table.def.columns.len(), &mut scratch);
-    })?;
-    let columns = table.clustered().def.parts.iter().map(|part| usize::from(part.column)).collect();
-    let (values, spans) = image.fetched(&engine.store, &columns)?;
-    let value = |i: usize| value_of(&values, spans[i]);
-    Ok(with_values(spans.len(), value, |row| duplicate::error(table, table.clustered(), row)))
 }

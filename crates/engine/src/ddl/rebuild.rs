@@ -27,31 +27,34 @@ use crate::limits;
 use crate::table::{Index, Table};
 
 /// A table whose rows nobody changes: writers wait, readers go on.
-struct ReadOnly(Arc<Table>);
+struct ReadOnly(Option<Arc<Table>>);
 
 impl ReadOnly {
     fn lock(table: Arc<Table>, wait: &ExclusiveWait) -> Result<Self> {
         table.state.lock.lock_for_rebuild(wait)?;
-        Ok(ReadOnly(table))
+        Ok(ReadOnly(Some(table)))
     }
 
     /// Waits up to `wait` for the readers to end.
-    fn into_exclusive(self, wait: &ExclusiveWait) -> Result<Exclusive> {
-        self.0.state.lock.make_exclusive(wait)?;
-        let table = Arc::clone(&self.0);
-        std::mem::forget(self);
-        Ok(Exclusive(table))
+    fn into_exclusive(mut self, wait: &ExclusiveWait) -> Result<Exclusive> {
+        if let Some(table) = &self.0 {
+            table.state.lock.make_exclusive(wait)?;
+        }
+        Ok(Exclusive(self.0.take().expect("the lock is held until it is dropped")))
     }
 }
 
 impl Drop for ReadOnly {
     fn drop(&mut self) {
-        self.0.state.lock.unlock_read_only();
+        if let Some(table) = &self.0 {
+            table.state.lock.unlock_read_only();
+        }
     }
 }
 
-/// Where the columns of the new table are in the old one; `None`: they are new.
-pub type OldColumns = [Option<u16>];
+/// For each column of the new table, the column of the old one whose bytes it keeps in every row; `None`: it is
+/// new, or gets other bytes.
+pub type KeptColumns = [Option<u16>];
 
 impl Engine {
     /// Makes the table whose definition is `old` anew with the definition of `alteration`, whose index ids
@@ -65,15 +68,17 @@ impl Engine {
         &self,
         old: &Arc<TableDef>,
         alteration: Alteration,
-        old_columns: &OldColumns,
+        kept: &KeptColumns,
         wait: impl Into<ExclusiveWait>,
         copy: impl FnOnce(&mut NewRows<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         self.ensure_open()?;
+        if self.is_read_only() {
+            return Err(Error::Forced.into());
+        }
         let wait = wait.into();
         let table = self.table(&old.schema, &old.name)?;
-        let lock = ReadOnly::lock(table, &wait)?;
-        let table = Arc::clone(&lock.0);
+        let lock = ReadOnly::lock(Arc::clone(&table), &wait)?;
         if !table.is_current() || !Arc::ptr_eq(&table.def, old) {
             return Err(Error::TableChanged.into());
         }
@@ -81,7 +86,7 @@ impl Engine {
         prepare(&mut def)?;
         self.ensure_name_is_free(old, &def)?;
         let made = self.number_new_indexes(&mut def)?;
-        let in_order = keeps_order(old, &def, old_columns);
+        let in_order = keeps_order(old, &def, kept);
         let built = self.build_anew(&table, def, in_order, copy);
         let switched = built.and_then(|(new, rows)| {
             let exclusive = lock.into_exclusive(&wait)?;
@@ -89,9 +94,9 @@ impl Engine {
         });
         match switched {
             Ok((gone, _exclusive)) => {
-                let kept = self.keep_made_trees(&made);
+                let settled = self.keep_made_trees(&made);
                 self.give_up_trees(gone)?;
-                Ok(kept?)
+                Ok(settled?)
             }
             Err(error) => {
                 self.give_up_trees(made)?;
@@ -174,7 +179,7 @@ fn prepare(def: &mut TableDef) -> Result<()> {
 }
 
 /// Whether rows in the order of the old clustered key are in the order of the new one.
-fn keeps_order(old: &TableDef, new: &TableDef, old_columns: &OldColumns) -> bool {
+fn keeps_order(old: &TableDef, new: &TableDef, kept: &KeptColumns) -> bool {
     if new.hidden_row_id {
         // Rows without an id of their own get one in the order in which they come.
         return true;
@@ -182,7 +187,7 @@ fn keeps_order(old: &TableDef, new: &TableDef, old_columns: &OldColumns) -> bool
     let is_same = |(before, after): (&KeyPart, &KeyPart)| {
         let column = usize::from(after.column);
         let (before_column, after_column) = (&old.columns[usize::from(before.column)], &new.columns[column]);
-        old_columns[column] == Some(before.column)
+        kept[column] == Some(before.column)
             && (before.desc, before.prefix_len) == (after.desc, after.prefix_len)
             && before_column.ty == after_column.ty
     };

@@ -70,6 +70,8 @@ impl<'a> ColumnActions<'a> {
         let mut columns = Vec::with_capacity(old.columns.len() + self.definitions.len());
         let mut places: Vec<Option<u16>> = vec![None; self.definitions.len()];
         for (position, column) in old.columns.iter().enumerate() {
+            // Each looks at all that the statement says of columns.
+            session.fail_if_killed()?;
             if take(&mut self.drops, |name| name.eq_ignore_ascii_case(&column.name)).is_some() {
                 continue;
             }
@@ -162,7 +164,7 @@ fn set_attribute(
     Ok(())
 }
 
-/// Takes the first of `all` that `is_it` says yes to.
+/// Removes and returns the first element that matches.
 pub(super) fn take<T>(all: &mut Vec<T>, is_it: impl Fn(&T) -> bool) -> Option<T> {
     let at = all.iter().position(is_it)?;
     Some(all.remove(at))

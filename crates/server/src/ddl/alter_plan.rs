@@ -7,7 +7,7 @@ use sql::ast::{
 };
 use types::{ColumnDef, IndexDef, TableDef};
 
-use super::alter_columns::{Attribute, ColumnActions, Definition, NewColumn};
+use super::alter_columns::{Attribute, ColumnActions, Definition};
 use super::alter_keys::{self, KeyActions, NewKey};
 use super::names::{self, FullName};
 use super::table_options::TableOptions;
@@ -89,6 +89,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         for action in actions {
             self.gather(action, &def)?;
         }
+        names::ensure_few(self.columns.definitions.len(), self.keys.added.len())?;
         let place = (&*self.name.table, self.old);
         let mut columns = self.columns.apply(self.session, self.inputs, place)?;
         if !self.convert_to.is_empty() {
@@ -101,7 +102,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             return Err(error_map::CANT_DROP_FIELD_OR_KEY.with(&[name]));
         }
         self.keys.ensure_all_found(&self.name.table, &indexes)?;
-        ensure_distinct_names(&columns)?;
+        names::ensure_distinct_columns(columns.iter().map(|column| &column.def))?;
         if columns.iter().filter(|column| column.def.auto_increment).count() > 1 {
             return Err(error_map::WRONG_AUTO_KEY.bare());
         }
@@ -264,17 +265,6 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
         Ok(())
     }
-}
-
-/// Error 1060 if two columns have one name.
-fn ensure_distinct_names(columns: &[NewColumn]) -> Result<(), SqlError> {
-    for (i, column) in columns.iter().enumerate() {
-        let name = &column.def.name;
-        if columns[..i].iter().any(|other| other.def.name.eq_ignore_ascii_case(name)) {
-            return Err(error_map::DUP_FIELDNAME.with(&[name]));
-        }
-    }
-    Ok(())
 }
 
 /// What an action is about that is not supported.

@@ -39,8 +39,9 @@ pub(super) fn rebuild(
         memory: &session.statement_memory,
         rows_examined: session.counters.of(Hot::RowsExamined),
     };
+    let kept = copy.kept_columns(&alteration.def, ctx.session.modes());
     let mut copied = 0;
-    let rebuilt = engine.rebuild_table(&old.def, alteration, &old_columns, wait, |rows| {
+    let rebuilt = engine.rebuild_table(&old.def, alteration, &kept, wait, |rows| {
         copied = copy.run(rows, &ctx)?;
         Ok::<(), ExecError>(())
     });

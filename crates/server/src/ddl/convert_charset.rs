@@ -1,7 +1,7 @@
 //! CONVERT TO CHARACTER SET: columns of characters in another character set.
 
 use types::collation::{Charset, convert as convert_text};
-use types::{CollationId, ColumnDefault, LobSize, SqlType, TypeKind, storage};
+use types::{CollationId, ColumnDefault, LobSize, SqlModes, SqlType, TypeKind, storage};
 
 use super::alter_columns::NewColumn;
 use crate::error_map::{self, SqlError};
@@ -25,13 +25,11 @@ pub(super) fn convert(
         return Ok(());
     }
     let converted = converted(&column.def.name, ty, collation)?;
-    if let ColumnDefault::Constant(bytes) = &column.def.default
-        && !column.is_defined
-    {
+    if let ColumnDefault::Constant(bytes) = &column.def.default {
         let hot = &session.variables.hot;
         let value = storage::read(ty, bytes, &hot.time_zone);
         let today = hot.time_zone.to_local(0, 0).date();
-        let context = types::StoreContext::new(hot.sql_mode, &hot.time_zone, today);
+        let context = types::StoreContext::new(SqlModes::STRICT_ALL_TABLES, &hot.time_zone, today);
         let mut stored = Vec::new();
         storage::store(&converted, &value, &context, &mut stored)
             .map_err(|_| error_map::INVALID_DEFAULT.with(&[&column.def.name]))?;

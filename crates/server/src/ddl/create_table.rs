@@ -58,6 +58,7 @@ pub fn table_def(
     inputs: Inputs<'_>,
 ) -> Result<TableDef, SqlError> {
     refuse_unsupported(create)?;
+    names::ensure_few(create.columns.len(), create.constraints.len())?;
     let name = FullName::resolve(session, &create.name)?;
     names::ensure_table_name(&name.table)?;
     let schema = engine.schema(&name.schema).map_err(|error| refused(session, &error))?;
@@ -74,7 +75,7 @@ pub fn table_def(
             }
         }
     }
-    ensure_distinct_names(&columns)?;
+    names::ensure_distinct_columns(columns.iter().map(|column| &column.def))?;
     let mut defs: Vec<ColumnDef> = columns.iter().map(|column| column.def.clone()).collect();
     let mut indexes = indexes(session, create, &columns, &defs, &name)?;
     close_primary_key(&mut defs, &columns, &indexes)?;
@@ -121,17 +122,6 @@ fn refuse_unsupported(create: &CreateTable<'_>) -> Result<(), SqlError> {
     }
     if create.query.is_some() {
         return Err(not_yet("CREATE TABLE ... SELECT"));
-    }
-    Ok(())
-}
-
-/// Keys would otherwise be looked up in the wrong column.
-fn ensure_distinct_names(columns: &[Column]) -> Result<(), SqlError> {
-    for (i, column) in columns.iter().enumerate() {
-        let name = &column.def.name;
-        if columns[..i].iter().any(|other| other.def.name.eq_ignore_ascii_case(name)) {
-            return Err(error_map::DUP_FIELDNAME.with(&[name]));
-        }
     }
     Ok(())
 }

@@ -1,10 +1,12 @@
 //! Names of schemas, tables, columns and keys.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use engine::{Engine, Table};
 use sql::ast::TableName;
+use types::ColumnDef;
 
 use crate::engine_error;
 use crate::error_map::{self, ErrorKind, SqlError};
@@ -12,6 +14,40 @@ use crate::session::Session;
 
 /// Longest name, in characters.
 const NAME_CHARS_MAX: usize = 64;
+
+/// Most columns that a statement may define, before any becomes one: MySQL looks at this number first, too.
+const DEFINITIONS_MAX: usize = 4096;
+
+/// Refuses statements that define more columns or keys than any table has, before work is done for them.
+///
+/// # Errors
+/// 1117, 1069.
+pub(super) fn ensure_few(columns: usize, keys: usize) -> Result<(), SqlError> {
+    if columns > DEFINITIONS_MAX {
+        return Err(error_map::TOO_MANY_FIELDS.bare());
+    }
+    // The primary key does not count among the others.
+    if keys > engine::limits::KEYS_MAX + 1 {
+        return Err(error_map::TOO_MANY_KEYS.with(&[&engine::limits::KEYS_MAX]));
+    }
+    Ok(())
+}
+
+/// Keys would otherwise be looked up in the wrong column.
+///
+/// # Errors
+/// 1060
+pub(super) fn ensure_distinct_columns<'a>(
+    columns: impl Iterator<Item = &'a ColumnDef>,
+) -> Result<(), SqlError> {
+    let mut names = HashSet::new();
+    for column in columns {
+        if !names.insert(column.name.to_ascii_lowercase()) {
+            return Err(error_map::DUP_FIELDNAME.with(&[&column.name]));
+        }
+    }
+    Ok(())
+}
 
 /// A table's full name.
 #[derive(Clone, Debug, PartialEq, Eq)]

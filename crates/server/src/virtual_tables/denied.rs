@@ -1,6 +1,6 @@
 //! Statements that would change what is not there to be changed: virtual tables and their schemas.
 
-use sql::ast::{Statement, TableName, TableRef};
+use sql::ast::{AlterAction, Statement, TableName, TableRef};
 
 use super::{INFORMATION, PERFORMANCE, find, schema};
 use crate::error_map::{self, SqlError};
@@ -26,7 +26,15 @@ pub(crate) fn ensure_allowed(session: &Session, statement: &Statement<'_>) -> Re
             tables.iter().try_for_each(|table| one("SELECT, LOCK TABLES", &table.table))
         }
         Statement::CreateTable(create) => ensure_schema(session, create.name.schema),
-        Statement::AlterTable(alter) => ensure_schema(session, alter.table.schema),
+        Statement::AlterTable(alter) => {
+            let new_names = alter.actions.iter().filter_map(|action| match action {
+                AlterAction::RenameTable(name) => Some(name.schema),
+                _ => None,
+            });
+            std::iter::once(alter.table.schema)
+                .chain(new_names)
+                .try_for_each(|name| ensure_schema(session, name))
+        }
         Statement::CreateIndex(create) => ensure_schema(session, create.table.schema),
         Statement::DropIndex(drop) => ensure_schema(session, drop.table.schema),
         Statement::RenameTable(pairs) => pairs.iter().try_for_each(|(from, to)| {
