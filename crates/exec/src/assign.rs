@@ -181,8 +181,8 @@ pub(crate) struct Assigner<'x> {
 }
 
 impl Assigner<'_> {
-    /// Assigns `cell` to a column of `targets[target]`, whose bytes in the row before were `old`; `number`: the
-    /// row's, for messages.
+    /// Assigns `cell` to a column of `targets[target]`, whose bytes in the row before were `old`; `number`:
+    /// the row's, for messages.
     pub(crate) fn assign<'v>(
         &mut self,
         targets: &mut [NewValues<'_>],

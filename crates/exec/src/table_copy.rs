@@ -29,8 +29,8 @@ pub struct TableCopy<'a> {
     pub old_columns: &'a [Option<u16>],
     /// The first AUTO_INCREMENT number for rows that need one.
     pub first_number: u64,
-    /// MySQL copies the table: dates that stay as they are are assigned, so that the mode may refuse them, and
-    /// floating-point numbers take the digits of their new type.
+    /// MySQL copies the table: dates that stay as they are are assigned, so that the mode may refuse them,
+    /// and floating-point numbers take the digits of their new type.
     pub copies: bool,
     /// NULL in a column that is to be NOT NULL is [`ExecError::NullRefused`], not a value that is lost.
     pub refuses_null: bool,
@@ -113,8 +113,8 @@ impl TableCopy<'_> {
         self.sources(new, modes).iter().enumerate().map(kept).collect()
     }
 
-    /// The AUTO_INCREMENT column, if rows may get numbers: numbers that the old table has given stay, zero among
-    /// them.
+    /// The AUTO_INCREMENT column, if rows may get numbers: numbers that the old table has given stay, zero
+    /// among them.
     fn numbered(&self, new: &TableDef) -> Option<usize> {
         let position = new.columns.iter().position(|column| column.auto_increment)?;
         let is_kept = |old: u16| self.old.columns[usize::from(old)].auto_increment;
@@ -157,8 +157,8 @@ impl TableCopy<'_> {
     }
 }
 
-/// Whether `new` has the members of `old` in another character set or collation: each value stays the member that
-/// it is, though the new collation may not distinguish it from others.
+/// Whether `new` has the members of `old` in another character set or collation: each value stays the member
+/// that it is, though the new collation may not distinguish it from others.
 fn are_members_converted(old: &SqlType, new: &SqlType) -> bool {
     let (Some(before), Some(after)) = (&old.members, &new.members) else { return false };
     let charset = |ty: &SqlType| ty.collation.collation().map_or(Charset::Utf8mb4, |found| found.charset);

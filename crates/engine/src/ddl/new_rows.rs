@@ -1,8 +1,8 @@
 //! The clustered records of a table that a rebuild makes.
 //!
 //! Rows that come in the order of the new key go to the bottom-up builder. Others are collected up to
-//! [`SORT_BYTES`], sorted, and inserted one after another, so that memory stays bounded however large the
-//! table is.
+//! [`SORT_BYTES`], sorted, and inserted one after another, so that the memory of clustered records stays
+//! bounded. Secondary indexes are built afterwards, with all their entries in memory (`index.rs`).
 
 use std::cmp::Ordering;
 
@@ -64,8 +64,8 @@ impl<'a> NewRows<'a> {
         WholeRows::new(self.engine, self.old, ReadView::newest())
     }
 
-    /// Bytes of memory that the rows take at most, beside the one on its way: the places of records cost as much
-    /// as small records.
+    /// Bytes of memory that the rows take at most, beside the one on its way: the places of records cost as
+    /// much as small records.
     pub fn memory_max(&self) -> usize {
         match self.sink {
             Sink::InOrder { .. } => 0,
@@ -81,8 +81,8 @@ impl<'a> NewRows<'a> {
     /// Adds a row: storage bytes per column. `row_id`: the invisible one that it had; 0: it had none.
     ///
     /// # Errors
-    /// [`crate::Error::DuplicateKey`], [`crate::Error::RowTooLarge`], [`crate::Error::KeyTooLong`], those of the log and of the
-    /// disk.
+    /// [`crate::Error::DuplicateKey`], [`crate::Error::RowTooLarge`], [`crate::Error::KeyTooLong`], those of
+    /// the log and of the disk.
     pub fn push(&mut self, row: &[Value<'_>], row_id: u64) -> Result<()> {
         debug_assert_eq!(row.len(), self.new.def.columns.len(), "one value per column");
         self.count += 1;

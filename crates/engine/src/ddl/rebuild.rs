@@ -52,12 +52,12 @@ impl Drop for ReadOnly {
     }
 }
 
-/// For each column of the new table, the column of the old one whose bytes it keeps in every row; `None`: it is
-/// new, or gets other bytes.
+/// For each column of the new table, the column of the old one whose bytes it keeps in every row; `None`: it
+/// is new, or gets other bytes.
 pub type KeptColumns = [Option<u16>];
 
 impl Engine {
-    /// Makes the table whose definition is `old` anew with the definition of `alteration`, whose index ids
+    /// Rebuilds the table whose definition is `old` with the definition of `alteration`, whose index ids
     /// count for nothing, and with the rows that `copy` pushes: all of that, or nothing. Waits up to `wait`
     /// for writers to end before, and for readers to end after the copy; the session has committed.
     ///
@@ -105,7 +105,7 @@ impl Engine {
         }
     }
 
-    /// Makes the trees of `def` and fills them; returns the table, which nobody knows yet, and how many rows
+    /// Makes the trees of `def` and fills them; returns the table, not yet in the catalog, and how many rows
     /// it has.
     fn build_anew<E: From<Error>>(
         &self,

@@ -28,7 +28,7 @@ pub(super) struct KeyActions<'a> {
     pub(super) added: Vec<NewKey<'a>>,
     /// Keys that are to be visible, as all are.
     pub(super) shown: Vec<&'a str>,
-    /// Names that kept keys have from now on which have lost a column.
+    /// New names of the kept keys that lost a column.
     shortened: Vec<Box<str>>,
 }
 

@@ -104,8 +104,8 @@ fn done(copied: u64, warnings: u64) -> Done {
     Done { affected: copied, info: format!("Records: {copied}  Duplicates: 0  Warnings: {warnings}") }
 }
 
-/// The table must have a primary key afterwards where the session asks for one, unless it gets but another
-/// name.
+/// The table must have a primary key afterwards where the session asks for one, unless the statement only
+/// renames it.
 ///
 /// # Errors
 /// 3750.

@@ -1,4 +1,5 @@
-//! From syntax tree to program: what a statement is planned with, and what its program was made under.
+//! From syntax tree to program: what a statement is planned with, and the catalog version and settings its
+//! program depends on.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
