@@ -207,12 +207,7 @@ impl Assigner<'_> {
         self.scratch.clear();
         let column = &targets[target].columns.table.def.columns[usize::from(col)];
         let is_value = match cell {
-            InsertCell::Kept(_) => {
-                let new = &targets[target];
-                let bytes = new.assigned_slot(col).map_or_else(|| old(col), |slot| new.values.get(0, slot));
-                self.scratch.extend_from_slice(bytes.unwrap_or_default());
-                bytes.is_some()
-            }
+            InsertCell::Kept(_) => keep(&targets[target], col, old, self.scratch),
             InsertCell::Default => self.store.default(column, number, self.scratch)?,
             InsertCell::Expr(expr) => {
                 let st = self.run.st;
@@ -230,6 +225,16 @@ impl Assigner<'_> {
         }
         Ok(())
     }
+}
+
+/// Puts the bytes that a column holds so far into `out`, and says whether it is not NULL: apart, for such
+/// assignments are rare.
+#[cold]
+#[inline(never)]
+fn keep<'v>(new: &NewValues<'_>, col: u16, old: impl Fn(u16) -> Option<&'v [u8]>, out: &mut Vec<u8>) -> bool {
+    let bytes = new.assigned_slot(col).map_or_else(|| old(col), |slot| new.values.get(0, slot));
+    out.extend_from_slice(bytes.unwrap_or_default());
+    bytes.is_some()
 }
 
 /// Calls `f` with a row as wide as the table that has the assigned columns filled in.
