@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::extent_no::{ExtentNo, bit_of, extent_of};
 use crate::extents::Locality;
 use crate::mtr::{Latched, Mtr};
-use crate::space::{Space, map_page_of, write_entry};
+use crate::space::{Space, map_page_of, reserved_pages, write_entry};
 use crate::space_reserve::SpaceReserve;
 use crate::store::Store;
 
@@ -203,7 +203,8 @@ fn is_in_use(store: &Store, first: PageNo, count: u32) -> bool {
         && extents.into_iter().all(|extent| {
             let pages = pages_within(extent, first, count);
             let ExtentEntry { state, used, .. } = space.get(extent);
-            used & pages == pages && !matches!(state, ExtentState::Free | ExtentState::System)
+            let given_out = used & !reserved_pages(extent);
+            given_out & pages == pages && !matches!(state, ExtentState::Free | ExtentState::System)
         })
 }
 

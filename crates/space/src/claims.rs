@@ -8,7 +8,6 @@
 use std::collections::BTreeSet;
 
 use base::{IndexId, PageNo};
-use page::extent_map::EXTENTS_PER_MAP;
 use page::{EXTENT_PAGES, ExtentEntry, ExtentState, PageType};
 
 use crate::allocate::pages_within;
@@ -16,7 +15,7 @@ use crate::error::Result;
 use crate::extent_no::{ExtentNo, bit_of, extent_of};
 use crate::extents::Extents;
 use crate::mtr::Mtr;
-use crate::space::RESERVED_PAGES;
+use crate::space::reserved_pages;
 use crate::store::Store;
 use crate::unclaimed::Unclaimed;
 
@@ -24,13 +23,12 @@ impl Extents {
     /// Notes the pages in use in extents of `trees` and in those that small trees share.
     fn begin_claims(&mut self, trees: &BTreeSet<IndexId>) {
         let entries = (0..).zip(self.iter()).filter_map(|(extent, entry): (ExtentNo, &ExtentEntry)| {
-            let reserved = if extent.is_multiple_of(EXTENTS_PER_MAP) { RESERVED_PAGES } else { 0 };
             let is_asked = match entry.state {
                 ExtentState::Shared => true,
                 ExtentState::Tree | ExtentState::Overflow => trees.contains(&entry.index_id),
                 ExtentState::Free | ExtentState::System => false,
             };
-            let pages = entry.used & !reserved;
+            let pages = entry.used & !reserved_pages(extent);
             (is_asked && pages != 0).then_some((extent, pages))
         });
         let unclaimed = Unclaimed::new(entries);

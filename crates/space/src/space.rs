@@ -33,7 +33,7 @@ pub(crate) const EXTENT_BYTES: u64 = EXTENT_PAGES as u64 * PAGE_SIZE as u64;
 const GROWTH_EXTENTS: std::ops::RangeInclusive<u32> = 4..=64;
 
 /// Pages of a group's first extent that are never given out: the file header or nothing, and the map page.
-pub(crate) const RESERVED_PAGES: u64 = 0b11;
+const RESERVED_PAGES: u64 = 0b11;
 
 /// How much of the file is in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -168,10 +168,8 @@ impl Space {
         let state = self.lock();
         let mut report =
             SpaceReport { pages_total: u64::from(state.len() * EXTENT_PAGES), ..Default::default() };
-        for (at, extent) in state.iter().enumerate() {
-            let is_first = at.is_multiple_of(EXTENTS_PER_MAP as usize);
-            let reserved = if is_first { RESERVED_PAGES.count_ones() } else { 0 };
-            report.pages_used += u64::from(extent.used.count_ones() - reserved);
+        for (at, extent) in (0..).zip(state.iter()) {
+            report.pages_used += u64::from((extent.used & !reserved_pages(at)).count_ones());
             report.extents_free += u64::from(extent.state == ExtentState::Free);
             report.extents_shared += u64::from(extent.state == ExtentState::Shared);
             report.extents_garbage += u64::from(extent.garbage);
@@ -211,6 +209,11 @@ impl Space {
         }
         Ok(max)
     }
+}
+
+/// The pages of an extent that are in use and never given out.
+pub(crate) fn reserved_pages(extent: ExtentNo) -> u64 {
+    if extent.is_multiple_of(EXTENTS_PER_MAP) { RESERVED_PAGES } else { 0 }
 }
 
 /// The page that describes an extent.

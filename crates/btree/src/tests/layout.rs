@@ -1,7 +1,7 @@
 //! Where pages come from, how full they are, and where they go.
 
-use base::TrxId;
 use base::prng::Prng;
+use base::{PageNo, TrxId};
 use page::OverflowRef;
 
 use super::*;
@@ -118,6 +118,21 @@ fn values_outside_their_record_come_back_and_are_freed() {
         store.read_overflow(&references[4], &mut out).is_err() || reused.version == references[4].version
     );
     assert!(out.is_empty());
+}
+
+#[test]
+fn a_damaged_reference_frees_no_page_of_the_file_itself() {
+    let disk = SimDisk::new();
+    let store = new_store(&disk, 256);
+    let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
+    let sound = tree.write_overflow(&store, &[7; 100], |_| []).unwrap();
+    for first in [0, 1] {
+        let damaged = OverflowRef { first: PageNo(first), ..sound };
+        let freed = store.free_overflow(&damaged, &[]);
+        assert!(matches!(freed, Err(Error::Corruption(_))), "{freed:?}");
+    }
+    store.free_overflow(&sound, &[]).unwrap();
+    assert_eq!(pages_used(&store), 1);
 }
 
 #[test]

@@ -1,11 +1,10 @@
 //! The space of the file: each page that is allocated has one owner, and the map says nothing else.
 
 use base::{IndexId, PageNo};
-use page::extent_map::EXTENTS_PER_MAP;
 use page::{EXTENT_PAGES, ExtentEntry, ExtentState};
 
 use super::{PageSet, Problems};
-use crate::space::RESERVED_PAGES;
+use crate::space::reserved_pages;
 use crate::store::Store;
 
 impl Store {
@@ -16,8 +15,7 @@ impl Store {
         let state = self.space.lock();
         for (extent, entry) in (0..).zip(state.iter()) {
             let first = PageNo(extent * EXTENT_PAGES);
-            let is_group = extent.is_multiple_of(EXTENTS_PER_MAP);
-            let reserved = if is_group { RESERVED_PAGES } else { 0 };
+            let reserved = reserved_pages(extent);
             problems.expect(entry.used & reserved == reserved, first, "and its map page are not allocated");
             if claimed.of_extent(extent) & reserved != 0 {
                 problems.add(first, "or its map page belongs to a tree");
