@@ -393,6 +393,7 @@ errors! {
     DATABASE_DOES_NOT_EXIST = 3503, b"42Y07", "Database '%-.192s' doesn't exist";
     INVALID_BITWISE_OPERANDS_SIZE = 3513, b"HY000", "Binary operands of bitwise operators must be of equal length";
     INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE = 3514, b"HY000", "Aggregate bitwise functions cannot accept arguments longer than 511 bytes; consider using the SUBSTRING() function";
+    INVISIBLE_PRIMARY_KEY = 3522, b"HY000", "A primary key index cannot be invisible";
     UNRESOLVED_TABLE_LOCK = 3568, b"HY000", "Unresolved table name %s in locking clause.";
     DUPLICATE_TABLE_LOCK = 3569, b"HY000", "Table %s appears in multiple locking clauses.";
     LOCK_NOWAIT = 3572, b"HY000", "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";
@@ -411,6 +412,7 @@ errors! {
     CLIENT_LOCAL_FILES_DISABLED = 3948, b"42000", "Loading local data is disabled; this must be enabled on both the client and server sides";
     MISPLACED_INTO = 3954, b"HY000", "Misplaced INTO clause, INTO is not allowed inside subqueries, and must be placed at end of UNION clauses.";
     INVALID_ASSIGNMENT_TARGET = 3989, b"HY000", "Invalid target for assignment: %s";
+    NO_VISIBLE_COLUMN = 4028, b"HY000", "A table must have at least one visible column.";
     CLIENT_INTERACTION_TIMEOUT = 4031, b"HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";
     DA_GLOBAL_CONN_LIMIT = 4081, b"HY000", "Connection closed. Global connection memory limit %d bytes exceeded. Consumed %d bytes.";
     DA_CONN_LIMIT = 4082, b"HY000", "Connection closed. Connection memory limit %d bytes exceeded. Consumed %d bytes.";

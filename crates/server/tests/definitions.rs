@@ -40,20 +40,16 @@ fn what_is_not_supported_is_refused_by_name_and_leaves_nothing() {
         ("CREATE TABLE n (a INT CHECK (a > 0))", "CHECK constraints"),
         ("CREATE TABLE n (a INT, CHECK (a > 0))", "CHECK constraints"),
         ("CREATE TABLE n (a INT, b INT AS (a + 1))", "generated columns"),
-        ("CREATE TABLE n (a INT INVISIBLE, b INT)", "INVISIBLE columns"),
         ("CREATE TABLE n (a INT DEFAULT (1 + 1))", "DEFAULT (expression)"),
         ("CREATE TABLE n (a JSON)", "JSON columns"),
         ("CREATE TABLE n (a POINT)", "spatial columns"),
         ("CREATE TABLE n (a TEXT, FULLTEXT (a))", "FULLTEXT keys"),
         ("CREATE TABLE n (a INT, KEY ((a + 1)))", "functional key parts"),
-        ("CREATE TABLE n (a INT, KEY (a) INVISIBLE)", "INVISIBLE keys"),
         ("CREATE TABLE n (a INT) PARTITION BY HASH (a) PARTITIONS 2", "PARTITION BY"),
         ("CREATE TABLE n AS SELECT 1 AS a", "CREATE TABLE ... SELECT"),
         ("CREATE TEMPORARY TABLE n (a INT)", "CREATE TEMPORARY TABLE"),
         ("CREATE TABLE n (a INT) TABLESPACE x", "TABLESPACE"),
         ("CREATE TABLE n (a INT) ROW_FORMAT=COMPRESSED", "ROW_FORMAT=COMPRESSED"),
-        ("ALTER TABLE t ADD KEY k (b), ADD COLUMN c INT INVISIBLE", "INVISIBLE columns"),
-        ("ALTER TABLE t ADD KEY k (b), ALTER COLUMN b SET INVISIBLE", "INVISIBLE columns and keys"),
         ("ALTER TABLE t ADD KEY k (b), ADD CHECK (b > 0)", "CHECK constraints"),
         ("ALTER TABLE t ADD FOREIGN KEY (b) REFERENCES t (a)", "FOREIGN KEY constraints"),
         ("ALTER DATABASE d READ ONLY = 1", "READ ONLY"),
@@ -119,4 +115,25 @@ fn plans_are_explained() {
     assert!(plan[0].starts_with("-> Delete from t"), "{plan:?}");
     assert_eq!(error(&mut conn, "EXPLAIN FORMAT=JSON SELECT 1").0, 1235);
     assert_eq!(error(&mut conn, "EXPLAIN SELECT nosuch FROM t").0, 1054);
+}
+
+#[test]
+fn no_plan_uses_an_invisible_index() {
+    let (_server, mut conn) = start();
+    let table =
+        "CREATE TABLE t (a INT PRIMARY KEY, b INT, c INT INVISIBLE, KEY k (b), UNIQUE KEY u (c) INVISIBLE)";
+    conn.query_drop(table).unwrap();
+    conn.query_drop("INSERT INTO t (a, b, c) VALUES (1, 1, 1), (2, 2, 2), (3, 3, 3)").unwrap();
+    let mut plan = |sql: &str| conn.query_first::<String, _>(format!("EXPLAIN {sql}")).unwrap().unwrap();
+    let (by_k, by_u) = ("SELECT * FROM t WHERE b = 2", "DELETE FROM t WHERE c = 2");
+    assert!(plan(by_k).contains("using k"), "{}", plan(by_k));
+    assert!(!plan(by_u).contains("using u"), "{}", plan(by_u));
+    conn.query_drop("ALTER TABLE t ALTER INDEX k INVISIBLE, ALTER INDEX u VISIBLE").unwrap();
+    let mut plan = |sql: &str| conn.query_first::<String, _>(format!("EXPLAIN {sql}")).unwrap().unwrap();
+    assert!(!plan(by_k).contains("using k"), "{}", plan(by_k));
+    assert!(plan(by_u).contains("using u"), "{}", plan(by_u));
+    conn.query_drop("ALTER TABLE t ALTER INDEX u INVISIBLE").unwrap();
+    assert_eq!(error(&mut conn, "INSERT INTO t (a, c) VALUES (4, 2)").0, 1062, "the key holds all the same");
+    let found: Vec<(i32, i32)> = conn.query("SELECT * FROM t WHERE b = 3").unwrap();
+    assert_eq!(found, [(3, 3)]);
 }

@@ -33,6 +33,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     functions_time,
     insert_warnings,
     integer_constants,
+    invisible,
     lists_of_dates,
     load_data,
     locales,

@@ -36,6 +36,8 @@ pub struct ColumnDef {
     pub auto_increment: bool,
     /// ON UPDATE CURRENT_TIMESTAMP.
     pub on_update_now: bool,
+    /// INVISIBLE: only statements that name it see it.
+    pub invisible: bool,
     /// COMMENT.
     pub comment: Box<str>,
 }
@@ -60,6 +62,7 @@ impl ColumnDef {
             default: ColumnDefault::None,
             auto_increment: false,
             on_update_now: false,
+            invisible: false,
             comment: "".into(),
         }
     }
@@ -102,6 +105,8 @@ pub struct IndexDef {
     pub comment: Box<str>,
     /// USING BTREE was given. All indexes are B-trees; SHOW CREATE TABLE says it of these.
     pub names_btree: bool,
+    /// INVISIBLE: kept like the others, and no statement's rows are found by it.
+    pub invisible: bool,
 }
 
 impl IndexDef {
@@ -115,6 +120,7 @@ impl IndexDef {
             parts: columns.iter().map(part).collect(),
             comment: "".into(),
             names_btree: false,
+            invisible: false,
         }
     }
 }
@@ -186,6 +192,12 @@ impl TableDef {
     /// Position of the column called `name`, without regard to case.
     pub fn find_column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| c.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Positions of the columns that are not INVISIBLE, in order.
+    pub fn visible_columns(&self) -> impl Iterator<Item = u16> {
+        let visible = self.columns.iter().enumerate().filter(|(_, column)| !column.invisible);
+        visible.map(|(position, _)| position as u16)
     }
 
     /// The index called `name`, without regard to case.

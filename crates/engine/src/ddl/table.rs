@@ -161,6 +161,7 @@ pub(super) fn choose_clustered(def: &mut TableDef) {
             parts: Vec::new(),
             comment: "".into(),
             names_btree: false,
+            invisible: false,
         },
     };
     def.indexes.insert(0, clustered);

@@ -2,9 +2,9 @@
 //!
 //! | SIZE | FIELD |
 //! |---|---|
-//! | 1 | format of what follows, [`FORMAT`], or [`HINTED`] for a table with a list of hints |
+//! | 1 | format of what follows, [`FORMAT`], or for a table with a list of hints [`HINTED`] or [`HIDING`] |
 //! | ... | fields in the order of the encoders below: integers as LEB128, strings with their length before |
-//! | ... | if [`HINTED`], hints: their number, then for each 0 and the place of an index that says USING BTREE, or the number of a table option and its value |
+//! | ... | if it has hints: their number, then for each 0 and the place of an index that says USING BTREE, 254 and the place of an invisible index, 255 and that of an invisible column, or the number of a table option and its value |
 //! | 4 | CRC-32 of everything before |
 //!
 //! A record of another format or with another checksum is refused whole.
@@ -23,8 +23,14 @@ use crate::error::{Error, Result};
 pub(super) const FORMAT: u8 = 1;
 /// A table with hints. An older server refuses it.
 const HINTED: u8 = 2;
+/// A table with hints, some of which hide a column or an index. An older server refuses it.
+const HIDING: u8 = 3;
 /// In the place of a table option: an index says USING BTREE.
 const INDEX_NAMES_BTREE: u8 = 0;
+/// In the place of a table option: an index is INVISIBLE.
+const INDEX_IS_INVISIBLE: u8 = 254;
+/// In the place of a table option: a column is INVISIBLE.
+const COLUMN_IS_INVISIBLE: u8 = 255;
 
 /// The bytes of a schema.
 pub(crate) fn encode_schema(schema: &SchemaDef) -> Vec<u8> {
@@ -50,7 +56,12 @@ fn schema(rest: &mut &[u8]) -> Option<SchemaDef> {
 pub(crate) fn encode_table(table: &TableRecord) -> Vec<u8> {
     let def = &table.def;
     let hints = hints_of(def);
-    let mut out = vec![if hints.is_empty() { FORMAT } else { HINTED }];
+    let hides = hints.iter().any(|(number, _)| *number >= INDEX_IS_INVISIBLE);
+    let mut out = vec![match hints[..] {
+        [] => FORMAT,
+        _ if hides => HIDING,
+        _ => HINTED,
+    }];
     push_varint(&mut out, u64::from(def.id.0));
     push_str(&mut out, &def.schema);
     push_str(&mut out, &def.name);
@@ -81,9 +92,15 @@ pub(crate) fn encode_table(table: &TableRecord) -> Vec<u8> {
 
 /// The hints of a table and its indexes.
 fn hints_of(def: &TableDef) -> Vec<(u8, u64)> {
-    let named = def.indexes.iter().enumerate().filter(|(_, index)| index.names_btree);
-    let of_indexes = named.map(|(place, _)| (INDEX_NAMES_BTREE, place as u64));
-    of_indexes.chain(def.hints.iter().map(|&(hint, value)| (hint as u8, value))).collect()
+    let indexes = || def.indexes.iter().enumerate();
+    let names_btree = indexes().filter(|(_, index)| index.names_btree);
+    let hidden_indexes = indexes().filter(|(_, index)| index.invisible);
+    let hidden_columns = def.columns.iter().enumerate().filter(|(_, column)| column.invisible);
+    let mut hints: Vec<_> = names_btree.map(|(place, _)| (INDEX_NAMES_BTREE, place as u64)).collect();
+    hints.extend(def.hints.iter().map(|&(hint, value)| (hint as u8, value)));
+    hints.extend(hidden_indexes.map(|(place, _)| (INDEX_IS_INVISIBLE, place as u64)));
+    hints.extend(hidden_columns.map(|(place, _)| (COLUMN_IS_INVISIBLE, place as u64)));
+    hints
 }
 
 /// The table in `bytes`.
@@ -92,7 +109,7 @@ pub(crate) fn decode_table(bytes: &[u8]) -> Result<TableRecord> {
     let read = table(&mut rest).and_then(|mut record| {
         match format {
             FORMAT => {}
-            HINTED => hints(&mut rest, &mut record.def)?,
+            HINTED | HIDING => hints(&mut rest, &mut record.def)?,
             _ => return None,
         }
         rest.is_empty().then_some(record)
@@ -103,10 +120,12 @@ pub(crate) fn decode_table(bytes: &[u8]) -> Result<TableRecord> {
 fn hints(rest: &mut &[u8], def: &mut TableDef) -> Option<()> {
     let mut of_table = Vec::new();
     for (number, value) in list(rest, |rest| Some((byte(rest)?, take_varint(rest)?)))? {
-        if number == INDEX_NAMES_BTREE {
-            def.indexes.get_mut(usize::try_from(value).ok()?)?.names_btree = true;
-        } else {
-            of_table.push((StorageHint::of_number(number)?, value));
+        let place = usize::try_from(value);
+        match number {
+            INDEX_NAMES_BTREE => def.indexes.get_mut(place.ok()?)?.names_btree = true,
+            INDEX_IS_INVISIBLE => def.indexes.get_mut(place.ok()?)?.invisible = true,
+            COLUMN_IS_INVISIBLE => def.columns.get_mut(place.ok()?)?.invisible = true,
+            _ => of_table.push((StorageHint::of_number(number)?, value)),
         }
     }
     def.hints = of_table.into();
@@ -172,6 +191,7 @@ fn column(rest: &mut &[u8]) -> Option<ColumnDef> {
         default,
         auto_increment: bits & 2 != 0,
         on_update_now: bits & 4 != 0,
+        invisible: false,
         comment: str(rest)?,
     })
 }
@@ -209,7 +229,7 @@ fn index(rest: &mut &[u8]) -> Option<IndexDef> {
         };
         Some(KeyPart { column, prefix_len, desc: flag(rest)? })
     })?;
-    Some(IndexDef { id, name, kind, parts, comment: str(rest)?, names_btree: false })
+    Some(IndexDef { id, name, kind, parts, comment: str(rest)?, names_btree: false, invisible: false })
 }
 
 fn push_type(out: &mut Vec<u8>, ty: &SqlType) {
@@ -378,6 +398,7 @@ mod tests {
             default,
             auto_increment: id == 1,
             on_update_now: id == 3,
+            invisible: false,
             comment: "c".into(),
         };
         let members =
@@ -399,6 +420,7 @@ mod tests {
                 parts: vec![KeyPart { column: 0, prefix_len: Some(3), desc: true }],
                 comment: "".into(),
                 names_btree: false,
+                invisible: false,
             }],
             hidden_row_id: false,
             collation: CollationId::UTF8MB4_0900_AI_CI,
@@ -422,6 +444,10 @@ mod tests {
         hinted.def.indexes[0].names_btree = true;
         assert_eq!(decode_table(&encode_table(&hinted)).unwrap(), hinted);
         assert_eq!(encode_table(&hinted)[0], HINTED, "and refuse one with hints");
+        hinted.def.indexes[0].invisible = true;
+        hinted.def.columns[1].invisible = true;
+        assert_eq!(decode_table(&encode_table(&hinted)).unwrap(), hinted);
+        assert_eq!(encode_table(&hinted)[0], HIDING, "or with hidden columns and indexes");
         let schema = SchemaDef { id: SchemaId(3), name: "s".into(), collation: CollationId::UTF8MB4_BIN };
         assert_eq!(decode_schema(&encode_schema(&schema)).unwrap(), schema);
     }

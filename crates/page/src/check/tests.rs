@@ -28,6 +28,7 @@ fn column(ty: SqlType, nullable: bool) -> ColumnDef {
         default: ColumnDefault::None,
         auto_increment: false,
         on_update_now: false,
+        invisible: false,
         comment: "".into(),
     }
 }
@@ -65,6 +66,7 @@ fn table() -> TableDef {
         parts: parts.iter().map(|&(column, desc)| KeyPart { column, prefix_len: None, desc }).collect(),
         comment: "".into(),
         names_btree: false,
+        invisible: false,
     };
     TableDef {
         id: TableId(1),

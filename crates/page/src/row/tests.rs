@@ -17,6 +17,7 @@ fn column(id: u16, kind: TypeKind, nullable: bool) -> ColumnDef {
         default: ColumnDefault::None,
         auto_increment: false,
         on_update_now: false,
+        invisible: false,
         comment: "".into(),
     }
 }
@@ -30,6 +31,7 @@ fn index(id: u32, kind: IndexKind, columns: &[(u16, bool)]) -> IndexDef {
         parts: parts.collect(),
         comment: "".into(),
         names_btree: false,
+        invisible: false,
     }
 }
 

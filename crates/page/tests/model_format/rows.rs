@@ -41,13 +41,22 @@ fn column(id: u16, ty: SqlType, nullable: bool) -> ColumnDef {
         default: ColumnDefault::None,
         auto_increment: false,
         on_update_now: false,
+        invisible: false,
         comment: "".into(),
     }
 }
 
 fn index(id: u32, kind: IndexKind, column: u16) -> IndexDef {
     let parts = vec![KeyPart { column, prefix_len: None, desc: false }];
-    IndexDef { id: IndexId(id), name: "".into(), kind, parts, comment: "".into(), names_btree: false }
+    IndexDef {
+        id: IndexId(id),
+        name: "".into(),
+        kind,
+        parts,
+        comment: "".into(),
+        names_btree: false,
+        invisible: false,
+    }
 }
 
 impl Versions {

@@ -41,8 +41,7 @@ pub(super) enum Attribute<'a> {
     Rename(&'a str),
     Default(&'a Expr<'a>, bool),
     NoDefault,
-    /// As every column is.
-    Visible,
+    Visible(bool),
 }
 
 /// What the actions say of columns, in the order written.
@@ -156,7 +155,7 @@ fn set_attribute(
             }
             column.default = value;
         }
-        Attribute::Visible => {}
+        Attribute::Visible(visible) => column.invisible = !visible,
         Attribute::NoDefault => {
             column.default = if column.nullable { ColumnDefault::Dropped } else { ColumnDefault::None };
         }

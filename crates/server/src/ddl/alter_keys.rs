@@ -26,8 +26,8 @@ pub(super) struct KeyActions<'a> {
     /// Old and new names.
     pub(super) renames: Vec<(&'a str, &'a str)>,
     pub(super) added: Vec<NewKey<'a>>,
-    /// Keys that are to be visible, as all are.
-    pub(super) shown: Vec<&'a str>,
+    /// Keys that are to be visible, or not.
+    pub(super) visibility: Vec<(&'a str, bool)>,
     /// New names of the kept keys that lost a column.
     shortened: Vec<Box<str>>,
 }
@@ -67,14 +67,27 @@ impl<'a> KeyActions<'a> {
         Ok(kept)
     }
 
-    /// Error 1176 if a key is to be renamed, or shown, that there is not.
-    pub(super) fn ensure_all_found(&self, table: &str, kept: &[IndexDef]) -> Result<(), SqlError> {
-        let is_kept = |name: &&str| kept.iter().any(|index| index.name.eq_ignore_ascii_case(name));
-        let renamed = self.renames.first().map(|(name, _)| *name);
-        match renamed.or_else(|| self.shown.iter().copied().find(|name| !is_kept(name))) {
-            Some(name) => Err(error_map::KEY_DOES_NOT_EXIST.with(&[&name, &table])),
-            None => Ok(()),
+    /// Makes kept keys visible, or not. As in MySQL, the name has to be that of a key before and after.
+    ///
+    /// # Errors
+    /// 1176 if a key is to be renamed, or shown, that there is not.
+    pub(super) fn show(
+        &self,
+        (table, old): (&str, &TableDef),
+        kept: &mut [IndexDef],
+    ) -> Result<(), SqlError> {
+        let missing = |name: &str| Err(error_map::KEY_DOES_NOT_EXIST.with(&[&name, &table]));
+        if let Some((name, _)) = self.renames.first() {
+            return missing(name);
         }
+        for &(name, visible) in &self.visibility {
+            let is_named = |index: &&mut IndexDef| index.name.eq_ignore_ascii_case(name);
+            match kept.iter_mut().find(is_named).filter(|_| old.find_index(name).is_some()) {
+                Some(index) => index.invisible = !visible,
+                None => return missing(name),
+            }
+        }
+        Ok(())
     }
 
     /// Adds the new keys to `indexes`.

@@ -21,6 +21,8 @@ pub(super) struct Kind {
     pub(super) rebuilds: bool,
     /// Indexes are built, with no rebuild.
     builds: bool,
+    /// Kept keys become visible, or invisible.
+    shows_keys: bool,
 }
 
 /// Why MySQL copies.
@@ -57,7 +59,10 @@ impl Kind {
         let reason = copy_reason(old, planned, strict).or(is_asked.then_some(Reason::Asked));
         let rebuilds = reason.is_some() || planned.is_forced || !has_same_rows(old, planned);
         let builds = !rebuilds && new.indexes.iter().any(|index| index.id == IndexId(0));
-        Kind { copies: reason, rebuilds, builds }
+        let shown = |id: IndexId| old.indexes.iter().find(|of| of.id == id).map(|of| of.invisible);
+        let shows_keys =
+            new.indexes.iter().any(|index| shown(index.id).is_some_and(|was| was != index.invisible));
+        Kind { copies: reason, rebuilds, builds, shows_keys }
     }
 
     /// Refuses what the statement's clauses ask for and this change cannot be.
@@ -76,7 +81,7 @@ impl Kind {
                 "Need to rebuild the table to change column type",
                 "ALGORITHM=COPY/INPLACE",
             ),
-            Algorithm::Instant if self.rebuilds || self.builds => {
+            Algorithm::Instant if self.rebuilds || self.builds || self.shows_keys => {
                 refuse("ALGORITHM=INSTANT", "ALGORITHM=COPY/INPLACE")
             }
             Algorithm::Inplace if self.copies.is_some() => match self.copies.and_then(Reason::text) {

@@ -101,7 +101,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         if let Some(name) = self.columns.drops.iter().chain(&self.keys.drops).next() {
             return Err(error_map::CANT_DROP_FIELD_OR_KEY.with(&[name]));
         }
-        self.keys.ensure_all_found(&self.name.table, &indexes)?;
+        self.keys.show(place, &mut indexes)?;
         names::ensure_distinct_columns(columns.iter().map(|column| &column.def))?;
         if columns.iter().filter(|column| column.def.auto_increment).count() > 1 {
             return Err(error_map::WRONG_AUTO_KEY.bare());
@@ -110,11 +110,13 @@ impl<'a, 'p> Planner<'a, 'p> {
             return Err(error);
         }
         let mut defs: Vec<ColumnDef> = columns.iter().map(|column| column.def.clone()).collect();
+        column::ensure_one_visible(&defs)?;
         self.keys.add(self.session, self.name, &defs, &mut indexes)?;
         alter_keys::close_primary_key(&mut columns, &indexes)?;
         for (def, column) in defs.iter_mut().zip(&columns) {
             def.clone_from(&column.def);
         }
+        key::ensure_visible_primary(&indexes, &defs)?;
         self.ensure_ordered(&defs, &indexes)?;
         self.rename(&mut def)?;
         let hidden = def.indexes.drain(..).find(|index| index.parts.is_empty());
@@ -200,8 +202,10 @@ impl<'a, 'p> Planner<'a, 'p> {
                 attributes.push((name, Attribute::Default(value, *parenthesised)));
             }
             AlterAction::DropDefault(name) => attributes.push((name, Attribute::NoDefault)),
-            AlterAction::SetColumnVisible(name, _) => attributes.push((name, Attribute::Visible)),
-            AlterAction::SetKeyVisible(name, _) => self.keys.shown.push(name),
+            AlterAction::SetColumnVisible(name, visible) => {
+                attributes.push((name, Attribute::Visible(*visible)));
+            }
+            AlterAction::SetKeyVisible(name, visible) => self.keys.visibility.push((name, *visible)),
             AlterAction::OrderBy(_) => self.is_ordered = true,
             AlterAction::RenameTable(name) => self.new_name = Some(*name),
             AlterAction::EnableKeys(_) => {
@@ -272,9 +276,6 @@ fn unsupported(action: &AlterAction<'_>) -> Option<&'static str> {
     Some(match action {
         AlterAction::DropForeignKey(_) => "FOREIGN KEY constraints",
         AlterAction::DropCheck(_) | AlterAction::SetEnforced(..) => "CHECK constraints",
-        AlterAction::SetColumnVisible(_, false) | AlterAction::SetKeyVisible(_, false) => {
-            "INVISIBLE columns and keys"
-        }
         AlterAction::Tablespace(_) => "DISCARD and IMPORT TABLESPACE",
         AlterAction::Partition => "partitions",
         _ => return None,

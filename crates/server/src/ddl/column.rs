@@ -31,6 +31,7 @@ struct Attributes<'a> {
     /// Digits of CURRENT_TIMESTAMP.
     on_update: Option<u32>,
     auto_increment: bool,
+    invisible: bool,
     keys: Vec<KeyKind>,
     comment: &'a str,
     collation: CollationClauses,
@@ -61,8 +62,8 @@ impl<'a> Attributes<'a> {
             ColumnAttribute::Comment(text) => self.comment = text,
             ColumnAttribute::Collate(name) => self.collation.take_collation(session, name)?,
             // MySQL 8.4 makes foreign keys of FOREIGN KEY clauses alone.
-            ColumnAttribute::Ignored | ColumnAttribute::Visible(true) | ColumnAttribute::References(_) => {}
-            ColumnAttribute::Visible(false) => return Err(not_yet("INVISIBLE columns")),
+            ColumnAttribute::Ignored | ColumnAttribute::References(_) => {}
+            ColumnAttribute::Visible(visible) => self.invisible = !visible,
             ColumnAttribute::Generated { .. } => return Err(not_yet("generated columns")),
             ColumnAttribute::Check(_) => return Err(not_yet("CHECK constraints")),
             ColumnAttribute::Srid(_) => return Err(not_yet("spatial columns")),
@@ -76,6 +77,15 @@ impl<'a> Attributes<'a> {
         self.auto_increment = true;
         self.keys.push(KeyKind::Unique);
     }
+}
+
+/// Refuses a table all of whose columns are invisible.
+///
+/// # Errors
+/// 4028.
+pub(super) fn ensure_one_visible(columns: &[ColumnDef]) -> Result<(), SqlError> {
+    let is_one_visible = columns.iter().any(|column| !column.invisible);
+    is_one_visible.then_some(()).ok_or_else(|| error_map::NO_VISIBLE_COLUMN.bare())
 }
 
 /// The type of the column of this definition in a table of collation `default`.
@@ -134,6 +144,7 @@ pub(super) fn column(
         default: value,
         auto_increment: attributes.auto_increment,
         on_update_now: attributes.on_update.is_some(),
+        invisible: attributes.invisible,
         comment: attributes.comment.into(),
     };
     Ok(Column { def, explicit_null: attributes.nullable == Some(true), keys: attributes.keys })

@@ -77,9 +77,11 @@ pub fn table_def(
     }
     names::ensure_distinct_columns(columns.iter().map(|column| &column.def))?;
     let mut defs: Vec<ColumnDef> = columns.iter().map(|column| column.def.clone()).collect();
+    column::ensure_one_visible(&defs)?;
     let mut indexes = indexes(session, create, &columns, &defs, &name)?;
     close_primary_key(&mut defs, &columns, &indexes)?;
     indexes.sort_by_key(|index| key::rank(index, &defs));
+    key::ensure_visible_primary(&indexes, &defs)?;
     Ok(TableDef {
         id: TableId(0),
         schema: name.schema.into(),

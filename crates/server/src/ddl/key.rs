@@ -17,7 +17,7 @@ const NAME_SUFFIX_MAX: u32 = 99;
 /// The index of a key definition over `columns`, beside the keys `others`.
 ///
 /// # Errors
-/// 1061, 1072, 1280, 1391, 1688; 1235 for full-text, spatial, functional and invisible keys.
+/// 1061, 1072, 1280, 1391, 1688; 1235 for full-text, spatial and functional keys.
 pub(super) fn index(
     session: &mut Session,
     key: &KeyDefinition<'_>,
@@ -50,7 +50,8 @@ pub(super) fn index(
     }
     let comment = comment(session, &name, &key.options)?;
     let names_btree = key.options.using == Some(IndexType::BTree);
-    Ok(IndexDef { id: IndexId(0), name, kind, parts, comment: comment.into(), names_btree })
+    let invisible = key.options.invisible;
+    Ok(IndexDef { id: IndexId(0), name, kind, parts, comment: comment.into(), names_btree, invisible })
 }
 
 /// The key that a column's attribute asks for.
@@ -65,7 +66,7 @@ pub(super) fn of_column(
         KeyKind::Primary => (IndexKind::Primary, "PRIMARY".into()),
         _ => (IndexKind::Unique, generated_name(&parts, columns, others)),
     };
-    IndexDef { id: IndexId(0), name, kind, parts, comment: "".into(), names_btree: false }
+    IndexDef { id: IndexId(0), name, kind, parts, comment: "".into(), names_btree: false, invisible: false }
 }
 
 fn key_part(part: &KeyPartSpec<'_>, columns: &[ColumnDef]) -> Result<KeyPart, SqlError> {
@@ -105,9 +106,6 @@ fn generated_name(parts: &[KeyPart], columns: &[ColumnDef], others: &[IndexDef])
 }
 
 fn comment<'a>(session: &mut Session, name: &str, options: &KeyOptions<'a>) -> Result<&'a str, SqlError> {
-    if options.invisible {
-        return Err(not_yet("INVISIBLE keys"));
-    }
     if options.parser.is_some() {
         return Err(not_yet("WITH PARSER"));
     }
@@ -156,6 +154,19 @@ pub(super) fn ensure_primary(
         return Err(error_map::TABLE_WITHOUT_PRIMARY_KEY.bare());
     }
     Ok(())
+}
+
+/// Refuses a primary key, or a key that serves as one, that is invisible.
+///
+/// # Errors
+/// 3522.
+pub(super) fn ensure_visible_primary(indexes: &[IndexDef], columns: &[ColumnDef]) -> Result<(), SqlError> {
+    let first = indexes.iter().min_by_key(|index| rank(index, columns));
+    let serves = first.filter(|index| rank(index, columns) <= SERVES_AS_PRIMARY);
+    match serves.filter(|index| index.invisible) {
+        Some(_) => Err(error_map::INVISIBLE_PRIMARY_KEY.bare()),
+        None => Ok(()),
+    }
 }
 
 /// Rank of an index in MySQL's order of a table's keys: primary, unique without NULLs, unique, others. Within

@@ -68,6 +68,9 @@ fn extra(column: &ColumnDef) -> String {
     if column.on_update_now {
         words.push(format!("on update {}", current_timestamp(&column.ty)));
     }
+    if column.invisible {
+        words.push("INVISIBLE".to_owned());
+    }
     words.join(" ")
 }
 

@@ -145,6 +145,9 @@ fn column_line(table: &TableDef, column: &ColumnDef, zone: &TimeZone) -> String 
     if column.auto_increment {
         line.push_str(" AUTO_INCREMENT");
     }
+    if column.invisible {
+        line.push_str(" /*!80023 INVISIBLE */");
+    }
     push_comment(&mut line, " COMMENT ", &column.comment);
     line
 }
@@ -224,6 +227,9 @@ fn index_line(table: &TableDef, index: &IndexDef) -> String {
         line.push_str(" USING BTREE");
     }
     push_comment(&mut line, " COMMENT ", &index.comment);
+    if index.invisible {
+        line.push_str(" /*!80000 INVISIBLE */");
+    }
     line
 }
 

@@ -27,7 +27,7 @@ pub(super) fn table(def: &TableDef, rows: u64, statistics: Option<&TableStatisti
                 Cell::text("BTREE"),
                 Cell::text(""),
                 Cell::text(&*index.comment),
-                Cell::text("YES"),
+                Cell::text(if index.invisible { "NO" } else { "YES" }),
                 Cell::Null,
             ]);
         }

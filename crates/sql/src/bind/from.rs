@@ -87,7 +87,7 @@ impl<'a> Binder<'a, '_> {
         alias: &str,
         indexes: Option<HintedIndexes>,
     ) -> Bound {
-        let indexes = without(self.ctx.catalog.damaged_indexes(&def), &def, indexes);
+        let indexes = usable(self.ctx.catalog.damaged_indexes(&def), &def, indexes);
         let alias: Arc<str> = alias.into();
         let source = Source::Table { def: Arc::clone(&def), alias: Arc::clone(&alias), indexes };
         self.relation(alias, ScopeColumns::Defined(def), source)
@@ -324,16 +324,18 @@ fn merged_visible(left: &Scope, right: &Scope, common: &[Box<str>], right_first:
         if right_first { (right.collect(), left.collect()) } else { (left.collect(), right.collect()) };
     let is_common = |(_, of): &(Visible, &str)| common.iter().any(|name| name.eq_ignore_ascii_case(of));
     let (mut visible, rest): (Vec<_>, Vec<_>) = first.into_iter().partition(is_common);
+    for (visible, _) in &mut visible {
+        visible.shown = true;
+    }
     visible.extend(rest);
     visible.extend(second.into_iter().filter(|v| !is_common(v)));
     visible.into_iter().map(|(visible, _)| visible).collect()
 }
 
-/// Names that both sides show.
+/// Names that `*` shows of both sides.
 fn natural_names(left: &Scope, right: &Scope) -> Vec<Box<str>> {
-    let is_shared =
-        |name: &&str| right.visible.iter().any(|other| right.name(other).eq_ignore_ascii_case(name));
-    left.visible.iter().map(|v| left.name(v)).filter(is_shared).map(Into::into).collect()
+    let is_shared = |name: &&str| right.shown().any(|other| right.name(other).eq_ignore_ascii_case(name));
+    left.shown().map(|v| left.name(v)).filter(is_shared).map(Into::into).collect()
 }
 
 fn make_nullable(scope: &mut Scope) {
@@ -356,15 +358,15 @@ fn rename(columns: &mut [Column], names: &[&str]) -> Result<(), BindError> {
     Ok(())
 }
 
-/// What is left of the indexes that hints leave (`None`: all) without those that are damaged.
+/// What is left of the indexes that hints leave (`None`: all) without those that are damaged or invisible.
 #[inline]
-fn without(damaged: Vec<usize>, def: &TableDef, indexes: Option<HintedIndexes>) -> Option<HintedIndexes> {
-    if damaged.is_empty() {
+fn usable(damaged: Vec<usize>, def: &TableDef, indexes: Option<HintedIndexes>) -> Option<HintedIndexes> {
+    if damaged.is_empty() && !def.indexes.iter().any(|index| index.invisible) {
         return indexes;
     }
     let all = || HintedIndexes { left: (0..def.indexes.len()).collect(), forced: false };
     let mut hinted = indexes.unwrap_or_else(all);
-    hinted.left.retain(|index| !damaged.contains(index));
+    hinted.left.retain(|&index| !damaged.contains(&index) && !def.indexes[index].invisible);
     Some(hinted)
 }
 
@@ -377,7 +379,7 @@ fn hinted_indexes(def: &TableDef, hints: &[ast::IndexHint<'_>]) -> Result<Option
     for hint in hints {
         let mut named = Vec::with_capacity(hint.indexes.len());
         for name in hint.indexes {
-            let at = def.indexes.iter().position(|i| i.name.eq_ignore_ascii_case(name));
+            let at = def.indexes.iter().position(|i| !i.invisible && i.name.eq_ignore_ascii_case(name));
             named.push(at.ok_or_else(|| BindError::NoSuchIndex {
                 index: (*name).to_owned(),
                 table: def.name.to_string(),

@@ -318,12 +318,12 @@ fn alias_table(
     Ok(ScopeTable { rel: NEW_ROW, alias: alias.name.into(), columns, optional: false })
 }
 
-/// The columns that an INSERT names; all if it has no list.
+/// The columns that an INSERT names; all visible ones if it has no list.
 pub(super) fn target_columns(
     table: &TableDef,
     names: Option<&[ast::ColumnRef<'_>]>,
 ) -> Result<Vec<u16>, BindError> {
-    let Some(names) = names else { return Ok((0..table.columns.len() as u16).collect()) };
+    let Some(names) = names else { return Ok(table.visible_columns().collect()) };
     let mut columns = Vec::with_capacity(names.len());
     for name in names {
         add_column(table, name, &mut columns)?;

@@ -34,7 +34,7 @@ impl<'a> Binder<'a, '_> {
             });
         }
         if targets.is_empty() {
-            targets.extend((0..table.columns.len() as u16).map(LoadTarget::Column));
+            targets.extend(table.visible_columns().map(LoadTarget::Column));
         }
         let mut sets = Vec::with_capacity(load.set.len());
         for assignment in load.set {

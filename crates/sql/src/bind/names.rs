@@ -308,14 +308,16 @@ impl<'a> Binder<'a, '_> {
                     None => search.take(Item::Later, Some(&self.item_name(expr, text)), None),
                 },
             },
-            SelectItem::Star => level.scope.visible.iter().try_fold(None, |found, visible| {
+            SelectItem::Star => level.scope.shown().try_fold(None, |found, visible| {
                 let name = level.scope.name(visible);
                 Ok(found.or(search.take(Item::Later, Some(name), Some(shown(name)))?))
             }),
             SelectItem::TableStar(name) => {
                 let table = level.scope.find_table(name).map(|at| &level.scope.tables[at]);
                 let columns = table.map_or(0, |table| table.columns.len() as u16);
-                let mut names = (0..columns).filter_map(|col| Some(table?.columns.name(col)));
+                let columns =
+                    (0..columns).filter(|&col| table.is_some_and(|table| table.columns.is_shown(col)));
+                let mut names = columns.filter_map(|col| Some(table?.columns.name(col)));
                 names.try_fold(None, |found, name| {
                     let known = Shown { table: table.map(|table| &*table.alias), ..shown(name) };
                     Ok(found.or(search.take(Item::Later, Some(name), Some(known))?))

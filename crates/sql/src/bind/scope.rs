@@ -31,13 +31,15 @@ pub(crate) struct ScopeTable {
     pub(crate) optional: bool,
 }
 
-/// A column that `*` shows and a bare name finds. NATURAL and USING make one of two.
+/// A column that a bare name finds. NATURAL and USING make one of two.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Visible {
     /// Position in [`Scope::tables`].
     pub(crate) table: u16,
     /// Position in the table.
     pub(crate) col: u16,
+    /// `*` shows it: it is not INVISIBLE, or USING names it.
+    pub(crate) shown: bool,
 }
 
 /// The tables of a FROM clause, or of the part of it that an ON clause sees.
@@ -74,6 +76,14 @@ impl ScopeColumns {
         match self {
             ScopeColumns::Defined(def) => &def.columns[usize::from(col)].name,
             ScopeColumns::Named(columns) => &columns[usize::from(col)].name,
+        }
+    }
+
+    /// Whether `t.*` shows the column at position `col`.
+    pub(crate) fn is_shown(&self, col: u16) -> bool {
+        match self {
+            ScopeColumns::Defined(def) => !def.columns[usize::from(col)].invisible,
+            ScopeColumns::Named(_) => true,
         }
     }
 
@@ -122,8 +132,8 @@ impl Scope {
     /// Adds a table all of whose columns are visible.
     pub(crate) fn push(&mut self, table: ScopeTable) {
         let at = self.tables.len() as u16;
-        let columns = 0..table.columns.len() as u16;
-        self.visible.extend(columns.map(|col| Visible { table: at, col }));
+        let visible = |col| Visible { table: at, col, shown: table.columns.is_shown(col) };
+        self.visible.extend((0..table.columns.len() as u16).map(visible));
         self.tables.push(table);
     }
 
@@ -167,6 +177,11 @@ impl Scope {
     fn bare(&self, column: &str) -> impl Iterator<Item = (&ScopeTable, u16)> {
         let named = self.visible.iter().filter(move |v| is_same_name(self.name(v), column));
         named.map(|v| (&self.tables[usize::from(v.table)], v.col))
+    }
+
+    /// The columns that `*` shows.
+    pub(crate) fn shown(&self) -> impl Iterator<Item = &Visible> {
+        self.visible.iter().filter(|v| v.shown)
     }
 
     /// Name of a visible column.

@@ -175,11 +175,10 @@ impl<'a> Binder<'a, '_> {
         if self.level().scope.tables.is_empty() {
             return Err(BindError::NoTablesUsed);
         }
-        let visible = std::mem::take(&mut self.level().scope.visible);
-        for v in &visible {
+        let level = self.levels.last().expect("a query is being bound");
+        for v in level.scope.shown() {
             output.push(self.shown_column(usize::from(v.table), v.col)?);
         }
-        self.level().scope.visible = visible;
         Ok(())
     }
 
@@ -193,8 +192,8 @@ impl<'a> Binder<'a, '_> {
         let Some(table) = scope.find_table(name) else {
             return Err(unknown_star(name));
         };
-        let count = scope.tables[table].columns.len() as u16;
-        for col in 0..count {
+        let columns = &self.levels.last().expect("a query is being bound").scope.tables[table].columns;
+        for col in (0..columns.len() as u16).filter(|&col| columns.is_shown(col)) {
             output.push(self.shown_column(table, col)?);
         }
         Ok(())

@@ -92,6 +92,7 @@ fn table(id: u32, name: &str, columns: &str, keys: &[(&str, &str)]) -> Arc<Table
             parts: parts.split(',').map(part).collect(),
             comment: "".into(),
             names_btree: false,
+            invisible: false,
         }
     };
     let mut indexes: Vec<IndexDef> = keys.iter().enumerate().map(index).collect();
@@ -104,6 +105,7 @@ fn table(id: u32, name: &str, columns: &str, keys: &[(&str, &str)]) -> Arc<Table
             parts: Vec::new(),
             comment: "".into(),
             names_btree: false,
+            invisible: false,
         });
     }
     Arc::new(TableDef {
@@ -145,6 +147,7 @@ fn column(at: u16, text: &str) -> ColumnDef {
         default: ColumnDefault::None,
         auto_increment: false,
         on_update_now: false,
+        invisible: false,
         comment: "".into(),
     }
 }
