@@ -121,7 +121,12 @@ fn name_error(error: &NameError) -> SqlError {
 
 fn duplicate_key(key: &DuplicateKey, zone: &TimeZone) -> SqlError {
     let parts: Vec<String> = key.parts.iter().map(|part| part_text(part, zone)).collect();
-    let mut text = parts.join("-");
+    let mut text = String::new();
+    for part in &parts {
+        // As in MySQL, nothing parts a value from empty ones before it.
+        text.push_str(if text.is_empty() { "" } else { "-" });
+        text.push_str(part);
+    }
     if let Some((cut, _)) = text.char_indices().nth(KEY_TEXT_CHARS) {
         text.truncate(cut);
     }

@@ -37,6 +37,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     lists_of_dates,
     load_data,
     locales,
+    named_collations,
     names,
     names_in_errors,
     on_duplicate_columns,

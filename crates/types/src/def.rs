@@ -40,6 +40,8 @@ pub struct ColumnDef {
     pub invisible: bool,
     /// COMMENT.
     pub comment: Box<str>,
+    /// CHARACTER SET or COLLATE was given. SHOW CREATE TABLE says them of these columns.
+    pub names_collation: bool,
 }
 
 impl ColumnDef {
@@ -64,6 +66,7 @@ impl ColumnDef {
             on_update_now: false,
             invisible: false,
             comment: "".into(),
+            names_collation: false,
         }
     }
 }

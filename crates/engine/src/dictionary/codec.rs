@@ -2,9 +2,9 @@
 //!
 //! | SIZE | FIELD |
 //! |---|---|
-//! | 1 | format of what follows, [`FORMAT`], or for a table with a list of hints [`HINTED`] or [`HIDING`] |
+//! | 1 | format of what follows, [`FORMAT`], or for a table with a list of hints [`HINTED`] or [`MARKED`] |
 //! | ... | fields in the order of the encoders below: integers as LEB128, strings with their length before |
-//! | ... | if it has hints: their number, then for each 0 and the place of an index that says USING BTREE, 254 and the place of an invisible index, 255 and that of an invisible column, or the number of a table option and its value |
+//! | ... | if it has hints: their number, then for each 0 and the place of an index that says USING BTREE, 253 and the place of a column that names its collation, 254 and that of an invisible index, 255 and that of an invisible column, or the number of a table option and its value |
 //! | 4 | CRC-32 of everything before |
 //!
 //! A record of another format or with another checksum is refused whole.
@@ -23,10 +23,12 @@ use crate::error::{Error, Result};
 pub(super) const FORMAT: u8 = 1;
 /// A table with hints. An older server refuses it.
 const HINTED: u8 = 2;
-/// A table with hints, some of which hide a column or an index. An older server refuses it.
-const HIDING: u8 = 3;
+/// A table with hints, some of which mark columns or hide an index. An older server refuses it.
+const MARKED: u8 = 3;
 /// In the place of a table option: an index says USING BTREE.
 const INDEX_NAMES_BTREE: u8 = 0;
+/// In the place of a table option: a column names its collation.
+const COLUMN_NAMES_COLLATION: u8 = 253;
 /// In the place of a table option: an index is INVISIBLE.
 const INDEX_IS_INVISIBLE: u8 = 254;
 /// In the place of a table option: a column is INVISIBLE.
@@ -56,10 +58,10 @@ fn schema(rest: &mut &[u8]) -> Option<SchemaDef> {
 pub(crate) fn encode_table(table: &TableRecord) -> Vec<u8> {
     let def = &table.def;
     let hints = hints_of(def);
-    let hides = hints.iter().any(|(number, _)| *number >= INDEX_IS_INVISIBLE);
+    let marks = hints.iter().any(|(number, _)| *number >= COLUMN_NAMES_COLLATION);
     let mut out = vec![match hints[..] {
         [] => FORMAT,
-        _ if hides => HIDING,
+        _ if marks => MARKED,
         _ => HINTED,
     }];
     push_varint(&mut out, u64::from(def.id.0));
@@ -95,9 +97,12 @@ fn hints_of(def: &TableDef) -> Vec<(u8, u64)> {
     let indexes = || def.indexes.iter().enumerate();
     let names_btree = indexes().filter(|(_, index)| index.names_btree);
     let hidden_indexes = indexes().filter(|(_, index)| index.invisible);
-    let hidden_columns = def.columns.iter().enumerate().filter(|(_, column)| column.invisible);
+    let columns = || def.columns.iter().enumerate();
+    let named_columns = columns().filter(|(_, column)| column.names_collation);
+    let hidden_columns = columns().filter(|(_, column)| column.invisible);
     let mut hints: Vec<_> = names_btree.map(|(place, _)| (INDEX_NAMES_BTREE, place as u64)).collect();
     hints.extend(def.hints.iter().map(|&(hint, value)| (hint as u8, value)));
+    hints.extend(named_columns.map(|(place, _)| (COLUMN_NAMES_COLLATION, place as u64)));
     hints.extend(hidden_indexes.map(|(place, _)| (INDEX_IS_INVISIBLE, place as u64)));
     hints.extend(hidden_columns.map(|(place, _)| (COLUMN_IS_INVISIBLE, place as u64)));
     hints
@@ -109,7 +114,7 @@ pub(crate) fn decode_table(bytes: &[u8]) -> Result<TableRecord> {
     let read = table(&mut rest).and_then(|mut record| {
         match format {
             FORMAT => {}
-            HINTED | HIDING => hints(&mut rest, &mut record.def)?,
+            HINTED | MARKED => hints(&mut rest, &mut record.def)?,
             _ => return None,
         }
         rest.is_empty().then_some(record)
@@ -123,6 +128,7 @@ fn hints(rest: &mut &[u8], def: &mut TableDef) -> Option<()> {
         let place = usize::try_from(value);
         match number {
             INDEX_NAMES_BTREE => def.indexes.get_mut(place.ok()?)?.names_btree = true,
+            COLUMN_NAMES_COLLATION => def.columns.get_mut(place.ok()?)?.names_collation = true,
             INDEX_IS_INVISIBLE => def.indexes.get_mut(place.ok()?)?.invisible = true,
             COLUMN_IS_INVISIBLE => def.columns.get_mut(place.ok()?)?.invisible = true,
             _ => of_table.push((StorageHint::of_number(number)?, value)),
@@ -193,6 +199,7 @@ fn column(rest: &mut &[u8]) -> Option<ColumnDef> {
         on_update_now: bits & 4 != 0,
         invisible: false,
         comment: str(rest)?,
+        names_collation: false,
     })
 }
 
@@ -400,6 +407,7 @@ mod tests {
             on_update_now: id == 3,
             invisible: false,
             comment: "c".into(),
+            names_collation: false,
         };
         let members =
             SqlType { members: Some(vec![b"x"[..].into()].into()), ..SqlType::new(TypeKind::Enum, 1) };
@@ -446,8 +454,9 @@ mod tests {
         assert_eq!(encode_table(&hinted)[0], HINTED, "and refuse one with hints");
         hinted.def.indexes[0].invisible = true;
         hinted.def.columns[1].invisible = true;
+        hinted.def.columns[0].names_collation = true;
         assert_eq!(decode_table(&encode_table(&hinted)).unwrap(), hinted);
-        assert_eq!(encode_table(&hinted)[0], HIDING, "or with hidden columns and indexes");
+        assert_eq!(encode_table(&hinted)[0], MARKED, "or with marked columns");
         let schema = SchemaDef { id: SchemaId(3), name: "s".into(), collation: CollationId::UTF8MB4_BIN };
         assert_eq!(decode_schema(&encode_schema(&schema)).unwrap(), schema);
     }

@@ -28,6 +28,7 @@ fn column(ty: SqlType, nullable: bool) -> ColumnDef {
         default: ColumnDefault::None,
         auto_increment: false,
         on_update_now: false,
+        names_collation: false,
         invisible: false,
         comment: "".into(),
     }

@@ -17,6 +17,7 @@ fn column(id: u16, kind: TypeKind, nullable: bool) -> ColumnDef {
         default: ColumnDefault::None,
         auto_increment: false,
         on_update_now: false,
+        names_collation: false,
         invisible: false,
         comment: "".into(),
     }

@@ -78,6 +78,11 @@ impl CollationClauses {
         self.agree()
     }
 
+    /// Whether there was COLLATE.
+    pub(super) fn is_collation_named(&self) -> bool {
+        self.collation.is_some()
+    }
+
     fn agree(&self) -> Result<(), SqlError> {
         match (self.charset, self.collation) {
             (Some(charset), Some(collation)) if collation.charset != charset => {

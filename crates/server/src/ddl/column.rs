@@ -136,6 +136,8 @@ pub(super) fn column(
     if has_value && (attributes.auto_increment || not_null && value == ColumnDefault::Null) {
         return Err(error_map::INVALID_DEFAULT.with(&[&written.name]));
     }
+    let is_text = ty.members.is_some() || ty.is_string() && ty.collation != CollationId::BINARY;
+    let names_charset = written.ty.charset.is_some_and(|name| !name.eq_ignore_ascii_case("DEFAULT"));
     let def = ColumnDef {
         id: ColumnId(0),
         name: written.name.into(),
@@ -146,6 +148,7 @@ pub(super) fn column(
         on_update_now: attributes.on_update.is_some(),
         invisible: attributes.invisible,
         comment: attributes.comment.into(),
+        names_collation: is_text && (names_charset || attributes.collation.is_collation_named()),
     };
     Ok(Column { def, explicit_null: attributes.nullable == Some(true), keys: attributes.keys })
 }

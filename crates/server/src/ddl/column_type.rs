@@ -44,6 +44,10 @@ pub(super) fn sql_type(
         Some(charset) => clauses.take_charset(session, charset)?,
         None => {}
     }
+    if let Some(word) = &written.charset_word {
+        let warning = error_map::WARN_DEPRECATED_SYNTAX.with(&[word, &"CHARACTER SET charset_name"]);
+        session.warn(Severity::Warning, warning);
+    }
     let collation = if written.binary {
         session.warn(Severity::Warning, binary_attribute());
         clauses.resolve_binary(default)
@@ -357,6 +361,7 @@ mod tests {
             binary: false,
             charset: None,
             national: false,
+            charset_word: None,
             too_long: false,
             members: &[],
             serial: false,

@@ -132,7 +132,7 @@ fn names_collation(collation: &Collation) -> bool {
 
 fn column_line(table: &TableDef, column: &ColumnDef, zone: &TimeZone) -> String {
     let mut line = format!("{} {}", quoted(&column.name), column.ty);
-    push_collation(&mut line, &column.ty, table.collation);
+    push_collation(&mut line, column, table.collation);
     if !column.nullable {
         line.push_str(" NOT NULL");
     } else if column.ty.kind == TypeKind::Timestamp {
@@ -152,16 +152,17 @@ fn column_line(table: &TableDef, column: &ColumnDef, zone: &TimeZone) -> String 
     line
 }
 
-fn push_collation(line: &mut String, ty: &SqlType, of_table: CollationId) {
+fn push_collation(line: &mut String, column: &ColumnDef, of_table: CollationId) {
+    let ty = &column.ty;
     let has_collation = ty.members.is_some() || ty.is_string() && ty.collation != CollationId::BINARY;
     let Some(collation) = ty.collation.collation().filter(|_| has_collation) else {
         return;
     };
-    let differs = collation.id != of_table;
-    if differs {
+    let is_said = column.names_collation || collation.id != of_table;
+    if is_said {
         push(line, format_args!(" CHARACTER SET {}", collation.charset.name()));
     }
-    if differs || !collation.is_default {
+    if is_said || !collation.is_default {
         push(line, format_args!(" COLLATE {}", collation.name));
     }
 }

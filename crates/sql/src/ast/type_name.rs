@@ -64,6 +64,8 @@ pub struct TypeName<'a> {
     pub charset: Option<&'a str>,
     /// NATIONAL, NCHAR, NVARCHAR.
     pub national: bool,
+    /// ASCII or UNICODE, which named the character set.
+    pub charset_word: Option<&'static str>,
     /// A number in parentheses does not fit 32 bits.
     pub too_long: bool,
     /// Members of ENUM and SET.

@@ -186,9 +186,9 @@ impl<'a> Parser<'a, '_> {
             } else if self.eat_kw(Kw::BINARY) {
                 ty.binary = true;
             } else if self.eat_kw(Kw::ASCII) {
-                ty.charset = Some("latin1");
+                (ty.charset, ty.charset_word) = (Some("latin1"), Some("ASCII"));
             } else if self.eat_kw(Kw::UNICODE) {
-                ty.charset = Some("ucs2");
+                (ty.charset, ty.charset_word) = (Some("ucs2"), Some("UNICODE"));
             } else if self.eat_kw(Kw::BYTE) {
                 ty.charset = Some("binary");
             } else {
@@ -208,6 +208,7 @@ fn plain<'a>(base: TypeBase) -> TypeName<'a> {
         binary: false,
         charset: None,
         national: false,
+        charset_word: None,
         too_long: false,
         members: &[],
         serial: false,

@@ -147,6 +147,7 @@ fn column(at: u16, text: &str) -> ColumnDef {
         default: ColumnDefault::None,
         auto_increment: false,
         on_update_now: false,
+        names_collation: false,
         invisible: false,
         comment: "".into(),
     }
