@@ -132,8 +132,16 @@ impl Scope {
     /// Adds a table all of whose columns are visible.
     pub(crate) fn push(&mut self, table: ScopeTable) {
         let at = self.tables.len() as u16;
-        let visible = |col| Visible { table: at, col, shown: table.columns.is_shown(col) };
-        self.visible.extend((0..table.columns.len() as u16).map(visible));
+        let visible = |(col, shown)| Visible { table: at, col, shown };
+        match &table.columns {
+            ScopeColumns::Defined(def) => {
+                let shown = def.columns.iter().map(|column| !column.invisible);
+                self.visible.extend((0..).zip(shown).map(visible));
+            }
+            ScopeColumns::Named(columns) => {
+                self.visible.extend((0..columns.len() as u16).map(|col| visible((col, true))));
+            }
+        }
         self.tables.push(table);
     }
 
