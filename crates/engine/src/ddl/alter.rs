@@ -188,8 +188,12 @@ impl Engine {
         if *old.def == def {
             self.write_change(change)?;
         } else {
-            let new = Table::with(def.clone(), self.indexes_of(old, &def, built), Arc::clone(&old.state));
-            self.replace_tables(&[(old, Some(new))], change, |_| {})?;
+            let new = Table::with(def.clone(), indexes_of(old, &def, built), Arc::clone(&old.state));
+            self.replace_tables(&[(old, Some(Arc::clone(&new)))], change, |_| {})?;
+            // Not before: pages are checked against the types that the table has. Nobody uses it yet.
+            for index in &new.indexes {
+                self.store.pool().register_format(index.def.id, &index.format);
+            }
         }
         if let Some((next, limit)) = limit {
             old.state.auto_increment.store(next, Ordering::Relaxed);
@@ -199,23 +203,19 @@ impl Engine {
     }
 }
 
-impl Engine {
-    /// The indexes of `def`: those of `old` that it keeps, and those that were `built`, in its order.
-    fn indexes_of(&self, old: &Table, def: &TableDef, built: Vec<Index>) -> Vec<Index> {
-        let mut built = built.into_iter();
-        let has_new_types = old.def.columns.iter().zip(&def.columns).any(|(a, b)| a.ty != b.ty);
-        let index = |new: &IndexDef| match old.indexes.iter().find(|index| index.def.id == new.id) {
-            // Pages are checked against what the new types allow.
-            Some(index) if has_new_types => {
-                let format = Arc::new(format_of(def, new));
-                self.store.pool().register_format(new.id, &format);
-                Index::new(new, Arc::clone(&index.tree), format, index.usable_from)
-            }
-            Some(index) => index.redefined(new),
-            None => built.next().expect("an index is kept or built"),
-        };
-        def.indexes.iter().map(index).collect()
-    }
+/// The indexes of `def`: those of `old` that it keeps, and those that were `built`, in its order.
+fn indexes_of(old: &Table, def: &TableDef, built: Vec<Index>) -> Vec<Index> {
+    let mut built = built.into_iter();
+    let has_new_types = old.def.columns.iter().zip(&def.columns).any(|(a, b)| a.ty != b.ty);
+    let index = |new: &IndexDef| match old.indexes.iter().find(|index| index.def.id == new.id) {
+        Some(index) if has_new_types => {
+            let format = Arc::new(format_of(def, new));
+            Index::new(new, Arc::clone(&index.tree), format, index.usable_from)
+        }
+        Some(index) => index.redefined(new),
+        None => built.next().expect("an index is kept or built"),
+    };
+    def.indexes.iter().map(index).collect()
 }
 
 /// Whether a table `old` can become `new`.

@@ -210,6 +210,31 @@ fn readers_go_on_and_writers_wait_while_rows_are_copied() {
 }
 
 #[test]
+fn a_type_that_a_full_disk_keeps_from_changing_is_still_what_pages_are_checked_against() {
+    let (engine, disk) = engine();
+    let table = filled(&engine);
+    let mut def = (*table.def).clone();
+    def.columns[2].ty.length = 62;
+    let holders = || table.indexes.iter().map(|index| std::sync::Arc::strong_count(&index.format)).collect();
+    let before: Vec<usize> = holders();
+    disk.set_capacity(disk.used());
+    let full = (400..).find_map(|id| {
+        let mut trx = engine.begin(BeginOptions::default());
+        let inserted = insert(&engine, &table, &mut trx, &Wide::new(id, 1, &format!("c{id}")));
+        inserted.and_then(|()| engine.commit(&mut trx)).err()
+    });
+    assert!(full.is_some_and(|error| error.is_full_disk()));
+    let alteration = Alteration { def, auto_increment: None };
+    let refused = engine.alter_table(&table.def, alteration.clone(), SHORT).unwrap_err();
+    assert!(refused.is_full_disk(), "{refused:?}");
+    // The pool has not let go of the formats of the table.
+    assert_eq!(holders(), before);
+    disk.set_capacity(u64::MAX);
+    engine.alter_table(&table.def, alteration, SHORT).unwrap();
+    assert!(holders().iter().zip(&before).all(|(now, before)| now < before), "nor does it keep them");
+}
+
+#[test]
 fn a_type_that_keeps_its_bytes_changes_without_new_rows() {
     let (engine, _disk) = engine();
     let table = filled(&engine);
