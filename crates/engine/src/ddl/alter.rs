@@ -103,10 +103,7 @@ impl Engine {
                 self.give_up_trees(gone)?;
                 kept
             }
-            Err(error) => {
-                self.give_up_trees(made)?;
-                Err(self.name_damage(error, std::slice::from_ref(old)))
-            }
+            Err(error) => Err(self.name_damage(self.give_up_made(made, error), std::slice::from_ref(old))),
         }
     }
 

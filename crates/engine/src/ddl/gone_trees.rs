@@ -43,6 +43,13 @@ impl Engine {
         self.free_gone_trees()
     }
 
+    /// Gives up the trees that a statement had made when it failed with `error`, and returns that.
+    pub(crate) fn give_up_made<E>(&self, made: Vec<IndexId>, error: E) -> E {
+        // The first error is the statement's. Trees that cannot be freed now stay among those that wait.
+        let _ = self.give_up_trees(made);
+        error
+    }
+
     /// Frees the trees that were given up. Those that a full disk has no room for stay for the next call, and
     /// so do all while transactions from before the start are rolled back: a page that one of them had
     /// allocated and not yet written may still look as a page of such a tree.

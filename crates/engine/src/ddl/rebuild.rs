@@ -98,10 +98,7 @@ impl Engine {
                 self.give_up_trees(gone)?;
                 Ok(settled?)
             }
-            Err(error) => {
-                self.give_up_trees(made)?;
-                Err(error)
-            }
+            Err(error) => Err(self.give_up_made(made, error)),
         }
     }
 

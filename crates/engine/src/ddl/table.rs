@@ -58,8 +58,7 @@ impl Engine {
             Ok(table) => table,
             Err(error) => {
                 drop(definition);
-                self.give_up_trees(ids)?;
-                return Err(error);
+                return Err(self.give_up_made(ids, error));
             }
         };
         self.forget_pending_trees(&ids)?;
@@ -103,9 +102,11 @@ impl Engine {
                 old.state.begin_again();
             }
             drop(definition);
-            // The new ones, if that has failed.
-            self.give_up_trees(ids)?;
-            replaced
+            match replaced {
+                Ok(()) => self.give_up_trees(ids),
+                // The table has the old ones: the new ones are freed.
+                Err(error) => Err(self.give_up_made(ids, error)),
+            }
         })
     }
 

@@ -146,6 +146,21 @@ fn what_fails_leaves_the_old_table_and_no_pages() {
     assert!(matches!(rebuild(&engine, &table, def), Err(Error::Definition(_))));
 }
 
+#[test]
+fn the_first_error_of_a_rebuild_is_its_error() {
+    let (engine, disk) = engine();
+    let table = filled(&engine);
+    let alteration = Alteration { def: extended(&table.def), auto_increment: None };
+    let stopped: Result<()> = engine.rebuild_table(&table.def, alteration, &EXTENDED, SHORT, |_| {
+        // The log ends, so that the trees that were made cannot be freed.
+        disk.schedule(Some(env::IoOp::Sync), 1, env::Mishap::Error(std::io::ErrorKind::Other));
+        engine.store().log().flush().unwrap_err();
+        Err(Error::AutoIncrementExhausted)
+    });
+    assert!(matches!(stopped, Err(Error::AutoIncrementExhausted)), "{stopped:?}");
+    assert!(engine.gone_trees.are_waiting());
+}
+
 /// (id, n, c VARCHAR(2000), body), each `nth` row with a value on a page of its own; and its space.
 fn filled_with_values(engine: &std::sync::Arc<Engine>, rows: i32, nth: i32) -> std::sync::Arc<Table> {
     let mut def = wide_def("t");
