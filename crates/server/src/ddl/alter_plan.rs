@@ -75,6 +75,7 @@ impl<'a, 'p> Planner<'a, 'p> {
     /// # Errors
     /// MySQL's for what cannot be done to this table; 1235 for actions that are not supported.
     pub(super) fn plan(mut self, actions: &'a [AlterAction<'a>]) -> Result<Planned, SqlError> {
+        alter_keys::ensure_constraints(self.old, actions)?;
         for action in actions {
             self.gather_option(action);
         }

@@ -17,7 +17,7 @@ const COMMENT_CHARS_MAX: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Column {
     pub(super) def: ColumnDef,
-    /// NULL was written, so that it cannot be part of a primary key.
+    /// NULL or DEFAULT NULL was written, so that it cannot be part of a primary key.
     pub(super) explicit_null: bool,
     /// Keys that attributes ask for.
     pub(super) keys: Vec<KeyKind>,
@@ -126,6 +126,7 @@ pub(super) fn column(
     if has_value && (attributes.auto_increment || not_null && value == ColumnDefault::Null) {
         return Err(error_map::INVALID_DEFAULT.with(&[&written.name]));
     }
+    let explicit_null = attributes.nullable == Some(true) || value == ColumnDefault::Null;
     let def = ColumnDef {
         id: ColumnId(0),
         name: written.name.into(),
@@ -136,5 +137,5 @@ pub(super) fn column(
         on_update_now: attributes.on_update.is_some(),
         comment: attributes.comment.into(),
     };
-    Ok(Column { def, explicit_null: attributes.nullable == Some(true), keys: attributes.keys })
+    Ok(Column { def, explicit_null, keys: attributes.keys })
 }
