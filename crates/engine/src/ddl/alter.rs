@@ -107,15 +107,15 @@ impl Engine {
         }
     }
 
-    /// Takes the note of trees back that the table, whose lock is held, has now: before another statement may
-    /// put them down again.
+    /// Removes the note that the trees in `made` are pending: a table has them now. Its lock is held, so that
+    /// no other statement can note them as pending meanwhile.
     pub(super) fn keep_made_trees(&self, made: &[IndexId]) -> Result<()> {
         if made.is_empty() {
             return Ok(());
         }
         let _definition = self.definition.lock();
         match self.forget_pending_trees(made) {
-            // The next start takes it back: a table has them.
+            // The next start removes the note.
             Err(error) if error.is_full_disk() => Ok(()),
             forgotten => forgotten,
         }
@@ -131,7 +131,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Gives new indexes their ids, and puts these down as pending.
+    /// Gives new indexes their ids, and notes these as pending trees.
     pub(super) fn number_new_indexes(&self, def: &mut TableDef) -> Result<Vec<IndexId>> {
         let _definition = self.definition.lock();
         let mut made = Vec::new();
@@ -150,8 +150,8 @@ impl Engine {
         if made.is_empty() {
             return Ok(Vec::new());
         }
-        // Nobody has uncommitted changes here: that takes the metadata lock. Older views do not find here
-        // what rows were before.
+        // No transaction has uncommitted changes of the table: it would hold the metadata lock. The new
+        // indexes lack the older versions of rows, which older views need.
         let usable_from = self.trx.advance(self.store.log().current());
         let new = def.indexes.iter().filter(|index| made.contains(&index.id));
         new.map(|index| {
@@ -162,7 +162,7 @@ impl Engine {
         .collect()
     }
 
-    /// Puts the table of `def` in place of `old`; returns the trees that it has no more.
+    /// Puts the table of `def` in place of `old`; returns the trees of the indexes that it drops.
     fn put_altered(
         &self,
         old: &Table,

@@ -29,8 +29,8 @@ impl GoneTrees {
 }
 
 impl Engine {
-    /// Leaves the trees of an entry of pending trees, but for those that a table has, to be freed. Without a
-    /// thread that does it they are freed at once.
+    /// Has the trees of an entry of pending trees freed, except those that a table has: by the purge thread,
+    /// or at once if there is none.
     pub(crate) fn give_up_trees(&self, pending: Vec<IndexId>) -> Result<()> {
         if pending.is_empty() {
             return Ok(());

@@ -41,7 +41,7 @@ pub(super) enum Attribute<'a> {
     Rename(&'a str),
     Default(&'a Expr<'a>, bool),
     NoDefault,
-    /// As every column is.
+    /// VISIBLE, which every column is.
     Visible,
 }
 
@@ -70,7 +70,7 @@ impl<'a> ColumnActions<'a> {
         let mut columns = Vec::with_capacity(old.columns.len() + self.definitions.len());
         let mut places: Vec<Option<u16>> = vec![None; self.definitions.len()];
         for (position, column) in old.columns.iter().enumerate() {
-            // Each looks at all that the statement says of columns.
+            // Each column is looked up in all actions: the cost is their product.
             session.fail_if_killed()?;
             if take(&mut self.drops, |name| name.eq_ignore_ascii_case(&column.name)).is_some() {
                 continue;
@@ -94,7 +94,7 @@ impl<'a> ColumnActions<'a> {
             if let Some((_, attribute)) = take(&mut self.attributes, is_of) {
                 kept.has_new_default = matches!(attribute, Attribute::Default(..));
                 let set = set_attribute(session, inputs, &mut kept.def, &column.name, attribute);
-                // MySQL finds it after what names no column or key.
+                // MySQL reports this after names of no column and no key.
                 self.failure = self.failure.take().or(set.err());
             }
             columns.push(kept);

@@ -13,9 +13,9 @@ use crate::session::Session;
 /// A key that the statement adds.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NewKey<'a> {
-    /// An element of its own.
+    /// ADD KEY and the like.
     Element(&'a KeyDefinition<'a>),
-    /// What an attribute of a column asks for.
+    /// PRIMARY KEY or UNIQUE in a column's definition.
     OfColumn(&'a str, KeyKind),
 }
 
@@ -26,7 +26,7 @@ pub(super) struct KeyActions<'a> {
     /// Old and new names.
     pub(super) renames: Vec<(&'a str, &'a str)>,
     pub(super) added: Vec<NewKey<'a>>,
-    /// Keys that are to be visible, as all are.
+    /// Keys that ALTER INDEX makes visible, which all are.
     pub(super) shown: Vec<&'a str>,
     /// New names of the kept keys that lost a column.
     shortened: Vec<Box<str>>,

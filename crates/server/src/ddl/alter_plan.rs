@@ -189,7 +189,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
     }
 
-    /// Notes an action that nothing is wrong with by itself.
+    /// Notes an action that is not checked by itself.
     fn note(&mut self, action: &'a AlterAction<'a>) {
         let attributes = &mut self.columns.attributes;
         match action {
@@ -268,7 +268,7 @@ impl<'a, 'p> Planner<'a, 'p> {
     }
 }
 
-/// What an action is about that is not supported.
+/// What error 1235 names for an action that is not supported.
 fn unsupported(action: &AlterAction<'_>) -> Option<&'static str> {
     Some(match action {
         AlterAction::DropForeignKey(_) => "FOREIGN KEY constraints",
