@@ -13,7 +13,7 @@ use base::codec::{get_u32, get_u64, put_u32, put_u64};
 use base::sync::{Planted, planted};
 use base::{Lsn, PageNo};
 use env::{Disk, File, OpenOptions, wait_for_space_if};
-use page::{PAGE_SIZE, PageBytes, PageRef};
+use page::{FileHeader, PAGE_SIZE, PageBytes, PageRef};
 
 use crate::error::{Error, Result};
 use crate::pool::offset_of;
@@ -205,6 +205,15 @@ pub fn forget_copies(disk: &dyn Disk, dir: &Path, options: OpenOptions, data: &d
     Ok(())
 }
 
+/// The log that there is for copies of pages.
+#[derive(Clone, Copy, Debug)]
+pub struct LogBounds {
+    /// Where redo begins.
+    pub redo_lsn: Lsn,
+    /// Where the log ends.
+    pub end: Lsn,
+}
+
 /// What [`restore_torn_pages`] found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RestoreReport {
@@ -222,10 +231,13 @@ pub struct RestoreReport {
 ///
 /// Pages beyond the end of `data` were never durable there and are left to redo. Batches of another
 /// `identity` do not count. Of a page the newest whole copy counts: the last batch may be one that never
-/// became durable, so that none of its pages was written in place. A copy whose changes all lie before
-/// `redo_lsn`, where redo begins, would lack changes that the log may no longer have, and does not count: a
-/// page that was being written holds that position back. The file header is changed without the log, so that
-/// this is not asked of its newest copy.
+/// became durable, so that none of its pages was written in place. A copy whose changes all lie before the
+/// position where redo begins would lack changes that the log may no longer have, and does not count: a page
+/// that was being written holds that position back.
+///
+/// The file header is changed without the log, too, so that its LSN says little. Each checkpoint is noted in
+/// it before the log has it: a copy that notes none before the log's was written after all changes of the
+/// header that redo does not repeat. Any other is of another moment than the log, and does not count.
 ///
 /// # Errors
 /// [`Error::Io`]; the directory is as restorable as before.
@@ -234,7 +246,7 @@ pub fn restore_torn_pages(
     dir: &Path,
     options: OpenOptions,
     identity: [u8; 16],
-    redo_lsn: Lsn,
+    log: LogBounds,
     data: &dyn File,
 ) -> Result<RestoreReport> {
     let mut batches: Vec<(Header, Arc<dyn File>)> = Vec::new();
@@ -262,7 +274,7 @@ pub fn restore_torn_pages(
     let lsn = |image: &Image| PageRef::new(&image.0).lsn();
     for (page, newest_first) in copies {
         let Some(is_sound) = read_page(data, page, &mut image)? else { continue };
-        let needed = if counts_old { Lsn(0) } else { redo_lsn };
+        let needed = LogBounds { redo_lsn: if counts_old { Lsn(0) } else { log.redo_lsn }, ..log };
         let found = find_copy(&newest_first, needed, &mut copied)?;
         let is_older = counts_old && found && lsn(&copied) < lsn(&image);
         if found && (!is_sound || is_older || is_mixed(&image, &copied)) {
@@ -278,16 +290,33 @@ pub fn restore_torn_pages(
     Ok(report)
 }
 
-/// Reads the newest whole copy of a page that has an LSN of at least `redo_lsn`, which is not asked of the
-/// newest one of the file header. False: there is none.
-fn find_copy(newest_first: &[Copy<'_>], redo_lsn: Lsn, copied: &mut Image) -> Result<bool> {
-    for (age, copy) in newest_first.iter().enumerate() {
-        let is_unlogged = copy.page == FILE_HEADER && age == 0;
-        if copy.read(copied)? && (is_unlogged || PageRef::new(&copied.0).lsn() >= redo_lsn) {
+/// Reads the newest whole copy of a page that may take its place beside `log`. False: there is none.
+fn find_copy(newest_first: &[Copy<'_>], log: LogBounds, copied: &mut Image) -> Result<bool> {
+    for copy in newest_first {
+        if !copy.read(copied)? {
+            continue;
+        }
+        let page = PageRef::new(&copied.0);
+        let Some(header) = header_of(copy.page, page) else {
+            if page.lsn() >= log.redo_lsn {
+                return Ok(true);
+            }
+            continue;
+        };
+        if header.clean > log.end || page.lsn() > log.end {
+            // The log is older than the file, which copies from before that do not show.
+            return Ok(false);
+        }
+        if header.checkpoint >= log.redo_lsn {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// What the copy of a file header says.
+fn header_of(page_no: PageNo, copied: PageRef<'_>) -> Option<FileHeader> {
+    if page_no == FILE_HEADER { FileHeader::decode(copied).ok() } else { None }
 }
 
 /// Reads a page of the file; whether it passes its check. `None`: it is beyond the file's end.

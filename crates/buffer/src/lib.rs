@@ -56,7 +56,7 @@ mod read_ahead;
 mod table;
 mod write_back;
 
-pub use doublewrite::{Doublewrite, RestoreReport, forget_copies, restore_torn_pages};
+pub use doublewrite::{Doublewrite, LogBounds, RestoreReport, forget_copies, restore_torn_pages};
 pub use error::{CorruptPage, Damage, Error, Result};
 pub use formats::TrxIds;
 pub use guard::{ExclusiveGuard, SharedGuard};

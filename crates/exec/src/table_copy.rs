@@ -29,10 +29,10 @@ pub struct TableCopy<'a> {
     pub old_columns: &'a [Option<u16>],
     /// The first AUTO_INCREMENT number for rows that need one.
     pub first_number: u64,
-    /// MySQL copies the table: dates that stay as they are are assigned, so that the mode may refuse them,
-    /// and floating-point numbers take the digits of their new type.
+    /// MySQL copies the table for this change: unchanged dates are assigned, so that the sql_mode may refuse
+    /// them, and floating-point numbers take the digits of their new type.
     pub copies: bool,
-    /// NULL in a column that is to be NOT NULL is [`ExecError::NullRefused`], not a value that is lost.
+    /// NULL in a column that becomes NOT NULL is [`ExecError::NullRefused`] instead of a lost value.
     pub refuses_null: bool,
 }
 
@@ -315,7 +315,8 @@ fn text_between(old: &SqlType, new: &SqlType) -> Option<TextEncoder> {
     (is_number && (is_moment || new.is_string() || new.members.is_some())).then(|| TextEncoder::new(old))
 }
 
-/// Whether MySQL cuts a string on the way from one type to the other, where others do not take it.
+/// Whether MySQL reports a string that is too long for `new` as truncated data: between other types it is
+/// data too long for the column.
 fn is_cut(old: &SqlType, new: &SqlType) -> bool {
     let is_long = |ty: &SqlType| max_width(ty) > 255;
     let varies = matches!(old.kind, TypeKind::VarChar | TypeKind::VarBinary);
@@ -326,13 +327,13 @@ fn is_cut(old: &SqlType, new: &SqlType) -> bool {
         && !(varies && is_long(old) != is_long(new))
 }
 
-/// The error of a string that is too long, where it is cut.
+/// `error` as MySQL reports it for a copied value; `is_cut`: see [`is_cut`].
 fn truncated(error: ExecError, is_cut: bool) -> ExecError {
     match error {
         ExecError::Store { problem, column, row } if is_cut && *problem == Problem::TooLong => {
             ExecError::Store { problem: Box::new(Problem::Truncated), column, row }
         }
-        // What MySQL says of a string without a number, for whichever column.
+        // MySQL's error for a string without a digit does not name the column.
         ExecError::Store { problem, .. } if is_no_decimal(&problem) => {
             ExecError::Lossy(expr::Warning::NoDecimal)
         }

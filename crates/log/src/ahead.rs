@@ -17,6 +17,7 @@
 
 use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use base::Lsn;
 use base::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -60,14 +61,43 @@ fn last_reserve(reserve_bytes: u64) -> u64 {
 /// Rounds of checkpoints that a change waits for: the first may have begun before it asked.
 const ROUNDS: u64 = 2;
 
+/// How often rollbacks that wait for the reserve look whether the disk has room.
+const LOOK: Duration = Duration::from_millis(100);
+/// The longest time between two checkpoints that they ask for. A checkpoint that gives no file back takes a
+/// little of what is left ahead.
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+
+/// When rollbacks that wait for the reserve ask for a checkpoint: at once, and then ever more seldom while
+/// checkpoints give nothing back. One for all of them.
+#[derive(Debug, Default)]
+struct Pace {
+    next: Option<Instant>,
+    pause: Duration,
+}
+
+impl Pace {
+    /// Whether to ask now; the next time is later then.
+    fn is_due(&mut self) -> bool {
+        let now = env::deadline_in(Duration::ZERO);
+        let is_due = self.next.is_none_or(|next| next <= now);
+        if is_due {
+            self.pause = (self.pause * 2).clamp(LOOK, PAUSE_MAX);
+            self.next = Some(now + self.pause);
+        }
+        is_due
+    }
+}
+
 /// What is known of the space ahead.
 #[derive(Debug)]
 pub(crate) struct Space {
     /// Changes begin only while the tail is below this; `u64::MAX`: nobody has asked for it to be kept.
     limit: AtomicU64,
+    /// More than the last part of the reserve is ahead while the tail is below this.
+    reserve_limit: AtomicU64,
     ahead: OnceLock<Arc<dyn Ahead>>,
-    /// One thread at a time moves the limit.
-    extending: Mutex<()>,
+    /// One thread at a time moves the limits.
+    extending: Mutex<Pace>,
     /// The disk had no room when a file was last wanted.
     is_short: AtomicBool,
     /// The next round of checkpoints is to give back what it can.
@@ -86,8 +116,9 @@ impl Space {
     pub(crate) fn new() -> Self {
         Space {
             limit: AtomicU64::new(u64::MAX),
+            reserve_limit: AtomicU64::new(0),
             ahead: OnceLock::new(),
-            extending: Mutex::new(()),
+            extending: Mutex::default(),
             is_short: AtomicBool::new(false),
             wants_files: AtomicBool::new(false),
             is_told: AtomicBool::new(false),
@@ -127,7 +158,7 @@ impl Log {
     /// [`Error::Full`]; what ends the log.
     pub fn make_last_reserve(&self) -> Result<()> {
         match self.link_for_last_reserve()? {
-            Some(full) => Err(Error::Full(full)),
+            Some((full, _)) => Err(Error::Full(full)),
             None => Ok(()),
         }
     }
@@ -138,34 +169,45 @@ impl Log {
     /// # Errors
     /// What ends the log.
     pub(crate) fn leave_last_reserve(&self) -> Result<()> {
-        while self.space.has_checkpoints.load(Ordering::Relaxed) && self.has_room_limit() {
+        while self.current().0 >= self.space.reserve_limit.load(Ordering::Relaxed)
+            && self.space.has_checkpoints.load(Ordering::Relaxed)
+            && self.has_room_limit()
+        {
             let ticket = self.waiting.0.admitted.ticket();
             self.ensure_works()?;
-            let Some(full) = self.link_for_last_reserve()? else { break };
+            let Some((full, is_due)) = self.link_for_last_reserve()? else { break };
             self.space.is_short.store(true, Ordering::Relaxed);
-            self.space.wants_files.store(true, Ordering::Release);
             if !self.space.is_wait_noted.swap(true, Ordering::Relaxed)
                 && let Some(ahead) = self.space.ahead.get()
             {
                 ahead.note_wait(&full);
             }
-            self.ask_for_checkpoint();
-            self.wait_for_checkpoint(ticket, false)?;
+            if is_due {
+                self.space.wants_files.store(true, Ordering::Release);
+                self.ask_for_checkpoint();
+            }
+            self.waiting.0.admitted.wait(ticket, Some(env::deadline_in(LOOK)));
         }
         Ok(())
     }
 
-    /// Links files until the last part of the reserve is ahead. What the disk says if it has no room.
-    fn link_for_last_reserve(&self) -> Result<Option<Box<IoError>>> {
-        let _turn = self.space.extending.lock();
+    /// Links files until the last part of the reserve is ahead. What the disk says if it has no room, and
+    /// whether a checkpoint is to be asked for.
+    fn link_for_last_reserve(&self) -> Result<Option<(Box<IoError>, bool)>> {
+        let mut pace = self.space.extending.lock();
         loop {
             let (end, reserve) = self.ahead_and_reserve();
-            if end.0.saturating_sub(self.current().0) >= last_reserve(reserve) {
+            let limit = end.0.saturating_sub(last_reserve(reserve));
+            if self.current().0 < limit {
+                self.space.reserve_limit.store(limit, Ordering::Relaxed);
+                *pace = Pace::default();
                 return Ok(None);
             }
             match self.link_another() {
                 Ok(()) => {}
-                Err(Error::Io(error)) if error.is_out_of_space() => return Ok(Some(error)),
+                Err(Error::Io(error)) if error.is_out_of_space() => {
+                    return Ok(Some((error, pace.is_due())));
+                }
                 Err(error) => return Err(self.fail(error)),
             }
         }

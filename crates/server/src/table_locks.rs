@@ -127,6 +127,33 @@ impl TableLocks {
         Ok(())
     }
 
+    /// The table `from` has the name `to` now. It stays locked.
+    pub(crate) fn rename(&mut self, from: &FullName, to: &FullName) {
+        for entry in self.entries.iter_mut().filter(|entry| entry.name == *from) {
+            if entry.alias == from.table {
+                entry.alias.clone_from(&to.table);
+            }
+            entry.name = to.clone();
+        }
+    }
+
+    /// Error 1100 or 1099 if RENAME TABLE uses a table that is not locked for writing. Names that earlier
+    /// pairs give are those of such tables.
+    fn ensure_renamable(
+        &self,
+        session: &Session,
+        pairs: &[(TableName<'_>, TableName<'_>)],
+    ) -> Result<(), SqlError> {
+        let mut given: Vec<FullName> = Vec::with_capacity(pairs.len());
+        for (from, to) in pairs {
+            if !given.contains(&FullName::resolve(session, from)?) {
+                self.ensure_written(session, from)?;
+            }
+            given.push(FullName::resolve(session, to)?);
+        }
+        Ok(())
+    }
+
     /// Error 1100 or 1099 if `table` is not locked for writing.
     pub(crate) fn ensure_written(&self, session: &Session, table: &TableName<'_>) -> Result<(), SqlError> {
         let name = FullName::resolve(session, table)?;
@@ -150,7 +177,7 @@ pub(crate) fn ensure_definable(session: &Session, statement: &Statement<'_>) -> 
         Statement::AlterTable(alter) => one(&alter.table),
         Statement::CreateIndex(create) => one(&create.table),
         Statement::DropIndex(drop) => one(&drop.table),
-        Statement::RenameTable(pairs) => pairs.iter().try_for_each(|(from, _)| one(from)),
+        Statement::RenameTable(pairs) => locks.ensure_renamable(session, pairs),
         Statement::CreateTable(create) => Err(error_map::TABLE_NOT_LOCKED.with(&[&create.name.name])),
         _ => Err(error_map::LOCK_OR_ACTIVE_TRANSACTION.bare()),
     }

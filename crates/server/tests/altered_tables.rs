@@ -138,6 +138,85 @@ fn a_transaction_that_a_change_waits_for_is_the_victim_of_their_deadlock() {
     assert_eq!(columns.len(), 5);
 }
 
+/// Runs `sql` beside; returns once the server is at it.
+fn begin(server: &TestServer, sql: &'static str) -> std::thread::JoinHandle<mysql::Result<()>> {
+    let (mut other, mut looking) = (connect(server), connect(server));
+    let id: u32 = other.query_first("SELECT CONNECTION_ID()").unwrap().unwrap();
+    let thread = std::thread::spawn(move || other.query_drop(sql));
+    let is_running = |row: &mysql::Row| {
+        row.get::<u32, _>("Id") == Some(id)
+            && row.get::<Option<String>, _>("Info").flatten().as_deref() == Some(sql)
+    };
+    while !looking.query::<mysql::Row, _>("SHOW FULL PROCESSLIST").unwrap().iter().any(is_running) {
+        std::thread::yield_now();
+    }
+    thread
+}
+
+#[test]
+fn the_session_that_has_a_table_locked_rebuilds_it_while_others_wait_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, mut conn) = start(&folder.path().join("data"));
+    conn.query_drop("SET lock_wait_timeout = 5").unwrap();
+    conn.query_drop("LOCK TABLES item WRITE").unwrap();
+    let waiting = [
+        "SELECT * FROM item",
+        "UPDATE item SET n = n + 1 WHERE id = 1",
+        "ALTER TABLE item ADD COLUMN z INT",
+        "ALTER TABLE item ADD KEY z (x(5))",
+        "OPTIMIZE TABLE item",
+        "LOCK TABLES item WRITE",
+    ]
+    .map(|sql| begin(&server, sql));
+    conn.query_drop("ALTER TABLE item ADD COLUMN y INT").unwrap();
+    conn.query_drop("UPDATE item SET y = 1").unwrap();
+    conn.query_drop("ALTER TABLE item MODIFY y BIGINT, ADD KEY y (y)").unwrap();
+    conn.query_drop("UNLOCK TABLES").unwrap();
+    for thread in waiting {
+        thread.join().unwrap().unwrap();
+    }
+    let columns: Vec<mysql::Row> = conn.query("SHOW COLUMNS FROM item").unwrap();
+    assert_eq!(columns.len(), 6);
+}
+
+#[test]
+fn of_two_transactions_that_two_changes_lead_in_a_cycle_one_is_the_victim() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, mut conn) = start(&folder.path().join("data"));
+    conn.query_drop("CREATE TABLE other LIKE item").unwrap();
+    conn.query_drop("INSERT INTO other SELECT * FROM item").unwrap();
+    let transactions = [("item", "other"), ("other", "item")].map(|(read, written)| {
+        let mut conn = connect(&server);
+        conn.query_drop("BEGIN").unwrap();
+        conn.query_drop(format!("SELECT COUNT(*) FROM {read}")).unwrap();
+        (conn, format!("UPDATE {written} SET n = 1 WHERE id = 1"))
+    });
+    let changes = ["item", "other"].map(|table| {
+        let mut altering = connect(&server);
+        std::thread::spawn(move || altering.query_drop(format!("ALTER TABLE {table} ADD COLUMN y INT")))
+    });
+    // Writers wait once rows are being copied.
+    conn.query_drop("SET lock_wait_timeout = 1").unwrap();
+    for table in ["item", "other"] {
+        while conn.query_drop(format!("UPDATE {table} SET n = 1 WHERE id = 1")).is_ok() {}
+    }
+    let threads = transactions.map(|(mut conn, sql)| {
+        std::thread::spawn(move || {
+            let written = conn.query_drop(sql).map_err(|error| error.to_string());
+            conn.query_drop("COMMIT").unwrap();
+            written
+        })
+    });
+    let ends = threads.map(|thread| thread.join().unwrap());
+    let victims: Vec<_> = ends.iter().filter_map(|end| end.as_ref().err()).collect();
+    assert!(matches!(victims[..], [error] if error.contains("1213")), "{ends:?}");
+    for change in changes {
+        change.join().unwrap().unwrap();
+    }
+    let columns: Vec<mysql::Row> = conn.query("SHOW COLUMNS FROM other").unwrap();
+    assert_eq!(columns.len(), 5);
+}
+
 #[test]
 fn a_moment_of_a_repeated_hour_stays_what_it_is() {
     let folder = tempfile::tempdir().unwrap();

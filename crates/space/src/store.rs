@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use base::sync::Counter;
 use base::{IndexId, Lsn, PageNo, SchemaId, TableId, TrxId};
-use buffer::{CorruptPage, Damage, Doublewrite, Pool, PoolConfig, forget_copies, restore_torn_pages};
+use buffer::{CorruptPage, Damage, Doublewrite, LogBounds, Pool, PoolConfig};
+use buffer::{forget_copies, restore_torn_pages};
 use env::{Disk, File, OpenOptions};
 use log::{Log, LogConfig, LogPosition, LogReader, TrxState};
 use page::file_header::DICTIONARY_ROOTS;
@@ -132,8 +133,8 @@ impl Store {
         // A closed file has no torn page, but its header may have rotted, and be among the copies.
         if !clean || !is_header_sound {
             let copies = doublewrite_folder(path);
-            let redo_lsn = reader.checkpoint().redo_lsn;
-            let report = restore_torn_pages(&**disk, &copies, options, config.identity, redo_lsn, &*file)?;
+            let bounds = LogBounds { redo_lsn: reader.checkpoint().redo_lsn, end: reader.position() };
+            let report = restore_torn_pages(&**disk, &copies, options, config.identity, bounds, &*file)?;
             observer.torn_pages(&report);
         }
         let doublewrite = open_doublewrite(&**disk, path, config, config.identity, &*file)?;

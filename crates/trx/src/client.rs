@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::transaction::Isolation;
+use crate::isolation::Isolation;
 
 /// The session of a transaction as its server knows it. Answers while locks are held: briefly, and without
 /// waiting.

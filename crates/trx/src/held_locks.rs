@@ -29,6 +29,11 @@ impl HeldLocks {
         self.locks[..self.held].iter_mut().find(|(held, _)| Arc::ptr_eq(held, lock)).map(|(_, use_)| use_)
     }
 
+    /// The locks that are held.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<MetadataLock>> {
+        self.locks[..self.held].iter().map(|(lock, _)| lock)
+    }
+
     /// Takes over a hold of `lock` that the caller has just acquired.
     #[inline]
     pub(crate) fn adopt(&mut self, lock: &Arc<MetadataLock>, use_: TableUse) {

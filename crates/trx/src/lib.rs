@@ -16,9 +16,9 @@
 //!    great as its own.
 //! 3. Undo words are written before a page points at them (the page latch orders both) and never change until
 //!    their chunk is freed.
-//! 4. Nobody waits for a metadata lock that is granted to a session which itself waits: exclusive ones are
-//!    taken by definition changes and LOCK TABLES, which hold no row locks and wait for nothing while holding
-//!    one.
+//! 4. A session that keeps others out by a metadata lock waits for nothing while it has it: definition
+//!    changes and LOCK TABLES hold no row locks. The exception is a rebuild, which waits for the readers of
+//!    its table: `metadata_waits.rs` finds the cycles that come of it.
 //!
 //! # Latching
 //! No function here takes a page latch. The undo mutex of a transaction is taken before page latches by
@@ -34,8 +34,10 @@ mod commit_table;
 mod deadline;
 pub mod error;
 mod held_locks;
+mod isolation;
 pub mod lock;
 pub mod metadata_lock;
+mod metadata_waits;
 pub mod read_view;
 mod report;
 pub mod savepoint;
@@ -48,6 +50,7 @@ mod unfinished;
 pub use client::{Client, ClientInfo, ClientSettings};
 pub use commit_table::Ending;
 pub use error::Error;
+pub use isolation::Isolation;
 pub use lock::{Attempt, Deadlock, DeadlockMember, LockInfo, LockKind, LockReport, OwnerInfo, WaitInfo};
 pub use lock::{LockMode, LockRead, Locker, RowLocker, RowRequest, WaitPolicy};
 pub use metadata_lock::{ExclusiveWait, MetadataLock, TableUse};
@@ -56,7 +59,7 @@ pub use report::TrxInfo;
 pub use savepoint::Savepoint;
 pub use slot::{TrxSlot, UndoPin};
 pub use system::{PurgeEntry, TrxSystem};
-pub use transaction::{Abandon, BeginOptions, Buffers, Isolation, Span, Trx, WriteParts};
+pub use transaction::{Abandon, BeginOptions, Buffers, Span, Trx, WriteParts};
 pub use undo::{Misplaced, RestoredUndo, UndoRestorer};
 pub use undo::{NewUndo, SwapError, UndoKind, UndoLog, UndoRecord, UndoStore};
 pub use unfinished::{FoundTrx, UnfinishedTrx};

@@ -6,7 +6,6 @@
 //! passes a waiting (not a granted) request to keep it out, so that two sessions cannot wait for each other;
 //! one that holds none queues behind it, so that the request is not starved.
 
-use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -95,7 +94,7 @@ pub struct MetadataLock {
     state: AtomicU64,
     /// The session that has the table for itself; 0: none.
     owner: AtomicU64,
-    /// Who keeps rows from changing waits for readers to end.
+    /// A rebuild of the table waits for readers to end.
     rebuild_waits: AtomicBool,
     gate: Mutex<()>,
     changed: Condvar,
@@ -132,32 +131,30 @@ impl MetadataLock {
         self.wait_unless(timeout, None, || self.try_shared(use_, may_pass))
     }
 
-    /// As [`MetadataLock::lock_shared`]; ends with [`Error::Interrupted`] when `stop` says so, which is asked
-    /// now and then.
+    /// As [`MetadataLock::lock_shared`]; ends with the error of `look`, which is called before each sleep:
+    /// now and then, when somebody else gives up the lock, and when a rebuild begins to wait for readers.
     pub(crate) fn lock_shared_unless(
         &self,
         use_: TableUse,
         may_pass: bool,
         timeout: Duration,
-        stop: &dyn Fn() -> bool,
+        look: &dyn Fn() -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.wait_unless(timeout, Some(stop), || self.try_shared(use_, may_pass))
+        self.wait_unless(timeout, Some(look), || self.try_shared(use_, may_pass))
     }
 
-    /// Makes the caller's lock for reading one for writing; `stop` as above.
-    ///
-    /// # Errors
-    /// [`Error::Deadlock`] where a rebuild of the table waits for the caller: that is not the victim.
-    pub(crate) fn upgrade(&self, timeout: Duration, stop: &dyn Fn() -> bool) -> Result<(), Error> {
-        let is_victim = Cell::new(false);
-        let is_to_stop = || {
-            is_victim.set(self.rebuild_waits.load(Ordering::Relaxed));
-            is_victim.get() || stop()
-        };
-        match self.wait_unless(timeout, Some(&is_to_stop), || self.try_add(WRITER, READ_ONLYS)) {
-            Err(Error::Interrupted) if is_victim.get() => Err(Error::Deadlock),
-            upgraded => upgraded,
-        }
+    /// Makes the caller's lock for reading one for writing; `look` as above.
+    pub(crate) fn upgrade(
+        &self,
+        timeout: Duration,
+        look: &dyn Fn() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.wait_unless(timeout, Some(look), || self.try_add(WRITER, READ_ONLYS))
+    }
+
+    /// Whether a rebuild of the table waits for all who share the lock, and lets nobody change rows.
+    pub(crate) fn rebuild_waits(&self) -> bool {
+        self.rebuild_waits.load(Ordering::Relaxed)
     }
 
     /// Waits until `take` succeeds or its client wants it no more.
@@ -165,17 +162,18 @@ impl MetadataLock {
         match &wait.client {
             Some(client) => {
                 let is_to_stop = || client.is_killed() || client.is_gone();
-                self.wait_unless(wait.timeout, Some(&is_to_stop), take)
+                let look = || if is_to_stop() { Err(Error::Interrupted) } else { Ok(()) };
+                self.wait_unless(wait.timeout, Some(&look), take)
             }
             None => self.wait_unless(wait.timeout, None, take),
         }
     }
 
-    /// Waits until `take` succeeds or `stop` says that nobody wants it any more.
+    /// Waits until `take` succeeds or `look` fails.
     fn wait_unless(
         &self,
         timeout: Duration,
-        stop: Option<&dyn Fn() -> bool>,
+        look: Option<&dyn Fn() -> Result<(), Error>>,
         mut take: impl FnMut() -> bool,
     ) -> Result<(), Error> {
         if take() {
@@ -184,10 +182,8 @@ impl MetadataLock {
         let deadline = Deadline::after(timeout);
         let mut gate = self.gate.lock();
         while !take() {
-            if stop.is_some_and(|stop| stop()) {
-                return Err(Error::Interrupted);
-            }
-            let has_passed = match stop {
+            look.map_or(Ok(()), |look| look())?;
+            let has_passed = match look {
                 Some(_) => deadline.wait_up_to(LOOK, &self.changed, &mut gate),
                 None => deadline.wait(&self.changed, &mut gate),
             };
@@ -228,9 +224,10 @@ impl MetadataLock {
     }
 
     /// As [`MetadataLock::lock_read_only`], but that nobody else may keep rows from changing either: one
-    /// rebuild of a table runs at a time. The session of `wait` may have the table for itself.
+    /// rebuild of a table runs at a time. The session of `wait` may have the table for itself: it passes
+    /// those who wait for the exclusive lock, because they wait for that session.
     pub fn lock_for_rebuild(&self, wait: &ExclusiveWait) -> Result<(), Error> {
-        let passes = if self.is_owned_by(wait.session) { OWNED } else { 0 };
+        let passes = if self.is_owned_by(wait.session) { OWNED | PENDING } else { 0 };
         let blockers = (EXCLUSIVE | OWNED | PENDING | WRITERS | READ_ONLYS) & !passes;
         let locked = self.wait(wait, || {
             self.state.fetch_or(PENDING_READ_ONLY, Ordering::Relaxed);
@@ -245,15 +242,17 @@ impl MetadataLock {
     /// `wait` says. After an error the caller still has the lock that it had.
     pub fn make_exclusive(&self, wait: &ExclusiveWait) -> Result<(), Error> {
         let passes = if self.is_owned_by(wait.session) { OWNED } else { 0 };
-        let blockers = (EXCLUSIVE | OWNED | SHARERS) & !passes;
+        let take = || {
+            self.state.fetch_or(PENDING, Ordering::Relaxed);
+            self.try_exclusive(SHARED | READ_ONLY, passes, EXCLUSIVE)
+        };
+        if take() {
+            return Ok(());
+        }
         self.rebuild_waits.store(true, Ordering::Relaxed);
-        let locked = self.wait(wait, || {
-            let state = self.state.fetch_or(PENDING, Ordering::Relaxed) | PENDING;
-            let others = state - (SHARED | READ_ONLY);
-            let taken = others & !PENDING | EXCLUSIVE;
-            others & blockers == 0
-                && self.state.compare_exchange(state, taken, Ordering::Acquire, Ordering::Relaxed).is_ok()
-        });
+        // Those who wait to change rows look whether this closes a cycle.
+        self.wake();
+        let locked = self.wait(wait, take);
         self.rebuild_waits.store(false, Ordering::Relaxed);
         if locked.is_err() {
             self.state.fetch_and(!PENDING, Ordering::Relaxed);
@@ -274,7 +273,7 @@ impl MetadataLock {
         let passes = if self.is_owned_by(wait.session) { OWNED } else { 0 };
         let locked = self.wait(wait, || {
             self.state.fetch_or(PENDING, Ordering::Relaxed);
-            self.try_exclusive(passes, EXCLUSIVE)
+            self.try_exclusive(0, passes, EXCLUSIVE)
         });
         if locked.is_err() {
             self.state.fetch_and(!PENDING, Ordering::Relaxed);
@@ -283,13 +282,21 @@ impl MetadataLock {
         locked
     }
 
-    /// Sets `mark` if nobody has any lock but those in `passes`; the mark that somebody waits for it goes.
-    fn try_exclusive(&self, passes: u64, mark: u64) -> bool {
-        let state = self.state.load(Ordering::Relaxed);
+    /// Sets `mark` in place of the caller's lock `own` if nobody else has any lock but those in `passes`; the
+    /// mark that somebody waits for it goes.
+    fn try_exclusive(&self, own: u64, passes: u64, mark: u64) -> bool {
         let blockers = (EXCLUSIVE | OWNED | SHARERS) & !passes;
-        let taken = state & !PENDING | mark;
-        state & blockers == 0
-            && self.state.compare_exchange(state, taken, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        let mut state = self.state.load(Ordering::Relaxed);
+        // Again when the state has changed: another waiter's mark is no reason to wait, and who leaves a mark
+        // wakes nobody.
+        while (state - own) & blockers == 0 {
+            let taken = (state - own) & !PENDING | mark;
+            match self.state.compare_exchange(state, taken, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(now) => state = now,
+            }
+        }
+        false
     }
 
     /// Gives the exclusive lock back.
@@ -301,7 +308,7 @@ impl MetadataLock {
 
     /// Gives `session` the table for itself, if nobody uses it.
     pub fn try_own(&self, session: u64) -> bool {
-        let owns = self.try_exclusive(0, OWNED);
+        let owns = self.try_exclusive(0, 0, OWNED);
         if owns {
             self.owner.store(session, Ordering::Relaxed);
         }
@@ -424,15 +431,15 @@ mod tests {
         assert!(lock.try_shared(read, false));
         assert!(lock.try_read_only() && lock.try_read_only() && lock.try_shared(read, false));
         assert!(!lock.try_shared(write, true) && !lock.try_own(7));
-        assert_eq!(lock.upgrade(SHORT, &|| false), Err(Error::LockWaitTimeout));
+        assert_eq!(lock.upgrade(SHORT, &|| Ok(())), Err(Error::LockWaitTimeout));
         lock.unlock_read_only();
         assert_eq!(lock.lock_shared(write, true, SHORT), Err(Error::LockWaitTimeout));
         lock.unlock_read_only();
-        assert_eq!((lock.upgrade(SHORT, &|| false), lock.try_read_only()), (Ok(()), false));
+        assert_eq!((lock.upgrade(SHORT, &|| Ok(())), lock.try_read_only()), (Ok(()), false));
         lock.unlock_shared(write);
         lock.unlock_shared(read);
         assert!(lock.try_own(7));
-        let stopped = lock.lock_shared_unless(read, true, LONG, &|| true);
+        let stopped = lock.lock_shared_unless(read, true, LONG, &|| Err(Error::Interrupted));
         assert_eq!(stopped, Err(Error::Interrupted));
         assert!(lock.is_owned_by(7) && !lock.is_owned_by(0) && !lock.is_owned_by(8));
         assert!(!lock.try_shared(read, true) && !lock.try_read_only() && !lock.try_own(8));
@@ -450,20 +457,23 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_wants_to_write_gives_way_to_a_rebuild_that_waits_for_it() {
+    fn an_owner_that_rebuilds_its_table_passes_those_who_wait_for_it() {
         let lock = Arc::new(MetadataLock::default());
-        assert!(lock.try_shared(TableUse::Read, false));
-        assert_eq!(lock.lock_for_rebuild(&SHORT.into()), Ok(()));
-        assert_eq!(lock.upgrade(SHORT, &|| false), Err(Error::LockWaitTimeout));
-        let rebuild = std::thread::spawn({
+        assert!(lock.try_own(7));
+        let waiter = std::thread::spawn({
             let lock = Arc::clone(&lock);
-            move || lock.make_exclusive(&LONG.into())
+            move || lock.lock_exclusive(&LONG.into())
         });
-        assert_eq!(lock.upgrade(LONG, &|| false), Err(Error::Deadlock));
-        lock.unlock_shared(TableUse::Read);
-        assert_eq!(rebuild.join().unwrap(), Ok(()));
+        while lock.state.load(Ordering::Relaxed) & PENDING == 0 {
+            std::thread::yield_now();
+        }
+        let owner = ExclusiveWait { session: 7, ..SHORT.into() };
+        assert_eq!((lock.lock_for_rebuild(&owner), lock.make_exclusive(&owner)), (Ok(()), Ok(())));
         lock.unlock_exclusive();
-        assert!(lock.try_shared(TableUse::Write, false));
+        lock.disown();
+        assert_eq!(waiter.join().unwrap(), Ok(()));
+        lock.unlock_exclusive();
+        assert_eq!(lock.state.load(Ordering::Relaxed), 0);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use base::{Lsn, TrxId, UndoPtr, invariant};
 use crate::commit_table::{CommitTable, Ending};
 use crate::error::Error;
 use crate::lock::LockTable;
+use crate::metadata_waits::MetadataWaits;
 use crate::read_view::ReadView;
 use crate::slot::{Slots, TrxSlot, UndoPin};
 use crate::undo::{UndoLog, UndoStore};
@@ -48,6 +49,7 @@ pub struct TrxSystem {
     newest: AtomicU64,
     pub(crate) commits: CommitTable,
     pub(crate) locks: LockTable,
+    pub(crate) metadata_waits: MetadataWaits,
     /// Nobody may begin to write any more.
     closed: AtomicBool,
     pub(crate) slots: Slots,
@@ -72,6 +74,7 @@ impl TrxSystem {
             newest: AtomicU64::new(log.0),
             commits: CommitTable::new(next_id),
             locks: LockTable::default(),
+            metadata_waits: MetadataWaits::default(),
             closed: AtomicBool::new(false),
             slots: Slots::default(),
             undo: Arc::new(UndoStore::default()),

@@ -12,6 +12,7 @@ use crate::client::Client;
 use crate::commit_table::Ending;
 use crate::error::Error;
 use crate::held_locks::HeldLocks;
+use crate::isolation::Isolation;
 use crate::lock::{LockMode, LockRead, Locker, WaitPolicy};
 use crate::metadata_lock::{MetadataLock, TableUse};
 use crate::read_view::ReadView;
@@ -19,20 +20,6 @@ use crate::savepoint::Savepoints;
 use crate::slot::TrxSlot;
 use crate::system::TrxSystem;
 use crate::undo::UndoLog;
-
-/// Isolation levels of SQL.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Isolation {
-    /// Reads the newest version of everything.
-    ReadUncommitted,
-    /// A view per statement.
-    ReadCommitted,
-    /// A view per transaction.
-    #[default]
-    RepeatableRead,
-    /// As repeatable read; plain reads of a transaction lock (the executor asks for locks).
-    Serializable,
-}
 
 /// How a transaction starts.
 #[derive(Clone, Copy, Debug)]
@@ -426,7 +413,10 @@ impl Trx {
     #[cold]
     #[inline(never)]
     fn upgrade_metadata(&mut self, lock: &Arc<MetadataLock>) -> Result<(), Error> {
-        let upgraded = lock.upgrade(self.options.metadata_wait, &|| self.is_to_stop());
+        let noted = self.system.metadata_waits.note(lock, &self.metadata);
+        let look = || self.ensure_is_to_wait().and_then(|()| noted.ensure_no_cycle());
+        let upgraded = lock.upgrade(self.options.metadata_wait, &look);
+        drop(noted);
         if upgraded.is_err()
             && let Some(held) = self.metadata.use_of(lock)
         {
@@ -438,19 +428,28 @@ impl Trx {
     /// Waits for a metadata lock. False: the session has it by LOCK TABLES.
     #[cold]
     #[inline(never)]
-    fn wait_for_metadata(&self, lock: &MetadataLock, use_: TableUse, may_pass: bool) -> Result<bool, Error> {
+    fn wait_for_metadata(
+        &self,
+        lock: &Arc<MetadataLock>,
+        use_: TableUse,
+        may_pass: bool,
+    ) -> Result<bool, Error> {
         if lock.is_owned_by(self.session) {
             return Ok(false);
         }
         // Who has locked tables uses no others, and nobody is to wait for that.
         let may_pass = may_pass || self.has_table_locks;
-        lock.lock_shared_unless(use_, may_pass, self.options.metadata_wait, &|| self.is_to_stop())?;
+        let noted = self.system.metadata_waits.note(lock, &self.metadata);
+        let look = || self.ensure_is_to_wait().and_then(|()| noted.ensure_no_cycle());
+        lock.lock_shared_unless(use_, may_pass, self.options.metadata_wait, &look)?;
         Ok(true)
     }
 
-    /// Whether the session was asked to stop, or has lost its client.
-    fn is_to_stop(&self) -> bool {
-        self.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) || self.slot.client_is_gone()
+    /// # Errors
+    /// [`Error::Interrupted`]: the session was asked to stop, or has lost its client.
+    fn ensure_is_to_wait(&self) -> Result<(), Error> {
+        let is_asked_to_stop = self.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
+        if is_asked_to_stop || self.slot.client_is_gone() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     /// The session, by a number other than 0, and whether it has tables locked by LOCK TABLES.

@@ -1,11 +1,12 @@
 //! Torn pages: made by crashes of the simulated disk, restored from the doublewrite files.
 
 use super::*;
-use crate::{Doublewrite, Error, RestoreReport, forget_copies, restore_torn_pages};
+use crate::{Doublewrite, Error, LogBounds, RestoreReport, forget_copies, restore_torn_pages};
 use base::codec::get_u32;
 use base::prng::Prng;
+use base::{SchemaId, TableId, TrxId};
 use env::{Fault, IoOp, Mishap, SimDisk};
-use page::PageOp;
+use page::{FileHeader, PageOp, PageRef};
 use std::io::ErrorKind;
 
 const DIR: &str = "doublewrite";
@@ -36,10 +37,14 @@ fn restore(disk: &SimDisk) -> crate::Result<RestoreReport> {
     restore_from(disk, Lsn(0))
 }
 
+fn log_from(redo_lsn: Lsn) -> LogBounds {
+    LogBounds { redo_lsn, end: Lsn(u64::MAX) }
+}
+
 /// With a log from `redo_lsn` on.
 fn restore_from(disk: &SimDisk, redo_lsn: Lsn) -> crate::Result<RestoreReport> {
     let file = data_file(disk).map_err(Error::io)?;
-    restore_torn_pages(disk, Path::new(DIR), DIRECT, IDENTITY, redo_lsn, &*file)
+    restore_torn_pages(disk, Path::new(DIR), DIRECT, IDENTITY, log_from(redo_lsn), &*file)
 }
 
 /// Fills the whole page with `value`, so that every sector of it differs from that of another value.
@@ -125,7 +130,7 @@ fn without_copies_the_same_crash_loses_the_page() {
 fn copies_of_another_data_directory_do_not_count() {
     let disk = disk_with_unsynced_pages(1).crash_keeping(|_, sector| sector % 2 == 0);
     let file = data_file(&disk).unwrap();
-    let report = restore_torn_pages(&disk, Path::new(DIR), DIRECT, [4; 16], Lsn(0), &*file);
+    let report = restore_torn_pages(&disk, Path::new(DIR), DIRECT, [4; 16], log_from(Lsn(0)), &*file);
     assert_eq!(report, Ok(RestoreReport::default()));
 }
 
@@ -146,6 +151,69 @@ fn a_copy_from_before_the_log_begins_is_not_restored() {
     let report = restore_from(&disk, Lsn(3)).unwrap();
     assert_eq!((report.restored, report.lost), (vec![], vec![PageNo(1)]));
     assert_eq!(restore_from(&disk, Lsn(2)).unwrap().restored, [PageNo(1)]);
+}
+
+fn header() -> FileHeader {
+    FileHeader {
+        identity: IDENTITY,
+        trx_limit: TrxId(1),
+        row_id_limit: 1,
+        next_index: IndexId(64),
+        next_table: TableId(1),
+        next_schema: SchemaId(1),
+        high_water: PageNo(64),
+        checkpoint: Lsn(0),
+        clean: Lsn(0),
+        catalog_version: 1,
+        roots: std::array::from_fn(|_| PageNo(2)),
+    }
+}
+
+/// A disk whose file header has rotted, with copies of it that note checkpoints at 500 and at 700.
+fn disk_with_damaged_header(clean: u64) -> SimDisk {
+    let disk = SimDisk::seeded(7);
+    let pool = pool_on(&disk).unwrap();
+    pool.create(PageNo(0)).unwrap().page_mut().format_file_header(&header());
+    for (checkpoint, clean) in [(500, 0), (700, clean)] {
+        let mut page = pool.exclusive(PageNo(0)).unwrap();
+        page.page_mut().set_checkpoint(Lsn(checkpoint), Lsn(clean));
+        page.mark_dirty(Lsn(1));
+        drop(page);
+        pool.flush_page(PageNo(0)).unwrap();
+    }
+    drop(pool);
+    disk.flip_bit(Path::new(FILE), 9000);
+    disk
+}
+
+fn restored_checkpoint(disk: &SimDisk, log: LogBounds) -> Option<Lsn> {
+    let disk = disk.crash_keeping(|_, _| true);
+    let file = data_file(&disk).unwrap();
+    let report = restore_torn_pages(&disk, Path::new(DIR), DIRECT, IDENTITY, log, &*file).unwrap();
+    let [PageNo(0)] = report.restored[..] else {
+        assert_eq!((&report.restored[..], &report.lost[..]), (&[][..], &[PageNo(0)][..]));
+        return None;
+    };
+    let mut image = [0; PAGE_SIZE];
+    open(&disk).read_exact_at(&mut image, 0).unwrap();
+    Some(FileHeader::decode(PageRef::new(&image)).unwrap().checkpoint)
+}
+
+#[test]
+fn a_damaged_file_header_is_restored_from_a_copy_of_the_moment_of_the_log() {
+    let disk = disk_with_damaged_header(0);
+    let log = |redo_lsn| LogBounds { redo_lsn: Lsn(redo_lsn), end: Lsn(1000) };
+    assert_eq!(restored_checkpoint(&disk, log(700)), Some(Lsn(700)));
+    assert_eq!(restored_checkpoint(&disk, log(701)), None, "the file is older than the log");
+    // The newest copy has rotted: the one before is of use where no checkpoint came in between.
+    disk.flip_bit(&Path::new(DIR).join("0"), 4096 + 9000);
+    assert_eq!(restored_checkpoint(&disk, log(500)), Some(Lsn(500)));
+    assert_eq!(restored_checkpoint(&disk, log(501)), None);
+    // The header of a file that was closed at a position that the log does not reach.
+    let disk = disk_with_damaged_header(1001);
+    assert_eq!(restored_checkpoint(&disk, log(700)), None);
+    assert_eq!(restored_checkpoint(&disk, log(500)), None, "nor from one before, which hides that");
+    assert_eq!(restored_checkpoint(&disk, LogBounds { end: Lsn(1001), ..log(700) }), Some(Lsn(700)));
 }
 
 #[test]

@@ -103,22 +103,19 @@ impl Engine {
                 self.give_up_trees(gone)?;
                 kept
             }
-            Err(error) => {
-                self.give_up_trees(made)?;
-                Err(self.name_damage(error, std::slice::from_ref(old)))
-            }
+            Err(error) => Err(self.name_damage(self.give_up_made(made, error), std::slice::from_ref(old))),
         }
     }
 
-    /// Takes the note of trees back that the table, whose lock is held, has now: before another statement may
-    /// put them down again.
+    /// Removes the note that the trees in `made` are pending: a table has them now. Its lock is held, so that
+    /// no other statement can note them as pending meanwhile.
     pub(super) fn keep_made_trees(&self, made: &[IndexId]) -> Result<()> {
         if made.is_empty() {
             return Ok(());
         }
         let _definition = self.definition.lock();
         match self.forget_pending_trees(made) {
-            // The next start takes it back: a table has them.
+            // The next start removes the note.
             Err(error) if error.is_full_disk() => Ok(()),
             forgotten => forgotten,
         }
@@ -134,7 +131,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Gives new indexes their ids, and puts these down as pending.
+    /// Gives new indexes their ids, and notes these as pending trees.
     pub(super) fn number_new_indexes(&self, def: &mut TableDef) -> Result<Vec<IndexId>> {
         let _definition = self.definition.lock();
         let mut made = Vec::new();
@@ -153,8 +150,8 @@ impl Engine {
         if made.is_empty() {
             return Ok(Vec::new());
         }
-        // Nobody has uncommitted changes here: that takes the metadata lock. Older views do not find here
-        // what rows were before.
+        // No transaction has uncommitted changes of the table: it would hold the metadata lock. The new
+        // indexes lack the older versions of rows, which older views need.
         let usable_from = self.trx.advance(self.store.log().current());
         let new = def.indexes.iter().filter(|index| made.contains(&index.id));
         new.map(|index| {
@@ -165,7 +162,7 @@ impl Engine {
         .collect()
     }
 
-    /// Puts the table of `def` in place of `old`; returns the trees that it has no more.
+    /// Puts the table of `def` in place of `old`; returns the trees of the indexes that it drops.
     fn put_altered(
         &self,
         old: &Table,
@@ -188,8 +185,12 @@ impl Engine {
         if *old.def == def {
             self.write_change(change)?;
         } else {
-            let new = Table::with(def.clone(), self.indexes_of(old, &def, built), Arc::clone(&old.state));
-            self.replace_tables(&[(old, Some(new))], change, |_| {})?;
+            let new = Table::with(def.clone(), indexes_of(old, &def, built), Arc::clone(&old.state));
+            self.replace_tables(&[(old, Some(Arc::clone(&new)))], change, |_| {})?;
+            // Not before: pages are checked against the types that the table has. Nobody uses it yet.
+            for index in &new.indexes {
+                self.store.pool().register_format(index.def.id, &index.format);
+            }
         }
         if let Some((next, limit)) = limit {
             old.state.auto_increment.store(next, Ordering::Relaxed);
@@ -199,23 +200,19 @@ impl Engine {
     }
 }
 
-impl Engine {
-    /// The indexes of `def`: those of `old` that it keeps, and those that were `built`, in its order.
-    fn indexes_of(&self, old: &Table, def: &TableDef, built: Vec<Index>) -> Vec<Index> {
-        let mut built = built.into_iter();
-        let has_new_types = old.def.columns.iter().zip(&def.columns).any(|(a, b)| a.ty != b.ty);
-        let index = |new: &IndexDef| match old.indexes.iter().find(|index| index.def.id == new.id) {
-            // Pages are checked against what the new types allow.
-            Some(index) if has_new_types => {
-                let format = Arc::new(format_of(def, new));
-                self.store.pool().register_format(new.id, &format);
-                Index::new(new, Arc::clone(&index.tree), format, index.usable_from)
-            }
-            Some(index) => index.redefined(new),
-            None => built.next().expect("an index is kept or built"),
-        };
-        def.indexes.iter().map(index).collect()
-    }
+/// The indexes of `def`: those of `old` that it keeps, and those that were `built`, in its order.
+fn indexes_of(old: &Table, def: &TableDef, built: Vec<Index>) -> Vec<Index> {
+    let mut built = built.into_iter();
+    let has_new_types = old.def.columns.iter().zip(&def.columns).any(|(a, b)| a.ty != b.ty);
+    let index = |new: &IndexDef| match old.indexes.iter().find(|index| index.def.id == new.id) {
+        Some(index) if has_new_types => {
+            let format = Arc::new(format_of(def, new));
+            Index::new(new, Arc::clone(&index.tree), format, index.usable_from)
+        }
+        Some(index) => index.redefined(new),
+        None => built.next().expect("an index is kept or built"),
+    };
+    def.indexes.iter().map(index).collect()
 }
 
 /// Whether a table `old` can become `new`.

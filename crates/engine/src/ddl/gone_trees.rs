@@ -29,8 +29,8 @@ impl GoneTrees {
 }
 
 impl Engine {
-    /// Leaves the trees of an entry of pending trees, but for those that a table has, to be freed. Without a
-    /// thread that does it they are freed at once.
+    /// Has the trees of an entry of pending trees freed, except those that a table has: by the purge thread,
+    /// or at once if there is none.
     pub(crate) fn give_up_trees(&self, pending: Vec<IndexId>) -> Result<()> {
         if pending.is_empty() {
             return Ok(());
@@ -41,6 +41,13 @@ impl Engine {
             return Ok(());
         }
         self.free_gone_trees()
+    }
+
+    /// Gives up the trees that a statement had made when it failed with `error`, and returns that.
+    pub(crate) fn give_up_made<E>(&self, made: Vec<IndexId>, error: E) -> E {
+        // The first error is the statement's. Trees that cannot be freed now stay among those that wait.
+        let _ = self.give_up_trees(made);
+        error
     }
 
     /// Frees the trees that were given up. Those that a full disk has no room for stay for the next call, and

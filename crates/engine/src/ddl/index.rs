@@ -1,7 +1,7 @@
 //! Building an index.
 //!
 //! A new index is built bottom-up from the clustered one under the exclusive metadata lock. Its entries are
-//! sorted in memory: key and payload of every row at once, which bounds the tables this can be done to.
+//! sorted in memory, key and payload of every row at once: memory bounds the size of the table.
 
 use std::cmp::Ordering;
 use std::ops::Range;

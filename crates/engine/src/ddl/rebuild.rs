@@ -57,9 +57,9 @@ impl Drop for ReadOnly {
 pub type KeptColumns = [Option<u16>];
 
 impl Engine {
-    /// Rebuilds the table whose definition is `old` with the definition of `alteration`, whose index ids
-    /// count for nothing, and with the rows that `copy` pushes: all of that, or nothing. Waits up to `wait`
-    /// for writers to end before, and for readers to end after the copy; the session has committed.
+    /// Rebuilds the table whose definition is `old` with the definition of `alteration`, whose index ids are
+    /// ignored, and with the rows that `copy` pushes: all of that, or nothing. Waits up to `wait` for writers
+    /// to end before the copy, and for readers to end after it; the session has committed.
     ///
     /// # Errors
     /// Those of `copy`; [`Error::TableChanged`] if `old` is not the table's definition any more;
@@ -98,10 +98,7 @@ impl Engine {
                 self.give_up_trees(gone)?;
                 Ok(settled?)
             }
-            Err(error) => {
-                self.give_up_trees(made)?;
-                Err(error)
-            }
+            Err(error) => Err(self.give_up_made(made, error)),
         }
     }
 
@@ -140,7 +137,7 @@ impl Engine {
         self.ensure_name_is_free(&old.def, &new.def)?;
         let gone: Vec<IndexId> = old.index_ids().collect();
         self.put_pending_trees(&gone)?;
-        // Older views do not find here what rows were before.
+        // The new trees lack the older versions of rows, which older views need.
         let usable_from = self.trx.advance(self.store.log().current());
         let index = |index: &Index| {
             Index::new(&index.def, Arc::clone(&index.tree), Arc::clone(&index.format), usable_from)

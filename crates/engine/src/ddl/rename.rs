@@ -38,7 +38,7 @@ impl Engine {
         wait: impl Into<ExclusiveWait>,
     ) -> Result<()> {
         self.ensure_open()?;
-        // What was found last, which is under the locks when the work begins.
+        // The last look's tables: those that are locked when the work begins.
         let moved = RefCell::default();
         let find = |catalog: &Catalog| {
             let found = find_moved(catalog, pairs)?;

@@ -58,8 +58,7 @@ impl Engine {
             Ok(table) => table,
             Err(error) => {
                 drop(definition);
-                self.give_up_trees(ids)?;
-                return Err(error);
+                return Err(self.give_up_made(ids, error));
             }
         };
         self.forget_pending_trees(&ids)?;
@@ -91,7 +90,7 @@ impl Engine {
             }
             let ids: Vec<IndexId> = def.indexes.iter().map(|index| index.id).chain(old.index_ids()).collect();
             self.put_pending_trees(&ids)?;
-            // A snapshot from before would find an empty table where it should find rows.
+            // An older view would find an empty table instead of the rows that it sees.
             let usable_from = self.trx.advance(self.store.log().current());
             let replaced = self.create_trees(&def, usable_from).and_then(|indexes| {
                 let table = Table::with(def, indexes, Arc::clone(&old.state));
@@ -103,9 +102,11 @@ impl Engine {
                 old.state.begin_again();
             }
             drop(definition);
-            // The new ones, if that has failed.
-            self.give_up_trees(ids)?;
-            replaced
+            match replaced {
+                Ok(()) => self.give_up_trees(ids),
+                // The table has the old ones: the new ones are freed.
+                Err(error) => Err(self.give_up_made(ids, error)),
+            }
         })
     }
 
@@ -127,8 +128,8 @@ impl Engine {
         }
     }
 
-    /// Runs `work` on the tables that `find` names, with the exclusive metadata lock of each, and with the
-    /// definition mutex. They are the same before they are locked and after it.
+    /// Runs `work` on the tables that `find` returns, with the exclusive metadata lock of each, and with the
+    /// definition mutex. Looks again until the tables are the same before and after they are locked.
     pub(super) fn with_all_exclusive<R>(
         &self,
         wait: &ExclusiveWait,

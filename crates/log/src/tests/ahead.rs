@@ -95,6 +95,20 @@ fn undoing_everything_that_is_open_has_its_space() {
 }
 
 #[test]
+fn a_rollback_looks_at_the_files_once_for_many_records() {
+    let (_disk, log, _) = log_with_room(40 << 10);
+    fill(&log);
+    log.set_admission(Lsn(u64::MAX), Lsn(u64::MAX - 1));
+    log.admit_reserved().unwrap();
+    // Nobody else looks at them meanwhile.
+    let _writer = log.hold_writer();
+    for _ in 0..10 {
+        log.admit_reserved().unwrap();
+        append(&log, &[2; 20]);
+    }
+}
+
+#[test]
 fn a_rollback_that_the_reserve_is_too_small_for_waits_for_space_and_leaves_the_last_of_it() {
     let (disk, log, open) = log_with_room(40 << 10);
     fill(&log);

@@ -3,13 +3,15 @@
 #![cfg(debug_assertions)]
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
 
-use base::sync::sim;
-use env::{Mishap, SimDisk, simulate, spawn};
+use base::sync::{Event, sim};
+use env::{IoError, Mishap, SimDisk, simulate, spawn};
 
 use super::*;
 use crate::log::RING_BYTES_MIN;
-use crate::{Error, LogPosition};
+use crate::{Ahead, Error, LogPosition};
 
 /// What happened before the power went off, seen from outside the simulation.
 #[derive(Clone, Debug, Default)]
@@ -153,4 +155,64 @@ fn of_two_who_decide_on_admission_at_once_none_is_forgotten() {
     beside_a_narrower_limit(true, |log| log.ask_changes(false), |log| assert!(!change_that_waits(log)));
     let fail = |log: &Log| drop(log.fail(Error::NoLog(dir().to_owned())));
     beside_a_narrower_limit(false, fail, |log| assert!(log.admit().is_err()));
+}
+
+/// A disk that stays full for an hour, and a rollback that the reserve is too small for: it asks for few
+/// checkpoints, none of which gives anything back, and goes on once there is room.
+#[test]
+fn a_rollback_on_a_full_disk_asks_for_few_checkpoints() {
+    let run = simulate(1, 2_000_000, || {
+        let (disk, log) = new_log(SMALL);
+        let log = Arc::new(log);
+        log.keep_space_ahead(Arc::new(Untold));
+        log.expect_checkpoints();
+        let unlimited = |log: &Log| log.set_admission(Lsn(u64::MAX), Lsn(u64::MAX - 1));
+        unlimited(&log);
+        disk.set_capacity(disk.used());
+        let checkpoints = Arc::clone(&log);
+        let (asked, is_over) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicBool::new(false)));
+        let (counted, stop) = (Arc::clone(&asked), Arc::clone(&is_over));
+        let rounds = move || {
+            while !stop.load(Ordering::Relaxed) {
+                let ticket = checkpoints.checkpoint_wanted().ticket();
+                counted.fetch_add(u32::from(checkpoints.wants_files_back()), Ordering::Relaxed);
+                unlimited(&checkpoints);
+                checkpoints.note_round();
+                checkpoints.checkpoint_wanted().wait(ticket, None);
+            }
+        };
+        let rounds = spawn("checkpoints", rounds).unwrap();
+        let rolling_back = Arc::clone(&log);
+        let rollback = move || {
+            for _ in 0..12 {
+                rolling_back.admit_reserved().unwrap();
+                rolling_back.durable_up_to(append(&rolling_back, &[2; 1000]).end).unwrap();
+            }
+        };
+        let rollback = spawn("rollback", rollback).unwrap();
+        let sleep = Event::new();
+        sleep.wait(sleep.ticket(), Some(env::deadline_in(Duration::from_hours(1))));
+        let written = log.current();
+        disk.set_capacity(u64::MAX);
+        rollback.join();
+        is_over.store(true, Ordering::Relaxed);
+        log.ask_for_checkpoint();
+        rounds.join();
+        (asked.load(Ordering::Relaxed), written.0 < log.current().0)
+    });
+    let (asked, has_waited) = run.result.unwrap();
+    assert!(has_waited && (2..150).contains(&asked), "{asked} checkpoints");
+}
+
+#[derive(Debug)]
+struct Untold;
+
+impl Ahead for Untold {
+    fn rollback_bytes(&self, _tail: Lsn) -> u64 {
+        0
+    }
+
+    fn note_full(&self, _error: &IoError) {}
+
+    fn note_wait(&self, _error: &IoError) {}
 }

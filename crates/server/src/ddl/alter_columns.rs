@@ -20,10 +20,10 @@ pub(super) struct NewColumn {
     pub(super) def: ColumnDef,
     /// Its place in the old table; `None`: it is new.
     pub(super) old: Option<u16>,
-    /// NULL was written.
+    /// The statement defines it, with NULL or DEFAULT NULL.
     pub(super) explicit_null: bool,
-    /// The statement defines it, not only an attribute of it.
-    pub(super) is_defined: bool,
+    /// ALTER COLUMN gives it a default value.
+    pub(super) has_new_default: bool,
 }
 
 /// A column that the statement defines.
@@ -69,7 +69,7 @@ impl<'a> ColumnActions<'a> {
         let mut columns = Vec::with_capacity(old.columns.len() + self.definitions.len());
         let mut places: Vec<Option<u16>> = vec![None; self.definitions.len()];
         for (position, column) in old.columns.iter().enumerate() {
-            // Each looks at all that the statement says of columns.
+            // Each column is looked up in all actions: the cost is their product.
             session.fail_if_killed()?;
             if take(&mut self.drops, |name| name.eq_ignore_ascii_case(&column.name)).is_some() {
                 continue;
@@ -87,12 +87,13 @@ impl<'a> ColumnActions<'a> {
                 def: column.clone(),
                 old: Some(position as u16),
                 explicit_null: false,
-                is_defined: false,
+                has_new_default: false,
             };
             let is_of = |(name, _): &(&str, _)| name.eq_ignore_ascii_case(&column.name);
             if let Some((_, attribute)) = take(&mut self.attributes, is_of) {
+                kept.has_new_default = matches!(attribute, Attribute::Default(..));
                 let set = set_attribute(session, inputs, &mut kept.def, &column.name, attribute);
-                // MySQL finds it after what names no column or key.
+                // MySQL reports this after names of no column and no key.
                 self.failure = self.failure.take().or(set.err());
             }
             columns.push(kept);
@@ -131,7 +132,7 @@ impl Definition<'_> {
         if let Some(at) = at {
             def.id = old.columns[usize::from(at)].id;
         }
-        NewColumn { def, old: at, explicit_null: self.column.explicit_null, is_defined: true }
+        NewColumn { def, old: at, explicit_null: self.column.explicit_null, has_new_default: false }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The keys of an altered table: those that it keeps, with the columns that are left of them, then those that
 //! the statement adds.
 
-use sql::ast::{KeyDefinition, KeyKind};
+use sql::ast::{AlterAction, KeyDefinition, KeyKind};
 use types::{ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, TableDef, TypeKind};
 
 use super::alter_columns::{NewColumn, take};
@@ -13,9 +13,9 @@ use crate::session::Session;
 /// A key that the statement adds.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NewKey<'a> {
-    /// An element of its own.
+    /// ADD KEY and the like.
     Element(&'a KeyDefinition<'a>),
-    /// What an attribute of a column asks for.
+    /// PRIMARY KEY or UNIQUE in a column's definition.
     OfColumn(&'a str, KeyKind),
 }
 
@@ -130,6 +130,20 @@ impl<'a> KeyActions<'a> {
     }
 }
 
+/// Error 3940 if DROP CONSTRAINT names no primary or unique key of `old`.
+pub(super) fn ensure_constraints(old: &TableDef, actions: &[AlterAction<'_>]) -> Result<(), SqlError> {
+    let is_of = |index: &IndexDef, name: &str| {
+        index.kind != IndexKind::Secondary && !index.parts.is_empty() && index.name.eq_ignore_ascii_case(name)
+    };
+    let unknown = actions.iter().find_map(|action| match action {
+        AlterAction::DropConstraint(name) if !old.indexes.iter().any(|index| is_of(index, name)) => {
+            Some(name)
+        }
+        _ => None,
+    });
+    unknown.map_or(Ok(()), |name| Err(error_map::CONSTRAINT_NOT_FOUND.with(&[name])))
+}
+
 /// Checks the names that RENAME KEY gives.
 ///
 /// # Errors
@@ -156,7 +170,7 @@ fn kept_part(part: KeyPart, old: &TableDef, columns: &[NewColumn]) -> Option<Key
 /// Columns of the primary key become NOT NULL.
 ///
 /// # Errors
-/// 1171 where NULL was written, 1067 where DEFAULT NULL was.
+/// 1171 where NULL or DEFAULT NULL was written, 1067 where ALTER COLUMN sets that default.
 pub(super) fn close_primary_key(columns: &mut [NewColumn], indexes: &[IndexDef]) -> Result<(), SqlError> {
     let primary = indexes.iter().find(|index| index.kind == IndexKind::Primary);
     for part in primary.iter().flat_map(|index| &index.parts) {
@@ -164,7 +178,7 @@ pub(super) fn close_primary_key(columns: &mut [NewColumn], indexes: &[IndexDef])
         if column.explicit_null {
             return Err(error_map::PRIMARY_CANT_HAVE_NULL.bare());
         }
-        if column.def.default == ColumnDefault::Null && column.is_defined {
+        if column.def.default == ColumnDefault::Null && column.has_new_default {
             return Err(error_map::INVALID_DEFAULT.with(&[&column.def.name]));
         }
         if matches!(column.def.default, ColumnDefault::Null | ColumnDefault::Dropped) {

@@ -65,7 +65,7 @@ impl Kind {
         Kind { copies: reason, rebuilds, builds, shows_keys }
     }
 
-    /// Refuses what the statement's clauses ask for and this change cannot be.
+    /// Refuses a change that cannot be made in the way that ALGORITHM and LOCK ask for.
     ///
     /// # Errors
     /// 1845, 1846, 1221.

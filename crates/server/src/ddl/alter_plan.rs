@@ -75,6 +75,7 @@ impl<'a, 'p> Planner<'a, 'p> {
     /// # Errors
     /// MySQL's for what cannot be done to this table; 1235 for actions that are not supported.
     pub(super) fn plan(mut self, actions: &'a [AlterAction<'a>]) -> Result<Planned, SqlError> {
+        alter_keys::ensure_constraints(self.old, actions)?;
         for action in actions {
             self.gather_option(action);
         }
@@ -190,7 +191,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
     }
 
-    /// Notes an action that nothing is wrong with by itself.
+    /// Notes an action that is not checked by itself.
     fn note(&mut self, action: &'a AlterAction<'a>) {
         let attributes = &mut self.columns.attributes;
         match action {
@@ -271,7 +272,7 @@ impl<'a, 'p> Planner<'a, 'p> {
     }
 }
 
-/// What an action is about that is not supported.
+/// What error 1235 names for an action that is not supported.
 fn unsupported(action: &AlterAction<'_>) -> Option<&'static str> {
     Some(match action {
         AlterAction::DropForeignKey(_) => "FOREIGN KEY constraints",

@@ -78,6 +78,8 @@ fn change(
         let kind = Kind::of(&old.def, &planned, manner, strict);
         kind.ensure_manner(manner)?;
         ensure_primary_key(session, &old.def, &planned.alteration.def)?;
+        let new = &planned.alteration.def;
+        let new_name = FullName { schema: new.schema.to_string(), table: new.name.to_string() };
         let altered = if kind.rebuilds {
             alter_rows::rebuild(session, engine, &old, planned, kind)
         } else if planned.alteration.def == *old.def && planned.alteration.auto_increment.is_none() {
@@ -94,7 +96,12 @@ fn change(
                 session.diagnostics.truncate(warnings);
             }
             Err(error) => return Err(exec_error::sql_error(&error, &session.variables.hot.time_zone)),
-            Ok(copied) => return Ok(done(copied, session.diagnostics.warning_count() - warnings)),
+            Ok(copied) => {
+                if let Some(locks) = &mut session.table_locks {
+                    locks.rename(&name, &new_name);
+                }
+                return Ok(done(copied, session.diagnostics.warning_count() - warnings));
+            }
         }
     }
 }

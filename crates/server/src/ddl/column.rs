@@ -17,7 +17,7 @@ const COMMENT_CHARS_MAX: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Column {
     pub(super) def: ColumnDef,
-    /// NULL was written, so that it cannot be part of a primary key.
+    /// NULL or DEFAULT NULL was written, so that it cannot be part of a primary key.
     pub(super) explicit_null: bool,
     /// Keys that attributes ask for.
     pub(super) keys: Vec<KeyKind>,
@@ -138,6 +138,7 @@ pub(super) fn column(
     }
     let is_text = ty.members.is_some() || ty.is_string() && ty.collation != CollationId::BINARY;
     let names_charset = written.ty.charset.is_some_and(|name| !name.eq_ignore_ascii_case("DEFAULT"));
+    let explicit_null = attributes.nullable == Some(true) || value == ColumnDefault::Null;
     let def = ColumnDef {
         id: ColumnId(0),
         name: written.name.into(),
@@ -150,5 +151,5 @@ pub(super) fn column(
         comment: attributes.comment.into(),
         names_collation: is_text && (names_charset || attributes.collation.is_collation_named()),
     };
-    Ok(Column { def, explicit_null: attributes.nullable == Some(true), keys: attributes.keys })
+    Ok(Column { def, explicit_null, keys: attributes.keys })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::TableId;
 use engine::{Engine, Error, NameError};
 use sql::ast::{ColumnDefinition, Constraint, CreateTable, TableName};
-use types::{CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, TableDef};
+use types::{CollationId, ColumnDef, IndexDef, IndexKind, TableDef};
 
 use super::column::{self, Column, column};
 use super::names::{self, FullName};
@@ -160,7 +160,10 @@ fn indexes(
     Ok(indexes)
 }
 
-/// Columns of the primary key become NOT NULL, unless NULL was written.
+/// Columns of the primary key become NOT NULL.
+///
+/// # Errors
+/// 1171 where NULL or DEFAULT NULL was written.
 fn close_primary_key(
     defs: &mut [ColumnDef],
     columns: &[Column],
@@ -171,9 +174,6 @@ fn close_primary_key(
         let position = usize::from(part.column);
         if columns[position].explicit_null {
             return Err(error_map::PRIMARY_CANT_HAVE_NULL.bare());
-        }
-        if defs[position].default == ColumnDefault::Null {
-            return Err(error_map::INVALID_DEFAULT.with(&[&defs[position].name]));
         }
         defs[position].nullable = false;
     }

@@ -103,7 +103,7 @@ pub(super) fn truncate(
 
 /// RENAME TABLE: all pairs, or none.
 pub(super) fn rename(
-    session: &Session,
+    session: &mut Session,
     engine: &Arc<Engine>,
     pairs: &[(TableName<'_>, TableName<'_>)],
 ) -> Result<Done, SqlError> {
@@ -115,5 +115,11 @@ pub(super) fn rename(
     }
     let pairs: Vec<_> = names.iter().map(|(from, to)| (from.as_pair(), to.as_pair())).collect();
     let renamed = engine.rename_tables(&pairs, lock_wait(session));
-    renamed.map(|()| Done::default()).map_err(|error| refused(session, &error))
+    renamed.map_err(|error| refused(session, &error))?;
+    if let Some(locks) = &mut session.table_locks {
+        for (from, to) in &names {
+            locks.rename(from, to);
+        }
+    }
+    Ok(Done::default())
 }

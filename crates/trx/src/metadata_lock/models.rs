@@ -51,6 +51,18 @@ fn rebuild(table: &Table) {
     table.lock.unlock_exclusive();
 }
 
+/// Rebuilds a table that the session has for itself.
+fn rebuild_own(table: &Table) {
+    let wait = ExclusiveWait { session: 7, ..LONG.into() };
+    table.lock.own(&wait).unwrap();
+    table.rows.with_mut(|_| ());
+    table.lock.lock_for_rebuild(&wait).unwrap();
+    table.lock.make_exclusive(&wait).unwrap();
+    table.definition.with_mut(|_| ());
+    table.lock.unlock_exclusive();
+    table.lock.disown();
+}
+
 fn own(table: &Table) {
     table.lock.own(&ExclusiveWait { session: 7, ..LONG.into() }).unwrap();
     table.rows.with_mut(|_| ());
@@ -94,4 +106,19 @@ fn a_rebuilt_table_takes_its_place_while_nobody_uses_it() {
 #[test]
 fn an_owner_excludes_writers_and_definition_changes() {
     at_once(2, [own, write, alter]);
+}
+
+#[test]
+fn of_several_that_keep_others_out_each_gets_its_turn() {
+    at_once(2, [rebuild, rebuild]);
+    at_once(2, [rebuild, alter]);
+    at_once(2, [keep_still, alter]);
+    at_once(2, [keep_still, own]);
+    at_once(3, [alter, keep_still, read]);
+}
+
+#[test]
+fn an_owner_rebuilds_its_table_while_others_wait_for_it() {
+    at_once(2, [rebuild_own, alter]);
+    at_once(2, [rebuild_own, rebuild]);
 }
