@@ -56,6 +56,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     storage_hints,
     stored_as_mysql_does,
     texts_beside_numbers,
+    time_formats,
     type_pairs,
     types_store,
     update_clustered_keys,
