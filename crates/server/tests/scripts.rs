@@ -31,6 +31,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     functions_numeric,
     functions_string,
     functions_time,
+    held_values,
     insert_warnings,
     integer_constants,
     lists_of_dates,

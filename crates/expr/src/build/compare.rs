@@ -522,7 +522,7 @@ impl Builder {
     }
 }
 
-/// Whether the value of `expr` is in the text of the statement.
+/// Whether the text of the statement gives the value of `expr`, and the same one each time it is computed.
 pub(super) fn is_constant(expr: &Expr) -> bool {
     !has(expr, |e| is_variable(e) || matches!(e.kind, ExprKind::Param(_)))
 }
@@ -533,8 +533,17 @@ fn varies(expr: &Expr) -> bool {
 }
 
 fn is_variable(expr: &Expr) -> bool {
-    use ExprKind::{AssignUserVar, Column, Subquery, SysVar, UserVar};
-    matches!(expr.kind, Column(_) | UserVar(_) | AssignUserVar { .. } | SysVar { .. } | Subquery { .. })
+    match expr.kind {
+        ExprKind::Column(_)
+        | ExprKind::UserVar(_)
+        | ExprKind::AssignUserVar { .. }
+        | ExprKind::SysVar { .. }
+        | ExprKind::Subquery { .. }
+        // What it stands for is too large to be looked at here.
+        | ExprKind::Held { shown: None, .. } => true,
+        ExprKind::Call { func, .. } => func.is_volatile(),
+        _ => false,
+    }
 }
 
 /// Whether a part of `expr` is such.
