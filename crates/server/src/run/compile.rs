@@ -133,7 +133,7 @@ impl Compiled {
     #[cold]
     #[inline(never)]
     fn paths_hold(&self, session: &Session, params: &[Value<'_>]) -> bool {
-        let (arena, values) = (Bump::new(), StatementContext::new(session));
+        let (arena, values) = (Bump::new(), StatementContext::to_plan_with(session));
         let ctx = EvalCtx::new(&arena, params, &values);
         let holds = dive::holds(&self.rechecks, &EngineCatalog::new(&session.server.engine), &ctx);
         self.misses.fetch_add(u32::from(!holds), Ordering::Relaxed);
@@ -266,7 +266,7 @@ fn bind_and_plan(
     let catalog = EngineCatalog::new(&session.server.engine);
     let hot = &session.variables.hot;
     let range_memory = RangeMemory::new(hot.range_optimizer_max_mem_size);
-    let (arena, values) = (Bump::new(), StatementContext::new(session));
+    let (arena, values) = (Bump::new(), StatementContext::to_plan_with(session));
     let dive = |params| Dives::new(EvalCtx::new(&arena, params, &values), hot.eq_range_index_dive_limit);
     let dives = request.params.map(dive);
     let too_many = |_| error_map::NOT_SUPPORTED_YET.with(&[&"more than 65535 parameters"]);
