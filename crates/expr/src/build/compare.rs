@@ -195,10 +195,11 @@ impl Builder {
         let is_ordered = class_of(&needle) != Class::Text;
         for item in list {
             let mixing = Mixing::of(&needle, &item);
-            let last = groups.len().saturating_sub(1);
-            let mut known = groups.iter_mut().enumerate().filter(|(at, _)| !is_ordered || *at == last);
-            match known.find(|(_, (known, _))| *known == mixing || mixing == Mixing::None) {
-                Some((_, (_, items))) => items.push(item),
+            // Those of a text are few: one of each kind.
+            let first = if is_ordered { groups.len().saturating_sub(1) } else { 0 };
+            let mut known = groups[first..].iter_mut();
+            match known.find(|(known, _)| *known == mixing || mixing == Mixing::None) {
+                Some((_, items)) => items.push(item),
                 None => groups.push((mixing, vec![item])),
             }
         }

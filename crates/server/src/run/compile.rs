@@ -1,6 +1,7 @@
 //! From syntax tree to program: what a statement is planned with, and the catalog version and settings its
 //! program depends on.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -282,6 +283,7 @@ fn bind_and_plan(
         param_count: u16::try_from(request.param_count).map_err(too_many)?,
         literals: request.literals,
         range_memory: &range_memory,
+        assigns_variables: &OnceCell::new(),
         reads_lock: transaction::reads_lock(hot.isolation),
         dives: dives.as_ref(),
     };
