@@ -57,6 +57,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     storage_hints,
     stored_as_mysql_does,
     texts_beside_numbers,
+    texts_read_last,
     time_formats,
     type_pairs,
     types_store,

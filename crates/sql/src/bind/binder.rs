@@ -168,6 +168,9 @@ pub(super) struct Binder<'a, 'c> {
     pub(super) deprecated: Vec<Deprecated>,
     /// Where in the text they are.
     pub(super) noted: Noted,
+    /// What MySQL says of texts beside columns of numbers. It reads these when it optimizes the query: after
+    /// all other constants, and not where LIMIT 0 wants no row.
+    pub(super) read_last: Vec<String>,
     /// ON conditions of the FROM clauses at work, which are bound after WHERE.
     pub(super) conditions: Vec<Condition<'a>>,
     /// Errors that MySQL looks for once all names are known.
@@ -203,6 +206,7 @@ impl<'a, 'c> Binder<'a, 'c> {
             text_params: Vec::new(),
             deprecated: Vec::new(),
             noted: Noted::default(),
+            read_last: Vec::new(),
             conditions: Vec::new(),
             late: Late::default(),
             expansion: Expansion::new(ctx.sql.len()),
