@@ -95,31 +95,18 @@ fn outcome_of(expr: &Expr) -> Outcome {
             _ => Outcome::Varies,
         };
     }
-    let is_operation = !matches!(
-        expr.kind,
+    let is_operation = match expr.kind {
         ExprKind::Const(_)
-            | ExprKind::Param(_)
-            | ExprKind::Column(_)
-            | ExprKind::UserVar(_)
-            | ExprKind::AssignUserVar { .. }
-            | ExprKind::SysVar { .. }
-            | ExprKind::Subquery { .. }
-            | ExprKind::Call {
-                func: Func::Collate
-                    | Func::Charset
-                    | Func::Collation
-                    | Func::Rand
-                    | Func::Uuid
-                    | Func::Sleep
-                    | Func::Benchmark
-                    | Func::GetLock
-                    | Func::ReleaseLock
-                    | Func::ReleaseAllLocks
-                    | Func::IsFreeLock
-                    | Func::IsUsedLock,
-                ..
-            }
-    );
+        | ExprKind::Param(_)
+        | ExprKind::Column(_)
+        | ExprKind::UserVar(_)
+        | ExprKind::AssignUserVar { .. }
+        | ExprKind::SysVar { .. }
+        | ExprKind::Subquery { .. }
+        | ExprKind::Call { func: Func::Collate | Func::Charset | Func::Collation, .. } => false,
+        ExprKind::Call { func, .. } => !func.is_volatile(),
+        _ => true,
+    };
     // The text of a time is a number, too, which it would lose.
     let is_time_text = matches!(expr.kind, ExprKind::Call { func: Func::AddTime | Func::SubTime, .. })
         && expr.ty.is_string();
@@ -163,8 +150,9 @@ fn at_bind_time(expr: &Expr, modes: SqlModes) -> Option<(OwnedValue, Vec<Warning
             | ExprKind::UserVar(_)
             | ExprKind::AssignUserVar { .. }
             | ExprKind::SysVar { .. }
-            | ExprKind::Subquery { .. } => false,
-            ExprKind::Call { func, .. } => !func.waits(),
+            | ExprKind::Subquery { .. }
+            | ExprKind::Held { shown: None, .. } => false,
+            ExprKind::Call { func, .. } => !func.is_volatile(),
             _ => true,
         };
     });

@@ -326,6 +326,24 @@ impl Func {
         }
     }
 
+    /// Whether each call may have another value, or has an effect: it is called as often as MySQL calls it,
+    /// and never to find out about a statement that is not run.
+    pub fn is_volatile(self) -> bool {
+        matches!(
+            self,
+            Func::Rand
+                | Func::Uuid
+                | Func::Sleep
+                | Func::SysDate
+                | Func::Benchmark
+                | Func::GetLock
+                | Func::ReleaseLock
+                | Func::ReleaseAllLocks
+                | Func::IsFreeLock
+                | Func::IsUsedLock
+        )
+    }
+
     /// Whether a call may take its time for others.
     pub fn waits(self) -> bool {
         matches!(self, Func::Sleep | Func::GetLock)

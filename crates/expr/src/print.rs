@@ -1,5 +1,7 @@
 //! Expressions as text, for the errors that quote them.
 
+use std::fmt::Write;
+
 use crate::build::charset_of;
 use crate::func::Func;
 use crate::{EvalCtx, Expr, ExprKind};
@@ -168,7 +170,12 @@ fn escaped(text: &str) -> String {
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02x}"))
+    let mut text = "0x".to_owned();
+    for byte in bytes {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 fn cast_name(ty: &SqlType) -> String {

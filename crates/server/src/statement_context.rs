@@ -57,6 +57,8 @@ struct Changes {
     sequences: Vec<(usize, SeededRandom)>,
     /// Values of constant operations, by their places; [`KEPT_MAX`] at most.
     kept: Vec<(usize, OwnedValue)>,
+    /// `kept` stays empty.
+    keeps_nothing: bool,
 }
 
 impl<'s> StatementContext<'s> {
@@ -69,6 +71,15 @@ impl<'s> StatementContext<'s> {
             users: OnceCell::new(),
             effects: RefCell::default(),
         }
+    }
+
+    /// As [`StatementContext::new`], for planning. It keeps no value by the place of its expression: the
+    /// expressions of a plan in the making move, and others take their places.
+    #[cold]
+    pub fn to_plan_with(session: &'s Session) -> Self {
+        let context = StatementContext::new(session);
+        context.change(|changes| changes.keeps_nothing = true);
+        context
     }
 
     /// What is to be applied with [`Effects::apply`].
@@ -275,8 +286,8 @@ impl SessionInfo for StatementContext<'_> {
     }
     fn keep(&self, place: usize, value: OwnedValue) {
         let mut effects = self.effects.borrow_mut();
-        let kept = &mut effects.0.get_or_insert_default().kept;
-        if kept.len() < KEPT_MAX {
+        let Changes { kept, keeps_nothing, .. } = &mut **effects.0.get_or_insert_default();
+        if kept.len() < KEPT_MAX && !*keeps_nothing {
             kept.push((place, value));
         }
     }

@@ -76,6 +76,23 @@ fn the_values_of_a_statement_choose_its_path() {
     }
 }
 
+/// Each dive has its own values: a computed constant of one path was taken for that of another.
+#[test]
+fn computed_constants_of_one_path_are_not_those_of_another() {
+    let (_server, mut conn) = start();
+    conn.query_drop("SET @low = 10, @high = 7990").unwrap();
+    for (path, condition) in [
+        ("using price ", "day > @low + 0 AND price > @high / 10"),
+        ("using price ", "price > @high / 10 AND day > @low + 0"),
+        ("using day ", "day > @high + 0 AND price > @low / 10"),
+        ("using day ", "day < @low + 0 AND price < @high / 10"),
+        ("using price ", "day < @high + 0 AND price < @low / 10"),
+    ] {
+        let plan = plan(&mut conn, condition);
+        assert!(plan.contains(path), "not {path}: {condition}\n{plan}");
+    }
+}
+
 /// Rows that `locked` locks beyond those of the condition: by day, `day BETWEEN low AND high`; by grp,
 /// `grp = 3`.
 struct Locks {

@@ -1,7 +1,7 @@
 //! What short statements take from the heap: nothing while they are read, little while they are planned.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 use bumpalo::Bump;
@@ -148,6 +148,7 @@ fn planning(text: &str, columns: usize) -> u64 {
         param_count: key.literals().len() as u16,
         literals: Literals::Parameters { base: 0 },
         range_memory: &RangeMemory::new(0),
+        assigns_variables: &OnceCell::new(),
         reads_lock: sql::bind::ReadsLock::default(),
         dives: None,
     };

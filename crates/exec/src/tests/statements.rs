@@ -1,6 +1,6 @@
 //! SQL text through parser, binder and planner.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -89,6 +89,7 @@ impl Bench {
             param_count: 0,
             literals: Literals::Constants,
             range_memory: &RangeMemory::new(0),
+            assigns_variables: &OnceCell::new(),
             reads_lock: ReadsLock::default(),
             dives,
         };

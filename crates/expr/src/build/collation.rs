@@ -109,8 +109,13 @@ fn fits(expr: &Expr, charset: Charset) -> bool {
     }
     let mut is_constant = true;
     expr.walk(&mut |e| {
-        is_constant &=
-            !matches!(e.kind, ExprKind::Column(_) | ExprKind::Subquery { .. } | ExprKind::UserVar(_));
+        is_constant &= !matches!(
+            e.kind,
+            ExprKind::Column(_)
+                | ExprKind::Subquery { .. }
+                | ExprKind::UserVar(_)
+                | ExprKind::Held { shown: None, .. }
+        );
     });
     if !is_constant {
         return false;

@@ -195,10 +195,11 @@ impl Builder {
         let is_ordered = class_of(&needle) != Class::Text;
         for item in list {
             let mixing = Mixing::of(&needle, &item);
-            let last = groups.len().saturating_sub(1);
-            let mut known = groups.iter_mut().enumerate().filter(|(at, _)| !is_ordered || *at == last);
-            match known.find(|(_, (known, _))| *known == mixing || mixing == Mixing::None) {
-                Some((_, (_, items))) => items.push(item),
+            // Those of a text are few: one of each kind.
+            let first = if is_ordered { groups.len().saturating_sub(1) } else { 0 };
+            let mut known = groups[first..].iter_mut();
+            match known.find(|(known, _)| *known == mixing || mixing == Mixing::None) {
+                Some((_, items)) => items.push(item),
                 None => groups.push((mixing, vec![item])),
             }
         }
@@ -522,7 +523,7 @@ impl Builder {
     }
 }
 
-/// Whether the value of `expr` is in the text of the statement.
+/// Whether the text of the statement gives the value of `expr`, and the same one each time it is computed.
 pub(super) fn is_constant(expr: &Expr) -> bool {
     !has(expr, |e| is_variable(e) || matches!(e.kind, ExprKind::Param(_)))
 }
@@ -533,8 +534,17 @@ fn varies(expr: &Expr) -> bool {
 }
 
 fn is_variable(expr: &Expr) -> bool {
-    use ExprKind::{AssignUserVar, Column, Subquery, SysVar, UserVar};
-    matches!(expr.kind, Column(_) | UserVar(_) | AssignUserVar { .. } | SysVar { .. } | Subquery { .. })
+    match expr.kind {
+        ExprKind::Column(_)
+        | ExprKind::UserVar(_)
+        | ExprKind::AssignUserVar { .. }
+        | ExprKind::SysVar { .. }
+        | ExprKind::Subquery { .. }
+        // What it stands for is too large to be looked at here.
+        | ExprKind::Held { shown: None, .. } => true,
+        ExprKind::Call { func, .. } => func.is_volatile(),
+        _ => false,
+    }
 }
 
 /// Whether a part of `expr` is such.

@@ -1,6 +1,6 @@
 //! CASE and its relatives: branches are made of one type here, so that evaluation only chooses.
 
-use types::{SqlType, TypeKind};
+use types::{OwnedValue, SqlType, TypeKind};
 
 use super::logic::truth;
 use super::typing::{Class, class_of, decimal_digits, decimal_type, is_text};
@@ -20,15 +20,23 @@ impl Builder {
         let results: Vec<&Expr> = arms.iter().map(|(_, result)| result).chain(otherwise.as_ref()).collect();
         let ty = self.common_type(&results, "case")?;
         let nullable = otherwise.is_none() || results.iter().any(|e| e.nullable);
-        let operand = operand.map(|operand| Self::number_for(operand, &arms));
+        // Nothing equals a NULL that is written as such: MySQL does not look at the operand for it.
+        let is_compared = |when: &Expr| !matches!(when.kind, ExprKind::Const(OwnedValue::Null));
+        let operand = operand.filter(|_| arms.iter().any(|(when, _)| is_compared(when)));
+        let operand = operand.map(|operand| {
+            let compared = arms.iter().map(|(when, _)| when).filter(|when| is_compared(when));
+            Self::number_for(operand, compared)
+        });
         let computed = operand.clone().filter(|operand| !operand.is_at_hand());
         let operand = computed.as_ref().map(Expr::held).or(operand);
         let arms = arms
             .into_iter()
             .map(|(condition, result)| {
                 let condition = match &operand {
-                    Some(operand) => self.arm_condition(operand.clone(), condition)?,
-                    None => condition,
+                    Some(operand) if is_compared(&condition) => {
+                        self.arm_condition(operand.clone(), condition)?
+                    }
+                    _ => condition,
                 };
                 Ok((condition, self.case_result(result, &ty)))
             })
@@ -43,10 +51,9 @@ impl Builder {
 
     /// The operand of CASE, read as a number if it is a text that is compared with numbers alone: that is
     /// done once a row.
-    fn number_for(operand: Expr, arms: &[(Expr, Expr)]) -> Expr {
-        let is_number = |(when, _): &(Expr, Expr)| !is_textual(when);
+    fn number_for<'a>(operand: Expr, mut compared: impl Iterator<Item = &'a Expr>) -> Expr {
         let is_text = class_of(&operand) == Class::Text;
-        if !is_text || !arms.iter().all(is_number) {
+        if !is_text || compared.any(is_textual) {
             return operand;
         }
         let nullable = operand.nullable;

@@ -78,6 +78,11 @@ impl Builder {
 
     /// IS [NOT] NULL, IS [NOT] UNKNOWN.
     pub fn is_null(&self, arg: Expr, negated: bool) -> Expr {
+        // MySQL does not call SLEEP() to find out that its answer is no NULL, though it does for IS NOT NULL.
+        let is_volatile = matches!(arg.kind, ExprKind::Call { func, .. } if func.is_volatile());
+        if is_volatile && !arg.nullable && !negated {
+            return self.boolean(false);
+        }
         let is_operation = !matches!(arg.kind, ExprKind::Const(_)) && is_constant(&arg);
         let test = truth(ExprKind::IsNull { negated, arg: Box::new(arg) }, false);
         if is_operation { self.kept_value(test) } else { test }

@@ -1,4 +1,4 @@
-use types::{CollationId, SqlType, TypeKind};
+use types::{CollationId, SqlModes, SqlType, TypeKind};
 
 use super::{BindError, Builder, CastTo};
 use crate::test_session::{Nil, Operand, builder, call, column, dec, evaluate, text, warnings};
@@ -160,4 +160,30 @@ fn folding_keeps_what_asks_or_warns() {
     assert!(!is_constant(call!("now")));
     assert!(!is_constant(call!("rand")));
     assert!(!is_constant(call!("abs", column(TypeKind::BigInt))));
+}
+
+#[test]
+fn what_is_volatile_is_not_called_to_bind_and_is_no_constant() {
+    use crate::build::compare::is_constant;
+    use crate::fold::constant_value;
+    let calls = [
+        call!("rand"),
+        call!("rand", 1),
+        call!("uuid"),
+        call!("sleep", 0),
+        call!("sysdate"),
+        call!("benchmark", 1, 1),
+        call!("get_lock", "a", 0),
+        call!("release_lock", "a"),
+        call!("is_free_lock", "a"),
+        call!("concat", call!("benchmark", 1, 1).unwrap()),
+    ];
+    for call in calls.map(Result::unwrap) {
+        assert_eq!(constant_value(&call, SqlModes::DEFAULT), None, "{call:?}");
+        assert!(!is_constant(&call), "{call:?}");
+        assert!(!matches!(fold(call).kind, ExprKind::Const(_)));
+    }
+    assert!(is_constant(&call!("concat", "a").unwrap()));
+    let large = (0..20).fold(column(TypeKind::VarChar), |text, _| call!("concat", text, "a").unwrap());
+    assert!(!is_constant(&large.held()), "what it stands for varies");
 }

@@ -62,11 +62,7 @@ pub(crate) fn time_format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         Moment::Span(time) => (Date::ZERO, time),
     };
     let pattern = some!(call.text(1));
-    // Only the months of a date have names in a time.
-    let names_day = |pair: &[u8]| {
-        matches!(pair, [b'%', b'W' | b'a' | b'D' | b'j' | b'U' | b'u' | b'V' | b'v' | b'X' | b'x' | b'w'])
-    };
-    if pattern.is_empty() || pattern.windows(2).any(names_day) {
+    if pattern.is_empty() || names_day(pattern) {
         return Ok(Value::Null);
     }
     let mut out = Vec::new();
@@ -77,6 +73,21 @@ pub(crate) fn time_format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         Some(()) => call.copied(&out)?,
         None => Value::Null,
     })
+}
+
+/// Whether `pattern` asks for a day of the week or of the year, or for a week: a time has none of them,
+/// though it has a month.
+fn names_day(mut pattern: &[u8]) -> bool {
+    while let [b, after @ ..] = pattern {
+        pattern = match (b, after) {
+            (b'%', [b'W' | b'a' | b'D' | b'j' | b'U' | b'u' | b'V' | b'v' | b'X' | b'x' | b'w', ..]) => {
+                return true;
+            }
+            (b'%', [_, after @ ..]) => after,
+            _ => after,
+        };
+    }
+    false
 }
 
 /// `moment` by `pattern`; NULL if the pattern asks for a name that a zero part does not have.
@@ -150,10 +161,15 @@ macro_rules! put {
     }};
 }
 
+/// Whether formats give `date` a weekday: MySQL counts days back from the first month for month 0.
+fn has_weekday(date: Date) -> bool {
+    date.year() != 0 || date.month() != 0
+}
+
 /// The name of the month or day in the session's language.
 fn write_name(call: &Call<'_>, date: Date, specifier: u8, out: &mut Vec<u8>) -> Option<()> {
     let is_day = matches!(specifier, b'W' | b'a');
-    if is_day && date.has_zero_part() {
+    if is_day && !has_weekday(date) {
         return None;
     }
     let (locale, is_short) = (call.ctx.session.locale(), matches!(specifier, b'b' | b'a'));
@@ -183,7 +199,11 @@ fn write_date_part(date: Date, specifier: u8, out: &mut Vec<u8>) {
         b'c' => put!(out, "{}", date.month()),
         b'd' => put!(out, "{:02}", date.day()),
         b'e' => put!(out, "{}", date.day()),
-        b'j' => put!(out, "{:03}", if date.is_zero() { 0 } else { date.day_of_year() }),
+        b'j' => {
+            // It is negative in month 0. The zeros come before the sign.
+            let day = date.day_number() - Date::new(date.year(), 1, 1).day_number() + 1;
+            put!(out, "{:0>3}", day.to_string());
+        }
         _ => put!(out, "{}{}", date.day(), ordinal_suffix(date.day())),
     }
 }
@@ -199,7 +219,7 @@ fn ordinal_suffix(day: u8) -> &'static str {
 }
 
 fn write_week_part(date: Date, specifier: u8, out: &mut Vec<u8>) -> Option<()> {
-    if date.has_zero_part() && specifier == b'w' {
+    if specifier == b'w' && !has_weekday(date) {
         return None;
     }
     // %U and %u count within the year; %V, %v, %X and %x belong to the year of the week.

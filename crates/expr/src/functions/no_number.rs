@@ -1,6 +1,8 @@
 //! What the session is told of texts that are no numbers. MySQL says other things of columns, calculations
 //! and literals.
 
+use std::fmt::Write;
+
 use types::{CollationId, Decimal, TypeKind, Value};
 
 use crate::{EvalCtx, Expr, ExprKind, Func, Warning};
@@ -71,9 +73,15 @@ fn is_hexadecimal(arg: &Expr) -> bool {
 }
 
 fn warn_long_hexadecimal(bytes: &[u8], ctx: &EvalCtx<'_>) {
-    let digits = bytes.iter().fold(String::new(), |digits, byte| format!("{digits}{byte:02X}"));
-    let (type_name, value) = ("BINARY".to_owned(), format!("x'{digits}'"));
-    ctx.session.warn(Warning::TruncatedWrongValue { type_name, value });
+    /// Bytes of a literal that are enough for a message, which shows fewer digits.
+    const BYTES_MAX: usize = 128;
+    let mut value = "x'".to_owned();
+    for byte in bytes.iter().take(BYTES_MAX) {
+        // Writing to a String cannot fail.
+        let _ = write!(value, "{byte:02X}");
+    }
+    value.push('\'');
+    ctx.session.warn(Warning::TruncatedWrongValue { type_name: "BINARY".to_owned(), value });
 }
 
 fn begins_with_number(value: &Value<'_>) -> bool {

@@ -1,6 +1,7 @@
 //! From syntax tree to program: what a statement is planned with, and the catalog version and settings its
 //! program depends on.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -133,7 +134,7 @@ impl Compiled {
     #[cold]
     #[inline(never)]
     fn paths_hold(&self, session: &Session, params: &[Value<'_>]) -> bool {
-        let (arena, values) = (Bump::new(), StatementContext::new(session));
+        let (arena, values) = (Bump::new(), StatementContext::to_plan_with(session));
         let ctx = EvalCtx::new(&arena, params, &values);
         let holds = dive::holds(&self.rechecks, &EngineCatalog::new(&session.server.engine), &ctx);
         self.misses.fetch_add(u32::from(!holds), Ordering::Relaxed);
@@ -266,7 +267,7 @@ fn bind_and_plan(
     let catalog = EngineCatalog::new(&session.server.engine);
     let hot = &session.variables.hot;
     let range_memory = RangeMemory::new(hot.range_optimizer_max_mem_size);
-    let (arena, values) = (Bump::new(), StatementContext::new(session));
+    let (arena, values) = (Bump::new(), StatementContext::to_plan_with(session));
     let dive = |params| Dives::new(EvalCtx::new(&arena, params, &values), hot.eq_range_index_dive_limit);
     let dives = request.params.map(dive);
     let too_many = |_| error_map::NOT_SUPPORTED_YET.with(&[&"more than 65535 parameters"]);
@@ -282,6 +283,7 @@ fn bind_and_plan(
         param_count: u16::try_from(request.param_count).map_err(too_many)?,
         literals: request.literals,
         range_memory: &range_memory,
+        assigns_variables: &OnceCell::new(),
         reads_lock: transaction::reads_lock(hot.isolation),
         dives: dives.as_ref(),
     };

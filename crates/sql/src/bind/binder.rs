@@ -1,11 +1,10 @@
 //! The binder's state: the queries that enclose the point it has reached.
 
-use std::mem::Discriminant;
-
 use expr::{ColumnRef, Expr};
 use types::CollationId;
 
 use super::block::{self, Source, SubBlock};
+use super::deprecated::Noted;
 use super::expansion::Expansion;
 use super::late::Late;
 use super::scope::Scope;
@@ -168,7 +167,10 @@ pub(super) struct Binder<'a, 'c> {
     /// Constructs to warn of, in text order.
     pub(super) deprecated: Vec<Deprecated>,
     /// Where in the text they are.
-    pub(super) noted: Vec<(u32, Discriminant<Deprecated>)>,
+    pub(super) noted: Noted,
+    /// What MySQL says of texts beside columns of numbers. It reads these when it optimizes the query: after
+    /// all other constants, and not where LIMIT 0 wants no row.
+    pub(super) read_last: Vec<String>,
     /// ON conditions of the FROM clauses at work, which are bound after WHERE.
     pub(super) conditions: Vec<Condition<'a>>,
     /// Errors that MySQL looks for once all names are known.
@@ -203,7 +205,8 @@ impl<'a, 'c> Binder<'a, 'c> {
             param_uses: open_param::given_uses(ctx),
             text_params: Vec::new(),
             deprecated: Vec::new(),
-            noted: Vec::new(),
+            noted: Noted::default(),
+            read_last: Vec::new(),
             conditions: Vec::new(),
             late: Late::default(),
             expansion: Expansion::new(ctx.sql.len()),

@@ -1,5 +1,7 @@
 //! What a statement is bound under.
 
+use std::cell::OnceCell;
+
 use types::{CollationId, SqlModes, SqlType};
 
 use super::{Catalog, RangeMemory};
@@ -54,6 +56,8 @@ pub struct BindContext<'c> {
     pub literals: Literals,
     /// How much memory the keys of one index may take.
     pub range_memory: &'c RangeMemory,
+    /// Whether an expression of `sql` assigns a user variable, once the planner has asked: empty at first.
+    pub assigns_variables: &'c OnceCell<bool>,
     /// Whether rows are locked that are only read.
     pub reads_lock: ReadsLock,
     /// Dives with the values of this execution, which are not part of the key; `None`: they are not known.

@@ -10,6 +10,7 @@ use super::binder::Binder;
 use super::text_param::TextUse;
 use super::{BindError, Deprecated};
 use crate::ast;
+use crate::charset::Introducer;
 use crate::literal::LiteralKind;
 
 /// The arguments of `func` that are counts or places which MySQL reads at once, if they are constants.
@@ -47,7 +48,7 @@ impl<'a> Binder<'a, '_> {
             }
         }
         match (func, &mut *args) {
-            (Func::Sha2, [_, bits]) => {
+            (Func::Sha2, [_, bits]) if !self.is_literal_of(bits, &written[1], TextUse::DigestBits) => {
                 self.hold_literal(bits, &written[1])?;
                 self.note_bits(bits);
             }
@@ -56,7 +57,7 @@ impl<'a> Binder<'a, '_> {
                 let number = self.build.cast(seed.clone(), CastTo::Signed)?;
                 *seed = self.build.kept_value(number);
             }
-            (Func::Format, [_, _, locale]) => {
+            (Func::Format, [_, _, locale]) if !self.is_literal_of(locale, &written[2], TextUse::Locale) => {
                 self.hold_literal(locale, &written[2])?;
                 self.note_locale(locale);
             }
@@ -92,6 +93,19 @@ impl<'a> Binder<'a, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether `arg`, written so, is a literal that was lifted out of the text and is what it is read as. The
+    /// plan is good for such literals alone then.
+    fn is_literal_of(&mut self, arg: &Expr, written: &ast::Expr<'_>, read_as: TextUse) -> bool {
+        match (&arg.kind, written.kind) {
+            (&ExprKind::Param(param), ast::ExprKind::Literal(literal))
+                if literal.charset == Introducer::NONE =>
+            {
+                self.is_text_of(&literal, param, read_as)
+            }
+            _ => false,
+        }
     }
 
     /// Makes a literal that was lifted out of the text a constant of the plan again.

@@ -1,7 +1,10 @@
 //! What MySQL still takes, with a warning.
 
+use std::collections::HashSet;
 use std::fmt;
+use std::mem::Discriminant;
 
+use base::hash::{self, HashState};
 use types::Charset;
 use types::collation::Collation;
 
@@ -173,12 +176,47 @@ impl Binder<'_, '_> {
     /// Whether `e`, of which MySQL warns when it reads the text, is bound for the first time: an operand of a
     /// comparison of rows is bound for each row that it is compared with.
     fn is_first_look(&mut self, e: &ast::Expr<'_>, warning: &Deprecated) -> bool {
-        let look = (e.pos, std::mem::discriminant(warning));
-        let is_first = !self.noted.contains(&look);
-        if is_first {
-            self.noted.push(look);
+        self.noted.insert((e.pos, std::mem::discriminant(warning)))
+    }
+}
+
+/// A place in the text, and what MySQL warns of there.
+type Look = (u32, Discriminant<Deprecated>);
+
+/// The places that were looked at. No allocation while there is none.
+#[derive(Debug)]
+pub(super) struct Noted {
+    in_order: Vec<Look>,
+    known: HashSet<Look, HashState>,
+}
+
+impl Default for Noted {
+    fn default() -> Self {
+        Noted { in_order: Vec::new(), known: HashSet::with_hasher(hash::state()) }
+    }
+}
+
+impl Noted {
+    /// Number of places.
+    pub(super) fn len(&self) -> usize {
+        self.in_order.len()
+    }
+
+    /// Adds a place; false if it is known.
+    #[cold]
+    fn insert(&mut self, look: Look) -> bool {
+        let is_new = self.known.insert(look);
+        if is_new {
+            self.in_order.push(look);
         }
-        is_first
+        is_new
+    }
+
+    /// Forgets all places but the first `len`.
+    pub(super) fn truncate(&mut self, len: usize) {
+        for look in self.in_order.drain(len..) {
+            self.known.remove(&look);
+        }
     }
 }
 

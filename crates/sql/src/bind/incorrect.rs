@@ -61,7 +61,8 @@ impl Binder<'_, '_> {
                 && let Some(wants_decimal) = self.reads_texts(&sides[1 - at])
             {
                 let is_year = sides[1 - at].ty.kind == TypeKind::Year;
-                self.read_text(&mut sides[at], &literal, (wants_decimal, is_year))?;
+                let said = self.read_text(&mut sides[at], &literal, (wants_decimal, is_year))?;
+                self.read_last.extend(said);
             }
         }
         Ok(())
@@ -91,7 +92,7 @@ impl Binder<'_, '_> {
         self.note_no_moments(needle, list)?;
         let is_text = |e: &ast::Expr<'_>| matches!(e.kind, ast::ExprKind::Literal(literal) if literal.kind == LiteralKind::String);
         if is_computed_integer(needle) && list.iter().all(is_text) {
-            return self.read_integers(items, list, needle.ty.unsigned);
+            return self.read_integers(items, list);
         }
         let is_double = matches!(needle.ty.kind, TypeKind::Double | TypeKind::Float);
         let is_exact = needle.ty.is_integer() || matches!(needle.ty.kind, TypeKind::Decimal | TypeKind::Bit);
@@ -109,27 +110,23 @@ impl Binder<'_, '_> {
         for (item, e) in items.iter_mut().zip(list) {
             if let ast::ExprKind::Literal(literal) = e.kind
                 && literal.kind == LiteralKind::String
+                && let Some(text) = self.read_text(item, &literal, (false, false))?
             {
-                self.read_text(item, &literal, (false, false))?;
+                self.note_incorrect(text);
             }
         }
         Ok(())
     }
 
-    /// Makes the texts of `list` integers, as MySQL does beside an integer that is no column.
-    fn read_integers(
-        &mut self,
-        items: &mut [Expr],
-        list: &[ast::Expr<'_>],
-        unsigned: bool,
-    ) -> Result<(), BindError> {
+    /// Makes the texts of `list` signed integers, as MySQL does beside an integer that is no column: from
+    /// 2^63 on they are negative, and equal nothing that is unsigned.
+    fn read_integers(&mut self, items: &mut [Expr], list: &[ast::Expr<'_>]) -> Result<(), BindError> {
         for (item, e) in items.iter_mut().zip(list) {
             let ast::ExprKind::Literal(literal) = e.kind else { continue };
             if let ExprKind::Param(param) = item.kind
                 && self.is_text_of(&literal, param, TextUse::Count)
             {
-                let to = if unsigned { CastTo::Unsigned } else { CastTo::Signed };
-                let number = self.build.cast(item.clone(), to)?;
+                let number = self.build.cast(item.clone(), CastTo::Signed)?;
                 *item = self.build.kept_value(number);
                 continue;
             }
@@ -141,8 +138,7 @@ impl Binder<'_, '_> {
                 let shown = value.message_text();
                 self.note_incorrect(format!("Truncated incorrect INTEGER value: '{shown}'"));
             }
-            let number = read.value;
-            *item = if unsigned { self.build.uint(number as u64) } else { self.build.int(number as i64) };
+            *item = self.build.int(read.value as i64);
         }
         Ok(())
     }
@@ -190,12 +186,11 @@ impl Binder<'_, '_> {
         literal.kind == LiteralKind::Int && literal.int_value(self.ctx.sql) == IntValue::Signed(0)
     }
 
-    /// Forgets the texts that are no numbers: MySQL reads them before the first row, which is not wanted.
-    #[cold]
-    pub(super) fn forget_read_texts(&mut self) {
-        let is_read = |text: &str| text.starts_with("Truncated");
-        self.deprecated.retain(|one| !matches!(one, Deprecated::Incorrect(text) if is_read(text)));
-        self.late.forget(|error| matches!(error, BindError::Incorrect { text, .. } if is_read(text)));
+    /// Notes the texts that MySQL reads last.
+    pub(super) fn note_read_last(&mut self) {
+        for text in std::mem::take(&mut self.read_last) {
+            self.note_incorrect(text);
+        }
     }
 
     /// Whether the text `value` is a date that the mode accepts.
@@ -236,20 +231,20 @@ impl Binder<'_, '_> {
         Ok(())
     }
 
-    /// Makes `text`, which is `literal`, a number unless it is one as a whole.
+    /// Makes `text`, which is `literal`, a number unless it is one as a whole. Returns what MySQL says then.
     fn read_text(
         &mut self,
         text: &mut Expr,
         literal: &Literal,
         (wants_decimal, is_year): (bool, bool),
-    ) -> Result<(), BindError> {
+    ) -> Result<Option<String>, BindError> {
         let constant = self.constant_of(literal)?;
-        let ExprKind::Const(value) = &constant.kind else { return Ok(()) };
+        let ExprKind::Const(value) = &constant.kind else { return Ok(None) };
         let value = value.as_value();
         if is_year && let Some(digits) = year_before_other_text(&value) {
             self.pin(literal);
             *text = self.build.string(digits, self.ctx.collation);
-            return Ok(());
+            return Ok(None);
         }
         let read_as = if wants_decimal { TextUse::Decimal } else { TextUse::Double };
         let is_number = match text.kind {
@@ -257,15 +252,14 @@ impl Binder<'_, '_> {
             _ => read_as.accepts(&value),
         };
         if is_number {
-            return Ok(());
+            return Ok(None);
         }
         let (double, decimal) = (value.to_f64(), value.to_decimal());
         self.pin(literal);
         let type_name = if wants_decimal { "DECIMAL" } else { "DOUBLE" };
-        self.note_incorrect(format!("Truncated incorrect {type_name} value: '{}'", value.message_text()));
         *text =
             if wants_decimal { self.build.decimal(decimal.value) } else { self.build.double(double.value) };
-        Ok(())
+        Ok(Some(format!("Truncated incorrect {type_name} value: '{}'", value.message_text())))
     }
 
     /// Notes the message `text` about a constant: a warning, or in strict modes an error of the statement.

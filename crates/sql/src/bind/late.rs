@@ -16,14 +16,6 @@ impl Late {
         self.0.get_or_insert_with(|| Box::new(error));
     }
 
-    /// Forgets the error noted if it is one of `which`.
-    #[cold]
-    pub(super) fn forget(&mut self, which: impl Fn(&BindError) -> bool) {
-        if self.0.as_deref().is_some_and(which) {
-            self.0 = None;
-        }
-    }
-
     /// Adds `earlier`, of queries beside those of `self` and before them.
     fn after(&mut self, earlier: Late) {
         if self.0.is_none() {

@@ -191,11 +191,15 @@ impl Binder<'_, '_> {
         Ok(())
     }
 
-    /// Whether a string, which is parameter `param`, is as a whole what it is read as. The plan is good for
-    /// such strings alone then.
+    /// Whether a literal, which is parameter `param`, is as a whole what it is read as. The plan is good for
+    /// such literals alone then.
     pub(super) fn is_text_of(&mut self, literal: &Literal, param: u16, read_as: TextUse) -> bool {
-        let text = literal.string_value(self.ctx.sql, self.lex_mode());
-        let is = read_as.accepts(&Value::Bytes { data: &text, collation: self.ctx.collation });
+        let is = if literal.kind == LiteralKind::Int {
+            matches!(literal.int_value(self.ctx.sql), IntValue::Signed(v) if read_as.accepts(&Value::Int(v)))
+        } else {
+            let text = literal.string_value(self.ctx.sql, self.lex_mode());
+            read_as.accepts(&Value::Bytes { data: &text, collation: self.ctx.collation })
+        };
         if is {
             self.text_params.push(TextParam { param, read_as });
         }

@@ -97,7 +97,7 @@ impl<'a> Binder<'a, '_> {
 
     /// The query that finds the rows. Its subqueries stay with the level until all expressions are bound.
     fn changed_rows(&mut self, rows: &Rows<'a>) -> Result<Block, BindError> {
-        let outer_conditions = self.conditions.len();
+        let (outer_conditions, outer_texts) = (self.conditions.len(), self.read_last.len());
         let mut from = self.from(rows.tables)?;
         let mut filter = Vec::new();
         if let Some(condition) = rows.filter {
@@ -111,7 +111,7 @@ impl<'a> Binder<'a, '_> {
         }
         self.join_conditions(outer_conditions, &mut from)?;
         if rows.limit.is_some_and(|limit| self.is_zero(&limit.count)) {
-            self.forget_read_texts();
+            self.read_last.truncate(outer_texts);
         }
         if !rows.is_single && !rows.order_by.is_empty() {
             return Err(BindError::WrongUsage { first: rows.verb, second: "ORDER BY" });

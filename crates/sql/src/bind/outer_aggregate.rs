@@ -50,8 +50,8 @@ impl<'a> Binder<'a, '_> {
     /// arguments are bound for it and forgotten.
     fn named_by(&mut self, call: &'a ast::Aggregate<'a>) -> Result<Vec<ColumnRef>, BindError> {
         let (subqueries, deprecated) = (self.level().subqueries.len(), self.deprecated.len());
-        let (outer_columns, conditions, noted) =
-            (self.outer_columns, self.conditions.len(), self.noted.len());
+        let (outer_columns, conditions, noted, texts) =
+            (self.outer_columns, self.conditions.len(), self.noted.len(), self.read_last.len());
         let late = std::mem::take(&mut self.late);
         let mut saved = Vec::with_capacity(self.levels.len());
         for level in &mut self.levels {
@@ -72,6 +72,7 @@ impl<'a> Binder<'a, '_> {
         }
         self.deprecated.truncate(deprecated);
         self.noted.truncate(noted);
+        self.read_last.truncate(texts);
         let mut named = Vec::new();
         for mut subquery in self.level().subqueries.split_off(subqueries) {
             named.append(&mut subquery.outer);

@@ -18,7 +18,7 @@ impl<'a> Binder<'a, '_> {
         if select.rollup {
             return Err(BindError::NotSupported("WITH ROLLUP"));
         }
-        let outer_conditions = self.conditions.len();
+        let (outer_conditions, outer_texts) = (self.conditions.len(), self.read_last.len());
         let mut from = self.from(select.from)?;
         self.enter(Clause::FieldList, Aggregates::Allowed, Aliases::Hidden);
         self.select_list(select.items, select.having.is_some())?;
@@ -34,6 +34,9 @@ impl<'a> Binder<'a, '_> {
         let before_order = self.outer_named();
         let order = self.order_by(tail.order_by)?;
         let limit = self.limit(tail.limit)?;
+        if tail.limit.is_some_and(|limit| self.is_zero(&limit.count)) {
+            self.read_last.truncate(outer_texts);
+        }
         let locks = self.row_locks(tail.locks)?;
         if select.modifiers.calc_found_rows {
             self.deprecated.push(Deprecated::CalcFoundRows);

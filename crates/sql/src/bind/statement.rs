@@ -84,6 +84,7 @@ fn plan<'a>(statement: &Statement<'a>, binder: &mut Binder<'a, '_>) -> Result<Pl
         }
         _ => return Err(BindError::NotSupported("planning this statement")),
     };
+    binder.note_read_last();
     binder.late.take()?;
     let rechecks = ctx.dives.map(Dives::take_rechecks).unwrap_or_default();
     let range_memory_exceeded = ctx.range_memory.was_exceeded();

@@ -1,11 +1,11 @@
-//! Literals of a shared plan that are texts beside numbers or dates. What is none is part of its plan, so
-//! that the shared plan does not serve it.
+//! Literals that a shared plan takes for what their place asks for: texts beside numbers or dates, lengths of
+//! digests, locales. What is none is part of its plan, so that the shared plan does not serve it.
 
 use types::temporal::DateFlags;
 use types::value::Loss;
-use types::{Date, Value};
+use types::{Date, Locale, Value};
 
-/// What a text is read as.
+/// What a literal is read as, a text for the most part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextUse {
     /// A double.
@@ -16,12 +16,19 @@ pub(super) enum TextUse {
     Moment(DateFlags),
     /// A time.
     Time,
-    /// A number of characters, in digits alone.
+    /// A number of characters: digits alone, and no more than every BIGINT has.
     Count,
+    /// A length of SHA2().
+    DigestBits,
+    /// The name of a locale.
+    Locale,
 }
 
+/// Every number of this many digits is a BIGINT.
+const COUNT_DIGITS_MAX: usize = 18;
+
 impl TextUse {
-    /// Whether `text` is, as a whole, what it is read as.
+    /// Whether `text` is, as a whole, what it is read as, so that MySQL says nothing about it.
     pub(super) fn accepts(self, text: &Value<'_>) -> bool {
         match self {
             TextUse::Double => text.to_f64().loss == Loss::None,
@@ -32,7 +39,16 @@ impl TextUse {
             }
             TextUse::Time => text.to_time().is_some_and(|read| read.loss == Loss::None),
             TextUse::Count => match *text {
-                Value::Bytes { data, .. } => !data.is_empty() && data.iter().all(u8::is_ascii_digit),
+                Value::Bytes { data, .. } => {
+                    (1..=COUNT_DIGITS_MAX).contains(&data.len()) && data.iter().all(u8::is_ascii_digit)
+                }
+                _ => false,
+            },
+            TextUse::DigestBits => matches!(*text, Value::Int(0 | 224 | 256 | 384 | 512)),
+            TextUse::Locale => match *text {
+                Value::Bytes { data, .. } => {
+                    std::str::from_utf8(data).is_ok_and(|name| Locale::find(name).is_some())
+                }
                 _ => false,
             },
         }

@@ -1,7 +1,7 @@
 //! Expressions that have another value each time, like RAND() and `@n := @n + 1`. A row has one value of each
 //! item of the select list nevertheless, whichever clauses look at it.
 
-use expr::{ColumnRef, Expr, ExprKind, Func};
+use expr::{ColumnRef, Expr, ExprKind};
 
 use super::aggregate::kept_type;
 use super::block::{Block, Computation, Source};
@@ -16,30 +16,11 @@ pub(crate) fn is_volatile(expr: &Expr) -> bool {
     expr.walk(&mut |e| {
         found |= match &e.kind {
             ExprKind::AssignUserVar { .. } => true,
-            ExprKind::Call { func, .. } => is_volatile_func(*func),
+            ExprKind::Call { func, .. } => func.is_volatile(),
             _ => false,
         };
     });
     found
-}
-
-/// Whether a call of `func` may have another value each time.
-pub(crate) fn is_volatile_func(func: Func) -> bool {
-    [
-        "rand",
-        "uuid",
-        "uuid_short",
-        "sleep",
-        "sysdate",
-        "random_bytes",
-        "benchmark",
-        "get_lock",
-        "release_lock",
-        "release_all_locks",
-        "is_free_lock",
-        "is_used_lock",
-    ]
-    .contains(&func.name())
 }
 
 /// The item of the select list at position `at`, as another clause names it: itself, or what stands for its

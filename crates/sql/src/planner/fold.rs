@@ -7,7 +7,6 @@ use types::value::Loss;
 use super::relations::Fixed;
 use crate::bind::block::Block;
 use crate::bind::conjuncts;
-use crate::bind::volatile::is_volatile_func;
 
 /// Computes what is constant in `block`.
 pub(super) fn block(block: &mut Block) {
@@ -81,7 +80,7 @@ fn keep_operands(expr: &mut Expr, fixed: Fixed<'_>) -> bool {
     expr.for_each_child_mut(&mut |operand| constant.push(keep_operands(operand, fixed)));
     let is_volatile = match expr.kind {
         ExprKind::Subquery { .. } | ExprKind::Let { .. } => true,
-        ExprKind::Call { func, .. } => is_volatile_func(func),
+        ExprKind::Call { func, .. } => func.is_volatile(),
         _ => false,
     };
     if !is_volatile && constant.iter().all(|is_constant| *is_constant) {

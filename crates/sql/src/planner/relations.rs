@@ -1,5 +1,6 @@
 //! What the planner knows of a query's relations.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use expr::{ColumnRef, Expr, ExprKind};
@@ -125,6 +126,7 @@ pub(super) struct Fixed<'c> {
     /// Number of its parameters; from there on, parameters are columns of queries around the one at hand.
     params: u16,
     sql: &'c [u8],
+    assigns_variables: &'c OnceCell<bool>,
 }
 
 impl Fixed<'_> {
@@ -133,9 +135,10 @@ impl Fixed<'_> {
         number < self.params
     }
 
-    /// Whether user variables keep their values: no expression assigns one.
+    /// Whether user variables keep their values: no expression assigns one. Cost: the first time, a pass over
+    /// the text.
     pub(super) fn variables(self) -> bool {
-        !self.sql.windows(2).any(|pair| pair == b":=")
+        !self.assigns_variables.get_or_init(|| self.sql.windows(2).any(|pair| pair == b":="))
     }
 }
 
@@ -162,7 +165,7 @@ impl<'c> Rels<'c> {
             catalog,
             range_memory,
             dives: None,
-            fixed: Fixed { params: ctx.param_count, sql: ctx.sql },
+            fixed: Fixed { params: ctx.param_count, sql: ctx.sql, assigns_variables: ctx.assigns_variables },
         }
     }
 

@@ -1,5 +1,6 @@
 //! A small catalog, and statements bound against it.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use base::{ColumnId, IndexId, TableId};
@@ -210,11 +211,11 @@ pub(crate) fn bind_shared(sql: &str) -> Result<Planned, BindError> {
     let parsed =
         parse_numbered(sql.as_bytes(), 0, LexMode::NONE, &arena, key.literals(), usize::MAX).unwrap();
     let base = parsed.params as u16;
-    let (catalog, range_memory) = (TestCatalog::default(), RangeMemory::new(0));
+    let (catalog, once) = (TestCatalog::default(), Once::new());
     let ctx = BindContext {
         param_count: base + key.literals().len() as u16,
         literals: Literals::Parameters { base },
-        ..context(sql, &catalog, &range_memory)
+        ..context(sql, &catalog, &once)
     };
     bind_and_plan(&parsed.statement, &ctx).map_err(|refused| refused.error)
 }
@@ -224,15 +225,27 @@ pub(crate) fn with_bound(sql: &str, take: impl FnOnce(Query, &BindContext<'_>)) 
     let arena = Bump::new();
     let parsed = parse(sql.as_bytes(), 0, LexMode::NONE, &arena).unwrap();
     let Statement::Query(query) = &parsed.statement else { panic!("{sql}: no query") };
-    let (catalog, range_memory) = (TestCatalog::default(), RangeMemory::new(0));
-    let ctx = context(sql, &catalog, &range_memory);
+    let (catalog, once) = (TestCatalog::default(), Once::new());
+    let ctx = context(sql, &catalog, &once);
     let mut binder = Binder::new(&ctx);
     binder.levels.push(Level::new(Role::Rows));
     take(binder.query(query).unwrap(), &ctx);
 }
 
+/// What the surroundings of one statement remember.
+struct Once {
+    range_memory: RangeMemory,
+    assigns_variables: OnceCell<bool>,
+}
+
+impl Once {
+    fn new() -> Once {
+        Once { range_memory: RangeMemory::new(0), assigns_variables: OnceCell::new() }
+    }
+}
+
 /// Surroundings in database `db`, under the default modes, without parameters.
-fn context<'c>(sql: &'c str, catalog: &'c TestCatalog, range_memory: &'c RangeMemory) -> BindContext<'c> {
+fn context<'c>(sql: &'c str, catalog: &'c TestCatalog, once: &'c Once) -> BindContext<'c> {
     BindContext {
         catalog,
         session: &NoVariables,
@@ -244,7 +257,8 @@ fn context<'c>(sql: &'c str, catalog: &'c TestCatalog, range_memory: &'c RangeMe
         param_types: &[],
         param_count: 0,
         literals: Literals::Constants,
-        range_memory,
+        range_memory: &once.range_memory,
+        assigns_variables: &once.assigns_variables,
         reads_lock: ReadsLock::default(),
         dives: None,
     }
@@ -259,13 +273,13 @@ pub(crate) fn bind_under(
 ) -> Result<Planned, BindError> {
     let arena = Bump::new();
     let parsed = parse(sql.as_bytes(), 0, LexMode::NONE, &arena).unwrap();
-    let (catalog, range_memory) = (TestCatalog::default(), RangeMemory::new(0));
+    let (catalog, once) = (TestCatalog::default(), Once::new());
     let ctx = BindContext {
         database,
         modes,
         param_types,
         param_count: parsed.params as u16,
-        ..context(sql, &catalog, &range_memory)
+        ..context(sql, &catalog, &once)
     };
     bind_and_plan(&parsed.statement, &ctx).map_err(|refused| refused.error)
 }

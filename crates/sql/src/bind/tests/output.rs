@@ -1,6 +1,6 @@
 //! Names, origins and types of select lists.
 
-use types::{SqlType, TypeKind};
+use types::{CollationId, SqlType, TypeKind, Value};
 
 use super::fixture::{bind, bind_shared, bind_under};
 use crate::plan::{InsertCell, InsertSource, Plan, QueryPlan, explain};
@@ -111,6 +111,22 @@ fn numbered_literals_become_parameters_behind_the_placeholders() {
     assert!(text.shareable && explain(&text.plan).contains("using PRIMARY (id=?0)"));
     let year = bind_shared("SELECT id FROM many WHERE y = 1").unwrap();
     assert!(!year.shareable && explain(&year.plan).contains("2001"));
+}
+
+#[test]
+fn lengths_of_digests_and_locales_are_parameters_if_there_are_such() {
+    let is_shared = |sql: &str| bind_shared(sql).unwrap().shareable;
+    assert!(is_shared("SELECT id FROM emp WHERE name = SHA2('x', 256)"));
+    assert!(!is_shared("SELECT id FROM emp WHERE name = SHA2('x', 257)"));
+    assert!(is_shared("SELECT id FROM emp WHERE name = FORMAT(id, 2, 'de_DE')"));
+    assert!(!is_shared("SELECT id FROM emp WHERE name = FORMAT(id, 2, 'none')"));
+    // A plan for one length is not for a number that is none.
+    let digest = bind_shared("SELECT id FROM emp WHERE name = SHA2('x', 256)").unwrap();
+    let serves = |bits: i64| {
+        let params = [Value::Bytes { data: b"x", collation: CollationId::BINARY }, Value::Int(bits)];
+        digest.text_params.iter().all(|text| text.serves(&params))
+    };
+    assert!(serves(512) && serves(0) && !serves(257));
 }
 
 #[test]
