@@ -74,6 +74,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     values_of_moments,
     values_query,
     volatile,
+    volatile_conditions,
 );
 
 /// A table that a script means to lack is called `nosuch`; any other was lost when the script was edited.

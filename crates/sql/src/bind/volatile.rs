@@ -23,6 +23,14 @@ pub(crate) fn is_volatile(expr: &Expr) -> bool {
     found
 }
 
+/// Whether `expr` calls a function that may have another value each time. MySQL computes such a condition for
+/// each row of all tables together; an assignment alone is computed for those that it names.
+pub(crate) fn calls_volatile(expr: &Expr) -> bool {
+    let mut found = false;
+    expr.walk(&mut |e| found |= matches!(e.kind, ExprKind::Call { func, .. } if func.is_volatile()));
+    found
+}
+
 /// The item of the select list at position `at`, as another clause names it: itself, or what stands for its
 /// value.
 pub(super) fn item(output: &[OutputColumn], at: usize) -> Expr {

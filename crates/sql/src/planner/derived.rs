@@ -5,7 +5,7 @@ use expr::{ColumnRef, Expr, ExprKind};
 use super::relations::{RelSet, Rels};
 use crate::bind::block::{Block, Query};
 use crate::bind::rewrite;
-use crate::bind::volatile::is_volatile;
+use crate::bind::volatile::{calls_volatile, is_volatile};
 
 /// Greatest height that a condition may have once it is moved: the expressions behind its columns take their
 /// places, at every level of derived tables anew.
@@ -20,7 +20,7 @@ pub(super) fn push(conditions: &mut Vec<Expr>, rel: u16, query: &mut Query, rels
     }
     conditions.retain(|condition| {
         let is_own = rels.of(condition) == RelSet::of(rel) && !rewrite::has_subquery(condition);
-        if is_own && can_take(query, condition) && is_fit(query, condition) {
+        if is_own && !calls_volatile(condition) && can_take(query, condition) && is_fit(query, condition) {
             add(query, condition);
             return false;
         }

@@ -1,6 +1,8 @@
-//! A route as plan nodes, each condition at the earliest place where all that it names is known.
+//! A route as plan nodes, each condition at the earliest place where all that it names is known. A condition
+//! that calls a volatile function is computed for each joined row: its place is after all joins, unless it is
+//! the key of one.
 
-use expr::{CmpDomain, Expr, ExprKind};
+use expr::{CmpDomain, CmpOp, Expr, ExprKind};
 use smallvec::{SmallVec, smallvec};
 
 use super::access::{Arm, Choice};
@@ -11,6 +13,7 @@ use super::join_order::{How, Route, Step, hash_key};
 use super::known::Known;
 use super::relations::{RelKind, RelSet, Rels};
 use crate::bind::rewrite;
+use crate::bind::volatile::calls_volatile;
 use crate::plan::{JoinKind, Node};
 
 /// The nodes of a route.
@@ -40,6 +43,10 @@ struct NodeBuilder<'r> {
     equal: Known<'r>,
     /// Which conditions have found their place.
     is_placed: Placed,
+    /// Which conditions are for joined rows alone; empty where there is nothing to join.
+    is_of_joined: Placed,
+    /// Rows of all items are known.
+    is_joined: bool,
     /// Rows on which conditions are tested here.
     rows: f64,
     by_row: Vec<u16>,
@@ -50,12 +57,15 @@ struct NodeBuilder<'r> {
 impl<'r> NodeBuilder<'r> {
     fn new(list: &'r JoinList, rels: &'r Rels<'r>, known: RelSet, is_placed: Placed) -> Self {
         let equal = Known::default();
+        let joined = if list.items.len() > 1 { &list.conditions[..] } else { &[] };
         NodeBuilder {
             list,
             rels,
             known,
             equal,
             is_placed,
+            is_of_joined: joined.iter().map(|condition| is_of_joined(condition, rels)).collect(),
+            is_joined: false,
             rows: 1.0,
             by_row: Vec::new(),
             in_paths: Vec::new(),
@@ -86,6 +96,7 @@ impl<'r> NodeBuilder<'r> {
             (Item::Left { .. }, _) => unreachable!("a left join is read by a route"),
         };
         self.rows = step.rows;
+        self.is_joined = self.list.items.iter().all(|item| item.rels().within(self.known));
         let rest = self.take_known();
         match item {
             Item::Left { list, .. } => self.without_partner(node, list, rest),
@@ -103,7 +114,8 @@ impl<'r> NodeBuilder<'r> {
     fn take(&mut self, wanted: impl Fn(RelSet) -> bool) -> Vec<Expr> {
         let mut taken = Vec::new();
         for (at, condition) in self.list.conditions.iter().enumerate() {
-            if self.is_placed[at] || !wanted(self.rels.of(condition)) {
+            let waits = !self.is_joined && self.is_of_joined.get(at) == Some(&true);
+            if self.is_placed[at] || waits || !wanted(self.rels.of(condition)) {
                 continue;
             }
             self.is_placed[at] = true;
@@ -179,8 +191,11 @@ impl<'r> NodeBuilder<'r> {
             let inner = build(list, route, before, self.rels).node;
             return join(JoinKind::Left, outer, inner, inner_rels);
         }
+        let is_own = |condition: &Expr| {
+            self.rels.of(condition).within(inner_rels) && !is_of_joined(condition, self.rels)
+        };
         let (own, between): (Vec<usize>, Vec<usize>) =
-            (0..list.conditions.len()).partition(|&at| self.rels.of(&list.conditions[at]).within(inner_rels));
+            (0..list.conditions.len()).partition(|&at| is_own(&list.conditions[at]));
         let inner = self.own_part(list, route, &own);
         let between = between.into_iter().map(|at| list.conditions[at].clone()).collect();
         let (keys, rest) = hash_keys(between, inner_rels, before, self.rels);
@@ -264,6 +279,17 @@ impl NodeBuilder<'_> {
             covering: choice.covering,
         }
     }
+}
+
+/// Whether `condition` calls a volatile function, and is no equality between relations that may be the key of
+/// a join.
+fn is_of_joined(condition: &Expr, rels: &Rels) -> bool {
+    if !calls_volatile(condition) {
+        return false;
+    }
+    let ExprKind::Compare { op: CmpOp::Eq, args, .. } = &condition.kind else { return true };
+    let (left, right) = (rels.of(&args[0]), rels.of(&args[1]));
+    left.is_empty() || right.is_empty() || left.meets(right)
 }
 
 fn join(kind: JoinKind, outer: Node, inner: Node, inner_rels: RelSet) -> Node {
