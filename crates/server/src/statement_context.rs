@@ -28,6 +28,8 @@ pub struct StatementContext<'s> {
     started_micros: OnceCell<i64>,
     users: OnceCell<Box<Users>>,
     effects: RefCell<Effects>,
+    /// Values of constant operations are kept by their places.
+    keeps_values: bool,
 }
 
 /// Who the client is.
@@ -57,8 +59,6 @@ struct Changes {
     sequences: Vec<(usize, SeededRandom)>,
     /// Values of constant operations, by their places; [`KEPT_MAX`] at most.
     kept: Vec<(usize, OwnedValue)>,
-    /// `kept` stays empty.
-    keeps_nothing: bool,
 }
 
 impl<'s> StatementContext<'s> {
@@ -70,16 +70,14 @@ impl<'s> StatementContext<'s> {
             started_micros: OnceCell::new(),
             users: OnceCell::new(),
             effects: RefCell::default(),
+            keeps_values: true,
         }
     }
 
     /// As [`StatementContext::new`], for planning. It keeps no value by the place of its expression: the
     /// expressions of a plan in the making move, and others take their places.
-    #[cold]
     pub fn to_plan_with(session: &'s Session) -> Self {
-        let context = StatementContext::new(session);
-        context.change(|changes| changes.keeps_nothing = true);
-        context
+        StatementContext { keeps_values: false, ..StatementContext::new(session) }
     }
 
     /// What is to be applied with [`Effects::apply`].
@@ -285,9 +283,12 @@ impl SessionInfo for StatementContext<'_> {
         kept.inspect(|(_, value)| read(value)).is_some()
     }
     fn keep(&self, place: usize, value: OwnedValue) {
+        if !self.keeps_values {
+            return;
+        }
         let mut effects = self.effects.borrow_mut();
-        let Changes { kept, keeps_nothing, .. } = &mut **effects.0.get_or_insert_default();
-        if kept.len() < KEPT_MAX && !*keeps_nothing {
+        let kept = &mut effects.0.get_or_insert_default().kept;
+        if kept.len() < KEPT_MAX {
             kept.push((place, value));
         }
     }

@@ -209,10 +209,10 @@ impl Scope {
 }
 
 /// Whether the names are the same but for case. Names of one table often begin alike: their ends are compared
-/// first.
+/// first. Most names are written as they were defined.
 fn is_same_name(a: &str, b: &str) -> bool {
     let end = |name: &str| name.as_bytes().last().map(u8::to_ascii_lowercase);
-    a.len() == b.len() && end(a) == end(b) && a.eq_ignore_ascii_case(b)
+    a.len() == b.len() && end(a) == end(b) && (a == b || a.eq_ignore_ascii_case(b))
 }
 
 /// A name that several columns have.
