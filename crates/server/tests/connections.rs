@@ -135,17 +135,24 @@ impl Dripping {
 fn clients_that_drip_their_handshakes_end_in_time_and_keep_no_administrator_out() {
     const SLOW: usize = 200;
     const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+    // So that no packet is whole before the timeout, however fast the administrator is refused.
+    const PAUSE: Duration = Duration::from_millis(50);
     let server = TestServer::start(&["--max-connections=151", "--connect-timeout=5"]);
     let began = Instant::now();
     let mut slow: Vec<Dripping> = (0..SLOW).map(|_| Dripping::connect(&server)).collect();
     let drip_all = |slow: &mut Vec<Dripping>| slow.retain(Dripping::drip);
+    let mut next = began;
     let mut admin = loop {
-        drip_all(&mut slow);
+        if next <= Instant::now() {
+            drip_all(&mut slow);
+            next = Instant::now() + PAUSE;
+        }
         match connect(&server, "root") {
             Ok(conn) => break conn,
             Err(_) => assert!(began.elapsed() < CONNECT_TIMEOUT, "the administrator is kept out"),
         }
     };
+    drip_all(&mut slow);
     assert!(slow.len() > 100, "{} clients still drip", slow.len());
     while !slow.is_empty() {
         drip_all(&mut slow);
