@@ -154,6 +154,13 @@ impl TableLocks {
         Ok(())
     }
 
+    /// Error 1100 if `table` is not locked.
+    pub(crate) fn ensure_locked(&self, session: &Session, table: &TableName<'_>) -> Result<(), SqlError> {
+        let name = FullName::resolve(session, table)?;
+        let is_locked = self.entries.iter().any(|entry| entry.name == name);
+        if is_locked { Ok(()) } else { Err(error_map::TABLE_NOT_LOCKED.with(&[&table.name])) }
+    }
+
     /// Error 1100 or 1099 if `table` is not locked for writing.
     pub(crate) fn ensure_written(&self, session: &Session, table: &TableName<'_>) -> Result<(), SqlError> {
         let name = FullName::resolve(session, table)?;

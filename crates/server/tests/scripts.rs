@@ -17,6 +17,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     auto_increment_used_up,
     bit_aggregates,
     bits_and_bytes,
+    checksum_table,
     completion_type,
     computed_constants,
     constant_warnings,

@@ -11,11 +11,13 @@
 //! | `absent` | what there is none of |
 //! | `grants` | grants |
 //! | `maintenance` | reports of ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE |
+//! | `checksum_table`, `record_buffer` | sums of CHECKSUM TABLE |
 //! | `explain` | plans |
 //! | `filter` | LIKE and WHERE |
 
 mod absent;
 mod catalog_lists;
+mod checksum_table;
 mod columns;
 mod definition_text;
 pub(crate) mod definitions;
@@ -25,6 +27,7 @@ mod filter;
 mod grants;
 mod indexes;
 mod maintenance;
+mod record_buffer;
 mod server_state;
 
 use std::borrow::Cow;
