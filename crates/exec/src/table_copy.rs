@@ -143,7 +143,7 @@ impl TableCopy<'_> {
                 match column.ty.kind {
                     _ if !is_same => Source::Value(at),
                     TypeKind::Date | TypeKind::DateTime if checks => Source::Value(at),
-                    // Local times do not tell the moments of a repeated hour apart: the bytes do.
+                    // Two moments of a repeated hour have one local time, but different bytes.
                     TypeKind::Timestamp if checks => Source::Moment(at),
                     _ => Source::Bytes(at),
                 }

@@ -225,7 +225,7 @@ impl MetadataLock {
 
     /// As [`MetadataLock::lock_read_only`], but that nobody else may keep rows from changing either: one
     /// rebuild of a table runs at a time. The session of `wait` may have the table for itself: it passes
-    /// those who wait for the exclusive lock, because they wait for that session.
+    /// waiting exclusive requests, because they wait for that session.
     pub fn lock_for_rebuild(&self, wait: &ExclusiveWait) -> Result<(), Error> {
         let passes = if self.is_owned_by(wait.session) { OWNED | PENDING } else { 0 };
         let blockers = (EXCLUSIVE | OWNED | PENDING | WRITERS | READ_ONLYS) & !passes;
@@ -250,7 +250,7 @@ impl MetadataLock {
             return Ok(());
         }
         self.rebuild_waits.store(true, Ordering::Relaxed);
-        // Those who wait to change rows look whether this closes a cycle.
+        // Waiting writers look whether this closes a cycle.
         self.wake();
         let locked = self.wait(wait, take);
         self.rebuild_waits.store(false, Ordering::Relaxed);

@@ -14,7 +14,7 @@
 //! (`metadata_lock.rs`). The victim is a transaction, never the rebuild, as in MySQL.
 //!
 //! A transaction notes what it holds and what it waits for, and then looks for a cycle. A rebuild first says
-//! that it waits for readers, and then wakes those who wait for its table, which look again. So whichever
+//! that it waits for readers, and then wakes the waiters of its table, which look again. So whichever
 //! comes last, somebody in the cycle finds it whole.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE, and where CHECKSUM TABLE is told from them.
+//! ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE. CHECKSUM TABLE is in `checksum_table`.
 
 use engine::check::Depth;
 use engine::{Alteration, Engine};

@@ -22,7 +22,7 @@ pub(super) struct RecordBuffer<'d> {
     columns: Vec<BufferColumn<'d>>,
     /// The bits of a row without NULL.
     no_nulls: Vec<u8>,
-    /// Those of the row at hand.
+    /// The bits of the current row.
     nulls: Vec<u8>,
     scratch: Vec<u8>,
     zone: TimeZone,
