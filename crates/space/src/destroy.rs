@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use base::sync::{Planted, planted, sim};
 use base::{IndexId, PageNo};
+use buffer::Damage;
 use page::EXTENT_PAGES;
 
 use crate::allocate::free_run;
@@ -74,12 +75,18 @@ impl Store {
         let unknown = self.space.lock().shared_pages_unknown();
         for page in unknown {
             let owner = match self.pool.shared_cold(page) {
-                Ok(guard) => guard.page().index_id(),
+                Ok(guard) => Some(guard.page().index_id()),
+                // Nothing but the id of a tree in the making may have been written to it.
+                Err(buffer::Error::Corruption(corrupt)) if corrupt.damage == Damage::Unwritten => {
+                    self.pool.claimed_owner(page)
+                }
                 // Its owner is unknown; a statement that reads the page reports it.
-                Err(buffer::Error::Corruption(_)) => continue,
+                Err(buffer::Error::Corruption(_)) => None,
                 Err(error) => return Err(error.into()),
             };
-            self.space.lock().learn_shared_owner(page, owner);
+            if let Some(owner) = owner {
+                self.space.lock().learn_shared_owner(page, owner);
+            }
         }
         self.space.lock().end_learning_owners();
         Ok(())

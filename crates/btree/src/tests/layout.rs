@@ -232,6 +232,24 @@ fn build(store: &Store, tree: &Tree, rows: &[(Vec<u8>, Vec<u8>)]) {
 }
 
 #[test]
+fn a_build_that_is_cut_short_is_freed_by_the_next_start_with_the_page_that_it_had_not_written() {
+    let disk = SimDisk::new();
+    let store = new_store(&disk, 256);
+    let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
+    let mut build = BulkBuild::new(&store, &tree, TrxId::NONE).unwrap();
+    for n in 0..300u32 {
+        build.push(&n.to_be_bytes(), &[1; 200], SlotFlags::NONE).unwrap();
+    }
+    // As when the power fails: its drop would give the pages back.
+    let _cut_short = std::mem::ManuallyDrop::new(build);
+    assert!(pages_used(&store) > 3);
+    store.close().unwrap();
+    let store = Store::open(&shared(&disk), Path::new("data.pages"), config(256), &mut ()).unwrap();
+    store.free_trees(&[INDEX].into()).unwrap();
+    assert_eq!(pages_used(&store), 0);
+}
+
+#[test]
 fn a_built_tree_equals_an_inserted_one() {
     let mut prng = Prng::new(1);
     let long = |prng: &mut Prng| {
