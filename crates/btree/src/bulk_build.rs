@@ -10,8 +10,8 @@ mod level;
 
 use self::level::{Level, Place};
 use base::{PageNo, TrxId, invariant};
-use page::{Batch, FormatPage, PageOp, PageType, SlotFlags};
-use space::{Error, Latched, Locality, Mtr, NewRun, Result, Store};
+use page::{Batch, FormatPage, PageOp, SlotFlags};
+use space::{Error, Latched, Locality, Mtr, Result, Store};
 
 use crate::separator::shortest;
 use crate::split::{Bounds, SMALL_TREE_CHILDREN};
@@ -55,6 +55,11 @@ impl<'s> BulkBuild<'s> {
         }
         self.levels[0].push_record(key, payload, flags);
         Ok(())
+    }
+
+    /// Whether the tree is one of those whose leaves stand in shared extents, as far as it has come.
+    pub fn is_small(&self) -> bool {
+        self.taken.len() < SMALL_TREE_CHILDREN
     }
 
     /// Writes what is left. The tree then has all records.
@@ -133,24 +138,16 @@ impl<'s> BulkBuild<'s> {
     }
 
     fn take_page(&mut self, at: usize) -> Result<Place> {
-        let is_small = at == 0 && self.taken.len() < SMALL_TREE_CHILDREN;
-        let locality = if is_small { Locality::Shared } else { Locality::Own };
+        let is_small = at == 0 && self.is_small();
         let mut mtr = Mtr::new(self.store);
-        let run = mtr.allocate_run(self.tree.index, 1, locality)?;
-        self.taken.push(run.first);
-        let labelled = if is_small { self.label(&mut mtr, &run) } else { Ok(()) };
+        let run = if is_small {
+            mtr.allocate_labelled_run(self.tree.index, 1)?
+        } else {
+            mtr.allocate_run(self.tree.index, 1, Locality::Own)?
+        };
         mtr.commit();
-        labelled?;
+        self.taken.push(run.first);
         Ok(Place { page_no: run.first, version: run.version })
-    }
-
-    /// Puts the tree's id on a page among those of other trees, so that a build that is cut short can be
-    /// told.
-    fn label(&self, mtr: &mut Mtr<'s>, run: &NewRun) -> Result<()> {
-        let page = mtr.adopt(self.store.pool().create(run.first)?);
-        let (page_no, index_id, version) = (run.first, self.tree.index, run.version);
-        mtr.apply(page, &PageOp::FormatOther { page_no, page_type: PageType::Free, index_id, version });
-        Ok(())
     }
 
     fn write_page(&self, at: usize, place: Place, bounds: &Bounds<'_>, batch: &[u8]) -> Result<()> {

@@ -73,5 +73,6 @@ pub use bulk_build::BulkBuild;
 pub use cursor::{Cursor, Position, Seek, Suspended};
 pub use estimate::Stretch;
 pub use leaf_edit::{LeafEdit, NeedRoom, Neighbour};
+pub use overflow::SMALL_TREE_BYTES;
 pub use probe::Probe;
 pub use tree::{Foreseen, KEY_BYTES_MAX, RECORD_BYTES_MAX, Tree, TreeShape};

@@ -1,5 +1,7 @@
 //! Taking and giving back pages within a mini-transaction.
 
+use std::ops::RangeInclusive;
+
 use base::{IndexId, PageNo, invariant};
 use buffer::ExclusiveGuard;
 use page::extent_map::EXTENTS_PER_MAP;
@@ -95,33 +97,69 @@ impl<'p> Mtr<'p> {
     }
 
     /// Takes `count` consecutive pages, without latching them. The mini-transaction must hold nothing else.
+    /// On an error nothing has happened.
     pub fn allocate_run(&mut self, index: IndexId, count: u32, locality: Locality) -> Result<NewRun> {
+        let first = self.take_run(index, count, locality)?;
+        if let Err(error) = self.map_for(extent_of(first)) {
+            return Err(self.give_back_run(first, count, error));
+        }
+        self.write_run(first, count)
+    }
+
+    /// As [`Mtr::allocate_run`], of shared extents, with the tree's id on each page: a tree that is cut short
+    /// in the making, also by a crash, can be told its pages.
+    pub fn allocate_labelled_run(&mut self, index: IndexId, count: u32) -> Result<NewRun> {
+        let first = self.take_run(index, count, Locality::Shared)?;
+        let mut frames = Vec::with_capacity(count as usize);
+        let created = (first.0..first.0 + count).try_for_each(|page| {
+            frames.push(self.store.pool.create(PageNo(page))?);
+            Ok(())
+        });
+        if let Err(error) = created.and_then(|()| self.map_for(extent_of(first)).map(drop)) {
+            frames.into_iter().for_each(ExclusiveGuard::discard);
+            return Err(self.give_back_run(first, count, error));
+        }
+        let run = self.write_run(first, count)?;
+        for frame in frames {
+            let (page_no, page_type, version) = (frame.page_no(), PageType::Free, run.version);
+            let page = self.adopt(frame);
+            self.apply(page, &PageOp::FormatOther { page_no, page_type, index_id: index, version });
+        }
+        Ok(run)
+    }
+
+    fn take_run(&mut self, index: IndexId, count: u32, locality: Locality) -> Result<PageNo> {
         let store = self.store;
         let extents = count.div_ceil(EXTENT_PAGES);
         invariant!(extents < EXTENTS_PER_MAP, "a run of {count} pages has no place");
         let state = self.space();
-        let first = loop {
+        loop {
             let fill = &mut |extent| store.space.fill(extent);
             if let Some(first) = state.take_run(index, count, locality, fill)? {
-                break first;
+                return Ok(first);
             }
             // One more than needed: the next extent may be the first of a group, which is never part of a
             // long run.
             Space::grow(store, state, extents + 1)?;
-        };
-        let extents = extent_of(first)..=extent_of(PageNo(first.0 + count - 1));
-        let version = self.space().get(*extents.start()).version;
-        if let Err(error) = self.map_for(*extents.start()) {
-            for extent in extents {
-                let pages = pages_within(extent, first, count);
-                self.space().release(extent, pages, store.log.current());
-            }
-            return Err(error);
         }
-        for extent in extents {
+    }
+
+    /// Undoes `take_run`.
+    #[cold]
+    fn give_back_run(&mut self, first: PageNo, count: u32, error: Error) -> Error {
+        let now = self.store.log.current();
+        for extent in extents_of(first, count) {
+            self.space().release(extent, pages_within(extent, first, count), now);
+        }
+        error
+    }
+
+    /// Writes the map entries of a run. Its map page is latched, so that this cannot fail.
+    fn write_run(&mut self, first: PageNo, count: u32) -> Result<NewRun> {
+        for extent in extents_of(first, count) {
             self.write_map_entry(extent)?;
         }
-        Ok(NewRun { first, version })
+        Ok(NewRun { first, version: self.space().get(extent_of(first)).version })
     }
 
     /// Gets ready to free a page of this mini-transaction: all that can fail. Call it before the first
@@ -186,6 +224,11 @@ impl<'p> Mtr<'p> {
     }
 }
 
+/// The extents in which a run stands.
+fn extents_of(first: PageNo, count: u32) -> RangeInclusive<ExtentNo> {
+    extent_of(first)..=extent_of(PageNo(first.0 + count - 1))
+}
+
 /// The bits of those pages of an extent that belong to a run.
 pub(crate) fn pages_within(extent: ExtentNo, first: PageNo, count: u32) -> u64 {
     let start = extent * EXTENT_PAGES;
@@ -226,7 +269,7 @@ pub(crate) fn free_run(store: &Store, first: PageNo, count: u32, parts: &[u8]) -
     let mut mtr = Mtr::new(store);
     // A run stands within one group of extents: the first of them latches the one map page, which is all that
     // can fail.
-    for extent in extent_of(first)..=extent_of(PageNo(first.0 + count - 1)) {
+    for extent in extents_of(first, count) {
         mtr.release_pages(extent, pages_within(extent, first, count))?;
     }
     mtr.write_release(parts, (first.0..first.0 + count).map(PageNo));

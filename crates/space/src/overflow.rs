@@ -4,7 +4,7 @@ use base::checksum::crc32;
 use base::sync::interrupt;
 use base::{IndexId, PageNo};
 use page::extent_map::EXTENTS_PER_MAP;
-use page::{OverflowRef, PageMut, PageOp, PageRef, PageType, check_overflow_value};
+use page::{OverflowRef, PageMut, PageOp, PageRef, check_overflow_value};
 
 use crate::allocate::{NewRun, free_run};
 use crate::error::{Error, Result};
@@ -87,21 +87,12 @@ impl Store {
         ensure_fits(value)?;
         let pages = overflow_pages(value);
         let mut mtr = Mtr::new(self);
-        let run = mtr.allocate_run(index, pages, locality)?;
-        // Extents of the tree's own are freed without a look at their pages.
-        let shared = if locality == Locality::Shared { pages } else { 0 };
-        let labelled: Result<()> = (0..shared).try_for_each(|position| {
-            let page_no = PageNo(run.first.0 + position);
-            let page = mtr.adopt(self.pool.create(page_no)?);
-            let (page_type, index_id, version) = (PageType::Free, index, run.version);
-            mtr.apply(page, &PageOp::FormatOther { page_no, page_type, index_id, version });
-            Ok(())
-        });
+        let run = match locality {
+            Locality::Shared => mtr.allocate_labelled_run(index, pages)?,
+            // Extents of the tree's own are freed without a look at their pages.
+            Locality::Own => mtr.allocate_run(index, pages, locality)?,
+        };
         mtr.commit();
-        if labelled.is_err() {
-            free_run(self, run.first, pages, &[])?;
-        }
-        labelled?;
         let reference = reference_to(value, &run);
         self.fill_overflow(index, &reference, value)?;
         Ok(reference)

@@ -95,3 +95,36 @@ fn a_file_that_cannot_grow_refuses_the_insert_and_goes_on_later() {
     assert_eq!(report.records, 8000);
     assert_eq!(store.space_report().pages_used, (report.leaf_pages + report.inner_pages) as u64);
 }
+
+/// Every number of pages that can be had is tried, so that some of a value's pages can and others cannot.
+#[test]
+fn a_value_of_a_new_tree_that_finds_no_frames_leaves_no_page() {
+    const FRAMES: usize = 24;
+    let disk = SimDisk::new();
+    let store = new_store(&disk, FRAMES);
+    let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
+    (0..400u32).for_each(|n| insert(&store, &tree, &n.to_be_bytes(), &[1; 2000]));
+    let (used, value) = (store.space_report().pages_used, vec![7; 3 * page::PAGE_SIZE]);
+    let mut refused = 0;
+    for free in (0..12).rev() {
+        checkpoint(&store);
+        let shared = |page| store.pool().shared(base::PageNo(page)).ok();
+        let held: Vec<_> = (2..).map_while(shared).take(FRAMES - free).collect();
+        let written = tree.write_overflow_of_new_tree(&store, &value, true);
+        drop(held);
+        match written {
+            Ok(reference) => {
+                let mut read = Vec::new();
+                store.read_overflow(&reference, &mut read).unwrap();
+                assert_eq!(read, value);
+                store.free_overflow(&reference, &[]).unwrap();
+            }
+            Err(error) => {
+                assert!(matches!(error, Error::Buffer(buffer::Error::Exhausted { .. })), "{error:?}");
+                refused += 1;
+            }
+        }
+        assert_eq!(store.space_report().pages_used, used, "{free} frames");
+    }
+    assert!((3..12).contains(&refused), "{refused}");
+}

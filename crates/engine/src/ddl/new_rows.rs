@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 
 use base::{TrxId, invariant};
-use btree::BulkBuild;
+use btree::{BulkBuild, SMALL_TREE_BYTES};
 use page::{OVERFLOW_REF_BYTES, RowHeader, SlotFlags};
 use trx::ReadView;
 
@@ -127,7 +127,7 @@ impl<'a> NewRows<'a> {
             return Ok(());
         }
         let off_page = index.format.choose_off_page(row, self.key.len()).map_err(too_large)?;
-        let references = write_values(self.engine, index, row, &off_page)?;
+        let references = self.write_values(index, row, &off_page)?;
         let mut stored = row.to_vec();
         for (&position, reference) in off_page.iter().zip(&references) {
             stored[usize::from(position)] = Some(reference);
@@ -135,21 +135,28 @@ impl<'a> NewRows<'a> {
         index.format.encode(header, &stored, &off_page, &mut self.payload);
         Ok(())
     }
-}
 
-/// Writes the values at `positions` to pages of the tree. They are freed with it if the rebuild fails.
-fn write_values(
-    engine: &Engine,
-    index: &Index,
-    row: &[Value<'_>],
-    positions: &[u16],
-) -> Result<Vec<[u8; OVERFLOW_REF_BYTES]>> {
-    let write = |&position: &u16| {
-        engine.store.log().admit()?;
-        let value = row[usize::from(position)].unwrap_or(&[]);
-        Ok(index.tree.write_overflow_of_new_tree(&engine.store, value)?.encode())
-    };
-    positions.iter().map(write).collect()
+    /// Writes the values at `positions` to pages of the tree. They are freed with it if the rebuild fails.
+    fn write_values(
+        &self,
+        index: &Index,
+        row: &[Value<'_>],
+        positions: &[u16],
+    ) -> Result<Vec<[u8; OVERFLOW_REF_BYTES]>> {
+        let store = &self.engine.store;
+        let write = |&position: &u16| {
+            store.log().admit()?;
+            let value = row[usize::from(position)].unwrap_or(&[]);
+            let is_small = match &self.sink {
+                Sink::InOrder { build, .. } => build.is_small(),
+                Sink::Sorted(records) => {
+                    records.bytes.len() < SMALL_TREE_BYTES && index.tree.is_small(store)?
+                }
+            };
+            Ok(index.tree.write_overflow_of_new_tree(store, value, is_small)?.encode())
+        };
+        positions.iter().map(write).collect()
+    }
 }
 
 /// Records to be sorted.

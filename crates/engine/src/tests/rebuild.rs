@@ -161,6 +161,45 @@ fn the_first_error_of_a_rebuild_is_its_error() {
     assert!(engine.gone_trees.are_waiting());
 }
 
+/// (id, n, c VARCHAR(2000), body), each `nth` row with a value on a page of its own; and its space.
+fn filled_with_values(engine: &std::sync::Arc<Engine>, rows: i32, nth: i32) -> std::sync::Arc<Table> {
+    let mut def = wide_def("t");
+    def.columns[2].ty = SqlType::varchar(2000, types::CollationId::UTF8MB4_BIN);
+    def.indexes.truncate(1);
+    let table = engine.create_table(def).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    for id in 0..rows {
+        let body = (id % nth == 0).then(|| "long ".repeat(2000));
+        let row = Wide { body, ..Wide::new(id, 0, &"c".repeat(1500)) };
+        insert(engine, &table, &mut trx, &row).unwrap();
+    }
+    engine.commit(&mut trx).unwrap();
+    table
+}
+
+#[test]
+fn a_rebuilt_table_takes_no_more_space_than_one_that_was_filled_by_inserts() {
+    // The second one outgrows shared extents: its later values go to extents of its own.
+    for (rows, nth) in [(30, 5), (600, 3)] {
+        for by_other_key in [false, true] {
+            let (engine, _disk) = engine();
+            let table = filled_with_values(&engine, rows, nth);
+            let inserted = engine.store().space_report();
+            let mut def = extended(&table.def);
+            if by_other_key {
+                let first = types::KeyPart { column: 2, ..def.indexes[0].parts[0] };
+                def.indexes[0].parts.insert(0, first);
+                def.columns[2].nullable = false;
+            }
+            rebuild(&engine, &table, def).unwrap();
+            let rebuilt = engine.store().space_report();
+            let what = format!("{rows} {by_other_key}: {inserted:?} {rebuilt:?}");
+            assert!(rebuilt.pages_used <= inserted.pages_used + 2, "{what}");
+            assert!(rebuilt.extents_shared <= inserted.extents_shared + 1, "{what}");
+        }
+    }
+}
+
 #[test]
 fn readers_go_on_and_writers_wait_while_rows_are_copied() {
     let (engine, _disk) = engine();
