@@ -386,11 +386,25 @@ impl Engine {
         catalog.defined_by(def).map_or_else(|| catalog.table(&def.schema, &def.name), Ok).cloned()
     }
 
-    /// The table of this name under a shared metadata lock, which `trx` keeps to its end.
+    /// The table of this name to change its rows: see [`Engine::open_table_to`].
     pub fn open_table(&self, trx: &mut Trx, schema: &str, name: &str) -> Result<Arc<Table>> {
+        self.open_table_to(trx, schema, name, TableUse::Write)
+    }
+
+    /// The table of this name under a shared metadata lock, which `trx` keeps to its end.
+    ///
+    /// # Errors
+    /// Those of [`Engine::table`] and [`Engine::lock_table`].
+    pub fn open_table_to(
+        &self,
+        trx: &mut Trx,
+        schema: &str,
+        name: &str,
+        use_: TableUse,
+    ) -> Result<Arc<Table>> {
         loop {
             let table = self.table(schema, name)?;
-            if self.lock_table(trx, &table, TableUse::Write)? {
+            if self.lock_table(trx, &table, use_)? {
                 return Ok(table);
             }
         }

@@ -66,12 +66,7 @@ fn sum(
     name: &FullName,
     is_quick: bool,
 ) -> Result<Option<u32>, engine::Error> {
-    let table = loop {
-        let table = engine.table(&name.schema, &name.table)?;
-        if engine.lock_table(trx, &table, TableUse::Read)? {
-            break table;
-        }
-    };
+    let table = engine.open_table_to(trx, &name.schema, &name.table, TableUse::Read)?;
     if is_quick {
         return Ok(None);
     }
