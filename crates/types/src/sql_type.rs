@@ -173,6 +173,11 @@ impl SqlType {
         matches!(self.kind, Char | VarChar | Binary | VarBinary | Text(_) | Blob(_))
     }
 
+    /// Whether values are texts in a character set: strings that are not binary, members of ENUM and SET.
+    pub fn has_charset(&self) -> bool {
+        self.members.is_some() || self.is_string() && self.collation != CollationId::BINARY
+    }
+
     /// DATE, TIME, DATETIME, TIMESTAMP.
     pub fn is_temporal(&self) -> bool {
         matches!(self.kind, TypeKind::Date | TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp)

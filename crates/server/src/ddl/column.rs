@@ -136,7 +136,7 @@ pub(super) fn column(
     if has_value && (attributes.auto_increment || not_null && value == ColumnDefault::Null) {
         return Err(error_map::INVALID_DEFAULT.with(&[&written.name]));
     }
-    let is_text = ty.members.is_some() || ty.is_string() && ty.collation != CollationId::BINARY;
+    let has_charset = ty.has_charset();
     let names_charset = written.ty.charset.is_some_and(|name| !name.eq_ignore_ascii_case("DEFAULT"));
     let explicit_null = attributes.nullable == Some(true) || value == ColumnDefault::Null;
     let def = ColumnDef {
@@ -149,7 +149,7 @@ pub(super) fn column(
         on_update_now: attributes.on_update.is_some(),
         invisible: attributes.invisible,
         comment: attributes.comment.into(),
-        names_collation: is_text && (names_charset || attributes.collation.is_collation_named()),
+        names_collation: has_charset && (names_charset || attributes.collation.is_collation_named()),
     };
     Ok(Column { def, explicit_null, keys: attributes.keys })
 }

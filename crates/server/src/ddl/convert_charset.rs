@@ -20,8 +20,7 @@ pub(super) fn convert(
     collation: CollationId,
 ) -> Result<(), SqlError> {
     let ty = &column.def.ty;
-    let is_text = ty.members.is_some() || ty.is_string() && ty.collation != CollationId::BINARY;
-    if !is_text || ty.collation == collation {
+    if !ty.has_charset() || ty.collation == collation {
         return Ok(());
     }
     let converted = converted(&column.def.name, ty, collation)?;

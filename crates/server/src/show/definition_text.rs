@@ -154,8 +154,7 @@ fn column_line(table: &TableDef, column: &ColumnDef, zone: &TimeZone) -> String 
 
 fn push_collation(line: &mut String, column: &ColumnDef, of_table: CollationId) {
     let ty = &column.ty;
-    let has_collation = ty.members.is_some() || ty.is_string() && ty.collation != CollationId::BINARY;
-    let Some(collation) = ty.collation.collation().filter(|_| has_collation) else {
+    let Some(collation) = ty.collation.collation().filter(|_| ty.has_charset()) else {
         return;
     };
     let is_said = column.names_collation || collation.id != of_table;
