@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use base::sync::park::Wake;
+use base::sync::wait_times::{WaitKind, timed};
 
 use crate::error::{Error, Result};
 use crate::guard::ExclusiveHold;
@@ -63,7 +64,8 @@ impl Pool {
                 continue;
             }
             let idle = !self.is_io_under_way();
-            let woken = self.refilled.wait(ticket, Some(env::deadline_in(REFILL_WAIT)));
+            let until = env::deadline_in(REFILL_WAIT);
+            let woken = timed(WaitKind::Frame, || self.refilled.wait(ticket, Some(until)));
             if idle && woken == Wake::TimedOut {
                 self.may_change()?;
                 idle_rounds += 1;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use base::Lsn;
 use base::sync::atomic::{Ordering, fence, pauses, spin_loop};
+use base::sync::wait_times::{WaitKind, timed};
 use base::sync::{MutexGuard, Planted, planted};
 
 use crate::commit_delay::CommitDelay;
@@ -174,7 +175,7 @@ impl Log {
             self.lead(writer, work)
         } else {
             if !is_done() && self.failure.get().is_none() {
-                waiting.progress.wait(ticket, None);
+                timed(WaitKind::LogWrite, || waiting.progress.wait(ticket, None));
             }
             Ok(())
         };

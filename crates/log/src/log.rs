@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use base::Lsn;
 use base::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use base::sync::wait_times::{WaitKind, timed};
 use base::sync::{Counter, Event, LatchLevel, Mutex, Padded, Planted, critical, interrupt, planted, sim};
 use env::Disk;
 
@@ -390,6 +391,10 @@ impl Log {
             return self.ensure_works();
         }
         self.counters.admission_waits.fetch_add(1, Ordering::Relaxed);
+        timed(WaitKind::LogRoom, || self.wait_until_there_is_room(interruptible))
+    }
+
+    fn wait_until_there_is_room(&self, interruptible: bool) -> Result<()> {
         loop {
             let ticket = self.waiting.0.admitted.ticket();
             self.ensure_works()?;

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use base::sync::atomic::{AtomicU32, AtomicU64, Ordering, pauses, spin_loop};
 use base::sync::plain::Mutex;
+use base::sync::wait_times::{WaitKind, timed};
 use base::sync::{Event, Planted, planted};
 use base::{Lsn, TrxId};
 
@@ -274,7 +275,7 @@ impl CommitTable {
             if state != COMMITTING {
                 break state;
             }
-            self.ended.wait(ticket, None);
+            timed(WaitKind::CommitNumber, || self.ended.wait(ticket, None));
         };
         self.waiters.fetch_sub(1, Ordering::SeqCst);
         state

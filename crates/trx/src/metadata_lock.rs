@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use base::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use base::sync::plain::{Condvar, Mutex};
+use base::sync::wait_times::{WaitKind, timed};
 
 use crate::client::Client;
 use crate::deadline::Deadline;
@@ -128,7 +129,7 @@ impl MetadataLock {
 
     /// Takes a shared lock, waiting up to `timeout`.
     pub fn lock_shared(&self, use_: TableUse, may_pass: bool, timeout: Duration) -> Result<(), Error> {
-        self.wait_unless(timeout, None, || self.try_shared(use_, may_pass))
+        self.wait_unless(WaitKind::TableUse, timeout, None, || self.try_shared(use_, may_pass))
     }
 
     /// As [`MetadataLock::lock_shared`]; ends with the error of `look`, which is called before each sleep:
@@ -140,7 +141,7 @@ impl MetadataLock {
         timeout: Duration,
         look: &dyn Fn() -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.wait_unless(timeout, Some(look), || self.try_shared(use_, may_pass))
+        self.wait_unless(WaitKind::TableUse, timeout, Some(look), || self.try_shared(use_, may_pass))
     }
 
     /// Makes the caller's lock for reading one for writing; `look` as above.
@@ -149,7 +150,7 @@ impl MetadataLock {
         timeout: Duration,
         look: &dyn Fn() -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.wait_unless(timeout, Some(look), || self.try_add(WRITER, READ_ONLYS))
+        self.wait_unless(WaitKind::TableUse, timeout, Some(look), || self.try_add(WRITER, READ_ONLYS))
     }
 
     /// Whether a rebuild of the table waits for all who share the lock, and lets nobody change rows.
@@ -163,22 +164,29 @@ impl MetadataLock {
             Some(client) => {
                 let is_to_stop = || client.is_killed() || client.is_gone();
                 let look = || if is_to_stop() { Err(Error::Interrupted) } else { Ok(()) };
-                self.wait_unless(wait.timeout, Some(&look), take)
+                self.wait_unless(WaitKind::TableChange, wait.timeout, Some(&look), take)
             }
-            None => self.wait_unless(wait.timeout, None, take),
+            None => self.wait_unless(WaitKind::TableChange, wait.timeout, None, take),
         }
     }
 
     /// Waits until `take` succeeds or `look` fails.
     fn wait_unless(
         &self,
+        kind: WaitKind,
         timeout: Duration,
         look: Option<&dyn Fn() -> Result<(), Error>>,
         mut take: impl FnMut() -> bool,
     ) -> Result<(), Error> {
-        if take() {
-            return Ok(());
-        }
+        if take() { Ok(()) } else { timed(kind, || self.wait_for_change(timeout, look, take)) }
+    }
+
+    fn wait_for_change(
+        &self,
+        timeout: Duration,
+        look: Option<&dyn Fn() -> Result<(), Error>>,
+        mut take: impl FnMut() -> bool,
+    ) -> Result<(), Error> {
         let deadline = Deadline::after(timeout);
         let mut gate = self.gate.lock();
         while !take() {

@@ -15,6 +15,7 @@
 use super::atomic::{AtomicU64, Ordering, pauses, spin_loop};
 use super::park::{self, Choice, Wake};
 use super::sim;
+use super::wait_times::{WaitKind, timed};
 
 const SHARERS: u64 = (1 << 17) - 1;
 const EXCLUSIVE: u64 = 1 << 17;
@@ -207,7 +208,7 @@ impl Latch {
             let word = self.0.load(Ordering::Relaxed);
             word & WAITERS != 0 && word & (EXCLUSIVE | SHARERS) != 0
         };
-        park::park_on(self.addr(), kind, None, still_held) == Wake::Unparked
+        timed(WaitKind::Latch, || park::park_on(self.addr(), kind, None, still_held)) == Wake::Unparked
     }
 
     /// Wakes the oldest waiter; if it wants to share, also the sharers directly behind it.

@@ -20,6 +20,7 @@ mod planted;
 #[cfg_attr(loom, expect(dead_code, reason = "the locks of a model are not simulated"))]
 pub mod sim;
 mod wait_result;
+pub mod wait_times;
 mod watched;
 
 #[cfg(loom)]

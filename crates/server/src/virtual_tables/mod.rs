@@ -9,6 +9,7 @@ mod data_locks;
 mod denied;
 mod innodb_trx;
 mod lock_rows;
+mod waits;
 
 use std::sync::{Arc, LazyLock};
 
@@ -45,7 +46,8 @@ struct VirtualTable {
 }
 
 /// All tables, by schema and name.
-static ALL: [VirtualTable; 3] = [innodb_trx::TABLE, data_lock_waits::TABLE, data_locks::TABLE];
+static ALL: [VirtualTable; 5] =
+    [innodb_trx::TABLE, data_lock_waits::TABLE, data_locks::TABLE, waits::HISTOGRAM, waits::SUMMARY];
 
 static DEFINITIONS: LazyLock<Vec<Arc<TableDef>>> =
     LazyLock::new(|| ALL.iter().map(|table| Arc::new(definition(table))).collect());

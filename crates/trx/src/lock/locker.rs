@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use base::sync::park::Wake;
+use base::sync::wait_times::{WaitKind, timed};
 use base::sync::{Planted, planted};
 use base::{IndexId, Lsn, TrxId};
 use env::{Clock, RealClock};
@@ -199,6 +200,10 @@ impl Locker<'_> {
     /// [`Error::LockWaitTimeout`], [`Error::Deadlock`], [`Error::Interrupted`], [`Error::ShuttingDown`].
     pub fn wait(&self) -> Result<(), Error> {
         debug_assert_eq!(base::sync::critical::depth(), 0, "a wait for a lock holds no latch");
+        timed(WaitKind::Row, || self.wait_for_end())
+    }
+
+    fn wait_for_end(&self) -> Result<(), Error> {
         let deadline = env::deadline_in(self.timeout);
         let (mut timed_out, mut gone) = (false, false);
         loop {
