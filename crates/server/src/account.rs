@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard, RwLock};
 use wire::auth::{AuthPlugin, Credential, StandInKey, StandIns};
@@ -10,6 +11,7 @@ use wire::auth::{AuthPlugin, Credential, StandInKey, StandIns};
 use crate::error_map::{self, SqlError};
 use crate::like::like;
 use crate::login::{Login, Survey};
+use crate::privilege::Grants;
 
 /// An account, named `'user'@'host'`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +24,8 @@ pub struct Account {
     pub credential: Credential,
     /// ACCOUNT LOCK.
     pub locked: bool,
+    /// What it may do.
+    pub grants: Arc<Grants>,
 }
 
 /// What a statement does to one account.
@@ -162,6 +166,8 @@ pub struct Accounts {
     cached: Mutex<HashMap<Name, [u8; 32]>>,
     /// Held by the statement that changes accounts, from its first look at them on.
     changing: Mutex<()>,
+    /// Number of changes, the first state included.
+    epoch: AtomicU64,
     stand_ins: StandIns,
 }
 
@@ -181,13 +187,15 @@ impl Accounts {
                 host: "localhost".to_owned(),
                 credential: Credential::empty(AuthPlugin::CachingSha2),
                 locked: false,
+                grants: Arc::new(Grants::everything()),
             };
             store.change(&[AccountStep::Put(root.clone())])?;
             accounts.push(root);
         }
         let list = RwLock::new(accounts.into_iter().map(Arc::new).collect());
         let stand_ins = StandIns::new(&store.stand_in_key()?);
-        let all = Accounts { store, list, cached: Mutex::default(), changing: Mutex::default(), stand_ins };
+        let (cached, changing) = (Mutex::default(), Mutex::default());
+        let all = Accounts { store, list, cached, changing, epoch: AtomicU64::new(1), stand_ins };
         sort(&mut all.list.write());
         Ok(all)
     }
@@ -208,6 +216,11 @@ impl Accounts {
     pub fn find(&self, user: &str, host: &str) -> Option<Arc<Account>> {
         let list = self.list.read();
         list.iter().find(|a| a.user == user && a.host.eq_ignore_ascii_case(host)).cloned()
+    }
+
+    /// A number that grows with every change of an account.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
     }
 
     /// Every account, the most specific hosts first.
@@ -237,23 +250,39 @@ impl Accounts {
         let mut cached = self.cached.lock();
         for step in steps {
             let (user, host) = step.name();
-            cached.remove(&(user.to_owned(), host.to_owned()));
-            list.retain(|a| (a.user.as_str(), a.host.as_str()) != (user, host));
+            let keeps_password = match &step {
+                AccountStep::Put(new) => {
+                    list.iter().any(|old| is_named(old, user, host) && old.credential == new.credential)
+                }
+                AccountStep::Remove(..) => false,
+            };
+            if !keeps_password {
+                cached.remove(&(user.to_owned(), host.to_owned()));
+            }
+            list.retain(|old| !is_named(old, user, host));
             if let AccountStep::Put(account) = step {
                 list.push(Arc::new(account));
             }
         }
         sort(&mut list);
+        self.epoch.fetch_add(1, Ordering::Release);
         Ok(())
     }
 
-    /// Remembers what a full authentication of `account` left, unless the account has changed since.
+    /// Remembers what a full authentication of `account` left, unless its password has changed since.
     pub fn cache_hash(&self, account: &Arc<Account>, hash: [u8; 32]) {
         let list = self.list.read();
-        if list.iter().any(|current| Arc::ptr_eq(current, account)) {
+        let is_same = |current: &Arc<Account>| {
+            is_named(current, &account.user, &account.host) && current.credential == account.credential
+        };
+        if list.iter().any(is_same) {
             self.cached.lock().insert((account.user.clone(), account.host.clone()), hash);
         }
     }
+}
+
+fn is_named(account: &Account, user: &str, host: &str) -> bool {
+    (account.user.as_str(), account.host.as_str()) == (user, host)
 }
 
 /// Orders accounts by how specific their hosts are, then named users before the anonymous one.
@@ -288,6 +317,7 @@ mod tests {
             host: host.to_owned(),
             credential: Credential::empty(AuthPlugin::Native),
             locked: false,
+            grants: Arc::default(),
         }
     }
 
@@ -344,15 +374,18 @@ mod tests {
     }
 
     #[test]
-    fn changing_an_account_forgets_its_cached_hash() {
+    fn another_password_forgets_the_cached_hash() {
         let accounts = Accounts::open(Box::new(MemoryStore)).unwrap();
         let root = accounts.find("root", "localhost").unwrap();
         accounts.cache_hash(&root, [1; 32]);
-        assert_eq!(cached_hash(&accounts, "root"), Some([1; 32]));
+        let epoch = accounts.epoch();
+        accounts.put(Account { grants: Arc::default(), ..(*root).clone() }).unwrap();
+        assert_eq!(cached_hash(&accounts, "root"), Some([1; 32]), "the password is the same");
+        assert!(accounts.epoch() > epoch);
         accounts.put(account("root", "localhost")).unwrap();
         assert_eq!(cached_hash(&accounts, "root"), None);
         accounts.cache_hash(&root, [1; 32]);
-        assert_eq!(cached_hash(&accounts, "root"), None, "the account it was made for is gone");
+        assert_eq!(cached_hash(&accounts, "root"), None, "it was made of another password");
         accounts.change(vec![AccountStep::Remove("root".to_owned(), "localhost".to_owned())]).unwrap();
         assert_eq!(accounts.find("root", "localhost"), None);
     }

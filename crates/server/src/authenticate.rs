@@ -118,7 +118,7 @@ pub fn change_user(session: &mut Session, io: &mut ClientIo) -> Result<(), Refus
     };
     session.reset();
     session.database = None;
-    session.account = None;
+    session.become_account(None);
     begin_handshake(session, io);
     admit(session, io, claim)?;
     // A delay has given the session's place away.
@@ -147,7 +147,7 @@ fn enter(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), R
     let account = prove(session, io, &claim)?;
     session.process.set_user(&claim.user);
     session.user = claim.user;
-    session.account = Some(account);
+    session.become_account(Some(account));
     session.set_memory_limits();
     session.attributes = claim.attributes;
     take_collation(session, claim.collation);

@@ -200,13 +200,13 @@ fn process_kill(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError
     Ok(())
 }
 
-/// KILL: anybody may kill their own connections, administrators all.
+/// KILL: anybody may kill their own connections, who has CONNECTION_ADMIN all.
 pub fn kill(session: &mut Session, id: u64, what: Kill) -> Result<(), SqlError> {
     let process = u32::try_from(id).ok().and_then(|id| session.server.processes.find(id));
     let Some(process) = process else {
         return Err(error_map::NO_SUCH_THREAD.with(&[&id]));
     };
-    if !session.is_admin() && process.user() != session.user {
+    if !session.is_connection_admin() && process.user() != session.user {
         return Err(error_map::KILL_DENIED.with(&[&id]));
     }
     if process.id() == session.process.id() {

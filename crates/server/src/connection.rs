@@ -184,7 +184,7 @@ fn count_handshake(session: &Session, broken: bool) {
 /// Counts a client that has proved who it is among the sessions; error 1040 in place of the answer if they
 /// are too many.
 pub(crate) fn take_place(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal> {
-    let is_admin = session.is_admin();
+    let is_admin = session.is_connection_admin();
     if session.place.as_mut().is_none_or(|place| place.admit(is_admin)) {
         return Ok(());
     }

@@ -1,8 +1,18 @@
 //! Accounts in the engine's dictionary.
 //!
-//! An account is a named object of kind `account`; its name is user, a zero byte, host. Its bytes, fields
-//! separated by line feeds: a format number, `locked` or `open`, the plugin's name, and the stored credential
-//! to the end.
+//! An account is a named object of kind `account`; its name is user, a zero byte, host. Its bytes: `2`, then
+//! fields, each a tag, a little-endian u32 length, and that many bytes. Accounts without a field that was
+//! added later have its default.
+//!
+//! | tag | what it has |
+//! |---|---|
+//! | `P` | the plugin's name |
+//! | `C` | the stored credential, as the plugin keeps it |
+//! | `L` | nothing: the account is locked |
+//! | `G` | the grants, see `privilege::grants` |
+//!
+//! Format 1, which is read only: `1`, `locked` or `open`, the plugin's name, separated by line feeds, and the
+//! credential to the end. It had no privileges: `root` could do everything, others everything with data.
 //!
 //! The object `stand-ins` of kind `secret` holds the key of the stand-ins, as it is.
 
@@ -15,11 +25,14 @@ use wire::auth::{AuthPlugin, Credential, StandInKey};
 use crate::account::{Account, AccountStep, AccountStore, new_stand_in_key};
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
+use crate::privilege::Grants;
 
 const KIND: &str = "account";
 const SECRET_KIND: &str = "secret";
 const STAND_IN_KEY: &str = "stand-ins";
-const FORMAT: &[u8] = b"1";
+const FORMAT: u8 = b'2';
+/// Before there were privileges.
+const OLD_FORMAT: u8 = b'1';
 
 /// Keeps accounts in the data directory.
 pub(crate) struct EngineAccounts(pub Arc<Engine>);
@@ -78,21 +91,53 @@ fn object_name(user: &str, host: &str) -> String {
 }
 
 fn encode(account: &Account) -> Vec<u8> {
-    let lock: &[u8] = if account.locked { b"locked" } else { b"open" };
-    let plugin = account.credential.plugin().name().as_bytes();
-    [FORMAT, lock, plugin, &account.credential.to_stored()].join(&b'\n')
+    let mut bytes = vec![FORMAT];
+    let mut field = |tag: u8, value: &[u8]| {
+        bytes.push(tag);
+        bytes.extend((value.len() as u32).to_le_bytes());
+        bytes.extend(value);
+    };
+    field(b'P', account.credential.plugin().name().as_bytes());
+    field(b'C', &account.credential.to_stored());
+    if account.locked {
+        field(b'L', b"");
+    }
+    field(b'G', &account.grants.encode());
+    bytes
 }
 
 fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
     let (user, host) = name.split_once('\0')?;
-    let mut fields = bytes.splitn(4, |&b| b == b'\n');
-    if fields.next()? != FORMAT {
-        return None;
+    let (format, mut rest) = bytes.split_first()?;
+    match *format {
+        FORMAT => {}
+        OLD_FORMAT => return decode_old((user, host), rest),
+        _ => return None,
     }
+    let (mut plugin, mut stored, mut locked, mut grants) = (None, None, false, Grants::default());
+    while let Some((tag, after)) = rest.split_first() {
+        let (length, after) = after.split_first_chunk()?;
+        let (value, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        rest = after;
+        match tag {
+            b'P' => plugin = Some(AuthPlugin::from_name(value)?),
+            b'C' => stored = Some(value),
+            b'L' => locked = true,
+            b'G' => grants = Grants::decode(value)?,
+            _ => return None,
+        }
+    }
+    let credential = Credential::from_stored(plugin?, stored?).ok()?;
+    Some(Account { user: user.to_owned(), host: host.to_owned(), credential, locked, grants: grants.into() })
+}
+
+fn decode_old((user, host): (&str, &str), rest: &[u8]) -> Option<Account> {
+    let mut fields = rest.strip_prefix(b"\n")?.splitn(3, |&b| b == b'\n');
     let locked = fields.next()? == b"locked";
     let plugin = AuthPlugin::from_name(fields.next()?)?;
     let credential = Credential::from_stored(plugin, fields.next()?).ok()?;
-    Some(Account { user: user.to_owned(), host: host.to_owned(), credential, locked })
+    let grants = if user == "root" { Grants::everything() } else { Grants::before_privileges() };
+    Some(Account { user: user.to_owned(), host: host.to_owned(), credential, locked, grants: grants.into() })
 }
 
 #[cold]
@@ -135,10 +180,19 @@ mod tests {
                 host: "10.0.%".to_owned(),
                 credential: Credential::from_password(plugin, password).unwrap(),
                 locked: text.is_empty(),
+                grants: Arc::new(if text.is_empty() { Grants::default() } else { Grants::everything() }),
             };
             let name = object_name(&account.user, &account.host);
             assert_eq!(decode(&name, &encode(&account)), Some(account));
         }
-        assert_eq!(decode("bob\0%", b"2\nopen\ncaching_sha2_password\n"), None);
+        assert_eq!(decode("bob\0%", b"3"), None);
+    }
+
+    #[test]
+    fn an_account_from_before_privileges_keeps_what_it_could_do() {
+        let old = b"1\nlocked\ncaching_sha2_password\n";
+        let bob = decode("bob\0%", old).unwrap();
+        assert!(bob.locked && *bob.grants == Grants::before_privileges());
+        assert_eq!(*decode("root\0localhost", old).unwrap().grants, Grants::everything());
     }
 }

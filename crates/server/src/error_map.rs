@@ -206,7 +206,9 @@ errors! {
     NONEXISTING_GRANT = 1141, b"42000", "There is no such grant defined for user '%-.48s' on host '%-.255s'";
     TABLEACCESS_DENIED = 1142, b"42000", "%-.128s command denied to user '%-.48s'@'%-.64s' for table '%-.64s'";
     COLUMNACCESS_DENIED = 1143, b"42000", "%-.16s command denied to user '%-.48s'@'%-.64s' for column '%-.192s' in table '%-.192s'";
+    ILLEGAL_GRANT_FOR_TABLE = 1144, b"42000", "Illegal GRANT/REVOKE command; please consult the manual to see which privileges can be used";
     NO_SUCH_TABLE = 1146, b"42S02", "Table '%-.192s.%-.192s' doesn't exist";
+    NONEXISTING_TABLE_GRANT = 1147, b"42000", "There is no such grant defined for user '%-.48s' on host '%-.255s' on table '%-.192s'";
     SYNTAX = 1149, b"42000", "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right syntax to use";
     ABORTING_CONNECTION = 1152, b"08S01", "Aborted connection %d to db: '%-.192s' user: '%-.48s' (%-.64s)";
     NET_PACKET_TOO_LARGE = 1153, b"08S01", "Got a packet bigger than 'max_allowed_packet' bytes";
@@ -272,6 +274,7 @@ errors! {
     WARN_DATA_TRUNCATED = 1265, b"01000", "Data truncated for column '%s' at row %d";
     WARN_USING_OTHER_HANDLER = 1266, b"HY000", "Using storage engine %s for table '%s'";
     CANT_AGGREGATE_2COLLATIONS = 1267, b"HY000", "Illegal mix of collations (%s,%s) and (%s,%s) for operation '%s'";
+    REVOKE_GRANTS = 1269, b"HY000", "Can't revoke all privileges for one or more of the requested users";
     CANT_AGGREGATE_3COLLATIONS = 1270, b"HY000", "Illegal mix of collations (%s,%s), (%s,%s), (%s,%s) for operation '%s'";
     CANT_AGGREGATE_NCOLLATIONS = 1271, b"HY000", "Illegal mix of collations for operation '%s'";
     VARIABLE_IS_NOT_STRUCT = 1272, b"HY000", "Variable '%-.64s' is not a variable component (can't be used as XXXX.variable_name)";
@@ -311,6 +314,7 @@ errors! {
     CANNOT_USER = 1396, b"HY000", "Operation %s failed for %.256s";
     XAER_RMFAIL = 1399, b"XAE07", "XAER_RMFAIL: The command cannot be executed when global transaction is in the  %.64s state";
     DATA_TOO_LONG = 1406, b"22001", "Data too long for column '%s' at row %d";
+    CANT_CREATE_USER_WITH_GRANT = 1410, b"42000", "You are not allowed to create a user with GRANT";
     WRONG_VALUE_FOR_TYPE = 1411, b"HY000", "Incorrect %-.32s value: '%-.128s' for function %-.32s";
     TABLE_DEF_CHANGED = 1412, b"HY000", "Table definition has changed, please retry transaction";
     SP_NO_RETSET = 1415, b"0A000", "Not allowed to return a result set from a %s";
@@ -397,6 +401,7 @@ errors! {
     UNRESOLVED_TABLE_LOCK = 3568, b"HY000", "Unresolved table name %s in locking clause.";
     DUPLICATE_TABLE_LOCK = 3569, b"HY000", "Table %s appears in multiple locking clauses.";
     LOCK_NOWAIT = 3572, b"HY000", "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";
+    ILLEGAL_PRIVILEGE_LEVEL = 3619, b"HY000", "Illegal privilege level specified for %s";
     CTE_MAX_RECURSION_DEPTH = 3636, b"HY000", "Recursive query aborted after %d iterations. Try increasing @@cte_max_recursion_depth to a larger value.";
     WRONG_FRAME_SPEC = 3683, b"HY000", "Window '%s': frame specification is not valid.";
     REGEXP_ILLEGAL_ARGUMENT = 3685, b"HY000", "Illegal argument to a regular expression.";
@@ -408,6 +413,7 @@ errors! {
     DEPRECATED_UTF8MB3_COLLATION = 3778, b"HY000", "'%s' is a collation of the deprecated character set UTF8MB3. Please consider using UTF8MB4 with an appropriate collation instead.";
     CHECK_CONSTRAINT_VIOLATED = 3819, b"HY000", "Check constraint '%-.192s' is violated.";
     CANNOT_CONVERT_STRING = 3854, b"HY000", "Cannot convert string '%-.64s' from %s to %s";
+    UNREGISTERED_DYNAMIC_PRIVILEGE = 3929, b"HY000", "Dynamic privilege '%s' is not registered with the server.";
     CONSTRAINT_NOT_FOUND = 3940, b"HY000", "Constraint '%s' does not exist.";
     VALUES_WITHOUT_COLUMNS = 3942, b"HY000", "Each row of a VALUES clause must have at least one column, unless when used as source in an INSERT statement.";
     CLIENT_LOCAL_FILES_DISABLED = 3948, b"42000", "Loading local data is disabled; this must be enabled on both the client and server sides";

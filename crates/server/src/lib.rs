@@ -51,6 +51,7 @@ pub mod places;
 pub mod plan_cache;
 pub mod plan_key;
 pub mod prepared;
+pub mod privilege;
 pub mod process_list;
 mod redo_log;
 pub mod run;

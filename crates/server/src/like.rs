@@ -1,10 +1,18 @@
-//! LIKE as SHOW and host patterns use it: without regard to case.
+//! LIKE as SHOW and the patterns of hosts and databases use it.
 
-/// Whether `text` matches `pattern`: `%` stands for any characters, `_` for one, a backslash makes either
-/// ordinary.
+/// Whether `text` matches `pattern` without regard to case: `%` stands for any characters, `_` for one, a
+/// backslash makes either ordinary.
 pub(crate) fn like(pattern: &str, text: &str) -> bool {
-    let pattern: Vec<char> = pattern.chars().flat_map(char::to_lowercase).collect();
-    let text: Vec<char> = text.chars().flat_map(char::to_lowercase).collect();
+    let folded = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<Vec<char>>();
+    matches(&folded(pattern), &folded(text))
+}
+
+/// As [`like`], but letters of another case are others.
+pub(crate) fn like_exact(pattern: &str, text: &str) -> bool {
+    matches(&pattern.chars().collect::<Vec<char>>(), &text.chars().collect::<Vec<char>>())
+}
+
+fn matches(pattern: &[char], text: &[char]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
     while t < text.len() {

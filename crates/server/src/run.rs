@@ -41,6 +41,7 @@ use crate::constant::Inputs;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::plan_cache::SessionPlans;
+use crate::privilege::{self, Access, Want};
 use crate::session::{Session, Workspace};
 use crate::status::{Com, Hot};
 use crate::{bind_error, exec_error, memory_limits, statement, virtual_tables};
@@ -376,6 +377,11 @@ pub fn field_list(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlErr
     let Some(database) = session.database.clone() else {
         return Err(error_map::NO_DB.bare());
     };
+    if session.is_checked {
+        let access =
+            Access { schema: database.as_str().into(), table: table.as_str().into(), want: Want::Seen };
+        privilege::ensure(session, &[access])?;
+    }
     let found = session.server.engine.table(&database, &table);
     let table = found.map_err(|error| crate::engine_error::plain(&error))?;
     session.diagnostics.clear();
@@ -396,6 +402,10 @@ pub fn field_list(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlErr
 pub fn use_database(session: &mut Session, name: &str) -> Result<(), SqlError> {
     if name.is_empty() {
         return Err(error_map::NO_DB.bare());
+    }
+    if session.is_checked {
+        let access = Access { schema: name.into(), table: "".into(), want: Want::Entered };
+        privilege::ensure(session, &[access])?;
     }
     if let Some(schema) = virtual_tables::schema(name) {
         session.use_database(Some(schema.to_owned()));

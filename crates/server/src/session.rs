@@ -24,6 +24,7 @@ use crate::memory_limits;
 use crate::places::Place;
 use crate::plan_cache::{Environment, EnvironmentId, SessionPlans};
 use crate::prepared::PreparedStatements;
+use crate::privilege::{DynamicSet, Grants, Privileges, Rights, ensure_one_of};
 use crate::process_list::{Kill, Process};
 use crate::redo_log;
 use crate::server::Server;
@@ -72,6 +73,10 @@ pub struct Session {
     pub user: String,
     /// Account that it got.
     pub account: Option<Arc<Account>>,
+    /// What the account may do here.
+    pub(crate) rights: Rights,
+    /// Statements are checked before they run: the account may not do everything, or tables are locked.
+    pub is_checked: bool,
     /// Connection attributes.
     pub attributes: Vec<(String, String)>,
     /// Default database.
@@ -199,6 +204,8 @@ impl Session {
             peer,
             user: String::new(),
             account: None,
+            rights: Rights::default(),
+            is_checked: true,
             attributes: Vec::new(),
             database: None,
             variables,
@@ -247,7 +254,7 @@ impl Session {
     /// Lets the account know what the session may use: at its start, once its account is known, after a
     /// change.
     pub fn set_memory_limits(&self) {
-        self.memory.set_limits(memory_limits::of_session(&self.variables, self.is_admin()));
+        self.memory.set_limits(memory_limits::of_session(&self.variables, self.is_connection_admin()));
     }
 
     /// `SET @name = value`.
@@ -351,9 +358,36 @@ impl Session {
     /// Makes `database` the default database.
     pub fn use_database(&mut self, database: Option<String>) {
         self.process.set_database(database.as_deref());
+        if self.rights.is_limited() {
+            let granted = database.as_deref().map(|schema| self.current_grants().on_schema(schema));
+            self.rights.set_default_schema(granted.unwrap_or_default());
+        }
         self.database = database;
         self.environment = None;
         self.changes.schema = true;
+    }
+
+    /// The session is `account`'s from now on; `None`: nobody's yet.
+    pub fn become_account(&mut self, account: Option<Arc<Account>>) {
+        self.rights = account.as_deref().map(Rights::of).unwrap_or_default();
+        self.account = account;
+        self.note_checks();
+    }
+
+    /// Notes whether statements are checked, after a change of what that depends on.
+    pub fn note_checks(&mut self) {
+        self.is_checked = self.table_locks.is_some() || self.rights.is_limited();
+    }
+
+    /// What has been granted to the account by now.
+    pub(crate) fn current_grants(&self) -> Arc<Grants> {
+        let of = |account: &Arc<Account>| self.rights.current(&self.server.accounts, account);
+        self.account.as_ref().map(of).unwrap_or_default()
+    }
+
+    /// User and host of the account; empty before a login.
+    pub(crate) fn account_name(&self) -> (&str, &str) {
+        self.account.as_deref().map_or(("", ""), |account| (&account.user, &account.host))
     }
 
     /// CURRENT_USER().
@@ -438,7 +472,7 @@ impl Session {
     }
 
     fn assign_global(&mut self, number: usize, set: &SetValue) -> Result<Assigned, SqlError> {
-        self.require_admin()?;
+        self.require_variables_admin()?;
         let default = self.server.options.variables.get(number).clone();
         let mut variables = self.server.variables.write();
         failed_logins::refuse_setting(&variables, ALL[number].name, set)?;
@@ -482,7 +516,7 @@ impl Session {
     /// Error 1227 unless the account may give a session this limit: one that is no administrator may lower
     /// what its statements use, and nothing else.
     fn may_limit_memory(&self, number: usize, set: &SetValue, default: &VarValue) -> Result<(), SqlError> {
-        if self.is_admin() {
+        if self.require_variables_admin().is_ok() {
             return Ok(());
         }
         let mut tried = self.variables.clone();
@@ -491,7 +525,7 @@ impl Session {
         if ALL[number].name == "ratchet_statement_memory_limit" && tried.get(number).as_u64() <= most {
             return Ok(());
         }
-        self.require_admin()
+        self.require_variables_admin()
     }
 
     /// Whether the client wants to hear of changes of variable `name`.
@@ -500,18 +534,16 @@ impl Session {
         tracked == "*" || tracked.split(',').any(|one| one.trim().eq_ignore_ascii_case(name))
     }
 
-    /// Error 1227 unless the account may administer the server.
-    pub fn require_admin(&self) -> Result<(), SqlError> {
-        if self.is_admin() {
-            return Ok(());
-        }
-        let privilege = "SUPER or SYSTEM_VARIABLES_ADMIN";
-        Err(error_map::SPECIFIC_ACCESS_DENIED.with(&[&privilege]))
+    /// Error 1227 unless the account may set global variables.
+    fn require_variables_admin(&self) -> Result<(), SqlError> {
+        let what = "SUPER or SYSTEM_VARIABLES_ADMIN";
+        ensure_one_of(self, Privileges::SUPER, DynamicSet::SYSTEM_VARIABLES_ADMIN, what)
     }
 
-    /// Whether the account may do everything: `root` may.
-    pub fn is_admin(&self) -> bool {
-        self.account.as_ref().is_some_and(|account| account.user == "root")
+    /// Whether limits on connections and their memory are not for the account, and it may end others'.
+    pub fn is_connection_admin(&self) -> bool {
+        let has_dynamic = self.rights.dynamic().has(DynamicSet::CONNECTION_ADMIN);
+        has_dynamic || self.rights.global().has(Privileges::SUPER)
     }
 }
 

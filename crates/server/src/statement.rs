@@ -12,6 +12,7 @@ use crate::answer::Answer;
 use crate::commands;
 use crate::constant::{Inputs, evaluate};
 use crate::error_map::{self, SqlError};
+use crate::privilege::{self, DynamicSet, Privileges, ensure_one_of};
 use crate::process_list::Kill;
 use crate::session::Session;
 use crate::status::Com;
@@ -27,6 +28,7 @@ pub fn run(
     inputs: Inputs<'_>,
     answer: &mut Answer<'_>,
 ) -> Result<(), SqlError> {
+    privilege::ensure_statement(session, statement)?;
     match *statement {
         Statement::Set(items) => {
             session.counters.count(Com::SetOption);
@@ -41,18 +43,14 @@ pub fn run(
         Statement::Begin(begin) => start(session, begin)?,
         Statement::Commit(completion) => finish(session, completion, true)?,
         Statement::Rollback(completion) => finish(session, completion, false)?,
-        Statement::Savepoint(name) => {
-            session.counters.count(Com::Savepoint);
-            transaction::savepoint(session, name)?;
-        }
-        Statement::RollbackTo(name) => {
-            session.counters.count(Com::RollbackToSavepoint);
-            transaction::rollback_to(session, name)?;
-        }
+        Statement::Savepoint(name) => transaction::savepoint(session, name)?,
+        Statement::RollbackTo(name) => transaction::rollback_to(session, name)?,
         Statement::ReleaseSavepoint(name) => transaction::release_savepoint(session, name)?,
-        Statement::User(_) | Statement::DropUser(_) | Statement::RenameUser(_) => {
-            change_accounts(session, statement)?;
-        }
+        Statement::User(_)
+        | Statement::DropUser(_)
+        | Statement::RenameUser(_)
+        | Statement::Grant(_)
+        | Statement::Revoke(_) => change_accounts(session, statement)?,
         Statement::Kill(kill) => run_kill(session, kill, inputs)?,
         Statement::Flush(flush) => {
             session.counters.count(Com::Flush);
@@ -74,7 +72,6 @@ pub fn run(
             return run_show(session, statement, inputs, answer);
         }
         Statement::Truncate(table) if virtual_tables::is_host_cache(session, &table) => {
-            session.require_admin()?;
             session.server.hosts.clear();
         }
         _ if ddl::is_definition(statement) => return run_definition(session, statement, inputs, answer),
@@ -86,13 +83,15 @@ pub fn run(
     Ok(())
 }
 
-/// CREATE, ALTER, DROP and RENAME USER.
+/// CREATE, ALTER, DROP and RENAME USER, GRANT, REVOKE.
 #[cold]
 fn change_accounts(session: &mut Session, statement: &Statement<'_>) -> Result<(), SqlError> {
     match statement {
         Statement::User(user) if user.alter => session.counters.count(Com::AlterUser),
         Statement::User(_) => session.counters.count(Com::CreateUser),
         Statement::DropUser(_) => session.counters.count(Com::DropUser),
+        Statement::Grant(_) => session.counters.count(Com::Grant),
+        Statement::Revoke(_) => session.counters.count(Com::Revoke),
         _ => {}
     }
     transaction::commit_implicitly(session)?;
@@ -100,6 +99,8 @@ fn change_accounts(session: &mut Session, statement: &Statement<'_>) -> Result<(
         Statement::User(user) => user_statement::create_or_alter(session, user),
         Statement::DropUser(drop) => user_statement::drop(session, drop),
         Statement::RenameUser(pairs) => user_statement::rename(session, pairs),
+        Statement::Grant(grant) => privilege::grant(session, grant),
+        Statement::Revoke(revoke) => privilege::revoke(session, revoke),
         _ => Err(not_yet(name_of(statement))),
     }
 }
@@ -109,8 +110,6 @@ fn change_accounts(session: &mut Session, statement: &Statement<'_>) -> Result<(
 fn name_of(statement: &Statement<'_>) -> &'static str {
     match statement {
         Statement::Unsupported(unsupported) => unsupported.what,
-        Statement::Grant(_) => "GRANT",
-        Statement::Revoke(_) => "REVOKE",
         _ => "this statement",
     }
 }
@@ -162,9 +161,7 @@ fn finish(session: &mut Session, completion: Completion, keep: bool) -> Result<(
 
 /// SHUTDOWN: the server ends, as by SIGTERM, once the client has the answer.
 fn shut_down(session: &mut Session) -> Result<(), SqlError> {
-    if !session.is_admin() {
-        return Err(error_map::SPECIFIC_ACCESS_DENIED.with(&[&"SHUTDOWN"]));
-    }
+    ensure_one_of(session, Privileges::SHUTDOWN, DynamicSet::default(), "SHUTDOWN")?;
     session.ends_server = true;
     session.process.kill_self(Kill::Connection);
     Ok(())
@@ -182,7 +179,7 @@ fn run_kill(session: &mut Session, kill: &KillStatement<'_>, inputs: Inputs<'_>)
 
 /// FLUSH forgets what is known of hosts. All else that it may name is never stale here.
 fn run_flush(session: &Session, flush: &Flush<'_>) -> Result<(), SqlError> {
-    session.require_admin()?;
+    flush.targets.iter().try_for_each(|target| ensure_may_flush(session, target))?;
     let idle = |target: &FlushTarget<'_>| {
         matches!(
             target,
@@ -190,7 +187,8 @@ fn run_flush(session: &Session, flush: &Flush<'_>) -> Result<(), SqlError> {
                 | FlushTarget::Status
                 | FlushTarget::Logs
                 | FlushTarget::Hosts
-                | FlushTarget::Other
+                | FlushTarget::UserResources
+                | FlushTarget::OptimizerCosts
         )
     };
     if !flush.targets.iter().all(idle) {
@@ -200,6 +198,21 @@ fn run_flush(session: &Session, flush: &Flush<'_>) -> Result<(), SqlError> {
         session.server.hosts.clear();
     }
     Ok(())
+}
+
+/// Error 1227 unless the account may flush `target`.
+fn ensure_may_flush(session: &Session, target: &FlushTarget<'_>) -> Result<(), SqlError> {
+    let (dynamic, what) = match target {
+        FlushTarget::Tables(_) | FlushTarget::TablesWithReadLock(_) | FlushTarget::TablesForExport(_) => {
+            (DynamicSet::FLUSH_TABLES, "RELOAD or FLUSH_TABLES")
+        }
+        FlushTarget::Privileges => (DynamicSet::FLUSH_PRIVILEGES, "RELOAD or FLUSH_PRIVILEGES"),
+        FlushTarget::Status => (DynamicSet::FLUSH_STATUS, "RELOAD or FLUSH_STATUS"),
+        FlushTarget::Logs | FlushTarget::Hosts => (DynamicSet::default(), "RELOAD"),
+        FlushTarget::UserResources => (DynamicSet::FLUSH_USER_RESOURCES, "RELOAD or FLUSH_USER_RESOURCES"),
+        FlushTarget::OptimizerCosts => (DynamicSet::FLUSH_OPTIMIZER_COSTS, "RELOAD or FLUSH_OPTIMIZER_COSTS"),
+    };
+    ensure_one_of(session, Privileges::RELOAD, dynamic, what)
 }
 
 fn begin_maintenance(session: &mut Session, kind: MaintainKind) -> Result<(), SqlError> {

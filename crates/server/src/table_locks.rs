@@ -59,6 +59,7 @@ pub fn lock(
     let locked = session.server.engine.lock_tables(&requests, &lock_wait(session));
     let locks = locked.map_err(|error| refused(session, &error))?;
     session.table_locks = Some(Box::new(TableLocks { entries, _locks: locks }));
+    session.note_checks();
     transaction::note_table_locks(session);
     Ok(())
 }
@@ -93,6 +94,7 @@ pub fn unlock(session: &mut Session) -> Result<(), SqlError> {
 /// Gives back what is locked.
 pub fn release(session: &mut Session) {
     if session.table_locks.take().is_some() {
+        session.note_checks();
         transaction::note_table_locks(session);
     }
 }

@@ -14,6 +14,7 @@ use crate::engine_error;
 use crate::error_map::{self, SqlError};
 use crate::process_list::Kill;
 use crate::session::{NextTransaction, Session};
+use crate::status::Com;
 use crate::table_locks;
 
 /// A session's transaction.
@@ -135,6 +136,7 @@ fn not_undone(session: &Session, error: &engine::Error) {
 /// # Errors
 /// None.
 pub fn savepoint(session: &mut Session, name: &str) -> Result<(), SqlError> {
+    session.counters.count(Com::Savepoint);
     if !session.transaction.open && session.variables.hot.autocommit {
         return Ok(());
     }
@@ -150,6 +152,7 @@ pub fn savepoint(session: &mut Session, name: &str) -> Result<(), SqlError> {
 /// # Errors
 /// 1305.
 pub fn rollback_to(session: &mut Session, name: &str) -> Result<(), SqlError> {
+    session.counters.count(Com::RollbackToSavepoint);
     let server = &session.server;
     let trx = session.transaction.trx.as_mut().filter(|trx| trx.is_open());
     let trx = trx.ok_or_else(|| no_savepoint(name))?;

@@ -9,6 +9,7 @@ use crate::account::Account;
 use crate::account_change::AccountChange;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::privilege::{DynamicSet, Privileges, ensure_on_schema, ensure_one_of};
 use crate::session::Session;
 
 /// Longest user and host names, in characters.
@@ -35,6 +36,7 @@ pub fn create_or_alter(session: &mut Session, statement: &UserStatement<'_>) -> 
         session.fail_if_killed()?;
         let (user, host) = name_of(session, &spec.account)?;
         let existing = change.find(&user, &host);
+        existing.iter().try_for_each(|account| ensure_may_change(session, account))?;
         if existing.is_some() == statement.alter {
             change.put(build(existing, (user, host), spec, statement)?);
         } else if statement.if_exists {
@@ -108,6 +110,7 @@ fn build(
         host,
         credential: Credential::empty(AuthPlugin::CachingSha2),
         locked: false,
+        grants: Arc::default(),
     });
     let plugin = match spec.plugin {
         None => account.credential.plugin(),
@@ -160,7 +163,8 @@ pub fn drop(session: &mut Session, statement: &DropUser<'_>) -> Result<(), SqlEr
     let mut missing = Vec::new();
     for account in statement.users {
         let (user, host) = name_of(session, account)?;
-        if change.find(&user, &host).is_some() {
+        if let Some(account) = change.find(&user, &host) {
+            ensure_may_change(session, &account)?;
             change.remove(user, host);
         } else if statement.if_exists {
             let note = error_map::USER_DOES_NOT_EXIST.with(&[&quoted(&user, &host)]);
@@ -186,6 +190,7 @@ pub fn rename(session: &mut Session, pairs: &[(ast::Account<'_>, ast::Account<'_
         let (new_user, new_host) = name_of(session, to)?;
         match change.find(&user, &host).filter(|_| change.find(&new_user, &new_host).is_none()) {
             Some(account) => {
+                ensure_may_change(session, &account)?;
                 change.put(Account { user: new_user, host: new_host, ..account });
                 change.remove(user, host);
             }
@@ -198,7 +203,7 @@ pub fn rename(session: &mut Session, pairs: &[(ast::Account<'_>, ast::Account<'_
     change.commit()
 }
 
-/// SET PASSWORD, for oneself or (administrators) for others.
+/// SET PASSWORD, for oneself or, with UPDATE on the schema `mysql`, for others.
 pub fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Result<(), SqlError> {
     let Some(password) = set.password else {
         return Err(error_map::NOT_SUPPORTED_YET.with(&[&"RANDOM PASSWORD"]));
@@ -206,16 +211,21 @@ pub fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Result<(), 
     let (user, host) = name_of(session, &set.account.unwrap_or(ast::Account::Current))?;
     let own = session.account.as_ref().is_some_and(|a| a.user == user && a.host == host);
     if !own {
-        require_user_admin(session)?;
+        ensure_on_schema(session, "mysql", Privileges::UPDATE)?;
     }
     let mut change = AccountChange::new(&session.server.accounts);
     let account = change.find(&user, &host).ok_or_else(|| error_map::PASSWORD_NO_MATCH.bare())?;
+    ensure_may_change(session, &account)?;
     let credential = hash("SET PASSWORD", &account, account.credential.plugin(), password)?;
     change.put(Account { credential, ..account });
     change.commit()
 }
 
-fn name_of(session: &Session, account: &ast::Account<'_>) -> Result<Name, SqlError> {
+/// User and host of the account that a statement names.
+///
+/// # Errors
+/// 1470 for names that are too long, 1131 if nobody is logged in.
+pub(crate) fn name_of(session: &Session, account: &ast::Account<'_>) -> Result<Name, SqlError> {
     let (user, host) = match account {
         ast::Account::Current => {
             let current =
@@ -232,11 +242,18 @@ fn name_of(session: &Session, account: &ast::Account<'_>) -> Result<Name, SqlErr
     Ok((user, host))
 }
 
-fn require_user_admin(session: &Session) -> Result<(), SqlError> {
-    if session.is_admin() {
+/// Error 1227 unless the session may change accounts.
+pub(crate) fn require_user_admin(session: &Session) -> Result<(), SqlError> {
+    ensure_one_of(session, Privileges::CREATE_USER, DynamicSet::default(), "CREATE USER")
+}
+
+/// Error 1227 for an account with SYSTEM_USER, unless the session has it too, or is that account's own.
+pub(crate) fn ensure_may_change(session: &Session, account: &Account) -> Result<(), SqlError> {
+    let is_own = session.account_name() == (&account.user, &account.host);
+    if is_own || !account.grants.dynamic.has(DynamicSet::SYSTEM_USER) {
         return Ok(());
     }
-    Err(error_map::SPECIFIC_ACCESS_DENIED.with(&[&"CREATE USER"]))
+    ensure_one_of(session, Privileges::NONE, DynamicSet::SYSTEM_USER, "SYSTEM_USER")
 }
 
 fn quoted(user: &str, host: &str) -> String {

@@ -55,6 +55,7 @@ fn definitions_of_other_tables_make_no_plan_anew() {
         "CREATE DATABASE f",
         "DROP DATABASE f",
         "CREATE USER somebody IDENTIFIED BY 'x'",
+        "GRANT SELECT ON d.* TO somebody",
     ] {
         other.query_drop(sql).unwrap();
         assert_eq!(read(&mut conn), (vec![21], vec![10]), "{sql}");

@@ -97,6 +97,7 @@ fn rows_accounts_and_numbers_survive_a_shutdown() {
             "CREATE DATABASE shop CHARACTER SET latin1",
             CREATE_ITEM,
             "CREATE USER ada@localhost, bob@localhost IDENTIFIED BY 'secret'",
+            "GRANT SELECT, INSERT ON shop.* TO ada@localhost",
             "CREATE TABLE shop.gone (a INT)",
             "DROP TABLE shop.gone",
         ],
@@ -204,7 +205,8 @@ fn what_was_committed_survives_a_kill_and_nothing_else_does() {
     let place = Place::new();
     let mut server = place.start();
     let mut conn = connect(&server, "root");
-    run(&mut conn, &["CREATE DATABASE shop", CREATE_ITEM, "CREATE USER ada@localhost"]);
+    let grant = "GRANT ALL ON shop.* TO ada@localhost";
+    run(&mut conn, &["CREATE DATABASE shop", CREATE_ITEM, "CREATE USER ada@localhost", grant]);
     insert_items(&mut conn, 300);
     run(
         &mut conn,

@@ -248,6 +248,7 @@ fn tables_and_accounts_survive_a_clean_restart() {
         "CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v INT)",
         "INSERT INTO d.t (v) VALUES (1), (2)",
         "CREATE USER bob@localhost",
+        "GRANT SELECT ON d.* TO bob@localhost",
         "BEGIN",
         "INSERT INTO d.t (v) VALUES (3)",
     ] {

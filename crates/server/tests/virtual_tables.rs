@@ -57,20 +57,28 @@ fn information_schema_is_not_changed() {
 }
 
 #[test]
-fn only_administrators_see_what_others_do() {
+fn privileges_decide_who_sees_what_others_do() {
     let (server, mut conn) = start();
     conn.query_drop("CREATE USER u").unwrap();
     let mut user = connect(&server, "u");
-    for table in [
-        "information_schema.innodb_trx",
-        "performance_schema.data_locks",
-        "performance_schema.data_lock_waits",
+    for (table, code) in [
+        ("information_schema.innodb_trx", 1227),
+        ("performance_schema.data_locks", 1142),
+        ("performance_schema.data_lock_waits", 1142),
     ] {
         let sql = format!("SELECT COUNT(*) FROM {table}");
         assert_eq!(conn.query_first::<u64, _>(&sql).unwrap(), Some(0));
         // The plan that the administrator has left behind does not open it.
-        assert_eq!(error(&mut user, &sql).0, 1227, "{table}");
+        assert_eq!(error(&mut user, &sql).0, code, "{table}");
     }
+    conn.query_drop("GRANT PROCESS ON *.* TO u").unwrap();
+    conn.query_drop("GRANT SELECT ON performance_schema.data_locks TO u").unwrap();
+    let mut user = connect(&server, "u");
+    for table in ["information_schema.innodb_trx", "performance_schema.data_locks"] {
+        let sql = format!("SELECT COUNT(*) FROM {table}");
+        assert_eq!(user.query_first::<u64, _>(&sql).unwrap(), Some(0), "{table}");
+    }
+    assert_eq!(error(&mut user, "SELECT COUNT(*) FROM performance_schema.data_lock_waits").0, 1142);
 }
 
 #[test]

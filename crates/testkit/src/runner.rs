@@ -134,7 +134,11 @@ impl<'a> Connections<'a> {
 
     fn get(&mut self, name: &str) -> Result<&mut mysql::Conn, String> {
         if !self.open.contains_key(name) {
-            let conn = self.target.connect(Some(SCHEMA))?;
+            let conn = match name.strip_prefix("as ").and_then(|rest| rest.split_once(' ')) {
+                // Another account has no right to the schema by itself.
+                Some((user, _)) => Target { user: user.to_owned(), ..*self.target }.connect(None)?,
+                None => self.target.connect(Some(SCHEMA))?,
+            };
             self.open.insert(name.to_owned(), conn);
         }
         self.open.get_mut(name).ok_or_else(|| format!("no connection {name}"))

@@ -13,8 +13,8 @@
 //! ```
 //!
 //! Blank lines separate entries. A statement may span lines. `[name]` before it chooses a connection of that
-//! name, opened at first use. `[unordered]` sorts the rows before they are compared. Columns are separated by
-//! tabs.
+//! name, opened at first use; `[as u 2]` is one of the account `u`, without a default schema. `[unordered]`
+//! sorts the rows before they are compared. Columns are separated by tabs.
 
 /// One statement and its recorded answer.
 #[derive(Clone, Debug, PartialEq, Eq)]

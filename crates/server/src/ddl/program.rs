@@ -6,11 +6,19 @@ use super::Done;
 use super::names::FullName;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::privilege::{self, Privileges};
 use crate::session::Session;
 
 /// DROP PROCEDURE, FUNCTION, TRIGGER, EVENT.
 pub(super) fn drop(session: &mut Session, drop: &DropProgram<'_>) -> Result<Done, SqlError> {
     let name = FullName::resolve(session, &drop.name)?;
+    match drop.kind {
+        ProgramKind::Procedure | ProgramKind::Function => {
+            privilege::ensure_program(session, &name, Privileges::ALTER_ROUTINE)?;
+        }
+        ProgramKind::Event => privilege::ensure_on_schema(session, &name.schema, Privileges::EVENT)?,
+        ProgramKind::Trigger => {}
+    }
     if drop.if_exists {
         session.warn(Severity::Note, note(drop.kind, &name));
         return Ok(Done::default());
@@ -31,9 +39,13 @@ fn note(kind: ProgramKind, name: &FullName) -> SqlError {
     }
 }
 
-/// Error 1305 for CALL of `procedure`.
+/// Error 1305 for CALL of `procedure`, or 1370 for who may not call one.
 pub(crate) fn unknown_procedure(session: &Session, procedure: &TableName<'_>) -> SqlError {
-    match FullName::resolve(session, procedure) {
+    let allowed = FullName::resolve(session, procedure).and_then(|name| {
+        privilege::ensure_program(session, &name, Privileges::EXECUTE)?;
+        Ok(name)
+    });
+    match allowed {
         Ok(name) => error_map::SP_DOES_NOT_EXIST.with(&[&"PROCEDURE", &name]),
         Err(error) => error,
     }

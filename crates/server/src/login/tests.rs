@@ -15,7 +15,8 @@ fn credential(plugin: AuthPlugin, password: &str) -> Credential {
 fn accounts(plugins: &[AuthPlugin]) -> Accounts {
     let accounts = Accounts::open(Box::new(MemoryStore)).unwrap();
     let put = |user: String, host: &str, credential: &Credential, locked: bool| {
-        let account = Account { user, host: host.to_owned(), credential: credential.clone(), locked };
+        let credential = credential.clone();
+        let account = Account { user, host: host.to_owned(), credential, locked, grants: Arc::default() };
         accounts.put(account).unwrap();
     };
     put("root".to_owned(), "localhost", &credential(plugins[0], "secret"), false);

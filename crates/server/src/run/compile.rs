@@ -20,6 +20,7 @@ use super::item_names::ItemNames;
 use crate::catalog::EngineCatalog;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::privilege::{self, Access};
 use crate::session::Session;
 use crate::statement_context::{StatementContext, warning_condition};
 use crate::status::Com;
@@ -62,6 +63,9 @@ pub struct Compiled {
     is_conditional: bool,
     /// Executions whose values it was not for.
     pub misses: AtomicU32,
+    /// What it wants to do to tables, in the order in which that is checked; `None`: a session made it whose
+    /// statements are not checked.
+    accesses: Option<Box<[Access]>>,
 }
 
 impl Compiled {
@@ -76,6 +80,16 @@ impl Compiled {
     #[inline]
     pub fn was_current(&self, version: u64) -> bool {
         self.current_at.load(Ordering::Relaxed) == version
+    }
+
+    /// What it wants to do to tables; `None` if it has to be made anew to find out.
+    pub(crate) fn accesses(&self) -> Option<&[Access]> {
+        self.accesses.as_deref()
+    }
+
+    /// Whether it is known what it wants, if that matters to the session.
+    pub(crate) fn can_be_checked(&self, session: &Session) -> bool {
+        !session.rights.is_limited() || self.accesses.is_some()
     }
 
     /// Columns of the rows of a query.
@@ -148,6 +162,7 @@ impl Compiled {
         !self.rechecks.is_empty()
             && self.is_current(other.made_at)
             && cost(self) <= cost(other)
+            && (self.accesses.is_some() || other.accesses.is_none())
             && self.misses.load(Ordering::Relaxed) < MISSES_MAX
     }
 }
@@ -189,6 +204,8 @@ pub fn compile(
         // Read before any name is looked up: a change in between makes the program look older than it is.
         let catalog_version = engine.catalog_version();
         let planned = plan(session, statement, request)?;
+        let limited = session.rights.is_limited();
+        let accesses = limited.then(|| privilege::of_statement(session, statement).into());
         match exec::compile(Arc::new(planned.plan), engine) {
             Ok(program) => {
                 session.server.plans.count_made();
@@ -217,6 +234,7 @@ pub fn compile(
                     rechecks: planned.rechecks.into(),
                     text_params: planned.text_params.into(),
                     misses: AtomicU32::new(0),
+                    accesses,
                 };
                 return Ok((compiled, planned.shareable));
             }
@@ -240,7 +258,8 @@ fn execution_ms(statement: &Statement<'_>) -> u32 {
     }
 }
 
-/// Binds and plans a statement. If that fails, the session gets the warnings that came before.
+/// Binds and plans a statement that the session may run. If that fails, the session gets the warnings that
+/// came before.
 ///
 /// # Errors
 /// What MySQL refuses before it runs a statement; 1235 for statements that are not planned.
@@ -249,6 +268,8 @@ pub fn plan(
     statement: &Statement<'_>,
     request: &Request<'_>,
 ) -> Result<Planned, SqlError> {
+    privilege::ensure_files(session, statement)?;
+    privilege::ensure_statement(session, statement)?;
     virtual_tables::ensure_allowed(session, statement)?;
     let planned = bind_and_plan(session, statement, request)?;
     planned.map_err(|refused| {

@@ -15,6 +15,7 @@ use crate::answer::Answer;
 use crate::deadlines::Armed;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::privilege;
 use crate::process_list::Kill;
 use crate::session::Session;
 use crate::statement_context::StatementContext;
@@ -48,8 +49,8 @@ pub(super) fn run(
     params: &[Value<'_>],
 ) -> Result<(), Failure> {
     session.counters.count(compiled.com);
-    if let Some(locks) = &session.table_locks {
-        locks.ensure_covers(compiled.program.plan())?;
+    if session.is_checked {
+        check(session, compiled)?;
     }
     if compiled.warns {
         warn(session, compiled, answer.binary)?;
@@ -64,6 +65,23 @@ pub(super) fn run(
         return run_rarely(session, answer, compiled, params, mark);
     }
     run_body(session, answer, compiled, params, mark, None)
+}
+
+/// What has to be checked before each execution: the account's privileges, and that locked tables are the
+/// ones used.
+///
+/// # Errors
+/// [`Failure::Stale`] if it is not known what the statement wants to do.
+#[cold]
+#[inline(never)]
+fn check(session: &Session, compiled: &Compiled) -> Result<(), Failure> {
+    if session.rights.is_limited() {
+        privilege::ensure(session, compiled.accesses().ok_or(Failure::Stale)?)?;
+    }
+    match &session.table_locks {
+        Some(locks) => Ok(locks.ensure_covers(compiled.program.plan())?),
+        None => Ok(()),
+    }
 }
 
 /// Runs a statement that has a time limit or reads a file of the client: apart, so that others pay nothing
@@ -165,8 +183,8 @@ pub(super) fn run_rows(
     params: &[Value<'_>],
     take: &mut dyn FnMut(&[Value<'_>]) -> bool,
 ) -> Result<(), Failure> {
-    if let Some(locks) = &session.table_locks {
-        locks.ensure_covers(compiled.program.plan())?;
+    if session.is_checked {
+        check(session, compiled)?;
     }
     if compiled.warns {
         warn(session, compiled, false)?;

@@ -24,6 +24,7 @@ use crate::memory_limits;
 use crate::plan_cache::plan_bytes;
 use crate::plan_key::{PreparedKey, Purpose};
 use crate::prepared::{ParamTypes, Prepared, PreparedPlan};
+use crate::privilege;
 use crate::session::Session;
 use crate::show;
 use crate::statement;
@@ -113,7 +114,12 @@ fn described(
     let key = PreparedKey::new(text, Purpose::Description, given);
     let environment = session.environment();
     let version = session.server.engine.catalog_version();
-    if let Some(compiled) = session.server.plans.find_prepared(environment, &key, version) {
+    if let Some(compiled) = session.server.plans.find_prepared(environment, &key, version)
+        && compiled.can_be_checked(session)
+    {
+        if session.is_checked {
+            privilege::ensure(session, compiled.accesses().unwrap_or_default())?;
+        }
         return Ok((compiled.params.into(), Some(compiled)));
     }
     let arena = Bump::new();
@@ -332,7 +338,9 @@ fn find_or_make(
     let version = session.server.engine.catalog_version();
     let environment = session.environment();
     let own = prepared.plan.as_ref().is_some_and(|plan| plan.environment == environment);
-    let usable = |compiled: &Arc<Compiled>| compiled.is_current(version) && compiled.serves(session, values);
+    let usable = |compiled: &Arc<Compiled>| {
+        compiled.is_current(version) && compiled.serves(session, values) && compiled.can_be_checked(session)
+    };
     if let Some(compiled) = known.filter(|_| own).filter(usable) {
         return Ok(compiled);
     }

@@ -1,19 +1,24 @@
 //! SHOW DATABASES, SHOW TABLES, SHOW TABLE STATUS.
 
+use std::sync::Arc;
+
 use engine::{Engine, Error};
 use types::TimeZone;
 
 use super::definition_text;
 use crate::answer::{Cell, Column, Table};
+use crate::privilege;
+use crate::session::Session;
 use crate::virtual_tables;
 
-/// All databases; `pattern` is named in the header as MySQL does.
-pub(super) fn databases(engine: &Engine, pattern: Option<&str>) -> Table {
+/// All databases that the session may see; `pattern` is named in the header as MySQL does.
+pub(super) fn databases(session: &Session, engine: &Engine, pattern: Option<&str>) -> Table {
     let mut table = Table::new(vec![Column::exact_name(headed("Database", pattern))]);
     let schemas = engine.schemas();
     let own =
         schemas.iter().map(|schema| &*schema.name).filter(|name| virtual_tables::schema(name).is_none());
     let mut names: Vec<&str> = own.chain(virtual_tables::SCHEMAS).collect();
+    names.retain(|name| privilege::sees_schema(session, name));
     names.sort_unstable();
     for name in names {
         table.push(vec![Cell::text(name)]);
@@ -21,9 +26,9 @@ pub(super) fn databases(engine: &Engine, pattern: Option<&str>) -> Table {
     table
 }
 
-/// The tables of `schema`; with `full`, what they are too.
+/// The tables of `schema` that the session may see; with `full`, what they are too.
 pub(super) fn tables(
-    engine: &Engine,
+    session: &Session,
     schema: &str,
     full: bool,
     pattern: Option<&str>,
@@ -43,11 +48,17 @@ pub(super) fn tables(
             push(name, kind);
         }
     } else {
-        for found in engine.tables(schema)? {
+        for found in seen_tables(session, schema)? {
             push(&found.def.name, "BASE TABLE");
         }
     }
     Ok(table)
+}
+
+fn seen_tables(session: &Session, schema: &str) -> Result<Vec<Arc<engine::Table>>, Error> {
+    let mut tables = session.server.engine.tables(schema)?;
+    tables.retain(|table| privilege::sees_table(session, schema, &table.def.name));
+    Ok(tables)
 }
 
 fn headed(name: &str, pattern: Option<&str>) -> String {
@@ -58,9 +69,10 @@ fn headed(name: &str, pattern: Option<&str>) -> String {
 }
 
 /// The tables of `schema` with what is known of them; sizes are not.
-pub(super) fn table_status(engine: &Engine, schema: &str, zone: &TimeZone) -> Result<Table, Error> {
+pub(super) fn table_status(session: &Session, schema: &str, zone: &TimeZone) -> Result<Table, Error> {
+    let engine = &session.server.engine;
     let mut table = Table::new(status_header());
-    for found in engine.tables(schema)? {
+    for found in seen_tables(session, schema)? {
         let def = &found.def;
         let collation = def.collation.collation().map_or(Cell::Null, |collation| Cell::text(collation.name));
         let next = found.next_auto_increment(engine)?;

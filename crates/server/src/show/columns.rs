@@ -4,10 +4,17 @@ use types::{CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, TableDef
 
 use super::definition_text::{current_timestamp, default_text};
 use crate::answer::{Cell, Column, Table};
+use crate::privilege::Privileges;
 
-/// The columns of `def`; with `full`, collation, privileges and comment too.
-pub(super) fn table(def: &TableDef, full: bool, zone: &TimeZone) -> Table {
+/// The columns of `def`; with `full`, collation, privileges and comment too. `privileges`: those that the
+/// session has on them; without any it sees none.
+pub(super) fn table(def: &TableDef, full: bool, privileges: Privileges, zone: &TimeZone) -> Table {
     let mut table = Table::new(header(full));
+    let privileges = privileges & Privileges::OF_COLUMN;
+    if privileges.is_empty() {
+        return table;
+    }
+    let names = privileges.names().collect::<Vec<_>>().join(",").to_ascii_lowercase();
     for (position, column) in def.columns.iter().enumerate() {
         let mut row = vec![
             Cell::text(&*column.name),
@@ -19,7 +26,7 @@ pub(super) fn table(def: &TableDef, full: bool, zone: &TimeZone) -> Table {
         ];
         if full {
             row.insert(2, collation(column));
-            row.push(Cell::text("select,insert,update,references"));
+            row.push(Cell::text(&*names));
             row.push(Cell::text(&*column.comment));
         }
         table.push(row);

@@ -245,7 +245,7 @@ fn push(text: &mut String, arguments: std::fmt::Arguments<'_>) {
 }
 
 /// A name in backquotes.
-pub(super) fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }
 

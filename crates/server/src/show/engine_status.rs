@@ -10,16 +10,15 @@ use crate::answer::{Cell, Column, Table};
 use crate::deadlock_report::{self, session, undo_entries};
 use crate::error_map::{self, SqlError};
 use crate::lock_text::NamedLock;
+use crate::privilege::{DynamicSet, Privileges, ensure_one_of};
 use crate::session::Session;
 
 /// The answer to SHOW ENGINE `name` `what`.
 ///
 /// # Errors
-/// 1227 for who may not administer the server, 1286 for engines there are none of, 1235 for LOGS.
+/// 1227 for who has not PROCESS, 1286 for engines there are none of, 1235 for LOGS.
 pub(super) fn table(session: &Session, engine: &Engine, name: &str, what: &str) -> Result<Table, SqlError> {
-    if !session.is_admin() {
-        return Err(error_map::SPECIFIC_ACCESS_DENIED.with(&[&"PROCESS"]));
-    }
+    ensure_one_of(session, Privileges::PROCESS, DynamicSet::default(), "PROCESS")?;
     let is_all = name == "ALL";
     if !is_all && !name.eq_ignore_ascii_case("innodb") {
         return Err(error_map::UNKNOWN_STORAGE_ENGINE.with(&[&name]));

@@ -8,45 +8,68 @@ use super::definition_text::quoted;
 use crate::account::Account;
 use crate::answer::{Cell, Column, Table};
 use crate::error_map::{self, SqlError};
+use crate::privilege::{Grants, Privileges, ensure_may_see_accounts, grantee};
 use crate::session::Session;
-
-/// What everybody may do: tables have no privileges of their own.
-const DATA_PRIVILEGES: &str = "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, INDEX, ALTER, SHOW DATABASES";
 
 /// The grants of an account; of the session's own if none is named.
 ///
 /// # Errors
-/// 1141 for accounts that are not there, 1044 for others' unless the session may administer the server.
+/// 1141 for accounts that are not there, 1142 for others' unless the session may read `mysql.user`.
 pub(super) fn table(session: &Session, name: Option<&AccountName<'_>>) -> Result<Table, SqlError> {
     let account = find(session, name)?;
-    let (user, host) = (&account.user, &account.host);
-    let mut table = Table::new(vec![Column::text(format!("Grants for {user}@{host}"), 1024)]);
-    let target = format!("{}@{}", quoted(user), quoted(host));
-    table.push(vec![Cell::Text(if user == "root" {
-        format!("GRANT ALL PRIVILEGES ON *.* TO {target} WITH GRANT OPTION")
-    } else {
-        format!("GRANT {DATA_PRIVILEGES} ON *.* TO {target}")
-    })]);
+    let header = format!("Grants for {}@{}", account.user, account.host);
+    let mut table = Table::new(vec![Column::text(header, 1024)]);
+    for line in lines(&account.grants, &grantee(&account)) {
+        table.push(vec![Cell::Text(line)]);
+    }
     Ok(table)
 }
 
 fn find(session: &Session, name: Option<&AccountName<'_>>) -> Result<Arc<Account>, SqlError> {
-    let missing = |user: &str, host: &str| error_map::NONEXISTING_GRANT.with(&[&user, &host]);
-    match name {
-        None | Some(AccountName::Current) => {
-            session.account.clone().ok_or_else(|| missing(&session.user, &session.peer.host()))
-        }
-        Some(AccountName::Named { user, host }) => {
-            let host = host.unwrap_or("%").to_lowercase();
-            let is_own = session.account.as_ref().is_some_and(|own| own.user == *user && own.host == host);
-            if !is_own && !session.is_admin() {
-                return Err(error_map::DBACCESS_DENIED.with(&[
-                    &session.user,
-                    &session.peer.host(),
-                    &"mysql",
-                ]));
-            }
-            session.server.accounts.find(user, &host).ok_or_else(|| missing(user, &host))
+    let (own_user, own_host) = session.account_name();
+    let (user, host) = match name {
+        None | Some(AccountName::Current) => (own_user, own_host.to_owned()),
+        Some(AccountName::Named { user, host }) => (*user, host.unwrap_or("%").to_lowercase()),
+    };
+    if (user, &*host) != (own_user, own_host) {
+        ensure_may_see_accounts(session)?;
+    }
+    let found = session.server.accounts.find(user, &host);
+    found.ok_or_else(|| error_map::NONEXISTING_GRANT.with(&[&user, &host]))
+}
+
+/// The statements that would grant what `grants` has, as MySQL prints them.
+fn lines(grants: &Grants, grantee: &str) -> Vec<String> {
+    let mut lines = vec![line(grants.global, Privileges::NONE, "*.*", grantee)];
+    let plain = grants.dynamic.without(grants.dynamic_grantable);
+    for (set, suffix) in [(plain, ""), (grants.dynamic_grantable, " WITH GRANT OPTION")] {
+        if !set.is_empty() {
+            let names: Vec<_> = set.names().collect();
+            lines.push(format!("GRANT {} ON *.* TO {grantee}{suffix}", names.join(",")));
         }
     }
+    let mut schemas: Vec<_> = grants.schemas().iter().collect();
+    schemas.sort();
+    for (pattern, set) in schemas {
+        lines.push(line(*set, Privileges::OF_SCHEMA, &format!("{}.*", quoted(pattern)), grantee));
+    }
+    for (schema, table, set) in grants.tables() {
+        let target = format!("{}.{}", quoted(schema), quoted(table));
+        lines.push(line(*set, Privileges::OF_TABLE, &target, grantee));
+    }
+    lines
+}
+
+/// `all`: the privileges that are called ALL together; none: they are always listed.
+fn line(set: Privileges, all: Privileges, target: &str, grantee: &str) -> String {
+    let listed = set - Privileges::GRANT_OPTION;
+    let names = if listed.is_empty() {
+        "USAGE".to_owned()
+    } else if listed == all {
+        "ALL PRIVILEGES".to_owned()
+    } else {
+        listed.names().collect::<Vec<_>>().join(", ")
+    };
+    let suffix = if set.has(Privileges::GRANT_OPTION) { " WITH GRANT OPTION" } else { "" };
+    format!("GRANT {names} ON {target} TO {grantee}{suffix}")
 }

@@ -9,7 +9,7 @@
 //! | `definition_text` | CREATE TABLE and CREATE DATABASE statements |
 //! | `engine_status` | what the storage engine is doing |
 //! | `absent` | what there is none of |
-//! | `grants` | grants |
+//! | `grants`, `privileges` | grants, and what can be granted |
 //! | `maintenance` | reports of ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE |
 //! | `checksum_table`, `record_buffer` | sums of CHECKSUM TABLE |
 //! | `explain` | plans |
@@ -19,7 +19,7 @@ mod absent;
 mod catalog_lists;
 mod checksum_table;
 mod columns;
-mod definition_text;
+pub(crate) mod definition_text;
 pub(crate) mod definitions;
 mod engine_status;
 mod explain;
@@ -27,6 +27,7 @@ mod filter;
 mod grants;
 mod indexes;
 mod maintenance;
+mod privileges;
 mod record_buffer;
 mod server_state;
 
@@ -43,6 +44,7 @@ use crate::ddl::names::{FullName, schema_or_default};
 use crate::ddl::{not_yet, refused};
 use crate::error_map::{self, SqlError};
 use crate::like::like;
+use crate::privilege;
 use crate::session::Session;
 use crate::virtual_tables;
 
@@ -106,21 +108,22 @@ fn shown(session: &Session, engine: &Engine, show: &Show<'_>) -> Result<Table, S
         _ => None,
     };
     match &show.kind {
-        ShowKind::Databases => Ok(catalog_lists::databases(engine, pattern)),
+        ShowKind::Databases => Ok(catalog_lists::databases(session, engine, pattern)),
         ShowKind::Tables => {
             let schema = schema_or_default(session, show.schema)?;
             let schema = virtual_tables::schema(&schema).map_or(schema, Cow::Borrowed);
-            let tables = catalog_lists::tables(engine, &schema, show.full, pattern);
+            let tables = catalog_lists::tables(session, &schema, show.full, pattern);
             tables.map_err(|error| refused(session, &error))
         }
         ShowKind::TableStatus => {
             let schema = schema_or_default(session, show.schema)?;
-            let status = catalog_lists::table_status(engine, &schema, zone);
+            let status = catalog_lists::table_status(session, &schema, zone);
             status.map_err(|error| refused(session, &error))
         }
         ShowKind::Columns(name) => {
             let def = definition(session, engine, name, show.schema)?;
-            Ok(columns::table(&def, show.full, zone))
+            let privileges = privilege::on_table(session, &def.schema, &def.name);
+            Ok(columns::table(&def, show.full, privileges, zone))
         }
         ShowKind::Index(name) => {
             let table = open(session, engine, name, show.schema)?;
@@ -138,6 +141,7 @@ fn shown(session: &Session, engine: &Engine, show: &Show<'_>) -> Result<Table, S
         ShowKind::CreateProgram(kind, name) => Err(no_program(session, kind, name)?),
         ShowKind::BinaryLogs | ShowKind::BinlogEvents => Err(error_map::NO_BINARY_LOGGING.bare()),
         ShowKind::Engine { name, what } => engine_status::table(session, engine, name, what),
+        ShowKind::Privileges => Ok(privileges::table()),
         ShowKind::Grants(account) => grants::table(session, account.as_ref()),
         _ => Err(not_yet("this form of SHOW")),
     }
@@ -180,7 +184,8 @@ fn definition(
 
 fn described(session: &Session, engine: &Engine, describe: &Describe<'_>) -> Result<Table, SqlError> {
     let def = definition(session, engine, &describe.table, None)?;
-    let mut columns = columns::table(&def, false, &session.variables.hot.time_zone);
+    let privileges = privilege::on_table(session, &def.schema, &def.name);
+    let mut columns = columns::table(&def, false, privileges, &session.variables.hot.time_zone);
     if let Some(pattern) = describe.column {
         columns.retain_by_first(|name| like(pattern, name));
     }

@@ -10,6 +10,7 @@ use crate::constant::level;
 use crate::diagnostics::{Condition, Severity};
 use crate::error_map::SqlError;
 use crate::memory_limits;
+use crate::privilege::Privileges;
 use crate::process_list::ProcessInfo;
 use crate::redo_log;
 use crate::session::Session;
@@ -83,7 +84,7 @@ fn count(column: &'static str, value: u64) -> Table {
     table
 }
 
-/// Administrators see all connections, others their own.
+/// Who has PROCESS sees all connections, others their own.
 fn processes(session: &Session, full: bool) -> Table {
     let mut table = Table::new(vec![
         Column::bigint("Id"),
@@ -95,7 +96,8 @@ fn processes(session: &Session, full: bool) -> Table {
         Column::text("State", 30),
         Column::text("Info", if full { u32::from(u16::MAX) } else { SHORT_INFO_CHARS as u32 }),
     ]);
-    let visible = |info: &ProcessInfo| session.is_admin() || info.user == session.user;
+    let sees_all = session.rights.global().has(Privileges::PROCESS);
+    let visible = |info: &ProcessInfo| sees_all || info.user == session.user;
     for info in session.server.processes.list().into_iter().filter(visible) {
         let statement =
             info.info.map(|text| if full { text } else { text.chars().take(SHORT_INFO_CHARS).collect() });

@@ -3,7 +3,8 @@
 use sql::ast::{AlterAction, Statement, TableName, TableRef};
 
 use super::{INFORMATION, PERFORMANCE, find, schema};
-use crate::error_map::{self, SqlError};
+use crate::error_map::SqlError;
+use crate::privilege::{denied_schema, denied_table};
 use crate::session::Session;
 
 /// Error 1044 or 1142 if `statement` would change a virtual table or one of their schemas; rows of a join are
@@ -68,23 +69,12 @@ fn ensure_table(session: &Session, command: &str, table: &TableName<'_>) -> Resu
     match meant(session, table.schema) {
         // One that is not there is missed later.
         Some(PERFORMANCE) if find(PERFORMANCE, table.name).is_none() => Ok(()),
-        Some(PERFORMANCE) => {
-            let (user, host) = user(session);
-            Err(error_map::TABLEACCESS_DENIED.with(&[&command, &user, &host, &table.name]))
-        }
+        Some(PERFORMANCE) => Err(denied_table(session, command, table.name)),
         Some(_) => ensure_schema(session, Some(INFORMATION)),
         None => Ok(()),
     }
 }
 
 pub(crate) fn ensure_schema(session: &Session, written: Option<&str>) -> Result<(), SqlError> {
-    let Some(schema) = meant(session, written) else { return Ok(()) };
-    let (user, host) = user(session);
-    Err(error_map::DBACCESS_DENIED.with(&[&user, &host, &schema]))
-}
-
-fn user(session: &Session) -> (String, String) {
-    let user = session.client_user();
-    let (user, host) = user.split_once('@').unwrap_or((&user, ""));
-    (user.to_owned(), host.to_owned())
+    meant(session, written).map_or(Ok(()), |schema| Err(denied_schema(session, schema)))
 }

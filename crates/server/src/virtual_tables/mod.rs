@@ -19,6 +19,7 @@ use types::{CollationId, ColumnDef, IndexDef, IndexKind, OwnedValue, SqlType, Ta
 pub(crate) use denied::{ensure_allowed, is_host_cache};
 pub(crate) use lock_rows::LockRows;
 
+use crate::privilege::Privileges;
 use crate::session::Session;
 
 /// The schemas, in order.
@@ -89,12 +90,17 @@ pub(crate) fn names(schema: &str) -> impl Iterator<Item = &'static str> {
     ALL.iter().filter(move |table| table.schema == schema).map(|table| table.name)
 }
 
+/// Whether everybody may read what is in `schema`, as far as its tables do not say otherwise.
+pub(crate) fn is_everybodys(schema: &str) -> bool {
+    schema == INFORMATION
+}
+
 /// The rows of the table `def`.
 ///
 /// # Errors
-/// [`EvalError::Denied`]: only administrators see what others do.
+/// [`EvalError::Denied`]: only who has PROCESS sees in `information_schema` what others do.
 pub(crate) fn rows(def: &TableDef, sources: &Sources<'_>) -> Result<Vec<Row>, EvalError> {
-    if !sources.session.is_admin() {
+    if is_everybodys(&def.schema) && !sources.session.rights.global().has(Privileges::PROCESS) {
         return Err(EvalError::Denied("PROCESS"));
     }
     let table = ALL.iter().find(|table| *def.schema == *table.schema && *def.name == *table.name);

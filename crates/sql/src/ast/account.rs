@@ -104,6 +104,8 @@ pub struct Grant<'a> {
     pub grant_option: bool,
     /// REVOKE IF EXISTS.
     pub if_exists: bool,
+    /// REVOKE .. IGNORE UNKNOWN USER.
+    pub ignores_unknown: bool,
 }
 
 /// One privilege.

@@ -35,8 +35,10 @@ pub enum FlushTarget<'a> {
     Logs,
     /// HOSTS
     Hosts,
-    /// USER_RESOURCES, OPTIMIZER_COSTS: without effect
-    Other,
+    /// USER_RESOURCES
+    UserResources,
+    /// OPTIMIZER_COSTS
+    OptimizerCosts,
 }
 
 /// ANALYZE, CHECK, OPTIMIZE, REPAIR, CHECKSUM TABLE.

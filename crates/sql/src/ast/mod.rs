@@ -41,7 +41,6 @@ pub struct TableName<'a> {
 
 /// One statement.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
 pub enum Statement<'a> {
     /// SELECT, VALUES, TABLE, and their unions, with or without parentheses and WITH.
     Query(&'a Query<'a>),

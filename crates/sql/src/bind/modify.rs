@@ -63,6 +63,9 @@ impl<'a> Binder<'a, '_> {
     /// Binds and plans a DELETE at the innermost level, which must be fresh.
     pub(super) fn delete(&mut self, delete: &'a ast::Delete<'a>) -> Result<DeletePlan, BindError> {
         self.note_change(delete.ignore);
+        if self.ctx.database.is_none() && delete.targets.iter().any(|target| target.schema.is_none()) {
+            return Err(BindError::NoDatabase);
+        }
         if let Some(with) = delete.with {
             self.with(with)?;
         }

@@ -249,6 +249,7 @@ impl<'a> Parser<'a, '_> {
         revoke.if_exists = if_exists;
         if self.eat_kw2(Kw::IGNORE, Kw::UNKNOWN) {
             self.expect_kw(Kw::USER)?;
+            revoke.ignores_unknown = true;
         }
         Ok(Statement::Revoke(self.alloc(revoke)))
     }
@@ -261,6 +262,7 @@ impl<'a> Parser<'a, '_> {
             users: &[],
             grant_option: false,
             if_exists: false,
+            ignores_unknown: false,
         };
         if self.eat_kw(Kw::PROXY) {
             self.expect_kw(Kw::ON)?;

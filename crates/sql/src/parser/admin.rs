@@ -60,7 +60,8 @@ impl<'a> Parser<'a, '_> {
                 FlushTarget::Logs
             }
             Kw::HOSTS => FlushTarget::Hosts,
-            Kw::USER_RESOURCES | Kw::OPTIMIZER_COSTS => FlushTarget::Other,
+            Kw::USER_RESOURCES => FlushTarget::UserResources,
+            Kw::OPTIMIZER_COSTS => FlushTarget::OptimizerCosts,
             _ => return self.syntax(),
         })
     }

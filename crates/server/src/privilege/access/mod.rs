@@ -1,0 +1,173 @@
+//! What a statement wants to do to which tables and databases, by its text alone.
+
+mod change;
+mod columns;
+mod definition;
+mod file_use;
+mod query;
+
+use engine::Engine;
+use sql::ast::{ExplainTarget, Flush, FlushTarget, SetItem, Statement, TableName};
+
+use super::set::Privileges;
+use crate::session::Session;
+use crate::virtual_tables;
+
+pub(crate) use file_use::{FileUse, file_use};
+
+/// One thing that a statement does.
+#[derive(Debug)]
+pub(crate) struct Access {
+    pub(crate) schema: Box<str>,
+    /// Empty for what is done to the database.
+    pub(crate) table: Box<str>,
+    pub(crate) want: Want,
+}
+
+/// What has to be granted for it.
+#[derive(Debug)]
+pub(crate) enum Want {
+    /// All of these, at any level.
+    All(Privileges),
+    /// SELECT, or any privilege on the table itself.
+    Seen,
+    /// Any privilege that a table can have.
+    Shown,
+    /// UPDATE or SELECT.
+    Joined,
+    /// One of UPDATE, DELETE and LOCK TABLES.
+    Locked,
+    /// This privilege, for this column.
+    Column(Privileges, Box<str>),
+    /// All of these, on the database.
+    OnSchema(Privileges),
+    /// Anything in the database, to make it the default one.
+    Entered,
+    /// Anything in the database, to list its tables.
+    Listed,
+    /// Anything in the database, to see how it is defined.
+    Described,
+}
+
+/// Everything that `statement` wants, in the order in which it is checked. Statements that ask for privileges
+/// on everything, or on something that is known only when they run, check those themselves.
+pub(crate) fn of_statement(session: &Session, statement: &Statement<'_>) -> Vec<Access> {
+    let database = session.database.as_deref();
+    let mut gather = Gather { database, engine: &session.server.engine, all: Vec::new(), ctes: Vec::new() };
+    gather.statement(statement);
+    gather.all
+}
+
+struct Gather<'s, 'a> {
+    database: Option<&'s str>,
+    engine: &'s Engine,
+    all: Vec<Access>,
+    /// Names of the common table expressions in scope.
+    ctes: Vec<&'a str>,
+}
+
+impl<'a> Gather<'_, 'a> {
+    /// No form is left out: each says what it wants, or why it wants nothing.
+    fn statement(&mut self, statement: &Statement<'a>) {
+        match *statement {
+            Statement::Query(query) => self.query(query),
+            Statement::Insert(insert) => self.insert(insert),
+            Statement::Update(update) => self.update(update),
+            Statement::Delete(delete) => self.delete(delete),
+            Statement::LoadData(load) => self.load(load),
+            Statement::Do(list) => self.exprs(list),
+            Statement::Set(items) => self.set(items),
+            Statement::CreateDatabase(_)
+            | Statement::AlterDatabase(_)
+            | Statement::DropDatabase(_)
+            | Statement::CreateTable(_)
+            | Statement::AlterTable(_)
+            | Statement::DropTable(_)
+            | Statement::DropView(_)
+            | Statement::Truncate(_)
+            | Statement::RenameTable(_)
+            | Statement::CreateIndex(_)
+            | Statement::DropIndex(_) => self.definition(statement),
+            Statement::Use(schema) => self.push(schema, "", Want::Entered),
+            Statement::Show(show) => self.show(show),
+            Statement::Describe(describe) => self.want(&describe.table, Want::Seen),
+            Statement::Explain(explain) => {
+                if let ExplainTarget::Statement(statement) = explain.target {
+                    self.statement(statement);
+                }
+            }
+            Statement::Maintain(maintain) => self.maintain(maintain),
+            Statement::LockTables(tables) => {
+                for lock in tables {
+                    self.table(&lock.table, Privileges::LOCK_TABLES | Privileges::SELECT);
+                }
+            }
+            Statement::Flush(flush) => self.flush(flush),
+            // They concern the session alone.
+            Statement::Begin(_)
+            | Statement::Commit(_)
+            | Statement::Rollback(_)
+            | Statement::Savepoint(_)
+            | Statement::RollbackTo(_)
+            | Statement::ReleaseSavepoint(_)
+            | Statement::SetTransaction(_)
+            | Statement::UnlockTables
+            | Statement::Deallocate(_) => {}
+            // The statements in them are checked themselves.
+            Statement::Prepare(_) | Statement::Execute(_) => {}
+            // They check what they ask for when they run.
+            Statement::DropProgram(_)
+            | Statement::SetPassword(_)
+            | Statement::User(_)
+            | Statement::DropUser(_)
+            | Statement::RenameUser(_)
+            | Statement::Grant(_)
+            | Statement::Revoke(_)
+            | Statement::Kill(_)
+            | Statement::Call(_)
+            | Statement::Shutdown => {}
+            // Refused whoever asks for them.
+            Statement::Unsupported(_) => {}
+        }
+    }
+
+    fn set(&mut self, items: &[SetItem<'a>]) {
+        for item in items {
+            if let SetItem::User(_, expr) | SetItem::System(_, expr) = item {
+                self.expr(expr);
+            }
+        }
+    }
+
+    fn flush(&mut self, flush: &Flush<'_>) {
+        for target in flush.targets {
+            if let FlushTarget::TablesWithReadLock(tables) | FlushTarget::TablesForExport(tables) = target {
+                for table in *tables {
+                    self.table(table, Privileges::LOCK_TABLES | Privileges::SELECT);
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, schema: &str, table: &str, want: Want) {
+        let schema = virtual_tables::schema(schema).unwrap_or(schema);
+        self.all.push(Access { schema: schema.into(), table: table.into(), want });
+    }
+
+    /// Without a default database the statement fails for want of one.
+    fn want(&mut self, table: &TableName<'_>, want: Want) {
+        if let Some(schema) = table.schema.or(self.database) {
+            self.push(schema, table.name, want);
+        }
+    }
+
+    fn table(&mut self, table: &TableName<'_>, privileges: Privileges) {
+        self.want(table, Want::All(privileges));
+    }
+
+    fn schema(&mut self, schema: Option<&str>, privileges: Privileges) {
+        if let Some(schema) = schema.or(self.database) {
+            self.push(schema, "", Want::OnSchema(privileges));
+        }
+    }
+}

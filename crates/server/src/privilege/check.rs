@@ -1,0 +1,216 @@
+//! Whether a session's privileges allow what a statement wants.
+
+use sql::ast::Statement;
+
+use super::access::{Access, FileUse, Want, file_use, of_statement};
+use super::dynamic::DynamicSet;
+use super::grants::Grants;
+use super::set::Privileges;
+use crate::ddl::names::FullName;
+use crate::error_map::{self, SqlError};
+use crate::session::Session;
+use crate::virtual_tables;
+
+/// Fails if the session may not do what `statement` wants. Cost: a load, if it may do everything with data.
+///
+/// # Errors
+/// As [`ensure`].
+pub(crate) fn ensure_statement(session: &Session, statement: &Statement<'_>) -> Result<(), SqlError> {
+    if session.is_checked { ensure(session, &of_statement(session, statement)) } else { Ok(()) }
+}
+
+/// Fails for the first of `accesses` that the session may not have.
+///
+/// # Errors
+/// 1142, 1143, 1044.
+#[cold]
+pub(crate) fn ensure(session: &Session, accesses: &[Access]) -> Result<(), SqlError> {
+    if !session.rights.is_limited() {
+        return Ok(());
+    }
+    let grants = session.current_grants();
+    accesses.iter().try_for_each(|access| one(session, &grants, access))
+}
+
+fn one(session: &Session, grants: &Grants, access: &Access) -> Result<(), SqlError> {
+    let Access { schema, table, want } = access;
+    if virtual_tables::is_everybodys(schema) {
+        return Ok(());
+    }
+    let broad = session.rights.on_schema(grants, schema, session.database.as_deref());
+    let narrow = || grants.on_table(schema, table);
+    match want {
+        Want::All(privileges) => table_access(session, access, *privileges - broad, narrow),
+        Want::Seen => {
+            let is_seen = broad.has(Privileges::SELECT) || !narrow().is_empty();
+            if is_seen { Ok(()) } else { Err(denied_table(session, "SELECT", table)) }
+        }
+        Want::Shown => {
+            let is_shown = (broad | narrow()).has_any(Privileges::OF_TABLE);
+            if is_shown { Ok(()) } else { Err(denied_table(session, "SHOW", table)) }
+        }
+        Want::Joined => {
+            let is_joined = (broad | narrow()).has_any(Privileges::SELECT | Privileges::UPDATE);
+            if is_joined { Ok(()) } else { Err(denied_table(session, "SELECT", table)) }
+        }
+        Want::Locked => {
+            let any = Privileges::UPDATE | Privileges::DELETE | Privileges::LOCK_TABLES;
+            let may_lock = (broad | narrow()).has_any(any);
+            if may_lock { Ok(()) } else { Err(denied_table(session, "SELECT with locking clause", table)) }
+        }
+        Want::Column(privilege, column) => {
+            let may = (broad | narrow()).has(*privilege);
+            if may { Ok(()) } else { Err(denied_column(session, *privilege, column, table)) }
+        }
+        Want::OnSchema(privileges) => {
+            if broad.has(*privileges) {
+                Ok(())
+            } else {
+                Err(denied_schema(session, schema))
+            }
+        }
+        // A default database is entered anew by what is granted now.
+        Want::Entered => schema_access(session, grants, session.rights.global(), access),
+        Want::Listed | Want::Described => schema_access(session, grants, broad, access),
+    }
+}
+
+/// `missing`: what neither the database nor everything gives.
+fn table_access(
+    session: &Session,
+    access: &Access,
+    missing: Privileges,
+    narrow: impl Fn() -> Privileges,
+) -> Result<(), SqlError> {
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if !(missing - Privileges::OF_TABLE).is_empty() {
+        return Err(denied_schema(session, &access.schema));
+    }
+    let missing = missing - narrow();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(denied_table(session, &missing.names().collect::<Vec<_>>().join(", "), &access.table))
+}
+
+fn schema_access(
+    session: &Session,
+    grants: &Grants,
+    broad: Privileges,
+    access: &Access,
+) -> Result<(), SqlError> {
+    let schema = &*access.schema;
+    let of_schema = Privileges::OF_SCHEMA | Privileges::GRANT_OPTION;
+    let lists = matches!(access.want, Want::Listed);
+    if lists && session.server.engine.schema(schema).is_err() && virtual_tables::schema(schema).is_none() {
+        // It is missed then.
+        return Ok(());
+    }
+    let is_useful = |set: Privileges| lists || set.has_any(Privileges::OF_TABLE);
+    let may = (broad | grants.on_schema(schema)).has_any(of_schema)
+        || grants.tables().iter().any(|(known, _, set)| **known == *schema && is_useful(*set));
+    if may {
+        return Ok(());
+    }
+    if matches!(access.want, Want::Described) {
+        return Err(error_map::DBACCESS_DENIED.with(&[&session.user, &session.peer.host(), &schema]));
+    }
+    Err(denied_schema(session, schema))
+}
+
+/// Privileges on a table, from all levels together.
+pub(crate) fn on_table(session: &Session, schema: &str, table: &str) -> Privileges {
+    if virtual_tables::is_everybodys(schema) || !session.rights.is_limited() {
+        return Privileges::OF_TABLE;
+    }
+    let grants = session.current_grants();
+    let broad = session.rights.on_schema(&grants, schema, session.database.as_deref());
+    broad | grants.on_table(schema, table)
+}
+
+/// Whether SHOW DATABASES lists `schema`.
+pub(crate) fn sees_schema(session: &Session, schema: &str) -> bool {
+    let all = Privileges::OF_SCHEMA | Privileges::SHOW_DATABASES | Privileges::GRANT_OPTION;
+    if virtual_tables::is_everybodys(schema) || session.rights.global().has_any(all) {
+        return true;
+    }
+    let grants = session.current_grants();
+    let broad = session.rights.on_schema(&grants, schema, session.database.as_deref());
+    broad.has_any(all) || grants.has_table_in(schema)
+}
+
+/// Whether lists of tables have this one.
+pub(crate) fn sees_table(session: &Session, schema: &str, table: &str) -> bool {
+    on_table(session, schema, table).has_any(Privileges::OF_TABLE | Privileges::GRANT_OPTION)
+}
+
+/// Error 1227 unless the session has one of the static privileges or of the dynamic ones. `what` is what the
+/// error calls them.
+pub(crate) fn ensure_one_of(
+    session: &Session,
+    privileges: Privileges,
+    dynamic: DynamicSet,
+    what: &str,
+) -> Result<(), SqlError> {
+    let has_dynamic = !dynamic.is_empty() && session.rights.dynamic().has(dynamic);
+    if has_dynamic || session.rights.global().has_any(privileges) {
+        return Ok(());
+    }
+    Err(error_map::SPECIFIC_ACCESS_DENIED.with(&[&what]))
+}
+
+/// Error 1044 unless the session has the privileges on the schema.
+pub(crate) fn ensure_on_schema(session: &Session, schema: &str, wanted: Privileges) -> Result<(), SqlError> {
+    ensure(session, &[Access { schema: schema.into(), table: "".into(), want: Want::OnSchema(wanted) }])
+}
+
+/// Error 1370 unless the session has the privilege on the stored program, which only its schema can give.
+pub(crate) fn ensure_program(session: &Session, name: &FullName, wanted: Privileges) -> Result<(), SqlError> {
+    if ensure_on_schema(session, &name.schema, wanted).is_ok() {
+        return Ok(());
+    }
+    let command = wanted.names().next().unwrap_or_default().to_ascii_lowercase();
+    let (user, host) = session.account_name();
+    Err(error_map::PROCACCESS_DENIED.with(&[&command, &user, &host, &name]))
+}
+
+/// Error 1227 or 1045 if `statement` uses a file on the server's machine and the session may not.
+pub(crate) fn ensure_files(session: &Session, statement: &Statement<'_>) -> Result<(), SqlError> {
+    if session.rights.global().has(Privileges::FILE) {
+        return Ok(());
+    }
+    match file_use(statement) {
+        FileUse::None => Ok(()),
+        FileUse::Reads => Err(denied(session)),
+        FileUse::Writes => Err(error_map::SPECIFIC_ACCESS_DENIED.with(&[&"FILE"])),
+    }
+}
+
+/// Error 1045, which names the account.
+#[cold]
+pub(crate) fn denied(session: &Session) -> SqlError {
+    let (user, host) = session.account_name();
+    let has_password = session.account.as_ref().is_some_and(|account| account.credential.has_password());
+    error_map::ACCESS_DENIED.with(&[&user, &host, &if has_password { "YES" } else { "NO" }])
+}
+
+/// Error 1142.
+#[cold]
+pub(crate) fn denied_table(session: &Session, command: &str, table: &str) -> SqlError {
+    error_map::TABLEACCESS_DENIED.with(&[&command, &session.user, &session.peer.host(), &table])
+}
+
+#[cold]
+fn denied_column(session: &Session, privilege: Privileges, column: &str, table: &str) -> SqlError {
+    let command = privilege.names().next().unwrap_or_default();
+    error_map::COLUMNACCESS_DENIED.with(&[&command, &session.user, &session.peer.host(), &column, &table])
+}
+
+/// Error 1044, which names the account.
+#[cold]
+pub(crate) fn denied_schema(session: &Session, schema: &str) -> SqlError {
+    let (user, host) = session.account_name();
+    error_map::DBACCESS_DENIED.with(&[&user, &host, &schema])
+}

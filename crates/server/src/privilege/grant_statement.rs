@@ -1,0 +1,329 @@
+//! GRANT and REVOKE of privileges on everything, on databases and on tables.
+
+use std::sync::Arc;
+
+use sql::ast::{Grant, GrantTarget};
+
+use super::access::{Access, Want};
+use super::check::{denied, denied_schema, denied_table, ensure};
+use super::dynamic::DynamicSet;
+use super::grants::Grants;
+use super::set::Privileges;
+use crate::account::Account;
+use crate::account_change::AccountChange;
+use crate::ddl::names::{FullName, schema_or_default};
+use crate::diagnostics::Severity;
+use crate::error_map::{self, SqlError};
+use crate::session::Session;
+use crate::show::definition_text::quoted;
+use crate::user_statement::{ensure_may_change, name_of, require_user_admin};
+use crate::virtual_tables;
+
+/// What privileges are granted on.
+#[derive(Debug, PartialEq, Eq)]
+enum Level {
+    Everything,
+    /// Name pattern of databases.
+    Schema(String),
+    Table(FullName),
+}
+
+/// The privileges of a statement.
+#[derive(Debug, Default)]
+struct Named {
+    privileges: Privileges,
+    dynamic: DynamicSet,
+    /// Dynamic ones that there are not.
+    unknown: Vec<String>,
+}
+
+/// GRANT, to all accounts or none.
+///
+/// # Errors
+/// 1044, 1045, 1142, 1227 for who may not grant this; 1144, 1149, 1221, 3619 for what cannot be granted so;
+/// 1146, 1410 for what is not there; 1041 for too much; 1235 for roles, columns, programs and PROXY.
+pub(crate) fn grant(session: &mut Session, grant: &Grant<'_>) -> Result<(), SqlError> {
+    refuse_unsupported(grant)?;
+    let level = level(session, &grant.target)?;
+    let mut named = named(session, grant, &level)?;
+    if let Some(name) = named.unknown.first() {
+        let kind =
+            if level == Level::Everything { &error_map::SYNTAX } else { &error_map::ILLEGAL_PRIVILEGE_LEVEL };
+        return Err(kind.with(&[name]));
+    }
+    if grant.grant_option {
+        named.privileges = named.privileges | Privileges::GRANT_OPTION;
+    }
+    ensure_may_grant(session, &named, &level)?;
+    if let Level::Table(name) = &level {
+        ensure_table(session, name, named.privileges)?;
+    }
+    let server = Arc::clone(&session.server);
+    let mut change = AccountChange::new(&server.accounts);
+    for written in grant.users {
+        let (user, host) = name_of(session, written)?;
+        let account =
+            change.find(&user, &host).ok_or_else(|| error_map::CANT_CREATE_USER_WITH_GRANT.bare())?;
+        ensure_may_change(session, &account)?;
+        let mut grants = (*account.grants).clone();
+        add(&mut grants, &named, &level, grant.grant_option);
+        if !grants.is_within_limit() {
+            return Err(error_map::OUT_OF_RESOURCES.bare());
+        }
+        change.put(Account { grants: Arc::new(grants), ..account });
+    }
+    change.commit()
+}
+
+/// REVOKE, from all accounts or none.
+///
+/// # Errors
+/// As [`grant`]; 1141, 1147, 1269 for what has not been granted.
+pub(crate) fn revoke(session: &mut Session, revoke: &Grant<'_>) -> Result<(), SqlError> {
+    refuse_unsupported(revoke)?;
+    if revoke.privileges.is_empty() && revoke.grant_option {
+        return revoke_everything(session, revoke);
+    }
+    let level = level(session, &revoke.target)?;
+    let named = named(session, revoke, &level)?;
+    if level != Level::Everything
+        && let Some(name) = named.unknown.first()
+    {
+        return Err(error_map::ILLEGAL_PRIVILEGE_LEVEL.with(&[name]));
+    }
+    for name in &named.unknown {
+        session.warn(Severity::Warning, error_map::UNREGISTERED_DYNAMIC_PRIVILEGE.with(&[name]));
+    }
+    ensure_may_grant(session, &named, &level)?;
+    let takes_all = revoke.privileges.is_empty();
+    change_each(session, revoke, &level, |grants| take(grants, &named, &level, takes_all))
+}
+
+/// REVOKE ALL PRIVILEGES, GRANT OPTION.
+fn revoke_everything(session: &mut Session, revoke: &Grant<'_>) -> Result<(), SqlError> {
+    require_user_admin(session)?;
+    change_each(session, revoke, &Level::Everything, |grants| {
+        *grants = Grants::default();
+        true
+    })
+}
+
+/// Takes something from each account that REVOKE names. `take` says whether there was something to take.
+fn change_each(
+    session: &mut Session,
+    revoke: &Grant<'_>,
+    level: &Level,
+    take: impl Fn(&mut Grants) -> bool,
+) -> Result<(), SqlError> {
+    let server = Arc::clone(&session.server);
+    let mut change = AccountChange::new(&server.accounts);
+    for written in revoke.users {
+        let (user, host) = name_of(session, written)?;
+        let Some(account) = change.find(&user, &host) else {
+            if revoke.ignores_unknown {
+                session.warn(Severity::Warning, error_map::USER_DOES_NOT_EXIST.with(&[&user]));
+                continue;
+            }
+            return Err(no_such_account(revoke, level, &user, &host));
+        };
+        ensure_may_change(session, &account)?;
+        let mut grants = (*account.grants).clone();
+        if take(&mut grants) {
+            change.put(Account { grants: Arc::new(grants), ..account });
+        } else if revoke.if_exists {
+            session.warn(Severity::Warning, no_such_grant(level, &user, &host));
+        } else {
+            return Err(no_such_grant(level, &user, &host));
+        }
+    }
+    change.commit()
+}
+
+#[cold]
+fn no_such_account(revoke: &Grant<'_>, level: &Level, user: &str, host: &str) -> SqlError {
+    if revoke.privileges.is_empty() && revoke.grant_option {
+        return error_map::REVOKE_GRANTS.bare();
+    }
+    no_such_grant(level, user, host)
+}
+
+#[cold]
+fn no_such_grant(level: &Level, user: &str, host: &str) -> SqlError {
+    match level {
+        Level::Table(name) => error_map::NONEXISTING_TABLE_GRANT.with(&[&user, &host, &name.table]),
+        _ => error_map::NONEXISTING_GRANT.with(&[&user, &host]),
+    }
+}
+
+fn refuse_unsupported(grant: &Grant<'_>) -> Result<(), SqlError> {
+    let what = match grant.target {
+        GrantTarget::Roles => "roles",
+        GrantTarget::Proxy(_) => "PROXY",
+        GrantTarget::Routine(_) => "privileges on stored programs",
+        _ if grant.privileges.iter().any(|privilege| !privilege.columns.is_empty()) => {
+            "privileges on columns"
+        }
+        _ => return Ok(()),
+    };
+    Err(error_map::NOT_SUPPORTED_YET.with(&[&what]))
+}
+
+fn level(session: &Session, target: &GrantTarget<'_>) -> Result<Level, SqlError> {
+    Ok(match target {
+        GrantTarget::Schema(name) => Level::Schema((*name).to_owned()),
+        GrantTarget::CurrentSchema => {
+            // Its name is no pattern.
+            let schema = schema_or_default(session, None)?;
+            Level::Schema(schema.replace('_', "\\_").replace('%', "\\%"))
+        }
+        GrantTarget::Table(table) => Level::Table(FullName::resolve(session, table)?),
+        _ => Level::Everything,
+    })
+}
+
+/// The privileges that the statement names, which `level` may have.
+fn named(session: &Session, grant: &Grant<'_>, level: &Level) -> Result<Named, SqlError> {
+    let all = match level {
+        Level::Everything => Privileges::ALL,
+        Level::Schema(_) => Privileges::OF_SCHEMA,
+        Level::Table(_) => Privileges::OF_TABLE,
+    };
+    let mut named = Named::default();
+    if grant.privileges.is_empty() {
+        let dynamic =
+            if *level == Level::Everything { session.rights.dynamic() } else { DynamicSet::default() };
+        return Ok(Named { privileges: all, dynamic, ..named });
+    }
+    for one in grant.privileges {
+        match (Privileges::named(one.name), DynamicSet::named(one.name)) {
+            (Some(privilege), _) => named.privileges = named.privileges | privilege,
+            (None, Some(dynamic)) if *level == Level::Everything => {
+                named.dynamic = named.dynamic.with(dynamic);
+            }
+            _ => named.unknown.push(match level {
+                // MySQL names the table.
+                Level::Table(name) => name.table.clone(),
+                _ => one.name.to_ascii_uppercase(),
+            }),
+        }
+    }
+    if (all | Privileges::GRANT_OPTION).has(named.privileges) {
+        return Ok(named);
+    }
+    Err(match level {
+        Level::Table(_) => error_map::ILLEGAL_GRANT_FOR_TABLE.bare(),
+        _ => error_map::WRONG_USAGE.with(&[&"DB GRANT", &"GLOBAL PRIVILEGES"]),
+    })
+}
+
+/// Who grants something has it, with GRANT OPTION.
+fn ensure_may_grant(session: &Session, named: &Named, level: &Level) -> Result<(), SqlError> {
+    let wanted = named.privileges | Privileges::GRANT_OPTION;
+    if !session.rights.dynamic_grantable().has(named.dynamic) {
+        return Err(error_map::SPECIFIC_ACCESS_DENIED.with(&[&"GRANT OPTION"]));
+    }
+    let missing = wanted - session.rights.global();
+    match level {
+        Level::Everything => {
+            let only_dynamic = named.privileges.is_empty() && !named.dynamic.is_empty();
+            if missing.is_empty() || only_dynamic { Ok(()) } else { Err(denied(session)) }
+        }
+        Level::Schema(pattern) => {
+            if virtual_tables::is_everybodys(pattern) {
+                return Err(denied_schema(session, pattern));
+            }
+            let default = session.database.as_deref();
+            let grants = session.current_grants();
+            let own = session.rights.on_schema(&grants, pattern, default)
+                | grants.of_pattern(pattern).unwrap_or_default();
+            if (missing - own).is_empty() { Ok(()) } else { Err(denied_schema(session, pattern)) }
+        }
+        Level::Table(name) => {
+            let grants = session.current_grants();
+            let default = session.database.as_deref();
+            let own = session.rights.on_schema(&grants, &name.schema, default)
+                | grants.on_table(&name.schema, &name.table);
+            let missing = missing - own;
+            if missing.is_empty() {
+                return Ok(());
+            }
+            let names: Vec<_> =
+                missing.names().map(|name| if name == "GRANT OPTION" { "GRANT" } else { name }).collect();
+            Err(denied_table(session, &names.join(", "), &name.table))
+        }
+    }
+}
+
+/// Error 1146 if there is no such table, unless it may be created by who gets the privileges.
+fn ensure_table(session: &Session, name: &FullName, privileges: Privileges) -> Result<(), SqlError> {
+    let is_there = virtual_tables::find(&name.schema, &name.table).is_some()
+        || session.server.engine.table(&name.schema, &name.table).is_ok();
+    if is_there || privileges.has(Privileges::CREATE) {
+        return Ok(());
+    }
+    Err(error_map::NO_SUCH_TABLE.with(&[&name.schema, &name.table]))
+}
+
+fn add(grants: &mut Grants, named: &Named, level: &Level, with_grant_option: bool) {
+    match level {
+        Level::Everything => {
+            // GRANT OPTION of dynamic privileges alone is theirs.
+            let only_dynamic = named.privileges == Privileges::GRANT_OPTION && !named.dynamic.is_empty();
+            if !(only_dynamic && with_grant_option) {
+                grants.global = grants.global | named.privileges;
+            }
+            grants.dynamic = grants.dynamic.with(named.dynamic);
+            if with_grant_option {
+                grants.dynamic_grantable = grants.dynamic_grantable.with(named.dynamic);
+            }
+        }
+        Level::Schema(pattern) => {
+            let known = grants.of_pattern(pattern).unwrap_or_default();
+            grants.set_schema(pattern, known | named.privileges);
+        }
+        Level::Table(name) => {
+            let known = grants.on_table(&name.schema, &name.table);
+            grants.set_table(&name.schema, &name.table, known | named.privileges);
+        }
+    }
+}
+
+/// Whether there was something to take: on everything that does not matter.
+fn take(grants: &mut Grants, named: &Named, level: &Level, takes_all: bool) -> bool {
+    match level {
+        // As MySQL does: what was granted on databases and tables goes, too.
+        Level::Everything if takes_all => *grants = Grants::default(),
+        Level::Everything => {
+            grants.global = grants.global - named.privileges;
+            grants.dynamic = grants.dynamic.without(named.dynamic);
+            grants.dynamic_grantable = grants.dynamic_grantable.without(named.dynamic);
+        }
+        Level::Schema(pattern) => {
+            let known = grants.of_pattern(pattern).unwrap_or_default();
+            grants.set_schema(pattern, known - named.privileges);
+            return has_what_is_taken(known, named.privileges, takes_all);
+        }
+        Level::Table(name) => {
+            let known = grants.on_table(&name.schema, &name.table);
+            grants.set_table(&name.schema, &name.table, known - named.privileges);
+            return has_what_is_taken(known, named.privileges, takes_all);
+        }
+    }
+    true
+}
+
+/// ALL takes what there is; what is named has to be there.
+fn has_what_is_taken(known: Privileges, taken: Privileges, takes_all: bool) -> bool {
+    if takes_all { known.has_any(taken) } else { known.has(taken) }
+}
+
+/// Error 1142 unless the session may see what is granted to accounts: that takes SELECT on `mysql.user`.
+pub(crate) fn ensure_may_see_accounts(session: &Session) -> Result<(), SqlError> {
+    let access = Access { schema: "mysql".into(), table: "user".into(), want: Want::All(Privileges::SELECT) };
+    ensure(session, &[access])
+}
+
+/// Name of an account as GRANT writes it.
+pub(crate) fn grantee(account: &Account) -> String {
+    format!("{}@{}", quoted(&account.user), quoted(&account.host))
+}

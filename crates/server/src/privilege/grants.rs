@@ -1,0 +1,214 @@
+//! What one account has been granted: on everything, on databases, on tables.
+//!
+//! On disk: u32 global static privileges, u64 dynamic ones, u64 those of them with GRANT OPTION; u32 number
+//! of databases, each a name and u32 privileges; u32 number of tables, each a schema, a name and u32
+//! privileges. Integers are little-endian; a name is u16 bytes and its text.
+
+use std::cmp::Reverse;
+
+use super::dynamic::DynamicSet;
+use super::set::Privileges;
+use crate::like::like_exact;
+
+/// Most databases and tables of an account's grants.
+const TARGETS_MAX: usize = 10_000;
+
+/// Grants of an account.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grants {
+    /// Static privileges on everything.
+    pub(crate) global: Privileges,
+    /// Dynamic privileges.
+    pub(crate) dynamic: DynamicSet,
+    /// Those of them that the account may grant.
+    pub(crate) dynamic_grantable: DynamicSet,
+    /// Name patterns of databases, the most specific first, and what is granted on them.
+    schemas: Vec<(String, Privileges)>,
+    /// Schema, table, and what is granted on it, in order of the names.
+    tables: Vec<(String, String, Privileges)>,
+}
+
+impl Grants {
+    /// Everything, with GRANT OPTION.
+    pub(crate) fn everything() -> Self {
+        let global = Privileges::ALL | Privileges::GRANT_OPTION;
+        let all = DynamicSet::ALL;
+        Grants { global, dynamic: all, dynamic_grantable: all, ..Grants::default() }
+    }
+
+    /// What every account could do before there were privileges.
+    pub(crate) fn before_privileges() -> Self {
+        let global = Privileges::OF_SCHEMA | Privileges::SHOW_DATABASES;
+        Grants { global, ..Grants::default() }
+    }
+
+    /// Privileges on the databases that the pattern fits which fits `schema` most closely.
+    pub(crate) fn on_schema(&self, schema: &str) -> Privileges {
+        let found = self.schemas.iter().find(|(pattern, _)| like_exact(pattern, schema));
+        found.map_or(Privileges::NONE, |&(_, set)| set)
+    }
+
+    /// Privileges on this very table.
+    pub(crate) fn on_table(&self, schema: &str, table: &str) -> Privileges {
+        let found = self.tables.binary_search_by(|(s, t, _)| (&**s, &**t).cmp(&(schema, table)));
+        found.map_or(Privileges::NONE, |at| self.tables[at].2)
+    }
+
+    /// Whether something is granted on a table of `schema`.
+    pub(crate) fn has_table_in(&self, schema: &str) -> bool {
+        self.tables.iter().any(|(s, _, _)| s == schema)
+    }
+
+    /// Whether an account may have been granted as much as this.
+    pub(crate) fn is_within_limit(&self) -> bool {
+        self.schemas.len() + self.tables.len() <= TARGETS_MAX
+    }
+
+    /// Privileges granted with this very pattern.
+    pub(crate) fn of_pattern(&self, pattern: &str) -> Option<Privileges> {
+        self.schemas.iter().find(|(known, _)| known == pattern).map(|&(_, set)| set)
+    }
+
+    /// All patterns of databases, the most specific first.
+    pub(crate) fn schemas(&self) -> &[(String, Privileges)] {
+        &self.schemas
+    }
+
+    /// All tables, in order of their names.
+    pub(crate) fn tables(&self) -> &[(String, String, Privileges)] {
+        &self.tables
+    }
+
+    /// Sets the privileges of a pattern; without any it is forgotten.
+    pub(crate) fn set_schema(&mut self, pattern: &str, set: Privileges) {
+        self.schemas.retain(|(known, _)| known != pattern);
+        if !set.is_empty() {
+            self.schemas.push((pattern.to_owned(), set));
+            self.schemas.sort_by_cached_key(|(pattern, _)| {
+                let first_wildcard = pattern.find(['%', '_']).unwrap_or(usize::MAX);
+                (Reverse(first_wildcard), pattern.matches('%').count(), pattern.clone())
+            });
+        }
+    }
+
+    /// Sets the privileges of a table; without any it is forgotten.
+    pub(crate) fn set_table(&mut self, schema: &str, table: &str, set: Privileges) {
+        let found = self.tables.binary_search_by(|(s, t, _)| (&**s, &**t).cmp(&(schema, table)));
+        match (found, set.is_empty()) {
+            (Ok(at), true) => drop(self.tables.remove(at)),
+            (Ok(at), false) => self.tables[at].2 = set,
+            (Err(_), true) => {}
+            (Err(at), false) => self.tables.insert(at, (schema.to_owned(), table.to_owned(), set)),
+        }
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        bytes.extend(self.global.to_bits().to_le_bytes());
+        bytes.extend(self.dynamic.to_bits().to_le_bytes());
+        bytes.extend(self.dynamic_grantable.to_bits().to_le_bytes());
+        let name = |bytes: &mut Vec<u8>, text: &str| {
+            bytes.extend((text.len() as u16).to_le_bytes());
+            bytes.extend(text.as_bytes());
+        };
+        bytes.extend((self.schemas.len() as u32).to_le_bytes());
+        for (pattern, set) in &self.schemas {
+            name(&mut bytes, pattern);
+            bytes.extend(set.to_bits().to_le_bytes());
+        }
+        bytes.extend((self.tables.len() as u32).to_le_bytes());
+        for (schema, table, set) in &self.tables {
+            name(&mut bytes, schema);
+            name(&mut bytes, table);
+            bytes.extend(set.to_bits().to_le_bytes());
+        }
+        bytes
+    }
+
+    /// `None` if the bytes are not what [`Grants::encode`] makes.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut rest = bytes;
+        let global = take_set(&mut rest)?;
+        let dynamic = DynamicSet::from_bits(u64::from_le_bytes(take(&mut rest)?))?;
+        let dynamic_grantable = DynamicSet::from_bits(u64::from_le_bytes(take(&mut rest)?))?;
+        let mut grants = Grants { global, dynamic, dynamic_grantable, ..Grants::default() };
+        for _ in 0..u32::from_le_bytes(take(&mut rest)?) {
+            grants.schemas.push((take_name(&mut rest)?, take_set(&mut rest)?));
+        }
+        for _ in 0..u32::from_le_bytes(take(&mut rest)?) {
+            let (schema, table) = (take_name(&mut rest)?, take_name(&mut rest)?);
+            grants.tables.push((schema, table, take_set(&mut rest)?));
+        }
+        rest.is_empty().then_some(grants)
+    }
+}
+
+fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (head, tail) = rest.split_first_chunk::<N>()?;
+    *rest = tail;
+    Some(*head)
+}
+
+fn take_set(rest: &mut &[u8]) -> Option<Privileges> {
+    Privileges::from_bits(u32::from_le_bytes(take(rest)?))
+}
+
+fn take_name(rest: &mut &[u8]) -> Option<String> {
+    let length = usize::from(u16::from_le_bytes(take(rest)?));
+    let (name, tail) = rest.split_at_checked(length)?;
+    *rest = tail;
+    String::from_utf8(name.to_vec()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grants_survive_being_stored() {
+        let mut grants = Grants::everything();
+        grants.set_schema("app\\_%", Privileges::SELECT);
+        grants.set_schema("app", Privileges::OF_SCHEMA | Privileges::GRANT_OPTION);
+        grants.set_table("b", "u", Privileges::INSERT);
+        grants.set_table("b", "t", Privileges::SELECT | Privileges::UPDATE);
+        let bytes = grants.encode();
+        assert_eq!(Grants::decode(&bytes), Some(grants));
+        for cut in 0..bytes.len() {
+            assert_eq!(Grants::decode(&bytes[..cut]), None, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn the_most_specific_pattern_counts_alone() {
+        let mut grants = Grants::default();
+        grants.set_schema("%", Privileges::DROP);
+        grants.set_schema("a%", Privileges::SELECT);
+        grants.set_schema("a\\_b", Privileges::INSERT);
+        grants.set_schema("a_c", Privileges::UPDATE);
+        assert_eq!(grants.on_schema("a_b"), Privileges::INSERT);
+        assert_eq!(grants.on_schema("axb"), Privileges::SELECT);
+        assert_eq!(grants.on_schema("axc"), Privileges::UPDATE);
+        assert_eq!(grants.on_schema("A_b"), Privileges::DROP, "names of databases differ by case");
+        grants.set_schema("%", Privileges::NONE);
+        assert_eq!(grants.on_schema("b"), Privileges::NONE);
+    }
+
+    #[test]
+    fn a_table_without_privileges_is_forgotten() {
+        let mut grants = Grants::default();
+        grants.set_table("d", "t", Privileges::SELECT);
+        assert!(grants.has_table_in("d") && !grants.has_table_in("e"));
+        grants.set_table("d", "t", Privileges::NONE);
+        assert_eq!(grants, Grants::default());
+    }
+
+    #[test]
+    fn the_number_of_databases_and_tables_is_bounded() {
+        let table = |n: usize| ("d".to_owned(), format!("t{n:05}"), Privileges::SELECT);
+        let mut grants = Grants { tables: (1..TARGETS_MAX).map(table).collect(), ..Grants::default() };
+        grants.set_schema("d", Privileges::SELECT);
+        assert!(grants.is_within_limit());
+        grants.set_schema("e", Privileges::SELECT);
+        assert!(!grants.is_within_limit());
+    }
+}

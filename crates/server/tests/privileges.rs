@@ -1,0 +1,13 @@
+//! Runs every script of `tests/privileges` against a server of its own and compares with the recorded
+//! answers: who may run which statement.
+
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+testkit::script_tests!("privileges", testkit::runner::run_file;
+    grant_statements,
+    on_databases,
+    on_everything,
+    on_tables,
+    revoked,
+    show_privileges,
+);
