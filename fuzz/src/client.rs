@@ -135,7 +135,7 @@ impl Answer {
 pub(crate) fn converse(server: &Arc<Server>, script: &Script, patience: Duration) -> Answer {
     let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
     let shared = Arc::clone(server);
-    let serve = move || connection::serve(&shared, Stream::Unix(theirs));
+    let serve = move || connection::serve(&shared, Stream::from(theirs));
     let thread = thread::Builder::new().stack_size(connection::STACK_BYTES).spawn(serve).expect("a thread");
     // The server may hang up before it has read everything.
     let sender = ours.try_clone().expect("a second handle");

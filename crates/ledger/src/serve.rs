@@ -96,7 +96,7 @@ pub(crate) fn connect(server: &Arc<Server>, watch: Watch) -> Result<UnixStream, 
                 }
                 Watch::Nothing => {}
             }
-            connection::serve(&server, Stream::Unix(ours));
+            connection::serve(&server, Stream::from(ours));
         })
         .map_err(|e| format!("cannot start a thread: {e}"))?;
     Ok(theirs)

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard, RwLock};
+use sql::ast::TlsRequirement;
 use wire::auth::{AuthPlugin, Credential, StandInKey, StandIns};
 
 use crate::error_map::{self, SqlError};
@@ -26,6 +27,8 @@ pub struct Account {
     pub locked: bool,
     /// What it may do.
     pub grants: Arc<Grants>,
+    /// How its clients have to connect; never `Specified`.
+    pub requires: TlsRequirement,
 }
 
 /// What a statement does to one account.
@@ -188,6 +191,7 @@ impl Accounts {
                 credential: Credential::empty(AuthPlugin::CachingSha2),
                 locked: false,
                 grants: Arc::new(Grants::everything()),
+                requires: TlsRequirement::None,
             };
             store.change(&[AccountStep::Put(root.clone())])?;
             accounts.push(root);
@@ -318,6 +322,7 @@ mod tests {
             credential: Credential::empty(AuthPlugin::Native),
             locked: false,
             grants: Arc::default(),
+            requires: TlsRequirement::None,
         }
     }
 

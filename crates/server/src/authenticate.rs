@@ -3,18 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use sql::ast::TlsRequirement;
 use wire::auth::{Exchange, Step};
 use wire::change_user::ChangeUser;
 use wire::greeting::Greeting;
-use wire::handshake::{HandshakeResponse, attributes};
+use wire::handshake::{HandshakeResponse, asks_for_tls, attributes};
 use wire::{Capabilities, reply};
 
-use crate::account::{Account, access_denied, account_locked};
+use crate::account::{Account, Peer, access_denied, account_locked};
 use crate::client_io::{ClientIo, ReadError};
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::failed_logins;
 use crate::session::{Level, Session};
+use crate::status::bump;
 use crate::sysvars::SetValue;
+use crate::tls::TlsSession;
 
 /// Why a client was not let in.
 #[derive(Debug)]
@@ -88,11 +91,15 @@ pub fn handshake(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal
     .write(&mut io.out);
     io.send().map_err(|_| Refusal::Lost)?;
     io.read_packet()?;
+    if offered.has(Capabilities::SSL) && asks_for_tls(io.reader.packet()) {
+        begin_tls(session, io)?;
+    }
     let response = HandshakeResponse::parse(io.reader.packet()).map_err(|e| protocol_error(&e))?;
     if response.capabilities.changes_packets_beyond(offered) {
         return Err(error_map::HANDSHAKE_ERROR.bare().into());
     }
     session.capabilities = response.capabilities & offered;
+    ensure_transport(session, io)?;
     let claim = Claim {
         user: text(response.user),
         auth_plugin: response.auth_plugin.map(<[u8]>::to_vec),
@@ -102,6 +109,44 @@ pub fn handshake(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal
         attributes: attribute_list(response.attributes),
     };
     admit(session, io, claim)
+}
+
+/// The client has asked for TLS: its answer to the greeting comes through it.
+#[cold]
+fn begin_tls(session: &Session, io: &mut ClientIo) -> Result<(), Refusal> {
+    let Some(config) = session.server.tls.load_full() else { return Err(Refusal::Lost) };
+    bump(&session.server.status.tls_accepts, 1);
+    // An error packet would be no part of TLS.
+    io.begin_tls(&config).map_err(|_| Refusal::Lost)?;
+    bump(&session.server.status.tls_finished_accepts, 1);
+    io.read_packet()?;
+    Ok(())
+}
+
+/// Error 3159 for a client whose packets others may read, if that is not allowed.
+fn ensure_transport(session: &Session, io: &ClientIo) -> Result<(), SqlError> {
+    let is_required = || session.server.variables.read().named("require_secure_transport").as_bool();
+    if session.peer == Peer::Local || io.stream().tls().is_some() || !is_required() {
+        return Ok(());
+    }
+    Err(error_map::SECURE_TRANSPORT_REQUIRED.bare())
+}
+
+/// Error 1045 for a client whose connection is not as its account requires.
+fn ensure_required(
+    account: &Account,
+    claim: &Claim,
+    session: &Session,
+    io: &ClientIo,
+) -> Result<(), SqlError> {
+    let tls = io.stream().tls();
+    let is_met = match account.requires {
+        TlsRequirement::None | TlsRequirement::Specified => true,
+        TlsRequirement::Ssl => tls.is_some(),
+        TlsRequirement::X509 => tls.is_some_and(TlsSession::has_certificate),
+    };
+    let used_password = !claim.auth_response.is_empty();
+    if is_met { Ok(()) } else { Err(access_denied(&claim.user, session.peer, used_password)) }
 }
 
 /// COM_CHANGE_USER: a new session on the same connection. After an error the connection must be closed.
@@ -163,7 +208,8 @@ fn enter(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), R
 fn prove(session: &Session, io: &mut ClientIo, claim: &Claim) -> Result<Arc<Account>, Refusal> {
     let server = &session.server;
     let login = server.accounts.login(&claim.user, session.peer);
-    let mut exchange = Exchange::new(login.tested(), &session.nonce, session.peer.is_loopback());
+    let is_private = session.peer.is_loopback() || io.stream().tls().is_some();
+    let mut exchange = Exchange::new(login.tested(), &session.nonce, is_private);
     let mut step = exchange.start(claim.auth_plugin.as_deref(), &claim.auth_response, &mut io.out);
     while step == Step::Read {
         io.send().map_err(|_| Refusal::Lost)?;
@@ -174,6 +220,7 @@ fn prove(session: &Session, io: &mut ClientIo, claim: &Claim) -> Result<Arc<Acco
     let (Step::Accepted(hash), Some(account)) = (step, login.account()) else {
         return Err(access_denied(&claim.user, session.peer, exchange.used_password()).into());
     };
+    ensure_required(account, claim, session, io)?;
     if account.locked {
         return Err(account_locked(&claim.user, session.peer).into());
     }
@@ -203,7 +250,8 @@ fn take_collation(session: &mut Session, id: Option<u16>) {
 
 fn offered_capabilities(session: &Session) -> Capabilities {
     let local_infile = session.server.variables.read().named("local_infile").as_bool();
-    Capabilities::OFFERED.with(Capabilities::LOCAL_FILES, local_infile)
+    let has_tls = session.server.tls.load().is_some();
+    Capabilities::OFFERED.with(Capabilities::LOCAL_FILES, local_infile).with(Capabilities::SSL, has_tls)
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use base::sync::interrupt;
+use rustls::ServerConfig;
 use wire::{OutBuffer, PacketReader};
 
 use crate::answer::Answer;
@@ -99,6 +100,17 @@ impl ClientIo {
     /// this time.
     pub fn begin_handshake(&mut self, timeout: Duration) {
         self.deadline = Instant::now() + timeout;
+    }
+
+    /// Begins TLS, which may take as long as the handshake. What the client has sent behind its wish is the
+    /// first part of it.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    #[cold]
+    pub(crate) fn begin_tls(&mut self, config: &Arc<ServerConfig>) -> io::Result<()> {
+        let early = self.reader.take_early();
+        self.stream.begin_tls(config, &early, self.deadline)
     }
 
     /// Receives a packet of a handshake. The packet is [`PacketReader::packet`], and what is written next

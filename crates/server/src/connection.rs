@@ -152,6 +152,9 @@ fn establish(session: &mut Session, io: &mut ClientIo) -> bool {
             session.process.set_idle_limit(idle_timeout(session));
             session.process.end();
             count_handshake(session, false);
+            if io.stream().tls().is_some() {
+                session.server.drop_thread_cache();
+            }
             io.send().is_ok()
         }
         Err(Refusal::Lost) => {
@@ -353,7 +356,7 @@ mod tests {
         let engine = Engine::open(config).unwrap();
         let server = Server::new(*options, engine, Box::new(MemoryStore), ServerLog::to_stderr()).unwrap();
         let (ours, theirs) = UnixStream::pair().unwrap();
-        let stream = Arc::new(Stream::Unix(ours));
+        let stream = Arc::new(Stream::from(ours));
         let process = server.processes.add("localhost".to_owned(), Arc::clone(&stream));
         let counters = server.status.connection();
         let io = ClientIo::new(stream, Arc::clone(&counters), 1024);

@@ -18,14 +18,14 @@ use crate::engine_accounts::EngineAccounts;
 use crate::listener::Listeners;
 use crate::options::Options;
 use crate::redo_log;
-use crate::server::{HeapBytes, Server};
+use crate::server::{Allocator, Server};
 use crate::server_log::ServerLog;
 
-/// Runs a server until SIGTERM or SIGINT ends it cleanly. `heap_bytes` asks the process's allocator.
+/// Runs a server until SIGTERM or SIGINT ends it cleanly. `allocator` is the process's.
 ///
 /// # Errors
 /// One line saying why the server could not start or go on.
-pub fn run(options: Options, heap_bytes: HeapBytes) -> Result<(), String> {
+pub fn run(options: Options, allocator: Allocator) -> Result<(), String> {
     seed_hashes(&options)?;
     let engine = open_engine(&options)?;
     let log = open_log(&options)?;
@@ -36,7 +36,8 @@ pub fn run(options: Options, heap_bytes: HeapBytes) -> Result<(), String> {
     let (stop, _hold) = watch_signals().map_err(|e| format!("cannot watch signals: {e}"))?;
     let server = Server::new(options, Arc::clone(&engine), Box::new(EngineAccounts(engine)), log)
         .map_err(|e| e.to_string())?;
-    server.set_heap_bytes(heap_bytes);
+    server.set_allocator(allocator);
+    server.offer_tls()?;
     let listeners = Listeners::bind(&server)?;
     let pid_file = PidFile::write(Path::new(server.variables.read().named("pid_file").as_text()))?;
     announce(&server, &listeners);

@@ -9,6 +9,7 @@
 //! | `P` | the plugin's name |
 //! | `C` | the stored credential, as the plugin keeps it |
 //! | `L` | nothing: the account is locked |
+//! | `T` | `ssl` or `x509`: how clients have to connect |
 //! | `G` | the grants, see `privilege::grants` |
 //!
 //! Format 1, which is read only: `1`, `locked` or `open`, the plugin's name, separated by line feeds, and the
@@ -21,6 +22,8 @@ use std::sync::Arc;
 
 use engine::Engine;
 use wire::auth::{AuthPlugin, Credential, StandInKey};
+
+use sql::ast::TlsRequirement;
 
 use crate::account::{Account, AccountStep, AccountStore, new_stand_in_key};
 use crate::engine_error;
@@ -102,6 +105,11 @@ fn encode(account: &Account) -> Vec<u8> {
     if account.locked {
         field(b'L', b"");
     }
+    match account.requires {
+        TlsRequirement::Ssl => field(b'T', b"ssl"),
+        TlsRequirement::X509 => field(b'T', b"x509"),
+        TlsRequirement::None | TlsRequirement::Specified => {}
+    }
     field(b'G', &account.grants.encode());
     bytes
 }
@@ -115,6 +123,7 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
         _ => return None,
     }
     let (mut plugin, mut stored, mut locked, mut grants) = (None, None, false, Grants::default());
+    let mut requires = TlsRequirement::None;
     while let Some((tag, after)) = rest.split_first() {
         let (length, after) = after.split_first_chunk()?;
         let (value, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
@@ -123,12 +132,15 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
             b'P' => plugin = Some(AuthPlugin::from_name(value)?),
             b'C' => stored = Some(value),
             b'L' => locked = true,
+            b'T' if value == b"ssl" => requires = TlsRequirement::Ssl,
+            b'T' if value == b"x509" => requires = TlsRequirement::X509,
             b'G' => grants = Grants::decode(value)?,
             _ => return None,
         }
     }
     let credential = Credential::from_stored(plugin?, stored?).ok()?;
-    Some(Account { user: user.to_owned(), host: host.to_owned(), credential, locked, grants: grants.into() })
+    let (user, host, grants) = (user.to_owned(), host.to_owned(), Arc::new(grants));
+    Some(Account { user, host, credential, locked, grants, requires })
 }
 
 fn decode_old((user, host): (&str, &str), rest: &[u8]) -> Option<Account> {
@@ -137,7 +149,8 @@ fn decode_old((user, host): (&str, &str), rest: &[u8]) -> Option<Account> {
     let plugin = AuthPlugin::from_name(fields.next()?)?;
     let credential = Credential::from_stored(plugin, fields.next()?).ok()?;
     let grants = if user == "root" { Grants::everything() } else { Grants::before_privileges() };
-    Some(Account { user: user.to_owned(), host: host.to_owned(), credential, locked, grants: grants.into() })
+    let (user, host, grants) = (user.to_owned(), host.to_owned(), Arc::new(grants));
+    Some(Account { user, host, credential, locked, grants, requires: TlsRequirement::None })
 }
 
 #[cold]
@@ -181,6 +194,7 @@ mod tests {
                 credential: Credential::from_password(plugin, password).unwrap(),
                 locked: text.is_empty(),
                 grants: Arc::new(if text.is_empty() { Grants::default() } else { Grants::everything() }),
+                requires: if text.is_empty() { TlsRequirement::None } else { TlsRequirement::X509 },
             };
             let name = object_name(&account.user, &account.host);
             assert_eq!(decode(&name, &encode(&account)), Some(account));

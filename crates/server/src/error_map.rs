@@ -389,6 +389,7 @@ errors! {
     ACCOUNT_HAS_BEEN_LOCKED = 3118, b"HY000", "Access denied for user '%-.48s'@'%-.64s'. Account is locked.";
     SQL_MODES_APART = 3135, b"HY000", "'NO_ZERO_DATE', 'NO_ZERO_IN_DATE' and 'ERROR_FOR_DIVISION_BY_ZERO' sql modes should be used with strict mode. They will be merged with strict mode in a future release.";
     INVALID_JSON_TEXT = 3140, b"22032", "Invalid JSON text: \"%s\" at position %d in value for column '%-.200s'.";
+    SECURE_TRANSPORT_REQUIRED = 3159, b"HY000", "Connections using insecure transport are prohibited while --require_secure_transport=ON.";
     USER_DOES_NOT_EXIST = 3162, b"HY000", "Authorization ID %s does not exist.";
     USER_ALREADY_EXISTS = 3163, b"HY000", "Authorization ID %s already exists.";
     KILLED_SESSION = 3169, b"HY000", "Session was killed";

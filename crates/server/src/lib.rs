@@ -68,6 +68,7 @@ pub mod status;
 pub mod stream;
 pub mod sysvars;
 pub mod table_locks;
+mod tls;
 pub mod transaction;
 mod undo_settings;
 mod user_locks;

@@ -137,10 +137,10 @@ impl Listeners {
     /// Accepts all clients that have connected.
     fn accept_all(&self, server: &Arc<Server>) -> io::Result<()> {
         for listener in &self.tcp {
-            accept_ready(server, || Ok(Stream::Tcp(listener.accept()?.0)))?;
+            accept_ready(server, || Ok(listener.accept()?.0.into()))?;
         }
         match &self.unix {
-            Some((listener, _)) => accept_ready(server, || Ok(Stream::Unix(listener.accept()?.0))),
+            Some((listener, _)) => accept_ready(server, || Ok(listener.accept()?.0.into())),
             None => Ok(()),
         }
     }

@@ -6,7 +6,8 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use server::options::{Invocation, Options};
-use tikv_jemalloc_ctl::{epoch, stats};
+use server::server::Allocator;
+use tikv_jemalloc_ctl::{Access as _, AsName as _, epoch, stats};
 use tikv_jemallocator::Jemalloc;
 
 #[global_allocator]
@@ -18,6 +19,15 @@ fn heap_bytes() -> Option<u64> {
     stats::allocated::read().ok().map(|bytes| bytes as u64)
 }
 
+/// Turns the thread's cache off, which empties it, and on again.
+fn drop_thread_cache() {
+    let enabled = b"thread.tcache.enabled\0".name();
+    for on in [false, true] {
+        // An allocator without caches has nothing to give back.
+        let _ = enabled.write(on);
+    }
+}
+
 fn main() -> ExitCode {
     base::sync::critical::install_abort_hook();
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -27,7 +37,7 @@ fn main() -> ExitCode {
         Ok(Invocation::Serve(options)) => *options,
         Err(error) => return fail(&error.0),
     };
-    match server::daemon::run(options, heap_bytes) {
+    match server::daemon::run(options, Allocator { heap_bytes, drop_thread_cache }) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error),
     }

@@ -68,6 +68,8 @@ pub struct Options {
     pub variables: Variables,
     /// Options that a `loose-` prefix made harmless: warnings for the log.
     pub warnings: Vec<String>,
+    /// Whether clients may ask for TLS (`--skip-ssl`).
+    pub offers_tls: bool,
 }
 
 impl Options {
@@ -92,7 +94,8 @@ impl Options {
             }
         }
         settings.extend(command_line);
-        let mut options = Options { variables: Variables::defaults(), warnings: Vec::new() };
+        let mut options =
+            Options { variables: Variables::defaults(), warnings: Vec::new(), offers_tls: true };
         for setting in &settings {
             options.take(setting)?;
         }
@@ -123,7 +126,9 @@ impl Options {
                 return Err(OptionError::new(message));
             }
             // What MySQL's start scripts pass, and this server does anyway.
-            "console" | "daemonize" | "mysql_native_password" | "skip_log_bin" | "skip_ssl" => {}
+            "console" | "daemonize" | "mysql_native_password" | "skip_log_bin" => {}
+            "ssl" => self.offers_tls = value.is_none_or(|value| parse_switch(value) == Some(true)),
+            "skip_ssl" | "disable_ssl" => self.offers_tls = false,
             _ => return self.take_variable(&name, setting, loose),
         }
         Ok(())

@@ -192,7 +192,7 @@ mod tests {
 
     fn knock(server: &Arc<Server>, now: Instant) -> (Option<Place>, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        (Place::enter_at(server, &Arc::new(Stream::Unix(ours)), now), theirs)
+        (Place::enter_at(server, &Arc::new(Stream::from(ours)), now), theirs)
     }
 
     #[test]

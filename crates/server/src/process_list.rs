@@ -13,6 +13,7 @@ use wire::Command;
 
 use crate::activity::Activity;
 use crate::stream::Stream;
+use crate::tls::TlsSession;
 
 /// What KILL asks a session to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -202,6 +203,11 @@ impl Process {
     /// The user, once known.
     pub fn set_user(&self, user: &str) {
         user.clone_into(&mut self.client.lock().user);
+    }
+
+    /// What the connection is encrypted with.
+    pub(crate) fn tls(&self) -> Option<&TlsSession> {
+        self.stream.tls()
     }
 
     /// The default database.

@@ -3,9 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use arc_swap::ArcSwapOption;
 use base::memory::ServerAccount;
 use engine::Engine;
 use parking_lot::{Mutex, RwLock};
+use rustls::ServerConfig;
 use types::CollationId;
 use types::collation::Collation;
 use wire::auth::{KeyError, RsaKey};
@@ -26,11 +28,18 @@ use crate::redo_log;
 use crate::server_log::ServerLog;
 use crate::status::Status;
 use crate::sysvars::{VarValue, Variables};
+use crate::tls;
 use crate::undo_settings;
 use crate::user_locks::UserLocks;
 
-/// Returns the bytes that the process's allocator has given out; `None` if it cannot tell.
-pub type HeapBytes = fn() -> Option<u64>;
+/// What the process's allocator can be asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Allocator {
+    /// Returns the bytes that it has given out; `None` if it cannot tell.
+    pub heap_bytes: fn() -> Option<u64>,
+    /// Gives back what it keeps of the memory that the calling thread has freed.
+    pub drop_thread_cache: fn(),
+}
 
 /// The server's shared state.
 #[derive(Debug)]
@@ -65,11 +74,13 @@ pub struct Server {
     pub status: Status,
     /// Log.
     pub log: ServerLog,
+    /// What TLS is offered with.
+    pub(crate) tls: ArcSwapOption<ServerConfig>,
     rsa_key: OnceLock<RsaKey>,
     /// Held while the key is generated, so that it is generated once.
     rsa_key_making: Mutex<()>,
     stopping: AtomicBool,
-    heap_bytes: OnceLock<HeapBytes>,
+    allocator: OnceLock<Allocator>,
 }
 
 impl Server {
@@ -109,10 +120,11 @@ impl Server {
             memory,
             status: Status::default(),
             log,
+            tls: ArcSwapOption::empty(),
             rsa_key: OnceLock::new(),
             rsa_key_making: Mutex::new(()),
             stopping: AtomicBool::new(false),
-            heap_bytes: OnceLock::new(),
+            allocator: OnceLock::new(),
         }))
     }
 
@@ -129,15 +141,43 @@ impl Server {
         Ok(self.rsa_key.get_or_init(|| key))
     }
 
+    /// Offers TLS from now on, if the options ask for it and it can be had.
+    ///
+    /// # Errors
+    /// What an option names is of no use. One line.
+    pub fn offer_tls(&self) -> Result<(), String> {
+        if !self.options.offers_tls {
+            return Ok(());
+        }
+        let offered = tls::configure(&self.options.variables, &self.options.datadir(), &self.log)?;
+        if let Some(offered) = offered {
+            let mut variables = self.variables.write();
+            for (name, file) in offered.files {
+                variables.put_named(name, VarValue::Text(file.into()));
+            }
+            self.tls.store(Some(offered.config));
+        }
+        Ok(())
+    }
+
     /// Says how to ask the allocator of this process. Only the first call counts.
-    pub fn set_heap_bytes(&self, heap_bytes: HeapBytes) {
-        self.heap_bytes.get_or_init(|| heap_bytes);
+    pub fn set_allocator(&self, allocator: Allocator) {
+        self.allocator.get_or_init(|| allocator);
     }
 
     /// Returns the bytes that the process's allocator has given out; `None` in a process whose allocator does
     /// not count.
     pub fn heap_bytes(&self) -> Option<u64> {
-        self.heap_bytes.get().and_then(|ask| ask())
+        self.allocator.get().and_then(|allocator| (allocator.heap_bytes)())
+    }
+
+    /// Gives back what the allocator keeps for the calling thread: after work that the thread does once, and
+    /// that takes memory of many sizes.
+    #[cold]
+    pub fn drop_thread_cache(&self) {
+        if let Some(allocator) = self.allocator.get() {
+            (allocator.drop_thread_cache)();
+        }
     }
 
     /// Whether the server is on its way out.

@@ -253,6 +253,10 @@ pub struct Status {
     pub refused_at_limit: AtomicU64,
     /// Logins delayed after failed ones.
     pub login_delays: AtomicU64,
+    /// Clients that asked for TLS.
+    pub tls_accepts: AtomicU64,
+    /// Those of them whose handshake succeeded.
+    pub tls_finished_accepts: AtomicU64,
     /// Prepared statements in all sessions.
     pub prepared_statements: AtomicU64,
     /// Statements slower than `long_query_time`.
@@ -271,6 +275,8 @@ impl Default for Status {
             max_used_connections: AtomicU64::new(0),
             refused_at_limit: AtomicU64::new(0),
             login_delays: AtomicU64::new(0),
+            tls_accepts: AtomicU64::new(0),
+            tls_finished_accepts: AtomicU64::new(0),
             prepared_statements: AtomicU64::new(0),
             slow_queries: AtomicU64::new(0),
             counted: Mutex::default(),
@@ -326,6 +332,8 @@ impl Status {
             ("Ratchet_killed_statements", self.get(Hot::KilledStatements)),
             (ROWS_EXAMINED, self.get(Hot::RowsExamined)),
             ("Slow_queries", get(&self.slow_queries)),
+            ("Ssl_accepts", get(&self.tls_accepts)),
+            ("Ssl_finished_accepts", get(&self.tls_finished_accepts)),
             ("Threads_cached", 0),
             ("Threads_connected", get(&self.threads_connected)),
             ("Threads_created", get(&self.connections)),

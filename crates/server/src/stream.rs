@@ -4,61 +4,111 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
+use rustls::ServerConfig;
 
 use crate::account::Peer;
+use crate::tls::TlsSession;
 
 /// A connected socket. Reading and writing need no exclusive access, so that KILL can close it from outside.
+/// Once the client has asked for TLS, what is read and written is encrypted on the way.
 #[derive(Debug)]
-pub enum Stream {
-    /// TCP.
+pub struct Stream {
+    socket: Socket,
+    tls: OnceLock<Box<TlsSession>>,
+}
+
+#[derive(Debug)]
+enum Socket {
     Tcp(TcpStream),
-    /// Unix socket.
     Unix(UnixStream),
+}
+
+impl From<TcpStream> for Stream {
+    fn from(socket: TcpStream) -> Self {
+        Stream { socket: Socket::Tcp(socket), tls: OnceLock::new() }
+    }
+}
+
+impl From<UnixStream> for Stream {
+    fn from(socket: UnixStream) -> Self {
+        Stream { socket: Socket::Unix(socket), tls: OnceLock::new() }
+    }
 }
 
 impl Stream {
     /// Where the client is, and its host and port as SHOW PROCESSLIST shows them.
     pub fn peer(&self) -> io::Result<(Peer, String)> {
-        match self {
-            Stream::Tcp(socket) => {
+        match &self.socket {
+            Socket::Tcp(socket) => {
                 let address = socket.peer_addr()?;
                 let peer = Peer::Remote(address.ip());
                 Ok((peer, format!("{}:{}", peer.host(), address.port())))
             }
-            Stream::Unix(_) => Ok((Peer::Local, "localhost".to_owned())),
+            Socket::Unix(_) => Ok((Peer::Local, "localhost".to_owned())),
         }
     }
 
     /// Small packets leave at once.
     pub fn set_no_delay(&self) -> io::Result<()> {
-        match self {
-            Stream::Tcp(socket) => socket.set_nodelay(true),
-            Stream::Unix(_) => Ok(()),
+        match &self.socket {
+            Socket::Tcp(socket) => socket.set_nodelay(true),
+            Socket::Unix(_) => Ok(()),
         }
+    }
+
+    /// Begins TLS, until `deadline` at the latest. `early`: what the client has sent of it already.
+    ///
+    /// # Errors
+    /// The client speaks no TLS that `config` takes, is gone, or was too slow (`TimedOut`). The connection is
+    /// lost then.
+    #[cold]
+    pub(crate) fn begin_tls(
+        &self,
+        config: &Arc<ServerConfig>,
+        early: &[u8],
+        deadline: Instant,
+    ) -> io::Result<()> {
+        let session = TlsSession::accept(self, config, early, deadline)?;
+        self.tls.set(Box::new(session)).map_err(|_| io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// The TLS session, if there is one.
+    pub(crate) fn tls(&self) -> Option<&TlsSession> {
+        self.tls.get().map(|session| &**session)
+    }
+
+    /// The socket itself: what is read and written is not encrypted. Reads return `WouldBlock` if nothing has
+    /// arrived, unless they may `wait`.
+    pub(crate) fn raw(&self, wait: bool) -> RawSocket<'_> {
+        RawSocket { stream: self, wait }
     }
 
     /// How long a write may wait without any byte being taken; then it fails with `WouldBlock`. Costs a write
     /// nothing that does not wait.
     pub fn set_write_timeout(&self, seconds: u64) -> io::Result<()> {
         let timeout = Some(Duration::from_secs(seconds.max(1)));
-        match self {
-            Stream::Tcp(socket) => socket.set_write_timeout(timeout),
-            Stream::Unix(socket) => socket.set_write_timeout(timeout),
+        match &self.socket {
+            Socket::Tcp(socket) => socket.set_write_timeout(timeout),
+            Socket::Unix(socket) => socket.set_write_timeout(timeout),
         }
     }
 
     /// Reads what has arrived; `WouldBlock` if that is nothing.
     pub fn read_arrived(&self, buf: &mut [u8]) -> io::Result<usize> {
-        let (read, _) = rustix::net::recv(self, buf, RecvFlags::DONTWAIT)?;
-        Ok(read)
+        match self.tls.get() {
+            None => self.raw(false).read(buf),
+            Some(session) => session.read(self.raw(false), buf),
+        }
     }
 
     /// Waits until something can be read, or the client is gone; false if that takes longer than `timeout`.
+    /// For after a read that would have waited.
     pub fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
         let deadline = Instant::now() + timeout;
         loop {
@@ -72,7 +122,7 @@ impl Stream {
         }
     }
 
-    /// Sends `bytes` if there is room for them in the socket; does not wait.
+    /// Sends `bytes` as they are if there is room for them in the socket; does not wait.
     pub fn send_without_waiting(&self, bytes: &[u8]) -> io::Result<usize> {
         Ok(rustix::net::send(self, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)?)
     }
@@ -86,25 +136,28 @@ impl Stream {
 
     /// Ends the connection under whoever reads or writes it. A socket that is gone already is no error.
     pub fn shut_down(&self) {
-        let _ = match self {
-            Stream::Tcp(socket) => socket.shutdown(Shutdown::Both),
-            Stream::Unix(socket) => socket.shutdown(Shutdown::Both),
+        let _ = match &self.socket {
+            Socket::Tcp(socket) => socket.shutdown(Shutdown::Both),
+            Socket::Unix(socket) => socket.shutdown(Shutdown::Both),
         };
     }
 
     /// Lets whoever waits for the client read its end; what is written still goes out.
     pub fn shut_down_read(&self) {
-        let _ = match self {
-            Stream::Tcp(socket) => socket.shutdown(Shutdown::Read),
-            Stream::Unix(socket) => socket.shutdown(Shutdown::Read),
+        let _ = match &self.socket {
+            Socket::Tcp(socket) => socket.shutdown(Shutdown::Read),
+            Socket::Unix(socket) => socket.shutdown(Shutdown::Read),
         };
     }
 
     /// Tells the client that nothing more comes; what was written is still delivered.
     pub fn shut_down_write(&self) {
-        let _ = match self {
-            Stream::Tcp(socket) => socket.shutdown(Shutdown::Write),
-            Stream::Unix(socket) => socket.shutdown(Shutdown::Write),
+        if let Some(session) = self.tls.get() {
+            session.say_goodbye(self.raw(false));
+        }
+        let _ = match &self.socket {
+            Socket::Tcp(socket) => socket.shutdown(Shutdown::Write),
+            Socket::Unix(socket) => socket.shutdown(Shutdown::Write),
         };
     }
 }
@@ -112,9 +165,9 @@ impl Stream {
 impl AsFd for Stream {
     #[inline]
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Stream::Tcp(socket) => socket.as_fd(),
-            Stream::Unix(socket) => socket.as_fd(),
+        match &self.socket {
+            Socket::Tcp(socket) => socket.as_fd(),
+            Socket::Unix(socket) => socket.as_fd(),
         }
     }
 }
@@ -123,14 +176,46 @@ impl AsFd for Stream {
 impl Read for &Stream {
     #[inline]
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        Ok(rustix::io::read(self, buf)?)
+        match self.tls.get() {
+            None => Ok(rustix::io::read(*self, buf)?),
+            Some(session) => session.read(self.raw(true), buf),
+        }
     }
 }
 
 impl Write for &Stream {
     #[inline]
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        Ok(rustix::net::send(self, buf, SendFlags::NOSIGNAL)?)
+        match self.tls.get() {
+            None => Ok(rustix::net::send(*self, buf, SendFlags::NOSIGNAL)?),
+            Some(session) => session.write(self.raw(true), buf),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A socket without what encrypts it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawSocket<'a> {
+    stream: &'a Stream,
+    wait: bool,
+}
+
+impl Read for RawSocket<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let flags = if self.wait { RecvFlags::empty() } else { RecvFlags::DONTWAIT };
+        let (read, _) = rustix::net::recv(self.stream, buf, flags)?;
+        Ok(read)
+    }
+}
+
+impl Write for RawSocket<'_> {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        let flags = if self.wait { SendFlags::NOSIGNAL } else { SendFlags::NOSIGNAL | SendFlags::DONTWAIT };
+        Ok(rustix::net::send(self.stream, buf, flags)?)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -61,11 +61,11 @@ fn operation(statement: &UserStatement<'_>) -> &'static str {
 }
 
 fn refuse_unsupported(statement: &UserStatement<'_>) -> Result<(), SqlError> {
-    let asks_tls = !matches!(statement.require, None | Some(TlsRequirement::None));
+    let asks_tls = statement.require == Some(TlsRequirement::Specified);
     let what = if statement.role {
         "roles"
     } else if asks_tls {
-        "REQUIRE"
+        "REQUIRE SUBJECT, ISSUER or CIPHER"
     } else if statement.password_expire {
         "PASSWORD EXPIRE"
     } else if statement.default_role {
@@ -111,6 +111,7 @@ fn build(
         credential: Credential::empty(AuthPlugin::CachingSha2),
         locked: false,
         grants: Arc::default(),
+        requires: TlsRequirement::None,
     });
     let plugin = match spec.plugin {
         None => account.credential.plugin(),
@@ -127,6 +128,7 @@ fn build(
         }
         Secret::Random => return Err(error_map::NOT_SUPPORTED_YET.with(&[&"RANDOM PASSWORD"])),
     };
+    account.requires = statement.require.unwrap_or(account.requires);
     account.locked = statement.lock.unwrap_or(account.locked);
     Ok(account)
 }

@@ -44,7 +44,7 @@ fn connect(server: &Arc<Server>) -> Result<Client, String> {
     let (ours, theirs) = UnixStream::pair().map_err(|e| e.to_string())?;
     let server = Arc::clone(server);
     let builder = thread::Builder::new().stack_size(connection::STACK_BYTES);
-    builder.spawn(move || connection::serve(&server, Stream::Unix(ours))).map_err(|e| e.to_string())?;
+    builder.spawn(move || connection::serve(&server, Stream::from(ours))).map_err(|e| e.to_string())?;
     Client::login(theirs)
 }
 

@@ -55,7 +55,8 @@ fn assert_private(folder: &Path) -> usize {
             if path.is_dir() {
                 return assert_private(&path);
             }
-            assert_eq!(mode(&path), 0o640, "{}", path.display());
+            let is_key = path.to_string_lossy().ends_with("-key.pem");
+            assert_eq!(mode(&path), if is_key { 0o600 } else { 0o640 }, "{}", path.display());
             1
         })
         .sum()
@@ -84,7 +85,10 @@ fn files_have_their_modes_under_every_umask() {
         conn.query_drop("UPDATE d.t SET c = REPEAT('y', 900)").unwrap();
         let data = folder.path().join("data");
         let files = assert_private(&data);
-        assert!(files >= 5, "{files} files: FORMAT, the lock, data.pages, page copies, redo, undo");
+        assert!(
+            files >= 11,
+            "{files} files: FORMAT, the lock, data.pages, page copies, redo, undo, certificates"
+        );
         for name in ["pid", "log"] {
             assert_eq!(mode(&folder.path().join(name)), 0o640, "{name}");
         }

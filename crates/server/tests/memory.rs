@@ -120,7 +120,7 @@ impl Client {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let server = Arc::clone(server);
         let builder = std::thread::Builder::new().stack_size(connection::STACK_BYTES);
-        let thread = builder.spawn(move || connection::serve(&server, Stream::Unix(ours))).unwrap();
+        let thread = builder.spawn(move || connection::serve(&server, Stream::from(ours))).unwrap();
         let mut client = Client { socket: theirs, thread: Some(thread) };
         client.read().unwrap();
         // PROTOCOL_41, TRANSACTIONS, SECURE_CONNECTION, PLUGIN_AUTH and the usual ones.

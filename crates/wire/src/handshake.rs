@@ -44,7 +44,7 @@ impl<'a> HandshakeResponse<'a> {
         }
         let high = d.u16("capability flags")?;
         let capabilities = Capabilities(low.0 | u32::from(high) << 16);
-        if capabilities.has(Capabilities::SSL) && packet.len() <= SSL_REQUEST_BYTES {
+        if asks_for_tls(packet) {
             return Err(Error::TlsNotOffered);
         }
         let max_packet = d.u32("max packet size")?;
@@ -69,6 +69,13 @@ impl<'a> HandshakeResponse<'a> {
             attributes,
         })
     }
+}
+
+/// Whether `packet`, in place of an answer to the greeting, asks for TLS: an answer follows in it.
+pub fn asks_for_tls(packet: &[u8]) -> bool {
+    let flags = packet.first_chunk().map_or(0, |flags| u32::from_le_bytes(*flags));
+    let wanted = Capabilities(Capabilities::PROTOCOL_41.0 | Capabilities::SSL.0);
+    packet.len() <= SSL_REQUEST_BYTES && Capabilities(flags).has(wanted)
 }
 
 fn auth_response<'a>(d: &mut Decoder<'a>, capabilities: Capabilities) -> Result<&'a [u8], Error> {

@@ -125,6 +125,14 @@ impl PacketReader {
         self.end = (self.end + n).min(self.buffer.len());
     }
 
+    /// Takes what was received behind the current packet, which is gone then, too: it is no packet.
+    #[cold]
+    pub fn take_early(&mut self) -> Vec<u8> {
+        let early = self.buffer.get(self.start..self.end).unwrap_or_default().to_vec();
+        (self.start, self.end, self.body) = (0, 0, Body::None);
+        early
+    }
+
     /// Moves to the next packet. False: bytes are missing, receive more and call again.
     ///
     /// # Errors

@@ -15,8 +15,9 @@ fn credential(plugin: AuthPlugin, password: &str) -> Credential {
 fn accounts(plugins: &[AuthPlugin]) -> Accounts {
     let accounts = Accounts::open(Box::new(MemoryStore)).unwrap();
     let put = |user: String, host: &str, credential: &Credential, locked: bool| {
-        let credential = credential.clone();
-        let account = Account { user, host: host.to_owned(), credential, locked, grants: Arc::default() };
+        let (credential, requires) = (credential.clone(), sql::ast::TlsRequirement::None);
+        let account =
+            Account { user, host: host.to_owned(), credential, locked, grants: Arc::default(), requires };
         accounts.put(account).unwrap();
     };
     put("root".to_owned(), "localhost", &credential(plugins[0], "secret"), false);

@@ -15,6 +15,7 @@ use crate::process_list::ProcessInfo;
 use crate::redo_log;
 use crate::session::Session;
 use crate::status::{Hot, ROWS_EXAMINED};
+use crate::tls::cipher_list;
 
 /// Characters of a statement in SHOW PROCESSLIST without FULL.
 const SHORT_INFO_CHARS: usize = 100;
@@ -61,11 +62,23 @@ fn counters(session: &Session, scope: VarScope) -> Table {
     {
         *value = session.counters.of(Hot::RowsExamined).load(Ordering::Relaxed);
     }
+    let mut counters: Vec<_> = counters.into_iter().map(|(name, value)| (name, value.to_string())).collect();
+    counters.extend(tls_status(session));
     counters.sort_unstable_by_key(|&(name, _)| name.to_ascii_lowercase());
     for (name, value) in counters {
-        table.push(vec![Cell::text(name), Cell::Text(value.to_string())]);
+        table.push(vec![Cell::text(name), Cell::Text(value)]);
     }
     table
+}
+
+/// What the connection is encrypted with, and what it could be.
+fn tls_status(session: &Session) -> [(&'static str, String); 3] {
+    let tls = session.process.tls();
+    let cipher = tls.map_or_else(String::new, |tls| tls.cipher().to_owned());
+    let version = tls.map_or("", |tls| tls.version()).to_owned();
+    let offered = session.server.tls.load();
+    let all = offered.as_deref().filter(|_| tls.is_some()).map_or_else(String::new, cipher_list);
+    [("Ssl_cipher", cipher), ("Ssl_cipher_list", all), ("Ssl_version", version)]
 }
 
 fn conditions<'a>(conditions: impl Iterator<Item = &'a Condition>) -> Table {

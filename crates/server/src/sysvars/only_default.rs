@@ -1,7 +1,7 @@
 //! Variables of which every other value would promise what is not done.
 
 /// Their names, in order. Any value but the default is refused, by SET (1231) and as an option.
-const ONLY_DEFAULT: [&str; 14] = [
+const ONLY_DEFAULT: [&str; 13] = [
     "auto_increment_increment",
     "auto_increment_offset",
     "default_table_encryption",
@@ -13,7 +13,6 @@ const ONLY_DEFAULT: [&str; 14] = [
     "offline_mode",
     "profiling",
     "read_only",
-    "require_secure_transport",
     "slow_query_log",
     "super_read_only",
 ];
