@@ -130,7 +130,21 @@ impl ClientIo {
     /// [`ClientIo::read_packet`].
     #[inline]
     pub fn read_command(&mut self) -> Result<(), ReadError> {
-        let mut has_received = false;
+        if self.reader.is_drained() {
+            receive_some(&self.stream, &mut self.reader, &self.counters)?;
+            if !self.reader.advance_to_only() {
+                self.find_command(true)?;
+            }
+        } else {
+            self.find_command(false)?;
+        }
+        self.out.begin_answer(self.reader.next_sequence());
+        Ok(())
+    }
+
+    /// Moves to a command that was received, after one receive at most. `has_received`: that has been.
+    #[inline(never)]
+    fn find_command(&mut self, mut has_received: bool) -> Result<(), ReadError> {
         while !self.reader.advance().map_err(ReadError::Malformed)? {
             if has_received {
                 return Err(ReadError::Incomplete);
@@ -138,7 +152,6 @@ impl ClientIo {
             receive_some(&self.stream, &mut self.reader, &self.counters)?;
             has_received = true;
         }
-        self.out.begin_answer(self.reader.next_sequence());
         Ok(())
     }
 

@@ -414,6 +414,7 @@ errors! {
     DEPRECATED_UTF8MB3_COLLATION = 3778, b"HY000", "'%s' is a collation of the deprecated character set UTF8MB3. Please consider using UTF8MB4 with an appropriate collation instead.";
     CHECK_CONSTRAINT_VIOLATED = 3819, b"HY000", "Check constraint '%-.192s' is violated.";
     CANNOT_CONVERT_STRING = 3854, b"HY000", "Cannot convert string '%-.64s' from %s to %s";
+    SSL_LIBRARY_ERROR = 3888, b"HY000", "Failed to set up SSL because of the following SSL library error: %s";
     UNREGISTERED_DYNAMIC_PRIVILEGE = 3929, b"HY000", "Dynamic privilege '%s' is not registered with the server.";
     CONSTRAINT_NOT_FOUND = 3940, b"HY000", "Constraint '%s' does not exist.";
     VALUES_WITHOUT_COLUMNS = 3942, b"HY000", "Each row of a VALUES clause must have at least one column, unless when used as source in an INSERT statement.";

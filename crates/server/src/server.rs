@@ -160,6 +160,16 @@ impl Server {
         Ok(())
     }
 
+    /// Reads the certificates again, for connections to come (ALTER INSTANCE RELOAD TLS).
+    ///
+    /// # Errors
+    /// One is of no use; what was offered before still is. One line.
+    pub(crate) fn reload_tls(&self) -> Result<(), String> {
+        let offered = tls::load(&self.options.variables, &self.options.datadir())?;
+        self.tls.store(Some(offered.config));
+        Ok(())
+    }
+
     /// Says how to ask the allocator of this process. Only the first call counts.
     pub fn set_allocator(&self, allocator: Allocator) {
         self.allocator.get_or_init(|| allocator);

@@ -11,6 +11,7 @@ use wire::OkPacket;
 use crate::answer::Answer;
 use crate::commands;
 use crate::constant::{Inputs, evaluate};
+use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::privilege::{self, DynamicSet, Privileges, ensure_one_of};
 use crate::process_list::Kill;
@@ -77,6 +78,7 @@ pub fn run(
         _ if ddl::is_definition(statement) => return run_definition(session, statement, inputs, answer),
         Statement::Call(call) => return Err(ddl::program::unknown_procedure(session, &call.procedure)),
         Statement::Shutdown => shut_down(session)?,
+        Statement::ReloadTls(gives_up) => reload_tls(session, gives_up)?,
         _ => return Err(not_yet(name_of(statement))),
     }
     answer.plain_ok(session);
@@ -164,6 +166,21 @@ fn shut_down(session: &mut Session) -> Result<(), SqlError> {
     ensure_one_of(session, Privileges::SHUTDOWN, DynamicSet::default(), "SHUTDOWN")?;
     session.ends_server = true;
     session.process.kill_self(Kill::Connection);
+    Ok(())
+}
+
+/// ALTER INSTANCE RELOAD TLS. `gives_up`: after an error, which is a warning then, TLS is not offered.
+#[cold]
+fn reload_tls(session: &mut Session, gives_up: bool) -> Result<(), SqlError> {
+    ensure_one_of(session, Privileges::NONE, DynamicSet::CONNECTION_ADMIN, "CONNECTION_ADMIN")?;
+    transaction::commit_implicitly(session)?;
+    let Err(line) = session.server.reload_tls() else { return Ok(()) };
+    let error = error_map::SSL_LIBRARY_ERROR.with(&[&line]);
+    if !gives_up {
+        return Err(error);
+    }
+    session.server.tls.store(None);
+    session.warn(Severity::Warning, error);
     Ok(())
 }
 

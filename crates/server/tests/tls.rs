@@ -259,6 +259,29 @@ fn tls_is_offered_as_the_options_say() {
 }
 
 #[test]
+fn certificates_are_read_again() {
+    let server = TestServer::start(&[]);
+    let root = |sql: &str| stock(&server, "root", &["--skip-ssl"], sql);
+    let authority = format!("--ssl-ca={}", datadir(&server).join("ca.pem").display());
+    let trusts = || stock(&server, "root", &[&authority], "SELECT 1").status.success();
+    assert!(trusts());
+    let other = TestServer::start(&[]);
+    for name in ["server-cert.pem", "server-key.pem"] {
+        std::fs::copy(datadir(&other).join(name), datadir(&server).join(name)).unwrap();
+    }
+    assert!(trusts(), "files that changed are not read by themselves");
+    said(&root("ALTER INSTANCE RELOAD TLS"));
+    assert!(!trusts(), "the new certificate is of another authority");
+    std::fs::write(datadir(&server).join("server-cert.pem"), "nothing").unwrap();
+    assert!(complaint(&root("ALTER INSTANCE RELOAD TLS")).contains("3888"));
+    assert_eq!(said(&stock(&server, "root", &["--ssl"], "SELECT 1")), "1\n", "what was offered still is");
+    said(&root("CREATE USER u"));
+    assert!(complaint(&stock(&server, "u", &[], "ALTER INSTANCE RELOAD TLS")).contains("1227"));
+    said(&root("ALTER INSTANCE RELOAD TLS FOR CHANNEL mysql_main NO ROLLBACK ON ERROR"));
+    assert_eq!(said(&stock(&server, "root", &[], "SHOW STATUS LIKE 'Ssl_version'")), "Ssl_version\t\n");
+}
+
+#[test]
 fn what_is_no_tls_ends_its_connection_and_nothing_else() {
     let server = TestServer::start(&["--connect-timeout=2"]);
     let (mut good, _) = TlsClient::connect(&server, "root", false);

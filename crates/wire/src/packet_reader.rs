@@ -125,6 +125,33 @@ impl PacketReader {
         self.end = (self.end + n).min(self.buffer.len());
     }
 
+    /// Whether the packet read last was a short one, and nothing was received behind it: the next packet
+    /// begins with the next receive.
+    #[inline]
+    pub fn is_drained(&self) -> bool {
+        self.start == self.end && matches!(self.body, Body::None | Body::Here { .. })
+    }
+
+    /// Moves to the packet that was received, if it is whole and all that was: so nearly every command comes.
+    /// False: nothing has happened, and [`advance`](Self::advance) knows more. For after the first receive
+    /// since [`is_drained`](Self::is_drained).
+    #[inline]
+    pub fn advance_to_only(&mut self) -> bool {
+        let received = self.buffer.get(..self.end).unwrap_or_default();
+        let Some((header, body)) = received.split_first_chunk::<HEADER_BYTES>() else {
+            return false;
+        };
+        let whole = body.len() as u32 | u32::from(self.sequence) << 24;
+        if u32::from_le_bytes(*header) != whole || body.len() > self.limit || self.end > BUFFER_BYTES {
+            return false;
+        }
+        self.sequence = self.sequence.wrapping_add(1);
+        self.after_long = false;
+        self.body = Body::Here { start: HEADER_BYTES, end: self.end };
+        self.start = self.end;
+        true
+    }
+
     /// Takes what was received behind the current packet, which is gone then, too: it is no packet.
     #[cold]
     pub fn take_early(&mut self) -> Vec<u8> {

@@ -21,6 +21,10 @@ use crate::sysvars::Variables;
 
 pub(crate) use session::TlsSession;
 
+/// The variables that name files, and what the files are called otherwise.
+const FILES: [(&str, &str); 3] =
+    [("ssl_ca", certificates::CA), ("ssl_cert", certificates::SERVER), ("ssl_key", certificates::SERVER_KEY)];
+
 /// What TLS is offered with.
 #[derive(Debug)]
 pub(crate) struct Offered {
@@ -39,31 +43,19 @@ pub(crate) fn configure(
     datadir: &Path,
     log: &ServerLog,
 ) -> Result<Option<Offered>, String> {
-    let path = |name: &'static str| {
-        let text = variables.named(name).as_text();
-        (!text.is_empty()).then(|| datadir.join(text))
-    };
-    let named = ["ssl_ca", "ssl_cert", "ssl_key"].map(path);
-    let versions = versions(variables.named("tls_version").as_text())?;
-    if versions.is_empty() {
+    if versions(variables)?.is_empty() {
         return Ok(None);
     }
-    if named.iter().any(Option::is_some) {
-        let [authority, certificate, key] = named;
-        let certificate = certificate.unwrap_or_else(|| datadir.join(certificates::SERVER));
-        let key = key.unwrap_or_else(|| datadir.join(certificates::SERVER_KEY));
-        let config = build(&versions, authority.as_deref(), &certificate, &key)?;
-        return Ok(Some(Offered { config, files: Vec::new() }));
-    }
-    if variables.named("auto_generate_certs").as_bool() {
+    if !names_files(variables) && variables.named("auto_generate_certs").as_bool() {
         match certificates::generate(datadir) {
             Ok(true) => log.note("certificates for TLS are made"),
             Ok(false) => {}
             Err(error) => log.warning(&format!("certificates for TLS cannot be made: {error}")),
         }
     }
-    match of_datadir(&versions, datadir) {
+    match load(variables, datadir) {
         Ok(offered) => Ok(Some(offered)),
+        Err(error) if names_files(variables) => Err(error),
         Err(error) => {
             log.warning(&format!("TLS is not offered: {error}"));
             Ok(None)
@@ -71,18 +63,32 @@ pub(crate) fn configure(
     }
 }
 
-/// With the certificates in the data directory.
-fn of_datadir(versions: &[&'static SupportedProtocolVersion], datadir: &Path) -> Result<Offered, String> {
-    let authority = Some(datadir.join(certificates::CA)).filter(|path| path.exists());
-    let (certificate, key) = (datadir.join(certificates::SERVER), datadir.join(certificates::SERVER_KEY));
-    let config = build(versions, authority.as_deref(), &certificate, &key)?;
-    let mut files = vec![("ssl_cert", certificates::SERVER), ("ssl_key", certificates::SERVER_KEY)];
-    files.extend(authority.map(|_| ("ssl_ca", certificates::CA)));
-    Ok(Offered { config, files: files.into_iter().map(|(name, file)| (name, file.to_owned())).collect() })
+/// Whether an option says where certificates are; else they are in the data directory.
+fn names_files(variables: &Variables) -> bool {
+    FILES.iter().any(|&(name, _)| !variables.named(name).as_text().is_empty())
+}
+
+/// Reads the certificates.
+///
+/// # Errors
+/// One is of no use. One line.
+pub(crate) fn load(variables: &Variables, datadir: &Path) -> Result<Offered, String> {
+    let is_named = names_files(variables);
+    let [authority, certificate, key] = FILES.map(|(name, usual)| {
+        let text = variables.named(name).as_text();
+        datadir.join(if text.is_empty() { usual } else { text })
+    });
+    let has_authority =
+        if is_named { !variables.named("ssl_ca").as_text().is_empty() } else { authority.exists() };
+    let authority = Some(authority).filter(|_| has_authority);
+    let config = build(&versions(variables)?, authority.as_deref(), &certificate, &key)?;
+    let found = FILES.into_iter().filter(|&(name, _)| !is_named && (name != "ssl_ca" || has_authority));
+    Ok(Offered { config, files: found.map(|(name, usual)| (name, usual.to_owned())).collect() })
 }
 
 /// The protocol versions that `tls_version` lists.
-fn versions(list: &str) -> Result<Vec<&'static SupportedProtocolVersion>, String> {
+fn versions(variables: &Variables) -> Result<Vec<&'static SupportedProtocolVersion>, String> {
+    let list = variables.named("tls_version").as_text();
     let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
     names
         .map(|name| match name.to_ascii_uppercase().as_str() {

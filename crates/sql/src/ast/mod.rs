@@ -134,6 +134,8 @@ pub enum Statement<'a> {
     Call(&'a Call<'a>),
     /// SHUTDOWN.
     Shutdown,
+    /// ALTER INSTANCE RELOAD TLS; NO ROLLBACK ON ERROR is the flag.
+    ReloadTls(bool),
     /// A statement that MySQL has and this grammar only recognises by its first words.
     Unsupported(Unsupported),
 }

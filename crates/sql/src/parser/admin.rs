@@ -102,6 +102,23 @@ impl<'a> Parser<'a, '_> {
         Ok(Statement::Maintain(self.alloc(Maintain { kind, tables, options, histogram })))
     }
 
+    /// ALTER INSTANCE, at INSTANCE: RELOAD TLS for the server's own clients.
+    pub(super) fn alter_instance(&mut self) -> Result<Statement<'a>> {
+        self.bump();
+        if !self.eat_kw2(Kw::RELOAD, Kw::TLS) {
+            return self.unsupported("ALTER INSTANCE");
+        }
+        if self.eat_kw2(Kw::FOR, Kw::CHANNEL) && self.name()? != "mysql_main" {
+            return self.unsupported("ALTER INSTANCE for a channel");
+        }
+        let keeps_errors = self.eat_kw2(Kw::NO, Kw::ROLLBACK);
+        if keeps_errors {
+            self.expect_kw(Kw::ON)?;
+            self.expect_kw(Kw::ERROR)?;
+        }
+        Ok(Statement::ReloadTls(keeps_errors))
+    }
+
     /// LOCK TABLES, LOCK INSTANCE, at LOCK.
     pub(super) fn lock(&mut self) -> Result<Statement<'a>> {
         self.bump();

@@ -205,7 +205,7 @@ impl<'a> Parser<'a, '_> {
             Kw::TABLESPACE | Kw::UNDO => self.unsupported("ALTER TABLESPACE"),
             Kw::LOGFILE => self.unsupported("ALTER LOGFILE GROUP"),
             Kw::RESOURCE => self.unsupported("ALTER RESOURCE GROUP"),
-            Kw::INSTANCE => self.unsupported("ALTER INSTANCE"),
+            Kw::INSTANCE => self.alter_instance(),
             _ => self.program_statement([
                 "ALTER VIEW",
                 "ALTER TRIGGER",

@@ -125,7 +125,8 @@ impl<'a> Gather<'_, 'a> {
             | Statement::Revoke(_)
             | Statement::Kill(_)
             | Statement::Call(_)
-            | Statement::Shutdown => {}
+            | Statement::Shutdown
+            | Statement::ReloadTls(_) => {}
             // Refused whoever asks for them.
             Statement::Unsupported(_) => {}
         }
