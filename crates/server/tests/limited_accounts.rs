@@ -102,3 +102,34 @@ fn connections_of_others_are_neither_seen_nor_ended() {
     again.query_drop(format!("KILL {roots}")).unwrap();
     assert!(root.query_drop("DO 1").is_err());
 }
+
+#[test]
+fn one_plan_serves_all_accounts() {
+    let (server, mut root) = start();
+    root.query_drop("GRANT SELECT ON d.* TO v").unwrap();
+    let mut users = [connect(&server, "u", None).unwrap(), connect(&server, "v", None).unwrap()];
+    let made = |root: &mut Conn| {
+        let row: (String, u64) =
+            root.query_first("SHOW GLOBAL STATUS LIKE 'Ratchet_plans_made'").unwrap().unwrap();
+        row.1
+    };
+    let by_text =
+        |conn: &mut Conn, a: i64| conn.query_first::<i64, _>(format!("SELECT b FROM d.t WHERE a = {a}"));
+    let prepared =
+        |conn: &mut Conn, a: i64| conn.exec_first::<i64, _, _>("SELECT b FROM d.t WHERE a = ?", (a,));
+    // Made for who may do everything, then once more with what it wants.
+    assert_eq!(by_text(&mut root, 1).unwrap(), Some(10));
+    assert_eq!(prepared(&mut root, 1).unwrap(), Some(10));
+    for user in &mut users {
+        assert_eq!(by_text(user, 1).unwrap(), Some(10));
+        assert_eq!(prepared(user, 1).unwrap(), Some(10));
+    }
+    let known = made(&mut root);
+    for _ in 0..3 {
+        for conn in users.iter_mut().chain([&mut root]) {
+            assert_eq!(by_text(conn, 2).unwrap(), Some(20));
+            assert_eq!(prepared(conn, 2).unwrap(), Some(20));
+        }
+    }
+    assert_eq!(made(&mut root), known);
+}
