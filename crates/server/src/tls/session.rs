@@ -75,6 +75,8 @@ impl TlsSession {
     ///
     /// # Errors
     /// Those of the socket; `InvalidData` for what is no TLS, after which the connection is lost.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn read(&self, mut socket: RawSocket<'_>, buf: &mut [u8]) -> io::Result<usize> {
         let mut connection = self.connection.lock();
         loop {
@@ -95,6 +97,8 @@ impl TlsSession {
     ///
     /// # Errors
     /// Those of the socket; the connection is lost then.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn write(&self, mut socket: RawSocket<'_>, buf: &[u8]) -> io::Result<usize> {
         let mut connection = self.connection.lock();
         let written = connection.writer().write(buf)?;
