@@ -184,6 +184,11 @@ impl Program {
         matches!(self.body, Body::Query(_))
     }
 
+    /// Whether it is a query of constants, which [`Program::write_constants`] answers for most clients.
+    pub fn is_constant(&self) -> bool {
+        matches!(&self.body, Body::Query(program) if program.constant.is_some())
+    }
+
     /// Answers a query of constants, which needs neither session nor transaction: its column definitions and
     /// its one row, as [`Program::run`] would. False, with nothing written: run the program.
     #[inline]

@@ -39,6 +39,8 @@ pub struct Compiled {
     pub params: u16,
     /// Counter of its statements.
     pub com: Com,
+    /// It is a query of constants.
+    pub is_constant: bool,
     /// DO: nobody reads the row.
     pub is_do: bool,
     /// Milliseconds of its hint MAX_EXECUTION_TIME; 0: none.
@@ -217,6 +219,7 @@ pub fn compile(
                 let range_bytes_max = hot.range_optimizer_max_mem_size;
                 let lacks_key = hot.sql_safe_updates && program.plan().changes_without_key();
                 let compiled = Compiled {
+                    is_constant: program.is_constant(),
                     program,
                     made_at: catalog_version,
                     current_at: AtomicU64::new(catalog_version),

@@ -56,7 +56,7 @@ pub(super) fn run(
         warn(session, compiled, answer.binary)?;
     }
     let mark = answer.out.mark();
-    if write_constants(session, answer, compiled) {
+    if compiled.is_constant && write_constants(session, answer, compiled) {
         finish_rows(session, answer, compiled, 1, mark);
         return Ok(());
     }
