@@ -255,6 +255,15 @@ impl Socket<'_> {
 #[inline(never)]
 fn send(stream: &Stream, out: &mut OutBuffer, counters: &Counters) -> io::Result<()> {
     counters.add(Hot::BytesSent, out.pending().len() as u64);
+    if stream.tls().is_some() {
+        return send_encrypted(stream, out);
+    }
+    out.flush_to(&mut stream.plain())
+}
+
+#[cold]
+#[inline(never)]
+fn send_encrypted(stream: &Stream, out: &mut OutBuffer) -> io::Result<()> {
     out.flush_to(&mut &*stream)
 }
 

@@ -83,6 +83,12 @@ impl Stream {
         self.tls.get().map(|session| &**session)
     }
 
+    /// The socket of a connection without TLS.
+    #[inline]
+    pub(crate) fn plain(&self) -> PlainSocket<'_> {
+        PlainSocket(self)
+    }
+
     /// The socket itself: what is read and written is not encrypted. Reads return `WouldBlock` if nothing has
     /// arrived, unless they may `wait`.
     pub(crate) fn raw(&self, wait: bool) -> RawSocket<'_> {
@@ -187,9 +193,24 @@ impl Write for &Stream {
     #[inline]
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         match self.tls.get() {
-            None => Ok(rustix::net::send(*self, buf, SendFlags::NOSIGNAL)?),
+            None => self.plain().write(buf),
             Some(session) => session.write(self.raw(true), buf),
         }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What a connection without TLS is written to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlainSocket<'a>(&'a Stream);
+
+impl Write for PlainSocket<'_> {
+    #[inline]
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        Ok(rustix::net::send(self.0, buf, SendFlags::NOSIGNAL)?)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -91,7 +91,10 @@ proptest! {
         for body in &bodies {
             reader.begin_command();
             let mut may_be_alone = is_quick && reader.is_drained();
-            while !(may_be_alone && reader.advance_to_only()) && !reader.advance().unwrap() {
+            loop {
+                if may_be_alone && reader.advance_to_only() || reader.advance().unwrap() {
+                    break;
+                }
                 // Nothing has been received yet, or too little to be alone.
                 may_be_alone &= reader.is_drained();
                 let space = reader.space();
