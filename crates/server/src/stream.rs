@@ -213,6 +213,20 @@ impl Write for PlainSocket<'_> {
         Ok(rustix::net::send(self.0, buf, SendFlags::NOSIGNAL)?)
     }
 
+    /// Without making an `io::Error` of an interruption, as the one of the library does.
+    #[inline]
+    fn write_all(&mut self, mut buf: &[u8]) -> io::Result<()> {
+        while !buf.is_empty() {
+            match rustix::net::send(self.0, buf, SendFlags::NOSIGNAL) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(sent) => buf = buf.get(sent..).unwrap_or_default(),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Ok(())
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
