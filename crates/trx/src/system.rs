@@ -184,6 +184,8 @@ impl TrxSystem {
 
     pub(crate) fn end_log(&self, slot: &TrxSlot, log: &mut UndoLog, ending: Ending) {
         let Some(id) = log.id() else { return };
+        // Never before what its session has committed: undo of several transactions goes by the newest one.
+        let ending = if ending == Ending::Nothing { Ending::RolledBack(self.newest()) } else { ending };
         let number = ending.number();
         if log.needs_purge() && !log.mark().is_none() {
             self.enqueue(PurgeEntry {

@@ -90,3 +90,31 @@ fn a_truncated_table_loses_no_page() {
     drop((table, engine));
     assert_eq!(look_at(&disk).findings, []);
 }
+
+#[test]
+fn undo_outlives_its_session_though_the_last_transaction_changed_nothing() {
+    let (engine, _disk) = engine();
+    let table = filled(&engine, "t", 10);
+    let mut reader = engine.begin(BeginOptions::default());
+    let before = rows(&engine, &table, reader.view());
+    // That of the rows' insertion.
+    engine.purge_step(usize::MAX).unwrap();
+    let mut writer = engine.begin(BeginOptions::default());
+    update(&engine, &table, &mut writer, 3, &Wide::new(3, 33, "changed")).unwrap();
+    assert!(delete(&engine, &table, &mut writer, 5).unwrap());
+    engine.commit(&mut writer).unwrap();
+    // One of its own that only took locks.
+    writer.restart(BeginOptions::default());
+    assert!(!delete(&engine, &table, &mut writer, 99).unwrap());
+    assert!(writer.id().is_some());
+    engine.commit(&mut writer).unwrap();
+    drop(writer);
+    assert_eq!(engine.purge_step(usize::MAX).unwrap(), PurgeReport::default());
+    assert_eq!(rows(&engine, &table, reader.view()), before);
+    engine.commit(&mut reader).unwrap();
+    drop(reader);
+    let purged = engine.purge_step(usize::MAX).unwrap();
+    assert_eq!((purged.transactions, leftovers(&engine, &table)), (1, 0));
+    assert_eq!(engine.trx_system().undo().chunk_count(), 0);
+    engine.shutdown().unwrap();
+}
