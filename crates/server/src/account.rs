@@ -12,6 +12,7 @@ use wire::auth::{AuthPlugin, Credential, StandInKey, StandIns};
 use crate::error_map::{self, SqlError};
 use crate::like::like;
 use crate::login::{Login, Survey};
+use crate::password_age::PasswordAge;
 use crate::privilege::Grants;
 
 /// An account, named `'user'@'host'`.
@@ -29,6 +30,25 @@ pub struct Account {
     pub grants: Arc<Grants>,
     /// How its clients have to connect; never `Specified`.
     pub requires: TlsRequirement,
+    /// When its password was set and expires.
+    pub password_age: PasswordAge,
+}
+
+impl Account {
+    /// A new account, which may do nothing. Its password counts from now on.
+    pub(crate) fn new(user: String, host: String, credential: Credential) -> Self {
+        let mut password_age = PasswordAge::default();
+        password_age.renew();
+        Account {
+            user,
+            host,
+            credential,
+            locked: false,
+            grants: Arc::default(),
+            requires: TlsRequirement::None,
+            password_age,
+        }
+    }
 }
 
 /// What a statement does to one account.
@@ -185,13 +205,10 @@ impl Accounts {
     pub fn open(store: Box<dyn AccountStore>) -> Result<Self, SqlError> {
         let mut accounts = store.load()?;
         if accounts.is_empty() {
+            let credential = Credential::empty(AuthPlugin::CachingSha2);
             let root = Account {
-                user: "root".to_owned(),
-                host: "localhost".to_owned(),
-                credential: Credential::empty(AuthPlugin::CachingSha2),
-                locked: false,
                 grants: Arc::new(Grants::everything()),
-                requires: TlsRequirement::None,
+                ..Account::new("root".to_owned(), "localhost".to_owned(), credential)
             };
             store.change(&[AccountStep::Put(root.clone())])?;
             accounts.push(root);
@@ -316,14 +333,7 @@ mod tests {
     use super::*;
 
     fn account(user: &str, host: &str) -> Account {
-        Account {
-            user: user.to_owned(),
-            host: host.to_owned(),
-            credential: Credential::empty(AuthPlugin::Native),
-            locked: false,
-            grants: Arc::default(),
-            requires: TlsRequirement::None,
-        }
+        Account::new(user.to_owned(), host.to_owned(), Credential::empty(AuthPlugin::Native))
     }
 
     fn remote(address: &str) -> Peer {

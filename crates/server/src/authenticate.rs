@@ -194,14 +194,32 @@ fn enter(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), R
     session.user = claim.user;
     session.become_account(Some(account));
     session.set_memory_limits();
+    let is_expired = has_expired_password(session)?;
     session.attributes = claim.attributes;
     take_collation(session, claim.collation);
     if let Some(database) = claim.database {
         crate::run::use_database(session, &database)?;
     }
+    session.set_expired(is_expired);
     session.changes = crate::session::StateChanges::default();
     crate::commands::write_plain_ok(session, &mut io.out);
     Ok(())
+}
+
+/// Whether the session has to set another password first.
+///
+/// # Errors
+/// 1862: its client does not know how to, and is not let in (`disconnect_on_expired_password`).
+fn has_expired_password(session: &Session) -> Result<bool, SqlError> {
+    let variables = session.server.variables.read();
+    let default_days = variables.named("default_password_lifetime").as_u64();
+    let is_expired =
+        session.account.as_ref().is_some_and(|account| account.password_age.has_passed(default_days));
+    let can_handle = session.capabilities.has(Capabilities::EXPIRED_PASSWORDS);
+    if is_expired && !can_handle && variables.named("disconnect_on_expired_password").as_bool() {
+        return Err(error_map::MUST_CHANGE_PASSWORD_LOGIN.bare());
+    }
+    Ok(is_expired)
 }
 
 /// Exchanges packets until the client has proved to be its account.

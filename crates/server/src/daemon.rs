@@ -14,7 +14,9 @@ use signal_hook::low_level::pipe;
 use engine::{DataDirError, Engine, EngineConfig, ForceRecovery, ShutdownMode, StartLog};
 use env::RealDisk;
 
+use crate::account::Accounts;
 use crate::engine_accounts::EngineAccounts;
+use crate::initialize;
 use crate::listener::Listeners;
 use crate::options::Options;
 use crate::redo_log;
@@ -27,8 +29,16 @@ use crate::server_log::ServerLog;
 /// One line saying why the server could not start or go on.
 pub fn run(options: Options, allocator: Allocator) -> Result<(), String> {
     seed_hashes(&options)?;
+    if options.initialize.is_some() {
+        initialize::ensure_empty(&options.datadir())?;
+    }
     let engine = open_engine(&options)?;
     let log = open_log(&options)?;
+    if let Some(password) = options.initialize {
+        let accounts = Accounts::open(Box::new(EngineAccounts(Arc::clone(&engine))));
+        initialize::set_first_password(&accounts.map_err(|e| e.message)?, password, &log)?;
+        return engine.shut_down(ShutdownMode::Fast).map_err(|e| cannot_close(&e));
+    }
     for warning in &options.warnings {
         log.warning(warning);
     }
@@ -42,14 +52,15 @@ pub fn run(options: Options, allocator: Allocator) -> Result<(), String> {
     let pid_file = PidFile::write(Path::new(server.variables.read().named("pid_file").as_text()))?;
     announce(&server, &listeners);
     let served = listeners.run(&server, &stop).map_err(|e| format!("cannot wait for connections: {e}"));
-    let closed = server
-        .engine
-        .shut_down(shutdown_mode(&server))
-        .map_err(|e| format!("cannot close the data directory: {e}"));
+    let closed = server.engine.shut_down(shutdown_mode(&server)).map_err(|e| cannot_close(&e));
     drop(pid_file);
     closed?;
     server.log.note("shutdown complete");
     served
+}
+
+fn cannot_close(error: &engine::Error) -> String {
+    format!("cannot close the data directory: {error}")
 }
 
 /// Says in the log that a level of `innodb_force_recovery` is in force, and which one it acts as.

@@ -10,6 +10,7 @@
 //! | `C` | the stored credential, as the plugin keeps it |
 //! | `L` | nothing: the account is locked |
 //! | `T` | `ssl` or `x509`: how clients have to connect |
+//! | `E` | when the password was set and expires, see `password_age` |
 //! | `G` | the grants, see `privilege::grants` |
 //!
 //! Format 1, which is read only: `1`, `locked` or `open`, the plugin's name, separated by line feeds, and the
@@ -28,6 +29,7 @@ use sql::ast::TlsRequirement;
 use crate::account::{Account, AccountStep, AccountStore, new_stand_in_key};
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
+use crate::password_age::PasswordAge;
 use crate::privilege::Grants;
 
 const KIND: &str = "account";
@@ -110,6 +112,9 @@ fn encode(account: &Account) -> Vec<u8> {
         TlsRequirement::X509 => field(b'T', b"x509"),
         TlsRequirement::None | TlsRequirement::Specified => {}
     }
+    if account.password_age != PasswordAge::default() {
+        field(b'E', &account.password_age.encode());
+    }
     field(b'G', &account.grants.encode());
     bytes
 }
@@ -123,7 +128,7 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
         _ => return None,
     }
     let (mut plugin, mut stored, mut locked, mut grants) = (None, None, false, Grants::default());
-    let mut requires = TlsRequirement::None;
+    let (mut requires, mut password_age) = (TlsRequirement::None, PasswordAge::default());
     while let Some((tag, after)) = rest.split_first() {
         let (length, after) = after.split_first_chunk()?;
         let (value, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
@@ -134,13 +139,14 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
             b'L' => locked = true,
             b'T' if value == b"ssl" => requires = TlsRequirement::Ssl,
             b'T' if value == b"x509" => requires = TlsRequirement::X509,
+            b'E' => password_age = PasswordAge::decode(value)?,
             b'G' => grants = Grants::decode(value)?,
             _ => return None,
         }
     }
     let credential = Credential::from_stored(plugin?, stored?).ok()?;
     let (user, host, grants) = (user.to_owned(), host.to_owned(), Arc::new(grants));
-    Some(Account { user, host, credential, locked, grants, requires })
+    Some(Account { user, host, credential, locked, grants, requires, password_age })
 }
 
 fn decode_old((user, host): (&str, &str), rest: &[u8]) -> Option<Account> {
@@ -150,7 +156,8 @@ fn decode_old((user, host): (&str, &str), rest: &[u8]) -> Option<Account> {
     let credential = Credential::from_stored(plugin, fields.next()?).ok()?;
     let grants = if user == "root" { Grants::everything() } else { Grants::before_privileges() };
     let (user, host, grants) = (user.to_owned(), host.to_owned(), Arc::new(grants));
-    Some(Account { user, host, credential, locked, grants, requires: TlsRequirement::None })
+    let (requires, password_age) = (TlsRequirement::None, PasswordAge::default());
+    Some(Account { user, host, credential, locked, grants, requires, password_age })
 }
 
 #[cold]
@@ -165,6 +172,7 @@ mod tests {
     use wire::auth::Password;
 
     use super::*;
+    use crate::password_age::Lifetime;
 
     #[test]
     fn the_key_of_the_stand_ins_survives_a_restart() {
@@ -195,6 +203,11 @@ mod tests {
                 locked: text.is_empty(),
                 grants: Arc::new(if text.is_empty() { Grants::default() } else { Grants::everything() }),
                 requires: if text.is_empty() { TlsRequirement::None } else { TlsRequirement::X509 },
+                password_age: PasswordAge {
+                    set_at: 1_700_000_000,
+                    is_expired: text.is_empty(),
+                    lifetime: if text.is_empty() { Lifetime::Never } else { Lifetime::Days(90) },
+                },
             };
             let name = object_name(&account.user, &account.host);
             assert_eq!(decode(&name, &encode(&account)), Some(account));

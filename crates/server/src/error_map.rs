@@ -367,6 +367,7 @@ errors! {
     DUP_INDEX = 1831, b"HY000", "Duplicate index '%-.64s' defined on the table '%-.64s.%-.64s'. This is deprecated and will be disallowed in a future release.";
     ALTER_OPERATION_NOT_SUPPORTED = 1845, b"0A000", "%s is not supported for this operation. Try %s.";
     ALTER_OPERATION_NOT_SUPPORTED_REASON = 1846, b"0A000", "%s is not supported. Reason: %s. Try %s.";
+    MUST_CHANGE_PASSWORD_LOGIN = 1862, b"HY000", "Your password has expired. To log in you must change it using a client that supports expired passwords.";
     DISCARD_FK_CHECKS_RUNNING = 1870, b"HY000", "There is a foreign key check running on table '%-.192s'. Cannot discard the table.";
     SLAVE_RLI_INIT_REPOSITORY = 1872, b"HY000", "Replica failed to initialize relay log info structure from the repository";
     INNODB_READ_ONLY = 1874, b"HY000", "InnoDB is in read only mode.";

@@ -70,6 +70,17 @@ pub struct Options {
     pub warnings: Vec<String>,
     /// Whether clients may ask for TLS (`--skip-ssl`).
     pub offers_tls: bool,
+    /// A data directory is to be made, and nobody to be served.
+    pub initialize: Option<FirstPassword>,
+}
+
+/// The password that `root` gets in a new data directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirstPassword {
+    /// A random one that has to be changed at the first login (`--initialize`).
+    Random,
+    /// None (`--initialize-insecure`).
+    Empty,
 }
 
 impl Options {
@@ -94,8 +105,12 @@ impl Options {
             }
         }
         settings.extend(command_line);
-        let mut options =
-            Options { variables: Variables::defaults(), warnings: Vec::new(), offers_tls: true };
+        let mut options = Options {
+            variables: Variables::defaults(),
+            warnings: Vec::new(),
+            offers_tls: true,
+            initialize: None,
+        };
         for setting in &settings {
             options.take(setting)?;
         }
@@ -127,6 +142,8 @@ impl Options {
             }
             // What MySQL's start scripts pass, and this server does anyway.
             "console" | "daemonize" | "mysql_native_password" | "skip_log_bin" => {}
+            "initialize" => self.initialize = Some(FirstPassword::Random),
+            "initialize_insecure" => self.initialize = Some(FirstPassword::Empty),
             "ssl" => self.offers_tls = value.is_none_or(|value| parse_switch(value) == Some(true)),
             "skip_ssl" | "disable_ssl" => self.offers_tls = false,
             _ => return self.take_variable(&name, setting, loose),
@@ -293,6 +310,8 @@ pub fn help() -> String {
          Options (dashes and underscores are the same; [default]):\n  \
          --defaults-file=FILE  read groups [mysqld] and [ratchetd] of FILE; must come first\n  \
          --user=NAME           refuse to start as another user\n  \
+         --initialize          make a data directory, root with a random password (in the log), and end\n  \
+         --initialize-insecure make a data directory, root without a password, and end\n  \
          --help, --version\n",
         crate::version::VERSION
     );

@@ -374,6 +374,12 @@ impl Session {
         self.note_checks();
     }
 
+    /// Whether the session has to set another password before it may do anything else.
+    pub(crate) fn set_expired(&mut self, is_expired: bool) {
+        self.rights.set_expired(is_expired);
+        self.note_checks();
+    }
+
     /// Notes whether statements are checked, after a change of what that depends on.
     pub fn note_checks(&mut self) {
         self.is_checked = self.table_locks.is_some() || self.rights.is_limited();

@@ -1,6 +1,8 @@
 //! CREATE, ALTER, DROP and RENAME USER, SET PASSWORD.
 
-use sql::ast::{self, DropUser, Secret, SetPassword, TlsRequirement, UserSpec, UserStatement};
+use sql::ast::{
+    self, DropUser, PasswordExpire, Secret, SetPassword, TlsRequirement, UserSpec, UserStatement,
+};
 use wire::auth::{AuthPlugin, Credential, CredentialError, Password};
 
 use std::sync::Arc;
@@ -26,6 +28,8 @@ pub fn create_or_alter(session: &mut Session, statement: &UserStatement<'_>) -> 
     if !(statement.alter && statement.users.iter().all(own)) {
         require_user_admin(session)?;
     }
+    ensure_sets_own_password(session, statement)?;
+    ensure_days(statement)?;
     let operation = operation(statement);
     refuse_long_passwords(session, operation, statement.users)?;
     let server = Arc::clone(&session.server);
@@ -53,7 +57,47 @@ pub fn create_or_alter(session: &mut Session, statement: &UserStatement<'_>) -> 
     if !failed.is_empty() {
         return Err(cannot_user(operation, &failed.join(",")));
     }
-    change.commit()
+    change.commit()?;
+    note_expiry(session, statement);
+    Ok(())
+}
+
+/// Error 1820 for a session whose password has expired, unless the statement sets another one.
+fn ensure_sets_own_password(session: &Session, statement: &UserStatement<'_>) -> Result<(), SqlError> {
+    if !session.rights.is_expired() || statement.users.iter().any(|spec| sets_own_password(session, spec)) {
+        return Ok(());
+    }
+    Err(error_map::MUST_CHANGE_PASSWORD.bare())
+}
+
+fn sets_own_password(session: &Session, spec: &UserSpec<'_>) -> bool {
+    spec.secret != Secret::None && is_own(session, &spec.account)
+}
+
+fn is_own(session: &Session, account: &ast::Account<'_>) -> bool {
+    name_of(session, account).is_ok_and(|(user, host)| session.account_name() == (&user, &host))
+}
+
+/// Error 1525 for a password that is to last no day, or too many.
+fn ensure_days(statement: &UserStatement<'_>) -> Result<(), SqlError> {
+    match statement.password_expire {
+        Some(PasswordExpire::Days(days)) if days == 0 || days > u64::from(u16::MAX) => {
+            Err(error_map::WRONG_VALUE.with(&[&"DAY", &days]))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The session may go on, or has to set a password, as the statement has left its own account.
+fn note_expiry(session: &mut Session, statement: &UserStatement<'_>) {
+    if !statement.users.iter().any(|spec| is_own(session, &spec.account)) {
+        return;
+    }
+    if statement.password_expire == Some(PasswordExpire::Now) {
+        session.set_expired(true);
+    } else if statement.users.iter().any(|spec| sets_own_password(session, spec)) {
+        session.set_expired(false);
+    }
 }
 
 fn operation(statement: &UserStatement<'_>) -> &'static str {
@@ -66,8 +110,6 @@ fn refuse_unsupported(statement: &UserStatement<'_>) -> Result<(), SqlError> {
         "roles"
     } else if asks_tls {
         "REQUIRE SUBJECT, ISSUER or CIPHER"
-    } else if statement.password_expire {
-        "PASSWORD EXPIRE"
     } else if statement.default_role {
         "DEFAULT ROLE"
     } else if statement.users.iter().any(|spec| spec.other_options) {
@@ -105,14 +147,8 @@ fn build(
     spec: &UserSpec<'_>,
     statement: &UserStatement<'_>,
 ) -> Result<Account, SqlError> {
-    let mut account = base.unwrap_or_else(|| Account {
-        user,
-        host,
-        credential: Credential::empty(AuthPlugin::CachingSha2),
-        locked: false,
-        grants: Arc::default(),
-        requires: TlsRequirement::None,
-    });
+    let empty = || Credential::empty(AuthPlugin::CachingSha2);
+    let mut account = base.unwrap_or_else(|| Account::new(user, host, empty()));
     let plugin = match spec.plugin {
         None => account.credential.plugin(),
         Some(name) => AuthPlugin::from_name(name.as_bytes())
@@ -128,6 +164,12 @@ fn build(
         }
         Secret::Random => return Err(error_map::NOT_SUPPORTED_YET.with(&[&"RANDOM PASSWORD"])),
     };
+    if spec.secret != Secret::None || spec.plugin.is_some() {
+        account.password_age.renew();
+    }
+    if let Some(expire) = statement.password_expire {
+        account.password_age.apply(expire);
+    }
     account.requires = statement.require.unwrap_or(account.requires);
     account.locked = statement.lock.unwrap_or(account.locked);
     Ok(account)
@@ -212,6 +254,9 @@ pub fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Result<(), 
     };
     let (user, host) = name_of(session, &set.account.unwrap_or(ast::Account::Current))?;
     let own = session.account.as_ref().is_some_and(|a| a.user == user && a.host == host);
+    if !own && session.rights.is_expired() {
+        return Err(error_map::MUST_CHANGE_PASSWORD.bare());
+    }
     if !own {
         ensure_on_schema(session, "mysql", Privileges::UPDATE)?;
     }
@@ -219,8 +264,14 @@ pub fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Result<(), 
     let account = change.find(&user, &host).ok_or_else(|| error_map::PASSWORD_NO_MATCH.bare())?;
     ensure_may_change(session, &account)?;
     let credential = hash("SET PASSWORD", &account, account.credential.plugin(), password)?;
-    change.put(Account { credential, ..account });
-    change.commit()
+    let mut changed = Account { credential, ..account };
+    changed.password_age.renew();
+    change.put(changed);
+    change.commit()?;
+    if own {
+        session.set_expired(false);
+    }
+    Ok(())
 }
 
 /// User and host of the account that a statement names.

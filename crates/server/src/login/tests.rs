@@ -15,10 +15,8 @@ fn credential(plugin: AuthPlugin, password: &str) -> Credential {
 fn accounts(plugins: &[AuthPlugin]) -> Accounts {
     let accounts = Accounts::open(Box::new(MemoryStore)).unwrap();
     let put = |user: String, host: &str, credential: &Credential, locked: bool| {
-        let (credential, requires) = (credential.clone(), sql::ast::TlsRequirement::None);
-        let account =
-            Account { user, host: host.to_owned(), credential, locked, grants: Arc::default(), requires };
-        accounts.put(account).unwrap();
+        let account = Account::new(user, host.to_owned(), credential.clone());
+        accounts.put(Account { locked, ..account }).unwrap();
     };
     put("root".to_owned(), "localhost", &credential(plugins[0], "secret"), false);
     for &plugin in plugins {

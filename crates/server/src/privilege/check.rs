@@ -16,17 +16,32 @@ use crate::virtual_tables;
 /// # Errors
 /// As [`ensure`].
 pub(crate) fn ensure_statement(session: &Session, statement: &Statement<'_>) -> Result<(), SqlError> {
-    if session.is_checked { ensure(session, &of_statement(session, statement)) } else { Ok(()) }
+    if !session.is_checked {
+        return Ok(());
+    }
+    // These look themselves whether they set the session's own password.
+    let sets_password = match statement {
+        Statement::SetPassword(_) => true,
+        Statement::User(user) => user.alter,
+        _ => false,
+    };
+    if sets_password && session.rights.is_expired() {
+        return Ok(());
+    }
+    ensure(session, &of_statement(session, statement))
 }
 
 /// Fails for the first of `accesses` that the session may not have.
 ///
 /// # Errors
-/// 1142, 1143, 1044.
+/// 1142, 1143, 1044; 1820 if the session's password has expired.
 #[cold]
 pub(crate) fn ensure(session: &Session, accesses: &[Access]) -> Result<(), SqlError> {
     if !session.rights.is_limited() {
         return Ok(());
+    }
+    if session.rights.is_expired() {
+        return Err(error_map::MUST_CHANGE_PASSWORD.bare());
     }
     let grants = session.current_grants();
     accesses.iter().try_for_each(|access| one(session, &grants, access))

@@ -19,6 +19,8 @@ pub(crate) struct Rights {
     default_schema: Privileges,
     /// The account's grants, and the epoch of the accounts they were read in.
     current: RefCell<(u64, Arc<Grants>)>,
+    /// The password has expired: nothing but setting another one is allowed.
+    is_expired: bool,
 }
 
 impl Rights {
@@ -32,6 +34,7 @@ impl Rights {
             default_schema: Privileges::NONE,
             // Epochs begin at 1: it is looked up when it is first needed.
             current: RefCell::new((0, Arc::clone(grants))),
+            is_expired: false,
         }
     }
 
@@ -49,7 +52,16 @@ impl Rights {
 
     /// Whether there are tables that the session may not do everything with.
     pub(crate) fn is_limited(&self) -> bool {
-        !self.global.has(Privileges::OF_SCHEMA)
+        self.is_expired || !self.global.has(Privileges::OF_SCHEMA)
+    }
+
+    /// Whether the session has to set another password before anything else.
+    pub(crate) fn is_expired(&self) -> bool {
+        self.is_expired
+    }
+
+    pub(crate) fn set_expired(&mut self, is_expired: bool) {
+        self.is_expired = is_expired;
     }
 
     /// The default database is another one.

@@ -107,6 +107,7 @@ pub static ALL: &[VarDef] = &[
     v("default_week_format", Both, Dynamic, UInt(0, 7), "0"),
     v("delay_key_write", Global, GlobalOnly, Enum(&["OFF", "ON", "ALL"]), "ON"),
     v("disabled_storage_engines", Global, Startup, Text, ""),
+    v("disconnect_on_expired_password", Global, Startup, Bool, "ON"),
     v("div_precision_increment", Both, Dynamic, UInt(0, 30), "4"),
     v("end_markers_in_json", Both, Dynamic, Bool, "OFF"),
     v("enforce_gtid_consistency", Global, GlobalOnly, Enum(&["OFF", "ON", "WARN"]), "OFF"),

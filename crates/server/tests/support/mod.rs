@@ -23,7 +23,11 @@ pub struct TestServer {
 impl TestServer {
     /// Starts a server with further arguments and waits until it is ready.
     pub fn start(args: &[&str]) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        Self::start_in(tempfile::tempdir().unwrap(), args)
+    }
+
+    /// As [`TestServer::start`], with the data directory `data` in `dir`, which may be there.
+    pub fn start_in(dir: TempDir, args: &[&str]) -> Self {
         let mut child = command(&dir, args).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut seen = Vec::new();
@@ -42,10 +46,21 @@ impl TestServer {
 
     /// Runs a server that is expected to refuse to start; what it said.
     pub fn refuse(args: &[&str]) -> String {
-        let dir = tempfile::tempdir().unwrap();
-        let output = command(&dir, args).output().unwrap();
-        assert_eq!(output.status.code(), Some(1));
-        String::from_utf8(output.stderr).unwrap()
+        let (code, said) = Self::run_to_end(&tempfile::tempdir().unwrap(), args);
+        assert_eq!(code, Some(1));
+        said
+    }
+
+    /// Runs a server that ends by itself, with the data directory `data` in `dir`: its exit code, and what it
+    /// said.
+    pub fn run_to_end(dir: &TempDir, args: &[&str]) -> (Option<i32>, String) {
+        let output = command(dir, args).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    }
+
+    /// The directory of a server that has ended.
+    pub fn into_dir(mut self) -> TempDir {
+        std::mem::replace(&mut self.dir, tempfile::tempdir().unwrap())
     }
 
     /// Path of the Unix socket.

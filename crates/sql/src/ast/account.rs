@@ -33,10 +33,23 @@ pub struct UserStatement<'a> {
     pub require: Option<TlsRequirement>,
     /// ACCOUNT LOCK (true) or UNLOCK.
     pub lock: Option<bool>,
-    /// PASSWORD EXPIRE (without an interval).
-    pub password_expire: bool,
+    /// The last PASSWORD EXPIRE.
+    pub password_expire: Option<PasswordExpire>,
     /// Resource limits, password options, COMMENT or ATTRIBUTE were given (recognised only).
     pub other_options: bool,
+}
+
+/// When a password expires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PasswordExpire {
+    /// At once
+    Now,
+    /// DEFAULT
+    Default,
+    /// NEVER
+    Never,
+    /// INTERVAL days DAY
+    Days(u64),
 }
 
 /// TLS an account requires.

@@ -4,8 +4,8 @@ use bumpalo::collections::String as BumpString;
 
 use super::core::{Parser, Result};
 use crate::ast::{
-    Account, DropUser, Grant, GrantTarget, Privilege, Secret, Statement, TableName, TlsRequirement, UserSpec,
-    UserStatement,
+    Account, DropUser, Grant, GrantTarget, PasswordExpire, Privilege, Secret, Statement, TableName,
+    TlsRequirement, UserSpec, UserStatement,
 };
 use crate::lexer::{Kw, Tok};
 
@@ -46,7 +46,7 @@ impl<'a> Parser<'a, '_> {
             default_role: false,
             require: None,
             lock: None,
-            password_expire: false,
+            password_expire: None,
             other_options: false,
         };
         if self.eat_kw2(Kw::DEFAULT, Kw::ROLE) {
@@ -134,21 +134,29 @@ impl<'a> Parser<'a, '_> {
             } else if self.at_kw(Kw::PASSWORD) && self.peek() == Tok::Kw(Kw::EXPIRE) {
                 self.bump();
                 self.bump();
-                if self.eat_kw(Kw::NEVER) || self.eat_kw(Kw::DEFAULT) {
-                    user.other_options = true;
-                } else if self.eat_kw(Kw::INTERVAL) {
-                    self.number()?;
-                    self.expect_kw(Kw::DAY)?;
-                    user.other_options = true;
-                } else {
-                    user.password_expire = true;
-                }
+                user.password_expire = Some(self.password_expire()?);
             } else {
                 self.other_user_option()?;
                 user.other_options = true;
             }
         }
         Ok(())
+    }
+
+    /// What follows PASSWORD EXPIRE.
+    fn password_expire(&mut self) -> Result<PasswordExpire> {
+        if self.eat_kw(Kw::NEVER) {
+            return Ok(PasswordExpire::Never);
+        }
+        if self.eat_kw(Kw::DEFAULT) {
+            return Ok(PasswordExpire::Default);
+        }
+        if !self.eat_kw(Kw::INTERVAL) {
+            return Ok(PasswordExpire::Now);
+        }
+        let days = self.number()?;
+        self.expect_kw(Kw::DAY)?;
+        Ok(PasswordExpire::Days(days))
     }
 
     /// Resource limits, password history, lockout, COMMENT, ATTRIBUTE: read over.
