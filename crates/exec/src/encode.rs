@@ -1,5 +1,6 @@
 //! Values on the wire: from storage bytes and from computed values, in both protocols.
 
+use types::text::padded;
 use types::value::{Value, write_double, write_double_fixed};
 use types::{Charset, Date, DateTime, SqlType, TextEncoder, Time, TimeZone, TypeKind, collation, storage};
 use wire::row_binary::BinaryRow;
@@ -137,8 +138,24 @@ impl WireEncoder {
         out.put_lenenc_bytes(&text);
     }
 
+    /// Appends a number of a ZEROFILL column.
+    #[cold]
+    fn put_filled(&self, value: &Value<'_>, out: &mut OutBuffer) {
+        let is_fixed = self.ty.decimals < SqlType::NOT_FIXED_DECIMALS;
+        let mut text = Vec::new();
+        padded(self.text.filled_width(), &mut text, |text| match *value {
+            Value::Double(v) if is_fixed => write_double_fixed(v, self.ty.decimals, text),
+            Value::Float(v) if is_fixed => write_double_fixed(f64::from(v), self.ty.decimals, text),
+            _ => value.write_text(text),
+        });
+        out.put_lenenc_bytes(&text);
+    }
+
     /// Appends a computed value, not NULL, in the text protocol.
     pub(crate) fn put_text_value(&self, value: &Value<'_>, results: ResultCharset, out: &mut OutBuffer) {
+        if self.ty.zerofill {
+            return self.put_filled(value, out);
+        }
         match *value {
             Value::Int(v) => out.put_text_i64(v),
             Value::UInt(v) => out.put_text_u64(v),

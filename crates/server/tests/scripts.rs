@@ -76,6 +76,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     values_query,
     volatile,
     volatile_conditions,
+    zerofill_rows,
 );
 
 /// A table that a script means to lack is called `nosuch`; any other was lost when the script was edited.

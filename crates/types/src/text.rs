@@ -100,6 +100,16 @@ impl TextEncoder {
         })
     }
 
+    /// Characters that a text has at least, filled with zeros on the left (ZEROFILL); 0: it is not filled.
+    pub fn filled_width(&self) -> usize {
+        match self.0 {
+            Form::ZeroFilled { display } => display.into(),
+            Form::Decimal { zerofill, .. } => zerofill.into(),
+            Form::Double { zerofill, .. } | Form::Float { zerofill, .. } => zerofill.into(),
+            _ => 0,
+        }
+    }
+
     /// Whether the text is the storage bytes themselves.
     #[inline]
     pub fn is_identity(&self) -> bool {
@@ -198,7 +208,8 @@ fn push_uint(value: u64, out: &mut Vec<u8>) {
 }
 
 /// Writes, then fills up with zeros in front to `width` characters.
-fn padded(width: usize, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+/// Appends what `write` writes, filled with zeros on the left up to `width` characters.
+pub fn padded(width: usize, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     write(out);
     let written = out.len() - start;

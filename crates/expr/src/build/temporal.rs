@@ -36,6 +36,7 @@ impl Builder {
             IntervalUnit::Second => match numeric_class(amount) {
                 Class::Int => 0,
                 Class::Decimal => amount.ty.decimals.min(MAX_FSP),
+                _ if amount.ty.is_string() => MAX_FSP,
                 _ => temporal_fsp(amount),
             },
             _ => 0,

@@ -56,9 +56,12 @@ pub(super) fn sql_type(
     };
     let spec = Spec { column, written, collation };
     let ty = spec.sql_type()?;
-    for warning in deprecations(&ty, ty.unsigned && !ty.zerofill) {
-        session.warn(Severity::Warning, warning);
+    let mut deprecated = deprecations(&ty, ty.unsigned && !ty.zerofill);
+    if ty.zerofill {
+        // MySQL warns of it while it reads the type, of the rest when it knows the type.
+        deprecated.rotate_right(1);
     }
+    deprecated.into_iter().for_each(|warning| session.warn(Severity::Warning, warning));
     if let Some(warning) = written_deprecation(written) {
         session.warn(Severity::Warning, warning);
     }

@@ -69,6 +69,7 @@ impl<'a> Binder<'a, '_> {
         if matches!(func, AggFunc::Min | AggFunc::Max) && self.is_of_derived(&args) {
             widen_derived(&mut ty);
         }
+        ty.zerofill &= func != AggFunc::AnyValue;
         let separator = call.separator.unwrap_or(",").as_bytes().into();
         Ok(AggSpec { func, args, distinct: call.distinct, order: keys, separator, ty, nullable })
     }
@@ -129,7 +130,7 @@ impl<'a> Binder<'a, '_> {
         }
         let columns = group_columns(&groups, &aggs);
         let build = self.build;
-        let groups = groups
+        let groups: Vec<Expr> = groups
             .into_iter()
             .map(|g| {
                 let ty = kept_type(&g);
@@ -138,6 +139,10 @@ impl<'a> Binder<'a, '_> {
             .collect();
         block.subqueries = subqueries;
         block.rels.push(Source::Made { columns });
+        if groups.is_empty() {
+            // MIN and MAX of all rows do not fill a number with zeros, those of a group do.
+            block.output.iter_mut().for_each(|item| item.expr.ty.zerofill = false);
+        }
         block.aggregation = Some(Aggregation { rel, groups, aggs });
     }
 }

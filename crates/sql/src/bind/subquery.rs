@@ -53,6 +53,7 @@ impl<'a> Binder<'a, '_> {
             ty = SqlType::new(TypeKind::VarBinary, 0);
         }
         let may_be_empty = !matches!(subquery, Query::Select(block) if block.has_one_row());
+        ty.zerofill = false;
         let kind = ExprKind::Subquery { plan, form: SubqueryForm::Scalar, needle: None };
         Ok(Expr { kind, ty, nullable: nullable || may_be_empty })
     }
