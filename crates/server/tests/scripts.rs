@@ -21,6 +21,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     completion_type,
     computed_constants,
     constant_warnings,
+    dates_beside_years,
     dates_of_times,
     ddl,
     ddl_alter,

@@ -363,6 +363,10 @@ impl Builder {
         is_direct: bool,
     ) -> Result<CmpDomain, BindError> {
         self.adopt_integer_constants(args, operation == " IN ");
+        if let ([a, b], true) = (&mut *args, is_direct) {
+            *a = self.beside_date(std::mem::replace(a, self.null()), b)?;
+            *b = self.beside_date(std::mem::replace(b, self.null()), a)?;
+        }
         let domain = self.domain(args, operation)?;
         match domain {
             CmpDomain::String(collation) => {
@@ -377,6 +381,16 @@ impl Builder {
             _ => {}
         }
         Ok(domain)
+    }
+
+    /// `value` as it is compared with `beside` alone: a year beside a date is the number of the date of its
+    /// month and day 0.
+    pub fn beside_date(&self, value: Expr, beside: &Expr) -> Result<Expr, BindError> {
+        if value.ty.kind != TypeKind::Year || class_of(beside) != Class::DateTime {
+            return Ok(value);
+        }
+        let unit = if beside.ty.kind == TypeKind::Date { 10_000 } else { 10_000_000_000 };
+        self.operator(Func::Mul, vec![value, self.int(unit)])
     }
 
     /// Turns constants among `args` to dates or times. What is none is refused beside one date; beside one

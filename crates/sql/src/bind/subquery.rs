@@ -178,6 +178,12 @@ impl<'a> Binder<'a, '_> {
 
     /// The needle as it is compared with the subquery's column, and how.
     fn needle(&mut self, needle: Expr, plan: u16) -> Result<(Expr, CmpDomain), BindError> {
+        let build = self.build;
+        if let Query::Select(block) = &mut self.level().subqueries[usize::from(plan)].query
+            && let [shown] = &mut block.output[..]
+        {
+            shown.expr = build.beside_date(std::mem::replace(&mut shown.expr, build.null()), &needle)?;
+        }
         let column = self.sole_column(plan)?;
         let column = Expr::column(0, 0, column.ty.clone(), column.nullable);
         let compared = self.build.compare(CmpOp::Eq, needle, column)?;
