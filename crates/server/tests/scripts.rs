@@ -65,6 +65,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     texts_beside_numbers,
     texts_read_last,
     time_formats,
+    times_extracted,
     type_pairs,
     types_store,
     update_clustered_keys,

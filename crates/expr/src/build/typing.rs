@@ -121,6 +121,8 @@ pub(crate) fn shown_chars(ty: &SqlType) -> u32 {
         TypeKind::Bit => ty.length.div_ceil(8),
         // A column's class counts as characters.
         TypeKind::Text(_) | TypeKind::Blob(_) if ty.length > 0 => ty.length,
+        // The digits of DOUBLE(8,2) do not bound its text.
+        TypeKind::Double if ty.decimals < SqlType::NOT_FIXED_DECIMALS => ty.width().max(22),
         _ => ty.width(),
     }
 }

@@ -177,6 +177,7 @@ fn extract_time<'v>(call: &Call<'v>, unit: IntervalUnit) -> Result<Value<'v>, Ev
     }
     let has_date = match value {
         Value::Date(_) | Value::DateTime(..) => true,
+        Value::Time(..) => false,
         _ if value.is_textual() => is_dated(call.text(0)?.unwrap_or_default()),
         _ => is_dated_number(call, &value),
     };
