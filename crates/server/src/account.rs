@@ -29,6 +29,8 @@ pub struct Account {
     pub grants: Arc<Grants>,
     /// How its clients have to connect; never `Specified`.
     pub requires: TlsRequirement,
+    /// Seconds since 1970 when it got its password; `None` where that was not kept.
+    pub password_changed_s: Option<i64>,
 }
 
 /// What a statement does to one account.
@@ -75,6 +77,11 @@ impl AccountStore for MemoryStore {
     fn stand_in_key(&self) -> Result<StandInKey, SqlError> {
         new_stand_in_key()
     }
+}
+
+/// Seconds since 1970.
+pub(crate) fn clock_s() -> i64 {
+    jiff::Timestamp::now().as_second()
 }
 
 /// Draws a key for stand-ins.
@@ -192,6 +199,7 @@ impl Accounts {
                 locked: false,
                 grants: Arc::new(Grants::everything()),
                 requires: TlsRequirement::None,
+                password_changed_s: Some(clock_s()),
             };
             store.change(&[AccountStep::Put(root.clone())])?;
             accounts.push(root);
@@ -323,6 +331,7 @@ mod tests {
             locked: false,
             grants: Arc::default(),
             requires: TlsRequirement::None,
+            password_changed_s: None,
         }
     }
 

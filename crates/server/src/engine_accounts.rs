@@ -10,6 +10,7 @@
 //! | `C` | the stored credential, as the plugin keeps it |
 //! | `L` | nothing: the account is locked |
 //! | `T` | `ssl` or `x509`: how clients have to connect |
+//! | `D` | seconds since 1970 when the account got its password, i64; absent where that was not kept |
 //! | `G` | the grants, see `privilege::grants` |
 //!
 //! Format 1, which is read only: `1`, `locked` or `open`, the plugin's name, separated by line feeds, and the
@@ -110,6 +111,9 @@ fn encode(account: &Account) -> Vec<u8> {
         TlsRequirement::X509 => field(b'T', b"x509"),
         TlsRequirement::None | TlsRequirement::Specified => {}
     }
+    if let Some(then) = account.password_changed_s {
+        field(b'D', &then.to_le_bytes());
+    }
     field(b'G', &account.grants.encode());
     bytes
 }
@@ -123,7 +127,7 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
         _ => return None,
     }
     let (mut plugin, mut stored, mut locked, mut grants) = (None, None, false, Grants::default());
-    let mut requires = TlsRequirement::None;
+    let (mut requires, mut password_changed_s) = (TlsRequirement::None, None);
     while let Some((tag, after)) = rest.split_first() {
         let (length, after) = after.split_first_chunk()?;
         let (value, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
@@ -134,13 +138,14 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
             b'L' => locked = true,
             b'T' if value == b"ssl" => requires = TlsRequirement::Ssl,
             b'T' if value == b"x509" => requires = TlsRequirement::X509,
+            b'D' => password_changed_s = Some(i64::from_le_bytes(value.try_into().ok()?)),
             b'G' => grants = Grants::decode(value)?,
             _ => return None,
         }
     }
     let credential = Credential::from_stored(plugin?, stored?).ok()?;
     let (user, host, grants) = (user.to_owned(), host.to_owned(), Arc::new(grants));
-    Some(Account { user, host, credential, locked, grants, requires })
+    Some(Account { user, host, credential, locked, grants, requires, password_changed_s })
 }
 
 fn decode_old((user, host): (&str, &str), rest: &[u8]) -> Option<Account> {
@@ -150,7 +155,8 @@ fn decode_old((user, host): (&str, &str), rest: &[u8]) -> Option<Account> {
     let credential = Credential::from_stored(plugin, fields.next()?).ok()?;
     let grants = if user == "root" { Grants::everything() } else { Grants::before_privileges() };
     let (user, host, grants) = (user.to_owned(), host.to_owned(), Arc::new(grants));
-    Some(Account { user, host, credential, locked, grants, requires: TlsRequirement::None })
+    let (requires, password_changed_s) = (TlsRequirement::None, None);
+    Some(Account { user, host, credential, locked, grants, requires, password_changed_s })
 }
 
 #[cold]
@@ -195,6 +201,7 @@ mod tests {
                 locked: text.is_empty(),
                 grants: Arc::new(if text.is_empty() { Grants::default() } else { Grants::everything() }),
                 requires: if text.is_empty() { TlsRequirement::None } else { TlsRequirement::X509 },
+                password_changed_s: if text.is_empty() { None } else { Some(1_800_000_000) },
             };
             let name = object_name(&account.user, &account.host);
             assert_eq!(decode(&name, &encode(&account)), Some(account));

@@ -399,6 +399,7 @@ errors! {
     INVALID_BITWISE_OPERANDS_SIZE = 3513, b"HY000", "Binary operands of bitwise operators must be of equal length";
     INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE = 3514, b"HY000", "Aggregate bitwise functions cannot accept arguments longer than 511 bytes; consider using the SUBSTRING() function";
     INVISIBLE_PRIMARY_KEY = 3522, b"HY000", "A primary key index cannot be invisible";
+    NO_SYSTEM_SCHEMA_ACCESS = 3552, b"HY000", "Access to system schema '%s' is rejected.";
     UNRESOLVED_TABLE_LOCK = 3568, b"HY000", "Unresolved table name %s in locking clause.";
     DUPLICATE_TABLE_LOCK = 3569, b"HY000", "Table %s appears in multiple locking clauses.";
     LOCK_NOWAIT = 3572, b"HY000", "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";

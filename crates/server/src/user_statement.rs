@@ -5,7 +5,7 @@ use wire::auth::{AuthPlugin, Credential, CredentialError, Password};
 
 use std::sync::Arc;
 
-use crate::account::Account;
+use crate::account::{Account, clock_s};
 use crate::account_change::AccountChange;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
@@ -112,6 +112,7 @@ fn build(
         locked: false,
         grants: Arc::default(),
         requires: TlsRequirement::None,
+        password_changed_s: None,
     });
     let plugin = match spec.plugin {
         None => account.credential.plugin(),
@@ -128,6 +129,9 @@ fn build(
         }
         Secret::Random => return Err(error_map::NOT_SUPPORTED_YET.with(&[&"RANDOM PASSWORD"])),
     };
+    if !statement.alter || spec.plugin.is_some() || spec.secret != Secret::None {
+        account.password_changed_s = Some(clock_s());
+    }
     account.requires = statement.require.unwrap_or(account.requires);
     account.locked = statement.lock.unwrap_or(account.locked);
     Ok(account)
@@ -219,7 +223,7 @@ pub fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Result<(), 
     let account = change.find(&user, &host).ok_or_else(|| error_map::PASSWORD_NO_MATCH.bare())?;
     ensure_may_change(session, &account)?;
     let credential = hash("SET PASSWORD", &account, account.credential.plugin(), password)?;
-    change.put(Account { credential, ..account });
+    change.put(Account { credential, password_changed_s: Some(clock_s()), ..account });
     change.commit()
 }
 

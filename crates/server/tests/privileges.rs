@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 testkit::script_tests!("privileges", testkit::runner::run_file;
+    account_tables,
     grant_statements,
     on_databases,
     on_everything,

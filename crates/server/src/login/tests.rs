@@ -16,8 +16,15 @@ fn accounts(plugins: &[AuthPlugin]) -> Accounts {
     let accounts = Accounts::open(Box::new(MemoryStore)).unwrap();
     let put = |user: String, host: &str, credential: &Credential, locked: bool| {
         let (credential, requires) = (credential.clone(), sql::ast::TlsRequirement::None);
-        let account =
-            Account { user, host: host.to_owned(), credential, locked, grants: Arc::default(), requires };
+        let account = Account {
+            user,
+            host: host.to_owned(),
+            credential,
+            locked,
+            grants: Arc::default(),
+            requires,
+            password_changed_s: None,
+        };
         accounts.put(account).unwrap();
     };
     put("root".to_owned(), "localhost", &credential(plugins[0], "secret"), false);

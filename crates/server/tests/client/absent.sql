@@ -33,7 +33,7 @@ SELECT CAST('{}' AS JSON);
 SELECT MATCH (n) AGAINST ('x') FROM stock;
 SELECT AES_ENCRYPT('a', 'b');
 SELECT * FROM information_schema.files;
-SELECT * FROM mysql.user;
+SELECT * FROM mysql.help_topic;
 SELECT * FROM performance_schema.threads;
 LOAD DATA INFILE 'x' INTO TABLE stock;
 FLUSH TABLES WITH READ LOCK;
