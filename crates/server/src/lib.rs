@@ -45,6 +45,7 @@ mod lock_settings;
 mod lock_text;
 pub mod login;
 mod memory_limits;
+mod new_password;
 mod option_file;
 pub mod options;
 pub mod places;

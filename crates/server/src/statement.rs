@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use sql::ast::{
-    Begin, Completion, Flush, FlushTarget, Kill as KillStatement, MaintainKind, Query, SetPassword, Statement,
+    Begin, Completion, Flush, FlushTarget, Kill as KillStatement, MaintainKind, Query, SetPassword,
+    Statement, UserStatement,
 };
 use types::OwnedValue;
 use wire::OkPacket;
@@ -13,6 +14,7 @@ use crate::commands;
 use crate::constant::{Inputs, evaluate};
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::new_password::Generated;
 use crate::privilege::{self, DynamicSet, Privileges, ensure_one_of};
 use crate::process_list::Kill;
 use crate::session::Session;
@@ -39,7 +41,11 @@ pub fn run(
             session.counters.count(Com::SetOption);
             set_statement::set_transaction(session, set)?;
         }
-        Statement::SetPassword(set) => set_password(session, set)?,
+        Statement::SetPassword(set) => {
+            let generated = set_password(session, set)?;
+            answer_generated(session, &generated, answer);
+            return Ok(());
+        }
         Statement::Use(name) => use_schema(session, name)?,
         Statement::Begin(begin) => start(session, begin)?,
         Statement::Commit(completion) => finish(session, completion, true)?,
@@ -47,11 +53,14 @@ pub fn run(
         Statement::Savepoint(name) => transaction::savepoint(session, name)?,
         Statement::RollbackTo(name) => transaction::rollback_to(session, name)?,
         Statement::ReleaseSavepoint(name) => transaction::release_savepoint(session, name)?,
-        Statement::User(_)
-        | Statement::DropUser(_)
-        | Statement::RenameUser(_)
-        | Statement::Grant(_)
-        | Statement::Revoke(_) => change_accounts(session, statement)?,
+        Statement::User(user) => {
+            let generated = create_or_alter_user(session, user)?;
+            answer_generated(session, &generated, answer);
+            return Ok(());
+        }
+        Statement::DropUser(_) | Statement::RenameUser(_) | Statement::Grant(_) | Statement::Revoke(_) => {
+            change_accounts(session, statement)?
+        }
         Statement::Kill(kill) => run_kill(session, kill, inputs)?,
         Statement::Flush(flush) => {
             session.counters.count(Com::Flush);
@@ -85,12 +94,29 @@ pub fn run(
     Ok(())
 }
 
-/// CREATE, ALTER, DROP and RENAME USER, GRANT, REVOKE.
+/// CREATE and ALTER USER. Returns the passwords that were generated.
+#[cold]
+fn create_or_alter_user(session: &mut Session, user: &UserStatement<'_>) -> Result<Generated, SqlError> {
+    session.counters.count(if user.alter { Com::AlterUser } else { Com::CreateUser });
+    transaction::commit_implicitly(session)?;
+    user_statement::create_or_alter(session, user)
+}
+
+/// Answers with the passwords that a statement has generated; OK if there are none.
+fn answer_generated(session: &mut Session, generated: &Generated, answer: &mut Answer<'_>) {
+    match generated.table() {
+        Some(table) => {
+            let warnings = session.diagnostics.packet_count();
+            answer.table(session, &table, warnings);
+        }
+        None => answer.plain_ok(session),
+    }
+}
+
+/// DROP and RENAME USER, GRANT, REVOKE.
 #[cold]
 fn change_accounts(session: &mut Session, statement: &Statement<'_>) -> Result<(), SqlError> {
     match statement {
-        Statement::User(user) if user.alter => session.counters.count(Com::AlterUser),
-        Statement::User(_) => session.counters.count(Com::CreateUser),
         Statement::DropUser(_) => session.counters.count(Com::DropUser),
         Statement::Grant(_) => session.counters.count(Com::Grant),
         Statement::Revoke(_) => session.counters.count(Com::Revoke),
@@ -98,7 +124,6 @@ fn change_accounts(session: &mut Session, statement: &Statement<'_>) -> Result<(
     }
     transaction::commit_implicitly(session)?;
     match *statement {
-        Statement::User(user) => user_statement::create_or_alter(session, user),
         Statement::DropUser(drop) => user_statement::drop(session, drop),
         Statement::RenameUser(pairs) => user_statement::rename(session, pairs),
         Statement::Grant(grant) => privilege::grant(session, grant),
@@ -248,7 +273,7 @@ fn begin_maintenance(session: &mut Session, kind: MaintainKind) -> Result<(), Sq
 }
 
 /// SET PASSWORD, in a transaction of its own.
-fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Result<(), SqlError> {
+fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Result<Generated, SqlError> {
     session.counters.count(Com::SetOption);
     transaction::commit_implicitly(session)?;
     user_statement::set_password(session, set)

@@ -9,6 +9,7 @@ use crate::account::{Account, clock_s};
 use crate::account_change::AccountChange;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::new_password::{Generated, ensure_is_current, is_own};
 use crate::privilege::{DynamicSet, Privileges, ensure_on_schema, ensure_one_of};
 use crate::session::Session;
 
@@ -20,17 +21,26 @@ const MAX_HOST_CHARS: usize = 255;
 type Name = (String, String);
 
 /// CREATE USER and ALTER USER, of all accounts or none.
-pub fn create_or_alter(session: &mut Session, statement: &UserStatement<'_>) -> Result<(), SqlError> {
-    refuse_unsupported(statement)?;
-    let own = |spec: &UserSpec<'_>| spec.account == ast::Account::Current;
-    if !(statement.alter && statement.users.iter().all(own)) {
+///
+/// # Errors
+/// 1227 for who may not change accounts, unless its own password is all that changes; 1396, 1410 and 1524 for
+/// what cannot be done, 3891 and 3893 for the current password; 1235 for what is not supported.
+pub(crate) fn create_or_alter(
+    session: &mut Session,
+    statement: &UserStatement<'_>,
+) -> Result<Generated, SqlError> {
+    if statement.role {
+        return Err(error_map::NOT_SUPPORTED_YET.with(&[&"roles"]));
+    }
+    if !is_own_password_only(session, statement)? {
         require_user_admin(session)?;
     }
+    refuse_unsupported(statement)?;
     let operation = operation(statement);
     refuse_long_passwords(session, operation, statement.users)?;
     let server = Arc::clone(&session.server);
     let mut change = AccountChange::new(&server.accounts);
-    let mut failed = Vec::new();
+    let (mut failed, mut generated) = (Vec::new(), Generated::default());
     for spec in statement.users {
         // Each password takes milliseconds to hash.
         session.fail_if_killed()?;
@@ -38,7 +48,11 @@ pub fn create_or_alter(session: &mut Session, statement: &UserStatement<'_>) -> 
         let existing = change.find(&user, &host);
         existing.iter().try_for_each(|account| ensure_may_change(session, account))?;
         if existing.is_some() == statement.alter {
-            change.put(build(existing, (user, host), spec, statement)?);
+            if let (Some(account), Some(current)) = (&existing, spec.replace) {
+                ensure_is_current(session, account, current)?;
+            }
+            let drawn = generated.draw(session, (&user, &host), spec.secret == Secret::Random)?;
+            change.put(build(existing, (user, host), (spec, drawn), statement)?);
         } else if statement.if_exists {
             let kind = if statement.alter {
                 &error_map::USER_DOES_NOT_EXIST
@@ -53,7 +67,23 @@ pub fn create_or_alter(session: &mut Session, statement: &UserStatement<'_>) -> 
     if !failed.is_empty() {
         return Err(cannot_user(operation, &failed.join(",")));
     }
-    change.commit()
+    change.commit()?;
+    Ok(generated)
+}
+
+/// Whether `statement` changes nothing but the password of the session's account.
+fn is_own_password_only(session: &Session, statement: &UserStatement<'_>) -> Result<bool, SqlError> {
+    if !statement.alter || statement.has_options() {
+        return Ok(false);
+    }
+    for spec in statement.users {
+        let sets_password = matches!(spec.secret, Secret::Password(_) | Secret::Random);
+        let (user, host) = name_of(session, &spec.account)?;
+        if !sets_password || spec.plugin.is_some() || !is_own(session, &user, &host) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn operation(statement: &UserStatement<'_>) -> &'static str {
@@ -62,9 +92,7 @@ fn operation(statement: &UserStatement<'_>) -> &'static str {
 
 fn refuse_unsupported(statement: &UserStatement<'_>) -> Result<(), SqlError> {
     let asks_tls = statement.require == Some(TlsRequirement::Specified);
-    let what = if statement.role {
-        "roles"
-    } else if asks_tls {
+    let what = if asks_tls {
         "REQUIRE SUBJECT, ISSUER or CIPHER"
     } else if statement.password_expire {
         "PASSWORD EXPIRE"
@@ -98,11 +126,11 @@ fn cannot_user(operation: &'static str, names: &str) -> SqlError {
     error_map::CANNOT_USER.with(&[&operation, &names])
 }
 
-/// The account as it will be.
+/// The account as it will be. `generated`: the password for IDENTIFIED BY RANDOM PASSWORD.
 fn build(
     base: Option<Account>,
     (user, host): Name,
-    spec: &UserSpec<'_>,
+    (spec, generated): (&UserSpec<'_>, Option<&str>),
     statement: &UserStatement<'_>,
 ) -> Result<Account, SqlError> {
     let mut account = base.unwrap_or_else(|| Account {
@@ -127,7 +155,7 @@ fn build(
             let read = Credential::from_stored(plugin, stored.as_bytes());
             read.map_err(credential_error)?
         }
-        Secret::Random => return Err(error_map::NOT_SUPPORTED_YET.with(&[&"RANDOM PASSWORD"])),
+        Secret::Random => hash(operation(statement), &account, plugin, generated.unwrap_or_default())?,
     };
     if !statement.alter || spec.plugin.is_some() || spec.secret != Secret::None {
         account.password_changed_s = Some(clock_s());
@@ -210,21 +238,32 @@ pub fn rename(session: &mut Session, pairs: &[(ast::Account<'_>, ast::Account<'_
 }
 
 /// SET PASSWORD, for oneself or, with UPDATE on the schema `mysql`, for others.
-pub fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Result<(), SqlError> {
-    let Some(password) = set.password else {
-        return Err(error_map::NOT_SUPPORTED_YET.with(&[&"RANDOM PASSWORD"]));
-    };
+///
+/// # Errors
+/// 1044 for others' without UPDATE, 1133 and 1396 for what cannot be done, 3891 and 3893 for the current
+/// password; 1235 for RETAIN.
+pub(crate) fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Result<Generated, SqlError> {
+    if set.retains {
+        return Err(error_map::NOT_SUPPORTED_YET.with(&[&"second passwords"]));
+    }
     let (user, host) = name_of(session, &set.account.unwrap_or(ast::Account::Current))?;
-    let own = session.account.as_ref().is_some_and(|a| a.user == user && a.host == host);
-    if !own {
+    if !is_own(session, &user, &host) {
         ensure_on_schema(session, "mysql", Privileges::UPDATE)?;
     }
-    let mut change = AccountChange::new(&session.server.accounts);
+    let server = Arc::clone(&session.server);
+    let mut change = AccountChange::new(&server.accounts);
     let account = change.find(&user, &host).ok_or_else(|| error_map::PASSWORD_NO_MATCH.bare())?;
     ensure_may_change(session, &account)?;
+    if let Some(current) = set.replace {
+        ensure_is_current(session, &account, current)?;
+    }
+    let mut generated = Generated::default();
+    let drawn = generated.draw(session, (&user, &host), set.password.is_none())?;
+    let password = set.password.or(drawn).unwrap_or_default();
     let credential = hash("SET PASSWORD", &account, account.credential.plugin(), password)?;
     change.put(Account { credential, password_changed_s: Some(clock_s()), ..account });
-    change.commit()
+    change.commit()?;
+    Ok(generated)
 }
 
 /// User and host of the account that a statement names.
@@ -255,8 +294,7 @@ pub(crate) fn require_user_admin(session: &Session) -> Result<(), SqlError> {
 
 /// Error 1227 for an account with SYSTEM_USER, unless the session has it too, or is that account's own.
 pub(crate) fn ensure_may_change(session: &Session, account: &Account) -> Result<(), SqlError> {
-    let is_own = session.account_name() == (&account.user, &account.host);
-    if is_own || !account.grants.dynamic.has(DynamicSet::SYSTEM_USER) {
+    if is_own(session, &account.user, &account.host) || !account.grants.dynamic.has(DynamicSet::SYSTEM_USER) {
         return Ok(());
     }
     ensure_one_of(session, Privileges::NONE, DynamicSet::SYSTEM_USER, "SYSTEM_USER")

@@ -9,6 +9,7 @@ testkit::script_tests!("privileges", testkit::runner::run_file;
     on_databases,
     on_everything,
     on_tables,
+    own_account,
     revoked,
     show_privileges,
 );

@@ -39,6 +39,14 @@ pub struct UserStatement<'a> {
     pub other_options: bool,
 }
 
+impl UserStatement<'_> {
+    /// Whether it says something of its accounts beside their passwords.
+    pub fn has_options(&self) -> bool {
+        let UserStatement { default_role, require, lock, password_expire, other_options, .. } = self;
+        *default_role || require.is_some() || lock.is_some() || *password_expire || *other_options
+    }
+}
+
 /// TLS an account requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TlsRequirement {

@@ -37,7 +37,7 @@ impl<'a> Parser<'a, '_> {
     /// CREATE USER, ALTER USER, CREATE ROLE, after those words.
     pub(super) fn user_statement(&mut self, alter: bool, role: bool) -> Result<Statement<'a>> {
         let if_exists = if alter { self.if_exists()? } else { self.if_not_exists()? };
-        let users = self.list(Self::user_spec)?;
+        let users = self.list(|p| p.user_spec(alter))?;
         let mut user = UserStatement {
             alter,
             role,
@@ -62,7 +62,8 @@ impl<'a> Parser<'a, '_> {
         Ok(Statement::User(self.alloc(user)))
     }
 
-    fn user_spec(&mut self) -> Result<UserSpec<'a>> {
+    /// An account and its password; `alter`: of ALTER USER, which may say more of the password.
+    fn user_spec(&mut self, alter: bool) -> Result<UserSpec<'a>> {
         let account = self.account()?;
         let mut spec =
             UserSpec { account, plugin: None, secret: Secret::None, replace: None, other_options: false };
@@ -72,10 +73,13 @@ impl<'a> Parser<'a, '_> {
             }
             spec.secret = self.secret()?;
         }
-        if self.eat_kw(Kw::REPLACE) {
+        let is_new = matches!(spec.secret, Secret::Password(_) | Secret::Random);
+        if alter && is_new && self.eat_kw(Kw::REPLACE) {
             spec.replace = Some(self.string()?);
         }
-        if self.eat_kw2(Kw::RETAIN, Kw::CURRENT) || self.eat_kw2(Kw::DISCARD, Kw::OLD) {
+        let retains = alter && spec.secret != Secret::None && self.eat_kw2(Kw::RETAIN, Kw::CURRENT);
+        let discards = alter && spec.secret == Secret::None && self.eat_kw2(Kw::DISCARD, Kw::OLD);
+        if retains || discards {
             self.expect_kw(Kw::PASSWORD)?;
             spec.other_options = true;
         }
