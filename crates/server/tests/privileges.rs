@@ -11,5 +11,6 @@ testkit::script_tests!("privileges", testkit::runner::run_file;
     on_tables,
     own_account,
     revoked,
+    show_create_user,
     show_privileges,
 );

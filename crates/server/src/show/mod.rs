@@ -6,6 +6,7 @@
 //! | `catalog_lists` | databases, tables, table status |
 //! | `columns`, `indexes` | what a table consists of |
 //! | `definitions` | the column definitions of these tables |
+//! | `create_user` | CREATE USER statements |
 //! | `definition_text` | CREATE TABLE and CREATE DATABASE statements |
 //! | `engine_status` | what the storage engine is doing |
 //! | `absent` | what there is none of |
@@ -19,6 +20,7 @@ mod absent;
 mod catalog_lists;
 mod checksum_table;
 mod columns;
+mod create_user;
 pub(crate) mod definition_text;
 pub(crate) mod definitions;
 mod engine_status;
@@ -139,6 +141,7 @@ fn shown(session: &Session, engine: &Engine, show: &Show<'_>) -> Result<Table, S
         ShowKind::BinaryLogs | ShowKind::BinlogEvents => Err(error_map::NO_BINARY_LOGGING.bare()),
         ShowKind::Engine { name, what } => engine_status::table(session, engine, name, what),
         ShowKind::Privileges => Ok(privileges::table()),
+        ShowKind::CreateUser(account) => create_user::table(session, account),
         ShowKind::Grants(account) => grants::table(session, account.as_ref()),
         _ => Err(not_yet("this form of SHOW")),
     }

@@ -102,9 +102,16 @@ impl<'a> Parser<'a, '_> {
             return Ok(Secret::Password(self.string()?));
         }
         if self.eat_kw(Kw::AS) {
-            return Ok(Secret::Hash(self.string()?));
+            return Ok(Secret::Hash(if self.at(Tok::Hex) { self.hex_text()? } else { self.string()? }));
         }
         Ok(Secret::None)
+    }
+
+    /// The text that a hexadecimal literal writes.
+    fn hex_text(&mut self) -> Result<&'a str> {
+        let offset = self.tok.start;
+        let bytes = self.literal_bytes()?;
+        self.utf8(bytes, offset)
     }
 
     fn tls_requirement(&mut self) -> Result<TlsRequirement> {
