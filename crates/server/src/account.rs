@@ -31,6 +31,8 @@ pub struct Account {
     pub requires: TlsRequirement,
     /// Seconds since 1970 when it got its password; `None` where that was not kept.
     pub password_changed_s: Option<i64>,
+    /// A JSON object, as MySQL writes it; `None` if nothing was said of the account.
+    pub attributes: Option<Box<str>>,
 }
 
 /// What a statement does to one account.
@@ -200,6 +202,7 @@ impl Accounts {
                 grants: Arc::new(Grants::everything()),
                 requires: TlsRequirement::None,
                 password_changed_s: Some(clock_s()),
+                attributes: None,
             };
             store.change(&[AccountStep::Put(root.clone())])?;
             accounts.push(root);
@@ -332,6 +335,7 @@ mod tests {
             grants: Arc::default(),
             requires: TlsRequirement::None,
             password_changed_s: None,
+            attributes: None,
         }
     }
 

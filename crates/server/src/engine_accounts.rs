@@ -11,6 +11,7 @@
 //! | `L` | nothing: the account is locked |
 //! | `T` | `ssl` or `x509`: how clients have to connect |
 //! | `D` | seconds since 1970 when the account got its password, i64; absent where that was not kept |
+//! | `A` | the attributes, a JSON object; absent if there are none |
 //! | `G` | the grants, see `privilege::grants` |
 //!
 //! Format 1, which is read only: `1`, `locked` or `open`, the plugin's name, separated by line feeds, and the
@@ -114,6 +115,9 @@ fn encode(account: &Account) -> Vec<u8> {
     if let Some(then) = account.password_changed_s {
         field(b'D', &then.to_le_bytes());
     }
+    if let Some(attributes) = &account.attributes {
+        field(b'A', attributes.as_bytes());
+    }
     field(b'G', &account.grants.encode());
     bytes
 }
@@ -127,7 +131,7 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
         _ => return None,
     }
     let (mut plugin, mut stored, mut locked, mut grants) = (None, None, false, Grants::default());
-    let (mut requires, mut password_changed_s) = (TlsRequirement::None, None);
+    let (mut requires, mut password_changed_s, mut attributes) = (TlsRequirement::None, None, None);
     while let Some((tag, after)) = rest.split_first() {
         let (length, after) = after.split_first_chunk()?;
         let (value, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
@@ -139,13 +143,14 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
             b'T' if value == b"ssl" => requires = TlsRequirement::Ssl,
             b'T' if value == b"x509" => requires = TlsRequirement::X509,
             b'D' => password_changed_s = Some(i64::from_le_bytes(value.try_into().ok()?)),
+            b'A' => attributes = Some(std::str::from_utf8(value).ok()?.into()),
             b'G' => grants = Grants::decode(value)?,
             _ => return None,
         }
     }
     let credential = Credential::from_stored(plugin?, stored?).ok()?;
     let (user, host, grants) = (user.to_owned(), host.to_owned(), Arc::new(grants));
-    Some(Account { user, host, credential, locked, grants, requires, password_changed_s })
+    Some(Account { user, host, credential, locked, grants, requires, password_changed_s, attributes })
 }
 
 fn decode_old((user, host): (&str, &str), rest: &[u8]) -> Option<Account> {
@@ -155,8 +160,8 @@ fn decode_old((user, host): (&str, &str), rest: &[u8]) -> Option<Account> {
     let credential = Credential::from_stored(plugin, fields.next()?).ok()?;
     let grants = if user == "root" { Grants::everything() } else { Grants::before_privileges() };
     let (user, host, grants) = (user.to_owned(), host.to_owned(), Arc::new(grants));
-    let (requires, password_changed_s) = (TlsRequirement::None, None);
-    Some(Account { user, host, credential, locked, grants, requires, password_changed_s })
+    let (requires, password_changed_s, attributes) = (TlsRequirement::None, None, None);
+    Some(Account { user, host, credential, locked, grants, requires, password_changed_s, attributes })
 }
 
 #[cold]
@@ -202,6 +207,7 @@ mod tests {
                 grants: Arc::new(if text.is_empty() { Grants::default() } else { Grants::everything() }),
                 requires: if text.is_empty() { TlsRequirement::None } else { TlsRequirement::X509 },
                 password_changed_s: if text.is_empty() { None } else { Some(1_800_000_000) },
+                attributes: if text.is_empty() { None } else { Some("{\"a\": 1}".into()) },
             };
             let name = object_name(&account.user, &account.host);
             assert_eq!(decode(&name, &encode(&account)), Some(account));

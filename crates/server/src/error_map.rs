@@ -423,6 +423,7 @@ errors! {
     VALUES_WITHOUT_COLUMNS = 3942, b"HY000", "Each row of a VALUES clause must have at least one column, unless when used as source in an INSERT statement.";
     CLIENT_LOCAL_FILES_DISABLED = 3948, b"42000", "Loading local data is disabled; this must be enabled on both the client and server sides";
     MISPLACED_INTO = 3954, b"HY000", "Misplaced INTO clause, INTO is not allowed inside subqueries, and must be placed at end of UNION clauses.";
+    INVALID_USER_ATTRIBUTE_JSON = 3982, b"HY000", "The user attribute must be a valid JSON object";
     INVALID_ASSIGNMENT_TARGET = 3989, b"HY000", "Invalid target for assignment: %s";
     NO_VISIBLE_COLUMN = 4028, b"HY000", "A table must have at least one visible column.";
     CLIENT_INTERACTION_TIMEOUT = 4031, b"HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";

@@ -72,6 +72,7 @@ pub mod table_locks;
 mod tls;
 pub mod transaction;
 mod undo_settings;
+mod user_attributes;
 mod user_locks;
 pub mod user_statement;
 mod user_variable;

@@ -12,6 +12,7 @@ use crate::error_map::{self, SqlError};
 use crate::new_password::{Generated, ensure_is_current, is_own};
 use crate::privilege::{DynamicSet, Privileges, ensure_on_schema, ensure_one_of};
 use crate::session::Session;
+use crate::user_attributes;
 
 /// Longest user and host names, in characters.
 const MAX_USER_CHARS: usize = 32;
@@ -141,6 +142,7 @@ fn build(
         grants: Arc::default(),
         requires: TlsRequirement::None,
         password_changed_s: None,
+        attributes: None,
     });
     let plugin = match spec.plugin {
         None => account.credential.plugin(),
@@ -161,6 +163,9 @@ fn build(
         account.password_changed_s = Some(clock_s());
     }
     account.requires = statement.require.unwrap_or(account.requires);
+    if let Some(said) = statement.attribute {
+        account.attributes = Some(user_attributes::merged(account.attributes.as_deref(), said)?.into());
+    }
     account.locked = statement.lock.unwrap_or(account.locked);
     Ok(account)
 }

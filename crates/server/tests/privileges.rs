@@ -13,4 +13,5 @@ testkit::script_tests!("privileges", testkit::runner::run_file;
     revoked,
     show_create_user,
     show_privileges,
+    user_attributes,
 );

@@ -24,6 +24,7 @@ fn accounts(plugins: &[AuthPlugin]) -> Accounts {
             grants: Arc::default(),
             requires,
             password_changed_s: None,
+            attributes: None,
         };
         accounts.put(account).unwrap();
     };

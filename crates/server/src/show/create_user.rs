@@ -46,10 +46,13 @@ fn statement(account: &Account, sees_hash: bool, as_hex: bool) -> String {
         TlsRequirement::X509 => "X509",
     };
     let lock = if account.locked { "LOCK" } else { "UNLOCK" };
+    let attributes = account.attributes.as_deref();
+    let attribute =
+        attributes.map_or(String::new(), |json| format!(" ATTRIBUTE {}", literal(json.as_bytes(), false)));
     format!(
         "CREATE USER {} IDENTIFIED WITH '{plugin}'{identified} REQUIRE {requires} PASSWORD EXPIRE DEFAULT \
          ACCOUNT {lock} PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT \
-         PASSWORD REQUIRE CURRENT DEFAULT",
+         PASSWORD REQUIRE CURRENT DEFAULT{attribute}",
         grantee(account)
     )
 }

@@ -35,15 +35,27 @@ pub struct UserStatement<'a> {
     pub lock: Option<bool>,
     /// PASSWORD EXPIRE (without an interval).
     pub password_expire: bool,
-    /// Resource limits, password options, COMMENT or ATTRIBUTE were given (recognised only).
+    /// COMMENT or ATTRIBUTE.
+    pub attribute: Option<UserAttribute<'a>>,
+    /// Resource limits or password options were given (recognised only).
     pub other_options: bool,
+}
+
+/// What is said of accounts in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UserAttribute<'a> {
+    /// COMMENT 'text'
+    Comment(&'a str),
+    /// ATTRIBUTE 'JSON object'
+    Attribute(&'a str),
 }
 
 impl UserStatement<'_> {
     /// Whether it says something of its accounts beside their passwords.
     pub fn has_options(&self) -> bool {
-        let UserStatement { default_role, require, lock, password_expire, other_options, .. } = self;
-        *default_role || require.is_some() || lock.is_some() || *password_expire || *other_options
+        let UserStatement { require, lock, attribute, .. } = self;
+        let has_flag = self.default_role || self.password_expire || self.other_options;
+        has_flag || require.is_some() || lock.is_some() || attribute.is_some()
     }
 }
 

@@ -4,8 +4,8 @@ use bumpalo::collections::String as BumpString;
 
 use super::core::{Parser, Result};
 use crate::ast::{
-    Account, DropUser, Grant, GrantTarget, Privilege, Secret, Statement, TableName, TlsRequirement, UserSpec,
-    UserStatement,
+    Account, DropUser, Grant, GrantTarget, Privilege, Secret, Statement, TableName, TlsRequirement,
+    UserAttribute, UserSpec, UserStatement,
 };
 use crate::lexer::{Kw, Tok};
 
@@ -47,6 +47,7 @@ impl<'a> Parser<'a, '_> {
             require: None,
             lock: None,
             password_expire: false,
+            attribute: None,
             other_options: false,
         };
         if self.eat_kw2(Kw::DEFAULT, Kw::ROLE) {
@@ -135,7 +136,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn user_options(&mut self, user: &mut UserStatement<'a>) -> Result<()> {
-        while !matches!(self.tok.kind, Tok::Eof | Tok::Semicolon) {
+        while !matches!(self.tok.kind, Tok::Eof | Tok::Semicolon | Tok::Kw(Kw::COMMENT | Kw::ATTRIBUTE)) {
             if self.eat_kw(Kw::ACCOUNT) {
                 let lock = self.eat_kw(Kw::LOCK);
                 if !lock {
@@ -159,10 +160,16 @@ impl<'a> Parser<'a, '_> {
                 user.other_options = true;
             }
         }
+        // Nothing follows it.
+        if self.eat_kw(Kw::COMMENT) {
+            user.attribute = Some(UserAttribute::Comment(self.string()?));
+        } else if self.eat_kw(Kw::ATTRIBUTE) {
+            user.attribute = Some(UserAttribute::Attribute(self.string()?));
+        }
         Ok(())
     }
 
-    /// Resource limits, password history, lockout, COMMENT, ATTRIBUTE: read over.
+    /// Resource limits, password history, lockout: read over.
     fn other_user_option(&mut self) -> Result<()> {
         let known = matches!(
             self.tok.kind,
@@ -171,8 +178,6 @@ impl<'a> Parser<'a, '_> {
                     | Kw::PASSWORD
                     | Kw::FAILED_LOGIN_ATTEMPTS
                     | Kw::PASSWORD_LOCK_TIME
-                    | Kw::COMMENT
-                    | Kw::ATTRIBUTE
                     | Kw::MAX_QUERIES_PER_HOUR
                     | Kw::MAX_UPDATES_PER_HOUR
                     | Kw::MAX_CONNECTIONS_PER_HOUR

@@ -125,6 +125,8 @@ fn row(sources: &Sources<'_>, account: &Account) -> Row {
         flag_value(account.locked),
     ]);
     row.extend(ROLE_PRIVILEGES.iter().map(has));
-    row.extend([OwnedValue::Null, OwnedValue::Null, OwnedValue::Null, OwnedValue::Null]);
+    let attributes = account.attributes.as_deref().map(|json| format!("{{\"metadata\": {json}}}"));
+    row.extend([OwnedValue::Null, OwnedValue::Null, OwnedValue::Null]);
+    row.push(attributes.map_or(OwnedValue::Null, |json| text(json, CollationId::UTF8MB4_BIN)));
     row
 }
