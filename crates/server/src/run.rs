@@ -382,12 +382,11 @@ pub fn field_list(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlErr
             Access { schema: database.as_str().into(), table: table.as_str().into(), want: Want::Seen };
         privilege::ensure(session, &[access])?;
     }
-    let def = match virtual_tables::find(&database, &table) {
-        Some(def) => def,
-        None => {
-            let found = session.server.engine.table(&database, &table);
-            Arc::clone(&found.map_err(|error| crate::engine_error::plain(&error))?.def)
-        }
+    let def = if let Some(def) = virtual_tables::find(&database, &table) {
+        def
+    } else {
+        let found = session.server.engine.table(&database, &table);
+        Arc::clone(&found.map_err(|error| crate::engine_error::plain(&error))?.def)
     };
     session.diagnostics.clear();
     let charset = session.variables.hot.results;

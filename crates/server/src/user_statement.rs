@@ -1,7 +1,7 @@
 //! CREATE, ALTER, DROP and RENAME USER, SET PASSWORD.
 
 use sql::ast::{self, DropUser, Secret, SetPassword, TlsRequirement, UserSpec, UserStatement};
-use wire::auth::{AuthPlugin, Credential, CredentialError, Password};
+use wire::auth::{AuthPlugin, Credential, CredentialError, MAX_PASSWORD_BYTES, Password};
 
 use std::sync::Arc;
 
@@ -9,9 +9,10 @@ use crate::account::{Account, clock_s};
 use crate::account_change::AccountChange;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
-use crate::new_password::{Generated, ensure_is_current, is_own};
+use crate::new_password::Generated;
 use crate::privilege::{DynamicSet, Privileges, ensure_on_schema, ensure_one_of};
-use crate::session::Session;
+use crate::session::{Level, Session};
+use crate::sysvars::VarValue;
 use crate::user_attributes;
 
 /// Longest user and host names, in characters.
@@ -52,7 +53,10 @@ pub(crate) fn create_or_alter(
             if let (Some(account), Some(current)) = (&existing, spec.replace) {
                 ensure_is_current(session, account, current)?;
             }
-            let drawn = generated.draw(session, (&user, &host), spec.secret == Secret::Random)?;
+            let drawn = match spec.secret {
+                Secret::Random => Some(generated.draw((&user, &host), random_chars(session)?)?),
+                _ => None,
+            };
             change.put(build(existing, (user, host), (spec, drawn), statement)?);
         } else if statement.if_exists {
             let kind = if statement.alter {
@@ -263,12 +267,41 @@ pub(crate) fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Resu
         ensure_is_current(session, &account, current)?;
     }
     let mut generated = Generated::default();
-    let drawn = generated.draw(session, (&user, &host), set.password.is_none())?;
-    let password = set.password.or(drawn).unwrap_or_default();
+    let password = match set.password {
+        Some(password) => password,
+        None => generated.draw((&user, &host), random_chars(session)?)?,
+    };
     let credential = hash("SET PASSWORD", &account, account.credential.plugin(), password)?;
     change.put(Account { credential, password_changed_s: Some(clock_s()), ..account });
     change.commit()?;
     Ok(generated)
+}
+
+/// Length of generated passwords.
+fn random_chars(session: &Session) -> Result<usize, SqlError> {
+    Ok(match session.read_variable(Level::Default, "generated_random_password_length")? {
+        VarValue::UInt(chars) => usize::try_from(chars).unwrap_or(MAX_PASSWORD_BYTES),
+        _ => MAX_PASSWORD_BYTES,
+    })
+}
+
+/// Whether the account `'user'@'host'` is the session's.
+fn is_own(session: &Session, user: &str, host: &str) -> bool {
+    session.account_name() == (user, host)
+}
+
+/// Fails unless `current` is the password of `account`, which is the session's.
+///
+/// # Errors
+/// 3891; 3893 for another's account.
+fn ensure_is_current(session: &Session, account: &Account, current: &str) -> Result<(), SqlError> {
+    if !is_own(session, &account.user, &account.host) {
+        return Err(error_map::CURRENT_PASSWORD_NOT_REQUIRED.bare());
+    }
+    match Password::new(current.as_bytes()) {
+        Some(password) if account.credential.accepts_password(password) => Ok(()),
+        _ => Err(error_map::INCORRECT_CURRENT_PASSWORD.bare()),
+    }
 }
 
 /// User and host of the account that a statement names.
