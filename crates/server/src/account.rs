@@ -32,6 +32,8 @@ pub struct Account {
     pub requires: TlsRequirement,
     /// When its password was set and expires.
     pub password_age: PasswordAge,
+    /// A JSON object, as MySQL writes it; `None` if nothing was said of the account.
+    pub attributes: Option<Box<str>>,
 }
 
 impl Account {
@@ -47,6 +49,7 @@ impl Account {
             grants: Arc::default(),
             requires: TlsRequirement::None,
             password_age,
+            attributes: None,
         }
     }
 }

@@ -11,6 +11,7 @@
 //! | `L` | nothing: the account is locked |
 //! | `T` | `ssl` or `x509`: how clients have to connect |
 //! | `E` | when the password was set and expires, see `password_age` |
+//! | `A` | the attributes, a JSON object; absent if there are none |
 //! | `G` | the grants, see `privilege::grants` |
 //!
 //! Format 1, which is read only: `1`, `locked` or `open`, the plugin's name, separated by line feeds, and the
@@ -115,6 +116,9 @@ fn encode(account: &Account) -> Vec<u8> {
     if account.password_age != PasswordAge::default() {
         field(b'E', &account.password_age.encode());
     }
+    if let Some(attributes) = &account.attributes {
+        field(b'A', attributes.as_bytes());
+    }
     field(b'G', &account.grants.encode());
     bytes
 }
@@ -129,6 +133,7 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
     }
     let (mut plugin, mut stored, mut locked, mut grants) = (None, None, false, Grants::default());
     let (mut requires, mut password_age) = (TlsRequirement::None, PasswordAge::default());
+    let mut attributes = None;
     while let Some((tag, after)) = rest.split_first() {
         let (length, after) = after.split_first_chunk()?;
         let (value, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
@@ -140,13 +145,14 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
             b'T' if value == b"ssl" => requires = TlsRequirement::Ssl,
             b'T' if value == b"x509" => requires = TlsRequirement::X509,
             b'E' => password_age = PasswordAge::decode(value)?,
+            b'A' => attributes = Some(std::str::from_utf8(value).ok()?.into()),
             b'G' => grants = Grants::decode(value)?,
             _ => return None,
         }
     }
     let credential = Credential::from_stored(plugin?, stored?).ok()?;
     let (user, host, grants) = (user.to_owned(), host.to_owned(), Arc::new(grants));
-    Some(Account { user, host, credential, locked, grants, requires, password_age })
+    Some(Account { user, host, credential, locked, grants, requires, password_age, attributes })
 }
 
 fn decode_old((user, host): (&str, &str), rest: &[u8]) -> Option<Account> {
@@ -157,7 +163,7 @@ fn decode_old((user, host): (&str, &str), rest: &[u8]) -> Option<Account> {
     let grants = if user == "root" { Grants::everything() } else { Grants::before_privileges() };
     let (user, host, grants) = (user.to_owned(), host.to_owned(), Arc::new(grants));
     let (requires, password_age) = (TlsRequirement::None, PasswordAge::default());
-    Some(Account { user, host, credential, locked, grants, requires, password_age })
+    Some(Account { user, host, credential, locked, grants, requires, password_age, attributes: None })
 }
 
 #[cold]
@@ -208,6 +214,7 @@ mod tests {
                     is_expired: text.is_empty(),
                     lifetime: if text.is_empty() { Lifetime::Never } else { Lifetime::Days(90) },
                 },
+                attributes: if text.is_empty() { None } else { Some("{\"a\": 1}".into()) },
             };
             let name = object_name(&account.user, &account.host);
             assert_eq!(decode(&name, &encode(&account)), Some(account));

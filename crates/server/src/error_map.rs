@@ -400,6 +400,7 @@ errors! {
     INVALID_BITWISE_OPERANDS_SIZE = 3513, b"HY000", "Binary operands of bitwise operators must be of equal length";
     INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE = 3514, b"HY000", "Aggregate bitwise functions cannot accept arguments longer than 511 bytes; consider using the SUBSTRING() function";
     INVISIBLE_PRIMARY_KEY = 3522, b"HY000", "A primary key index cannot be invisible";
+    NO_SYSTEM_SCHEMA_ACCESS = 3552, b"HY000", "Access to system schema '%s' is rejected.";
     UNRESOLVED_TABLE_LOCK = 3568, b"HY000", "Unresolved table name %s in locking clause.";
     DUPLICATE_TABLE_LOCK = 3569, b"HY000", "Table %s appears in multiple locking clauses.";
     LOCK_NOWAIT = 3572, b"HY000", "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";
@@ -416,11 +417,14 @@ errors! {
     CHECK_CONSTRAINT_VIOLATED = 3819, b"HY000", "Check constraint '%-.192s' is violated.";
     CANNOT_CONVERT_STRING = 3854, b"HY000", "Cannot convert string '%-.64s' from %s to %s";
     SSL_LIBRARY_ERROR = 3888, b"HY000", "Failed to set up SSL because of the following SSL library error: %s";
+    INCORRECT_CURRENT_PASSWORD = 3891, b"HY000", "Incorrect current password. Specify the correct password which has to be replaced.";
+    CURRENT_PASSWORD_NOT_REQUIRED = 3893, b"HY000", "Do not specify the current password while changing it for other users.";
     UNREGISTERED_DYNAMIC_PRIVILEGE = 3929, b"HY000", "Dynamic privilege '%s' is not registered with the server.";
     CONSTRAINT_NOT_FOUND = 3940, b"HY000", "Constraint '%s' does not exist.";
     VALUES_WITHOUT_COLUMNS = 3942, b"HY000", "Each row of a VALUES clause must have at least one column, unless when used as source in an INSERT statement.";
     CLIENT_LOCAL_FILES_DISABLED = 3948, b"42000", "Loading local data is disabled; this must be enabled on both the client and server sides";
     MISPLACED_INTO = 3954, b"HY000", "Misplaced INTO clause, INTO is not allowed inside subqueries, and must be placed at end of UNION clauses.";
+    INVALID_USER_ATTRIBUTE_JSON = 3982, b"HY000", "The user attribute must be a valid JSON object";
     INVALID_ASSIGNMENT_TARGET = 3989, b"HY000", "Invalid target for assignment: %s";
     NO_VISIBLE_COLUMN = 4028, b"HY000", "A table must have at least one visible column.";
     CLIENT_INTERACTION_TIMEOUT = 4031, b"HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";

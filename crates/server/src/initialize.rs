@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::{fs, io};
 
-use wire::auth::{AuthPlugin, Credential, Password};
+use wire::auth::{AuthPlugin, Credential, Password, random_password};
 
 use crate::account::{Account, Accounts};
 use crate::options::FirstPassword;
-use crate::random_password;
 use crate::server_log::ServerLog;
+
+/// Length of a random password.
+const RANDOM_CHARS: usize = 20;
 
 /// # Errors
 /// One line, if there is something in the directory.
@@ -38,7 +40,7 @@ pub(crate) fn set_first_password(
 ) -> Result<(), String> {
     match password {
         FirstPassword::Random => {
-            let text = random_password::generate(random_password::DEFAULT_CHARS)
+            let text = random_password(RANDOM_CHARS)
                 .map_err(|error| format!("no random bytes for a password: {error}"))?;
             set(accounts, &text)?;
             log.note(&format!("A temporary password is generated for root@localhost: {text}"));

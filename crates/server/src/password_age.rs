@@ -18,6 +18,17 @@ pub enum Lifetime {
     Days(u16),
 }
 
+impl Lifetime {
+    /// In days, 0 for ever; `None` for the server's.
+    pub(crate) fn days(self) -> Option<u16> {
+        match self {
+            Lifetime::Default => None,
+            Lifetime::Never => Some(0),
+            Lifetime::Days(days) => Some(days),
+        }
+    }
+}
+
 /// Age of an account's password.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PasswordAge {
@@ -54,11 +65,7 @@ impl PasswordAge {
     }
 
     fn has_passed_at(&self, default_days: u64, now: u64) -> bool {
-        let days = match self.lifetime {
-            Lifetime::Default => default_days,
-            Lifetime::Never => 0,
-            Lifetime::Days(days) => days.into(),
-        };
+        let days = self.lifetime.days().map_or(default_days, u64::from);
         let is_old = days > 0 && self.set_at > 0 && now >= self.set_at + days * SECONDS_PER_DAY;
         self.is_expired || is_old
     }
@@ -68,11 +75,7 @@ impl PasswordAge {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = self.set_at.to_le_bytes().to_vec();
         bytes.push(self.is_expired.into());
-        match self.lifetime {
-            Lifetime::Default => {}
-            Lifetime::Never => bytes.extend(0_u16.to_le_bytes()),
-            Lifetime::Days(days) => bytes.extend(days.to_le_bytes()),
-        }
+        bytes.extend(self.lifetime.days().iter().flat_map(|days| days.to_le_bytes()));
         bytes
     }
 

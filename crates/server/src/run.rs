@@ -382,15 +382,19 @@ pub fn field_list(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlErr
             Access { schema: database.as_str().into(), table: table.as_str().into(), want: Want::Seen };
         privilege::ensure(session, &[access])?;
     }
-    let found = session.server.engine.table(&database, &table);
-    let table = found.map_err(|error| crate::engine_error::plain(&error))?;
+    let def = if let Some(def) = virtual_tables::find(&database, &table) {
+        def
+    } else {
+        let found = session.server.engine.table(&database, &table);
+        Arc::clone(&found.map_err(|error| crate::engine_error::plain(&error))?.def)
+    };
     session.diagnostics.clear();
     let charset = session.variables.hot.results;
-    for column in &table.def.columns {
+    for column in &def.columns {
         let mut definition = wire::ColumnDefinition::of_column(&column.name, &column.ty, charset);
-        definition.schema = &table.def.schema;
-        definition.table = &table.def.name;
-        definition.org_table = &table.def.name;
+        definition.schema = &def.schema;
+        definition.table = &def.name;
+        definition.org_table = &def.name;
         definition.org_name = &column.name;
         definition.write_with_default(&mut io.out, None);
     }

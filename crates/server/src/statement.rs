@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use sql::ast::{
-    Begin, Completion, Flush, FlushTarget, Kill as KillStatement, MaintainKind, Query, SetPassword, Statement,
+    Begin, Completion, Flush, FlushTarget, Kill as KillStatement, MaintainKind, Query, Statement,
 };
 use types::OwnedValue;
 use wire::OkPacket;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Cell, Column, Table};
 use crate::commands;
 use crate::constant::{Inputs, evaluate};
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::new_password::{Generated, GeneratedPassword};
 use crate::privilege::{self, DynamicSet, Privileges, ensure_one_of};
 use crate::process_list::Kill;
 use crate::session::Session;
@@ -39,7 +40,9 @@ pub fn run(
             session.counters.count(Com::SetOption);
             set_statement::set_transaction(session, set)?;
         }
-        Statement::SetPassword(set) => set_password(session, set)?,
+        Statement::SetPassword(_) | Statement::User(_) => {
+            return change_passwords(session, statement, answer);
+        }
         Statement::Use(name) => use_schema(session, name)?,
         Statement::Begin(begin) => start(session, begin)?,
         Statement::Commit(completion) => finish(session, completion, true)?,
@@ -47,11 +50,9 @@ pub fn run(
         Statement::Savepoint(name) => transaction::savepoint(session, name)?,
         Statement::RollbackTo(name) => transaction::rollback_to(session, name)?,
         Statement::ReleaseSavepoint(name) => transaction::release_savepoint(session, name)?,
-        Statement::User(_)
-        | Statement::DropUser(_)
-        | Statement::RenameUser(_)
-        | Statement::Grant(_)
-        | Statement::Revoke(_) => change_accounts(session, statement)?,
+        Statement::DropUser(_) | Statement::RenameUser(_) | Statement::Grant(_) | Statement::Revoke(_) => {
+            change_accounts(session, statement)?;
+        }
         Statement::Kill(kill) => run_kill(session, kill, inputs)?,
         Statement::Flush(flush) => {
             session.counters.count(Com::Flush);
@@ -85,12 +86,51 @@ pub fn run(
     Ok(())
 }
 
-/// CREATE, ALTER, DROP and RENAME USER, GRANT, REVOKE.
+/// CREATE USER, ALTER USER and SET PASSWORD, which answer with the passwords that they generate; OK if there
+/// are none.
+#[cold]
+fn change_passwords(
+    session: &mut Session,
+    statement: &Statement<'_>,
+    answer: &mut Answer<'_>,
+) -> Result<(), SqlError> {
+    session.counters.count(match statement {
+        Statement::User(user) if user.alter => Com::AlterUser,
+        Statement::User(_) => Com::CreateUser,
+        _ => Com::SetOption,
+    });
+    transaction::commit_implicitly(session)?;
+    let generated = match *statement {
+        Statement::User(user) => user_statement::create_or_alter(session, user)?,
+        Statement::SetPassword(set) => user_statement::set_password(session, set)?,
+        _ => return Err(not_yet(name_of(statement))),
+    };
+    if generated.all().is_empty() {
+        answer.plain_ok(session);
+        return Ok(());
+    }
+    let warnings = session.diagnostics.packet_count();
+    answer.table(session, &generated_table(&generated), warnings);
+    Ok(())
+}
+
+/// The factor of logins that passwords are: there is no other.
+const AUTH_FACTOR: i64 = 1;
+
+fn generated_table(generated: &Generated) -> Table {
+    let [user, host, password] = ["user", "host", "generated password"].map(Column::name);
+    let mut table = Table::new(vec![user, host, password, Column::int("auth_factor")]);
+    for GeneratedPassword { user, host, password } in generated.all() {
+        let [user, host, password] = [user, host, password].map(Cell::text);
+        table.push(vec![user, host, password, Cell::Int(AUTH_FACTOR)]);
+    }
+    table
+}
+
+/// DROP and RENAME USER, GRANT, REVOKE.
 #[cold]
 fn change_accounts(session: &mut Session, statement: &Statement<'_>) -> Result<(), SqlError> {
     match statement {
-        Statement::User(user) if user.alter => session.counters.count(Com::AlterUser),
-        Statement::User(_) => session.counters.count(Com::CreateUser),
         Statement::DropUser(_) => session.counters.count(Com::DropUser),
         Statement::Grant(_) => session.counters.count(Com::Grant),
         Statement::Revoke(_) => session.counters.count(Com::Revoke),
@@ -98,7 +138,6 @@ fn change_accounts(session: &mut Session, statement: &Statement<'_>) -> Result<(
     }
     transaction::commit_implicitly(session)?;
     match *statement {
-        Statement::User(user) => user_statement::create_or_alter(session, user),
         Statement::DropUser(drop) => user_statement::drop(session, drop),
         Statement::RenameUser(pairs) => user_statement::rename(session, pairs),
         Statement::Grant(grant) => privilege::grant(session, grant),
@@ -245,13 +284,6 @@ fn begin_maintenance(session: &mut Session, kind: MaintainKind) -> Result<(), Sq
         MaintainKind::Optimize | MaintainKind::Repair => transaction::ensure_may_write(session),
         MaintainKind::Analyze | MaintainKind::Check | MaintainKind::Checksum => Ok(()),
     }
-}
-
-/// SET PASSWORD, in a transaction of its own.
-fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Result<(), SqlError> {
-    session.counters.count(Com::SetOption);
-    transaction::commit_implicitly(session)?;
-    user_statement::set_password(session, set)
 }
 
 /// Answers with a small table.

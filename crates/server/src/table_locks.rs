@@ -72,6 +72,9 @@ fn entries(session: &Session, tables: &[LockTable<'_>]) -> Result<Vec<Entry>, Sq
         if entries.iter().any(|known| known.alias == alias && known.name.schema == name.schema) {
             return Err(error_map::NONUNIQ_TABLE.with(&[&alias]));
         }
+        if virtual_tables::is_lockable(session, &table.table) {
+            continue;
+        }
         name.open(session, &session.server.engine)?;
         entries.push(Entry { name, alias, write: table.write });
     }

@@ -3,7 +3,7 @@
 use sql::ast::{
     self, DropUser, PasswordExpire, Secret, SetPassword, TlsRequirement, UserSpec, UserStatement,
 };
-use wire::auth::{AuthPlugin, Credential, CredentialError, Password};
+use wire::auth::{AuthPlugin, Credential, CredentialError, MAX_PASSWORD_BYTES, Password};
 
 use std::sync::Arc;
 
@@ -11,8 +11,11 @@ use crate::account::Account;
 use crate::account_change::AccountChange;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::new_password::Generated;
 use crate::privilege::{DynamicSet, Privileges, ensure_on_schema, ensure_one_of};
-use crate::session::Session;
+use crate::session::{Level, Session};
+use crate::sysvars::VarValue;
+use crate::user_attributes;
 
 /// Longest user and host names, in characters.
 const MAX_USER_CHARS: usize = 32;
@@ -22,19 +25,28 @@ const MAX_HOST_CHARS: usize = 255;
 type Name = (String, String);
 
 /// CREATE USER and ALTER USER, of all accounts or none.
-pub fn create_or_alter(session: &mut Session, statement: &UserStatement<'_>) -> Result<(), SqlError> {
-    refuse_unsupported(statement)?;
-    let own = |spec: &UserSpec<'_>| spec.account == ast::Account::Current;
-    if !(statement.alter && statement.users.iter().all(own)) {
+///
+/// # Errors
+/// 1227 for who may not change accounts, unless its own password is all that changes; 1396, 1410 and 1524 for
+/// what cannot be done, 3891 and 3893 for the current password; 1235 for what is not supported.
+pub(crate) fn create_or_alter(
+    session: &mut Session,
+    statement: &UserStatement<'_>,
+) -> Result<Generated, SqlError> {
+    if statement.role {
+        return Err(error_map::NOT_SUPPORTED_YET.with(&[&"roles"]));
+    }
+    if !is_own_password_only(session, statement)? {
         require_user_admin(session)?;
     }
     ensure_sets_own_password(session, statement)?;
     ensure_days(statement)?;
+    refuse_unsupported(statement)?;
     let operation = operation(statement);
     refuse_long_passwords(session, operation, statement.users)?;
     let server = Arc::clone(&session.server);
     let mut change = AccountChange::new(&server.accounts);
-    let mut failed = Vec::new();
+    let (mut failed, mut generated) = (Vec::new(), Generated::default());
     for spec in statement.users {
         // Each password takes milliseconds to hash.
         session.fail_if_killed()?;
@@ -42,7 +54,14 @@ pub fn create_or_alter(session: &mut Session, statement: &UserStatement<'_>) -> 
         let existing = change.find(&user, &host);
         existing.iter().try_for_each(|account| ensure_may_change(session, account))?;
         if existing.is_some() == statement.alter {
-            change.put(build(existing, (user, host), spec, statement)?);
+            if let (Some(account), Some(current)) = (&existing, spec.replace) {
+                ensure_is_current(session, account, current)?;
+            }
+            let drawn = match spec.secret {
+                Secret::Random => Some(generated.draw((&user, &host), random_chars(session)?)?),
+                _ => None,
+            };
+            change.put(build(existing, (user, host), (spec, drawn), statement)?);
         } else if statement.if_exists {
             let kind = if statement.alter {
                 &error_map::USER_DOES_NOT_EXIST
@@ -59,7 +78,7 @@ pub fn create_or_alter(session: &mut Session, statement: &UserStatement<'_>) -> 
     }
     change.commit()?;
     note_expiry(session, statement);
-    Ok(())
+    Ok(generated)
 }
 
 /// Error 1820 for a session whose password has expired, unless the statement sets another one.
@@ -71,11 +90,11 @@ fn ensure_sets_own_password(session: &Session, statement: &UserStatement<'_>) ->
 }
 
 fn sets_own_password(session: &Session, spec: &UserSpec<'_>) -> bool {
-    spec.secret != Secret::None && is_own(session, &spec.account)
+    spec.secret != Secret::None && names_own(session, &spec.account)
 }
 
-fn is_own(session: &Session, account: &ast::Account<'_>) -> bool {
-    name_of(session, account).is_ok_and(|(user, host)| session.account_name() == (&user, &host))
+fn names_own(session: &Session, account: &ast::Account<'_>) -> bool {
+    name_of(session, account).is_ok_and(|(user, host)| is_own(session, &user, &host))
 }
 
 /// Error 1525 for a password that is to last no day, or too many.
@@ -90,7 +109,7 @@ fn ensure_days(statement: &UserStatement<'_>) -> Result<(), SqlError> {
 
 /// The session may go on, or has to set a password, as the statement has left its own account.
 fn note_expiry(session: &mut Session, statement: &UserStatement<'_>) {
-    if !statement.users.iter().any(|spec| is_own(session, &spec.account)) {
+    if !statement.users.iter().any(|spec| names_own(session, &spec.account)) {
         return;
     }
     if statement.password_expire == Some(PasswordExpire::Now) {
@@ -100,15 +119,28 @@ fn note_expiry(session: &mut Session, statement: &UserStatement<'_>) {
     }
 }
 
+/// Whether `statement` changes nothing but the password of the session's account.
+fn is_own_password_only(session: &Session, statement: &UserStatement<'_>) -> Result<bool, SqlError> {
+    if !statement.alter || statement.has_options() {
+        return Ok(false);
+    }
+    for spec in statement.users {
+        let sets_password = matches!(spec.secret, Secret::Password(_) | Secret::Random);
+        let (user, host) = name_of(session, &spec.account)?;
+        if !sets_password || spec.plugin.is_some() || !is_own(session, &user, &host) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 fn operation(statement: &UserStatement<'_>) -> &'static str {
     if statement.alter { "ALTER USER" } else { "CREATE USER" }
 }
 
 fn refuse_unsupported(statement: &UserStatement<'_>) -> Result<(), SqlError> {
     let asks_tls = statement.require == Some(TlsRequirement::Specified);
-    let what = if statement.role {
-        "roles"
-    } else if asks_tls {
+    let what = if asks_tls {
         "REQUIRE SUBJECT, ISSUER or CIPHER"
     } else if statement.default_role {
         "DEFAULT ROLE"
@@ -140,11 +172,11 @@ fn cannot_user(operation: &'static str, names: &str) -> SqlError {
     error_map::CANNOT_USER.with(&[&operation, &names])
 }
 
-/// The account as it will be.
+/// The account as it will be. `generated`: the password for IDENTIFIED BY RANDOM PASSWORD.
 fn build(
     base: Option<Account>,
     (user, host): Name,
-    spec: &UserSpec<'_>,
+    (spec, generated): (&UserSpec<'_>, Option<&str>),
     statement: &UserStatement<'_>,
 ) -> Result<Account, SqlError> {
     let empty = || Credential::empty(AuthPlugin::CachingSha2);
@@ -162,7 +194,7 @@ fn build(
             let read = Credential::from_stored(plugin, stored.as_bytes());
             read.map_err(credential_error)?
         }
-        Secret::Random => return Err(error_map::NOT_SUPPORTED_YET.with(&[&"RANDOM PASSWORD"])),
+        Secret::Random => hash(operation(statement), &account, plugin, generated.unwrap_or_default())?,
     };
     if spec.secret != Secret::None || spec.plugin.is_some() {
         account.password_age.renew();
@@ -171,6 +203,9 @@ fn build(
         account.password_age.apply(expire);
     }
     account.requires = statement.require.unwrap_or(account.requires);
+    if let Some(said) = statement.attribute {
+        account.attributes = Some(user_attributes::merged(account.attributes.as_deref(), said)?.into());
+    }
     account.locked = statement.lock.unwrap_or(account.locked);
     Ok(account)
 }
@@ -248,21 +283,34 @@ pub fn rename(session: &mut Session, pairs: &[(ast::Account<'_>, ast::Account<'_
 }
 
 /// SET PASSWORD, for oneself or, with UPDATE on the schema `mysql`, for others.
-pub fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Result<(), SqlError> {
-    let Some(password) = set.password else {
-        return Err(error_map::NOT_SUPPORTED_YET.with(&[&"RANDOM PASSWORD"]));
-    };
+///
+/// # Errors
+/// 1044 for others' without UPDATE, 1133 and 1396 for what cannot be done, 3891 and 3893 for the current
+/// password; 1235 for RETAIN.
+pub(crate) fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Result<Generated, SqlError> {
+    if set.retains {
+        return Err(error_map::NOT_SUPPORTED_YET.with(&[&"second passwords"]));
+    }
     let (user, host) = name_of(session, &set.account.unwrap_or(ast::Account::Current))?;
-    let own = session.account.as_ref().is_some_and(|a| a.user == user && a.host == host);
+    let own = is_own(session, &user, &host);
     if !own && session.rights.is_expired() {
         return Err(error_map::MUST_CHANGE_PASSWORD.bare());
     }
     if !own {
         ensure_on_schema(session, "mysql", Privileges::UPDATE)?;
     }
-    let mut change = AccountChange::new(&session.server.accounts);
+    let server = Arc::clone(&session.server);
+    let mut change = AccountChange::new(&server.accounts);
     let account = change.find(&user, &host).ok_or_else(|| error_map::PASSWORD_NO_MATCH.bare())?;
     ensure_may_change(session, &account)?;
+    if let Some(current) = set.replace {
+        ensure_is_current(session, &account, current)?;
+    }
+    let mut generated = Generated::default();
+    let password = match set.password {
+        Some(password) => password,
+        None => generated.draw((&user, &host), random_chars(session)?)?,
+    };
     let credential = hash("SET PASSWORD", &account, account.credential.plugin(), password)?;
     let mut changed = Account { credential, ..account };
     changed.password_age.renew();
@@ -271,7 +319,34 @@ pub fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Result<(), 
     if own {
         session.set_expired(false);
     }
-    Ok(())
+    Ok(generated)
+}
+
+/// Length of generated passwords.
+fn random_chars(session: &Session) -> Result<usize, SqlError> {
+    Ok(match session.read_variable(Level::Default, "generated_random_password_length")? {
+        VarValue::UInt(chars) => usize::try_from(chars).unwrap_or(MAX_PASSWORD_BYTES),
+        _ => MAX_PASSWORD_BYTES,
+    })
+}
+
+/// Whether the account `'user'@'host'` is the session's.
+fn is_own(session: &Session, user: &str, host: &str) -> bool {
+    session.account_name() == (user, host)
+}
+
+/// Fails unless `current` is the password of `account`, which is the session's.
+///
+/// # Errors
+/// 3891; 3893 for another's account.
+fn ensure_is_current(session: &Session, account: &Account, current: &str) -> Result<(), SqlError> {
+    if !is_own(session, &account.user, &account.host) {
+        return Err(error_map::CURRENT_PASSWORD_NOT_REQUIRED.bare());
+    }
+    match Password::new(current.as_bytes()) {
+        Some(password) if account.credential.accepts_password(password) => Ok(()),
+        _ => Err(error_map::INCORRECT_CURRENT_PASSWORD.bare()),
+    }
 }
 
 /// User and host of the account that a statement names.
@@ -302,8 +377,7 @@ pub(crate) fn require_user_admin(session: &Session) -> Result<(), SqlError> {
 
 /// Error 1227 for an account with SYSTEM_USER, unless the session has it too, or is that account's own.
 pub(crate) fn ensure_may_change(session: &Session, account: &Account) -> Result<(), SqlError> {
-    let is_own = session.account_name() == (&account.user, &account.host);
-    if is_own || !account.grants.dynamic.has(DynamicSet::SYSTEM_USER) {
+    if is_own(session, &account.user, &account.host) || !account.grants.dynamic.has(DynamicSet::SYSTEM_USER) {
         return Ok(());
     }
     ensure_one_of(session, Privileges::NONE, DynamicSet::SYSTEM_USER, "SYSTEM_USER")

@@ -4,11 +4,15 @@
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 testkit::script_tests!("privileges", testkit::runner::run_file;
+    account_tables,
     expired,
     grant_statements,
     on_databases,
     on_everything,
     on_tables,
+    own_account,
     revoked,
+    show_create_user,
     show_privileges,
+    user_attributes,
 );

@@ -12,6 +12,7 @@ use super::{Done, lock_wait, names, not_yet, refused};
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::session::Session;
+use crate::virtual_tables;
 
 /// CREATE DATABASE. One row is affected, even if the database was there already.
 pub(super) fn create(
@@ -20,6 +21,10 @@ pub(super) fn create(
     create: &CreateDatabase<'_>,
 ) -> Result<Done, SqlError> {
     names::ensure_schema_name(create.name)?;
+    if create.if_not_exists && virtual_tables::is_of_accounts(create.name) {
+        session.warn(Severity::Note, error_map::DB_CREATE_EXISTS.with(&[&create.name]));
+        return Ok(Done { affected: 1, ..Done::default() });
+    }
     let collation = clauses(session, create.options)?.resolve(server_collation(session));
     match engine.create_schema(create.name, collation) {
         Err(error)

@@ -11,6 +11,7 @@ use types::ColumnDef;
 use crate::engine_error;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::session::Session;
+use crate::virtual_tables;
 
 /// Longest name, in characters.
 const NAME_CHARS_MAX: usize = 64;
@@ -82,9 +83,12 @@ impl FullName {
     /// # Errors
     /// 1049, 1146.
     pub(crate) fn open(&self, session: &Session, engine: &Engine) -> Result<Arc<Table>, SqlError> {
-        engine
-            .table(&self.schema, &self.table)
-            .map_err(|error| engine_error::sql_error(&error, &session.variables.hot.time_zone))
+        engine.table(&self.schema, &self.table).map_err(|error| {
+            if virtual_tables::is_of_accounts(&self.schema) {
+                return error_map::NO_SUCH_TABLE.with(&[&self.schema, &self.table]);
+            }
+            engine_error::sql_error(&error, &session.variables.hot.time_zone)
+        })
     }
 }
 

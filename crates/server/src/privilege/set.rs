@@ -61,6 +61,8 @@ impl Privileges {
     pub(crate) const CREATE_TEMPORARY_TABLES: Self = Self::bit(15);
     pub(crate) const LOCK_TABLES: Self = Self::bit(16);
     pub(crate) const EXECUTE: Self = Self::bit(17);
+    pub(crate) const REPLICATION_SLAVE: Self = Self::bit(18);
+    pub(crate) const REPLICATION_CLIENT: Self = Self::bit(19);
     pub(crate) const CREATE_VIEW: Self = Self::bit(20);
     pub(crate) const SHOW_VIEW: Self = Self::bit(21);
     pub(crate) const CREATE_ROUTINE: Self = Self::bit(22);
@@ -68,6 +70,9 @@ impl Privileges {
     pub(crate) const CREATE_USER: Self = Self::bit(24);
     pub(crate) const EVENT: Self = Self::bit(25);
     pub(crate) const TRIGGER: Self = Self::bit(26);
+    pub(crate) const CREATE_TABLESPACE: Self = Self::bit(27);
+    pub(crate) const CREATE_ROLE: Self = Self::bit(28);
+    pub(crate) const DROP_ROLE: Self = Self::bit(29);
     pub(crate) const GRANT_OPTION: Self = Self::bit(30);
 
     /// What ALL means on everything.
@@ -172,7 +177,9 @@ mod tests {
         for (name, set) in [
             ("select", Privileges::SELECT),
             ("SHOW DATABASES", Privileges::SHOW_DATABASES),
+            ("REPLICATION CLIENT", Privileges::REPLICATION_CLIENT),
             ("TRIGGER", Privileges::TRIGGER),
+            ("DROP ROLE", Privileges::DROP_ROLE),
             ("Grant Option", Privileges::GRANT_OPTION),
             ("usage", Privileges::NONE),
         ] {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::{Engine, Error};
-use types::TimeZone;
+use types::{TableDef, TimeZone};
 
 use super::definition_text;
 use crate::answer::{Cell, Column, Table};
@@ -45,7 +45,9 @@ pub(super) fn tables(
     if let Some(schema) = virtual_tables::schema(schema) {
         let kind = virtual_tables::kind(schema);
         for name in virtual_tables::names(schema) {
-            push(name, kind);
+            if privilege::sees_table(session, schema, name) {
+                push(name, kind);
+            }
         }
     } else {
         for found in seen_tables(session, schema)? {
@@ -72,32 +74,44 @@ fn headed(name: &str, pattern: Option<&str>) -> String {
 pub(super) fn table_status(session: &Session, schema: &str, zone: &TimeZone) -> Result<Table, Error> {
     let engine = &session.server.engine;
     let mut table = Table::new(status_header());
+    if virtual_tables::is_of_accounts(schema) {
+        let names = virtual_tables::names(schema);
+        for name in names.filter(|name| privilege::sees_table(session, schema, name)) {
+            if let Some(def) = virtual_tables::find(schema, name) {
+                table.push(status_row(&def, (0, None), zone));
+            }
+        }
+        return Ok(table);
+    }
     for found in seen_tables(session, schema)? {
-        let def = &found.def;
-        let collation = def.collation.collation().map_or(Cell::Null, |collation| Cell::text(collation.name));
         let next = found.next_auto_increment(engine)?;
-        table.push(vec![
-            Cell::text(&*def.name),
-            Cell::text("InnoDB"),
-            Cell::Int(10),
-            Cell::text(definition_text::row_format(def)),
-            Cell::Int(found.row_count_estimate() as i64),
-            Cell::Null,
-            Cell::Null,
-            Cell::Int(0),
-            Cell::Null,
-            Cell::Null,
-            next.map_or(Cell::Null, |next| Cell::Int(next as i64)),
-            Cell::DateTime(zone.to_local(def.create_time as i64, 0)),
-            Cell::Null,
-            Cell::Null,
-            collation,
-            Cell::Null,
-            Cell::text(definition_text::create_options(def)),
-            Cell::text(&*def.comment),
-        ]);
+        table.push(status_row(&found.def, (found.row_count_estimate(), next), zone));
     }
     Ok(table)
+}
+
+fn status_row(def: &TableDef, (rows, next): (u64, Option<u64>), zone: &TimeZone) -> Vec<Cell> {
+    let collation = def.collation.collation().map_or(Cell::Null, |collation| Cell::text(collation.name));
+    vec![
+        Cell::text(&*def.name),
+        Cell::text("InnoDB"),
+        Cell::Int(10),
+        Cell::text(definition_text::row_format(def)),
+        Cell::Int(rows as i64),
+        Cell::Null,
+        Cell::Null,
+        Cell::Int(0),
+        Cell::Null,
+        Cell::Null,
+        next.map_or(Cell::Null, |next| Cell::Int(next as i64)),
+        Cell::DateTime(zone.to_local(def.create_time as i64, 0)),
+        Cell::Null,
+        Cell::Null,
+        collation,
+        Cell::Null,
+        Cell::text(definition_text::create_options(def)),
+        Cell::text(&*def.comment),
+    ]
 }
 
 fn status_header() -> Vec<Column> {

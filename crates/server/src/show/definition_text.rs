@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use engine::SchemaDef;
 use types::collation::{Charset, Collation, convert};
 use types::{
     CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, SqlType, StorageHint, TableDef, TextEncoder,
@@ -79,11 +78,11 @@ fn hint_value(hint: StorageHint, value: u64, quote: char) -> String {
     }
 }
 
-/// CREATE DATABASE of `def`.
-pub(super) fn create_database(def: &SchemaDef, if_not_exists: bool) -> String {
+/// CREATE DATABASE of the database `name`.
+pub(super) fn create_database(name: &str, collation: CollationId, if_not_exists: bool) -> String {
     let guard = if if_not_exists { "/*!32312 IF NOT EXISTS*/ " } else { "" };
-    let mut text = format!("CREATE DATABASE {guard}{}", quoted(&def.name));
-    if let Some(collation) = def.collation.collation() {
+    let mut text = format!("CREATE DATABASE {guard}{}", quoted(name));
+    if let Some(collation) = collation.collation() {
         push(&mut text, format_args!(" /*!40100 DEFAULT CHARACTER SET {}", collation.charset.name()));
         if names_collation(collation) {
             push(&mut text, format_args!(" COLLATE {}", collation.name));

@@ -10,6 +10,10 @@ use crate::ddl::names::FullName;
 use crate::ddl::{lock_wait, refused};
 use crate::error_map::SqlError;
 use crate::session::Session;
+use crate::virtual_tables;
+
+const NO_REPAIR: &str = "The storage engine for the table doesn't support repair";
+const RECREATED: &str = "Table does not support optimize, doing recreate + analyze instead";
 
 /// Does what is asked to each table and reports on it.
 ///
@@ -33,7 +37,9 @@ pub(super) fn table(
     let mut report = empty();
     for written in maintain.tables {
         let name = FullName::resolve(session, written)?;
-        let messages = if maintain.kind == MaintainKind::Optimize {
+        let messages = if virtual_tables::find_of_accounts(&name.schema, &name.table).is_some() {
+            of_accounts(maintain.kind)
+        } else if maintain.kind == MaintainKind::Optimize {
             optimize(session, engine, written, &name)
         } else {
             run(session, engine, &name, maintain)
@@ -61,6 +67,16 @@ pub(super) fn empty() -> Table {
     ])
 }
 
+/// Messages on a table of accounts, where there is nothing to do.
+fn of_accounts(kind: MaintainKind) -> Vec<(&'static str, String)> {
+    let ok = ("status", "OK".to_owned());
+    match kind {
+        MaintainKind::Repair => vec![("note", NO_REPAIR.to_owned())],
+        MaintainKind::Optimize => vec![("note", RECREATED.to_owned()), ok],
+        _ => vec![ok],
+    }
+}
+
 /// Messages on one table: type and text.
 fn run(
     session: &Session,
@@ -76,9 +92,8 @@ fn run(
             checked.map(|report| report.problems)
         }
         _ => {
-            let text = "The storage engine for the table doesn't support repair";
             return match engine.table(&name.schema, &name.table) {
-                Ok(_) => vec![("note", text.to_owned())],
+                Ok(_) => vec![("note", NO_REPAIR.to_owned())],
                 Err(error) => failed(refused(session, &error)),
             };
         }
@@ -114,8 +129,7 @@ fn optimize(
     }
     match recreate(session, engine, name).and_then(|()| analyze(engine, name)) {
         Ok(()) => {
-            let text = "Table does not support optimize, doing recreate + analyze instead";
-            vec![("note", text.to_owned()), ("status", "OK".to_owned())]
+            vec![("note", RECREATED.to_owned()), ("status", "OK".to_owned())]
         }
         Err(error) => failed(refused(session, &error)),
     }

@@ -6,6 +6,7 @@
 //! | `catalog_lists` | databases, tables, table status |
 //! | `columns`, `indexes` | what a table consists of |
 //! | `definitions` | the column definitions of these tables |
+//! | `create_user` | CREATE USER statements |
 //! | `definition_text` | CREATE TABLE and CREATE DATABASE statements |
 //! | `engine_status` | what the storage engine is doing |
 //! | `absent` | what there is none of |
@@ -19,6 +20,7 @@ mod absent;
 mod catalog_lists;
 mod checksum_table;
 mod columns;
+mod create_user;
 pub(crate) mod definition_text;
 pub(crate) mod definitions;
 mod engine_status;
@@ -36,7 +38,7 @@ use std::sync::Arc;
 
 use engine::Engine;
 use sql::ast::{Describe, Expr, Show, ShowFilter, ShowKind, Statement, TableName};
-use types::{OwnedValue, TableDef};
+use types::{CollationId, OwnedValue, TableDef};
 
 use crate::answer::{Cell, Column, Table};
 use crate::constant::{Inputs, evaluate};
@@ -94,7 +96,7 @@ fn shown(session: &Session, engine: &Engine, show: &Show<'_>) -> Result<Table, S
         return Ok(table);
     }
     if let Some(table) = absent::table(&show.kind) {
-        if let Some(schema) = show.schema {
+        if let Some(schema) = show.schema.filter(|name| virtual_tables::schema(name).is_none()) {
             engine.schema(schema).map_err(|error| refused(session, &error))?;
         }
         return Ok(table);
@@ -125,10 +127,7 @@ fn shown(session: &Session, engine: &Engine, show: &Show<'_>) -> Result<Table, S
             let privileges = privilege::on_table(session, &def.schema, &def.name);
             Ok(columns::table(&def, show.full, privileges, zone))
         }
-        ShowKind::Index(name) => {
-            let table = open(session, engine, name, show.schema)?;
-            Ok(indexes::table(&table.def, table.row_count_estimate(), table.statistics(engine).as_deref()))
-        }
+        ShowKind::Index(name) => index_table(session, engine, name, show.schema),
         ShowKind::CreateTable(name) => create_table(session, engine, name),
         ShowKind::CreateDatabase(name, if_not_exists) => {
             create_database(session, engine, name, *if_not_exists)
@@ -142,6 +141,7 @@ fn shown(session: &Session, engine: &Engine, show: &Show<'_>) -> Result<Table, S
         ShowKind::BinaryLogs | ShowKind::BinlogEvents => Err(error_map::NO_BINARY_LOGGING.bare()),
         ShowKind::Engine { name, what } => engine_status::table(session, engine, name, what),
         ShowKind::Privileges => Ok(privileges::table()),
+        ShowKind::CreateUser(account) => create_user::table(session, account),
         ShowKind::Grants(account) => grants::table(session, account.as_ref()),
         _ => Err(not_yet("this form of SHOW")),
     }
@@ -182,6 +182,20 @@ fn definition(
     }
 }
 
+fn index_table(
+    session: &Session,
+    engine: &Engine,
+    name: &TableName<'_>,
+    schema: Option<&str>,
+) -> Result<Table, SqlError> {
+    let full = schema_or_default(session, schema.or(name.schema))?;
+    if let Some(def) = virtual_tables::find_of_accounts(&full, name.name) {
+        return Ok(indexes::table(&def, 0, None));
+    }
+    let table = open(session, engine, name, schema)?;
+    Ok(indexes::table(&table.def, table.row_count_estimate(), table.statistics(engine).as_deref()))
+}
+
 fn described(session: &Session, engine: &Engine, describe: &Describe<'_>) -> Result<Table, SqlError> {
     let def = definition(session, engine, &describe.table, None)?;
     let privileges = privilege::on_table(session, &def.schema, &def.name);
@@ -193,12 +207,18 @@ fn described(session: &Session, engine: &Engine, describe: &Describe<'_>) -> Res
 }
 
 fn create_table(session: &Session, engine: &Engine, name: &TableName<'_>) -> Result<Table, SqlError> {
-    let found = open(session, engine, name, None)?;
-    let next = found.next_auto_increment(engine).map_err(|error| refused(session, &error))?;
-    let text = definition_text::create_table(&found.def, next, &session.variables.hot.time_zone);
+    let schema = schema_or_default(session, name.schema)?;
+    let (def, next) = if let Some(def) = virtual_tables::find_of_accounts(&schema, name.name) {
+        (def, None)
+    } else {
+        let found = open(session, engine, name, None)?;
+        let next = found.next_auto_increment(engine).map_err(|error| refused(session, &error))?;
+        (Arc::clone(&found.def), next)
+    };
+    let text = definition_text::create_table(&def, next, &session.variables.hot.time_zone);
     let mut table =
         Table::new(vec![Column::name("Table"), Column::text("Create Table", (text.len() as u32).max(1024))]);
-    table.push(vec![Cell::text(&*found.def.name), Cell::Text(text)]);
+    table.push(vec![Cell::text(&*def.name), Cell::Text(text)]);
     Ok(table)
 }
 
@@ -208,10 +228,14 @@ fn create_database(
     name: &str,
     if_not_exists: bool,
 ) -> Result<Table, SqlError> {
-    let schema = engine.schema(name).map_err(|error| refused(session, &error))?;
-    let text = definition_text::create_database(&schema, if_not_exists);
+    let collation = if virtual_tables::is_of_accounts(name) {
+        CollationId::UTF8MB4_0900_AI_CI
+    } else {
+        engine.schema(name).map_err(|error| refused(session, &error))?.collation
+    };
+    let text = definition_text::create_database(name, collation, if_not_exists);
     let mut table = Table::new(vec![Column::name("Database"), Column::text("Create Database", 1024)]);
-    table.push(vec![Cell::text(&*schema.name), Cell::Text(text)]);
+    table.push(vec![Cell::text(name), Cell::Text(text)]);
     Ok(table)
 }
 

@@ -125,6 +125,7 @@ pub static ALL: &[VarDef] = &[
     v("ft_min_word_len", Global, Startup, UInt(1, 84), "4"),
     v("general_log", Global, GlobalOnly, Bool, "OFF"),
     v("general_log_file", Global, GlobalOnly, Text, ""),
+    v("generated_random_password_length", Both, Dynamic, UInt(5, 255), "20"),
     v("global_connection_memory_limit", Global, GlobalOnly, UInt(16_777_216, MAX), "18446744073709551615"),
     v("global_connection_memory_tracking", Both, Dynamic, Bool, "OFF"),
     v("group_concat_max_len", Both, Dynamic, UInt(4, MAX), "1024"),

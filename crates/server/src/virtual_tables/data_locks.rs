@@ -6,8 +6,7 @@ use super::{PERFORMANCE, Row, Sources, VirtualTable, number, opt_uint, string, t
 
 const COLLATION: CollationId = CollationId::UTF8MB4_0900_AI_CI;
 
-pub(super) const TABLE: VirtualTable =
-    VirtualTable { schema: PERFORMANCE, name: "data_locks", columns, rows };
+pub(super) const TABLE: VirtualTable = VirtualTable::new(PERFORMANCE, "data_locks", columns, rows);
 
 fn columns() -> Vec<ColumnDef> {
     let text = |name, chars, nullable| text(name, chars, COLLATION, nullable);

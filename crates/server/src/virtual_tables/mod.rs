@@ -4,6 +4,7 @@
 //! [`StatementContext`](crate::statement_context::StatementContext). A table is a file with its columns and a
 //! function that makes its rows; it is listed in [`ALL`].
 
+mod account_tables;
 mod data_lock_waits;
 mod data_locks;
 mod denied;
@@ -13,18 +14,20 @@ mod waits;
 
 use std::sync::{Arc, LazyLock};
 
+use base::IndexId;
 use expr::EvalError;
 use types::{CollationId, ColumnDef, IndexDef, IndexKind, OwnedValue, SqlType, TableDef, TypeKind};
 
-pub(crate) use denied::{ensure_allowed, is_host_cache};
+pub(crate) use denied::{ensure_allowed, is_host_cache, is_lockable};
 pub(crate) use lock_rows::LockRows;
 
 use crate::privilege::Privileges;
 use crate::session::Session;
 
 /// The schemas, in order.
-pub(crate) const SCHEMAS: [&str; 2] = [INFORMATION, PERFORMANCE];
+pub(crate) const SCHEMAS: [&str; 3] = [INFORMATION, MYSQL, PERFORMANCE];
 const INFORMATION: &str = "information_schema";
+const MYSQL: &str = "mysql";
 const PERFORMANCE: &str = "performance_schema";
 
 /// What the rows of a statement are made from. Tables that tell of the same thing tell of the same moment of
@@ -44,30 +47,88 @@ struct VirtualTable {
     name: &'static str,
     columns: fn() -> Vec<ColumnDef>,
     rows: fn(&Sources<'_>) -> Vec<Row>,
+    /// What is declared of it. No rows are found by these keys.
+    declared: Declared,
+}
+
+/// Keys and comment of a table.
+struct Declared {
+    /// Positions of the columns of the primary key; none: there is no such key.
+    primary: &'static [u16],
+    /// Position of the column of another key, which has the column's name.
+    secondary: Option<u16>,
+    comment: &'static str,
+}
+
+impl VirtualTable {
+    /// A table without keys.
+    const fn new(
+        schema: &'static str,
+        name: &'static str,
+        columns: fn() -> Vec<ColumnDef>,
+        rows: fn(&Sources<'_>) -> Vec<Row>,
+    ) -> Self {
+        let declared = Declared { primary: &[], secondary: None, comment: "" };
+        VirtualTable { schema, name, columns, rows, declared }
+    }
 }
 
 /// All tables, by schema and name.
-static ALL: [VirtualTable; 5] =
-    [innodb_trx::TABLE, data_lock_waits::TABLE, data_locks::TABLE, waits::HISTOGRAM, waits::SUMMARY];
+static ALL: [VirtualTable; 15] = [
+    innodb_trx::TABLE,
+    account_tables::COLUMNS_PRIV,
+    account_tables::DB,
+    account_tables::DEFAULT_ROLES,
+    account_tables::GLOBAL_GRANTS,
+    account_tables::PASSWORD_HISTORY,
+    account_tables::PROCS_PRIV,
+    account_tables::PROXIES_PRIV,
+    account_tables::ROLE_EDGES,
+    account_tables::TABLES_PRIV,
+    account_tables::USER,
+    data_lock_waits::TABLE,
+    data_locks::TABLE,
+    waits::HISTOGRAM,
+    waits::SUMMARY,
+];
 
 static DEFINITIONS: LazyLock<Vec<Arc<TableDef>>> =
     LazyLock::new(|| ALL.iter().map(|table| Arc::new(definition(table))).collect());
 
 fn definition(table: &VirtualTable) -> TableDef {
     let columns = (table.columns)();
-    let clustered = IndexDef::new("GEN_CLUST_INDEX", IndexKind::Secondary, &[]);
-    TableDef { hidden_row_id: true, ..TableDef::new(table.schema, table.name, columns, vec![clustered]) }
+    let Declared { primary, secondary, comment } = table.declared;
+    if primary.is_empty() {
+        let clustered = IndexDef::new("GEN_CLUST_INDEX", IndexKind::Secondary, &[]);
+        return TableDef {
+            hidden_row_id: true,
+            ..TableDef::new(table.schema, table.name, columns, vec![clustered])
+        };
+    }
+    let mut indexes = vec![IndexDef::new("PRIMARY", IndexKind::Primary, primary)];
+    if let Some(column) = secondary {
+        let name = &columns[usize::from(column)].name;
+        let index = IndexDef::new(name, IndexKind::Secondary, &[column]);
+        indexes.push(IndexDef { id: IndexId(1), ..index });
+    }
+    let def = TableDef::new(table.schema, table.name, columns, indexes);
+    TableDef { collation: CollationId::UTF8MB3_BIN, comment: comment.into(), ..def }
 }
 
-/// The schema that `name` is meant to be. Of the two only the name of `information_schema` may be written in
-/// any case.
+/// The schema that `name` is meant to be. Only the name of `information_schema` may be written in any case.
 pub(crate) fn schema(name: &str) -> Option<&'static str> {
-    if name.eq_ignore_ascii_case(INFORMATION) {
-        Some(INFORMATION)
-    } else {
-        (name == PERFORMANCE).then_some(PERFORMANCE)
+    // Every name of a statement's tables is asked about: their lengths decide nearly always.
+    const LONG: usize = INFORMATION.len();
+    const SHORT: usize = MYSQL.len();
+    match name.len() {
+        LONG if name.eq_ignore_ascii_case(INFORMATION) => Some(INFORMATION),
+        LONG if name == PERFORMANCE => Some(PERFORMANCE),
+        SHORT if name == MYSQL => Some(MYSQL),
+        _ => None,
     }
 }
+
+const _: () = assert!(PERFORMANCE.len() == INFORMATION.len());
 
 /// The definition of a table; `None` if there is none of this name. The names in `information_schema` may be
 /// written in any case.
@@ -78,6 +139,16 @@ pub(crate) fn find(schema: &str, name: &str) -> Option<Arc<TableDef>> {
             && (*def.name == *name || (schema == INFORMATION && def.name.eq_ignore_ascii_case(name)))
     };
     DEFINITIONS.iter().find(is_named).cloned()
+}
+
+/// Whether `schema` has the tables of accounts. In many ways they are shown as those of the engine are.
+pub(crate) fn is_of_accounts(schema: &str) -> bool {
+    schema == MYSQL
+}
+
+/// The definition of a table of accounts.
+pub(crate) fn find_of_accounts(schema: &str, name: &str) -> Option<Arc<TableDef>> {
+    if is_of_accounts(schema) { find(schema, name) } else { None }
 }
 
 /// What SHOW FULL TABLES calls the tables of `schema`.

@@ -10,19 +10,15 @@ use super::{PERFORMANCE, Row, Sources, VirtualTable, number, string, text, uint}
 const COLLATION: CollationId = CollationId::UTF8MB4_0900_AI_CI;
 const PICOS_PER_NANO: u64 = 1000;
 
-pub(super) const SUMMARY: VirtualTable = VirtualTable {
-    schema: PERFORMANCE,
-    name: "events_waits_summary_global_by_event_name",
-    columns: summary_columns,
-    rows: summary_rows,
-};
+pub(super) const SUMMARY: VirtualTable = VirtualTable::new(
+    PERFORMANCE,
+    "events_waits_summary_global_by_event_name",
+    summary_columns,
+    summary_rows,
+);
 
-pub(super) const HISTOGRAM: VirtualTable = VirtualTable {
-    schema: PERFORMANCE,
-    name: "events_waits_histogram_by_event_name",
-    columns: histogram_columns,
-    rows: histogram_rows,
-};
+pub(super) const HISTOGRAM: VirtualTable =
+    VirtualTable::new(PERFORMANCE, "events_waits_histogram_by_event_name", histogram_columns, histogram_rows);
 
 fn event_name(kind: WaitKind) -> &'static str {
     match kind {

@@ -35,8 +35,28 @@ pub struct UserStatement<'a> {
     pub lock: Option<bool>,
     /// The last PASSWORD EXPIRE.
     pub password_expire: Option<PasswordExpire>,
-    /// Resource limits, password options, COMMENT or ATTRIBUTE were given (recognised only).
+    /// COMMENT or ATTRIBUTE.
+    pub attribute: Option<UserAttribute<'a>>,
+    /// Resource limits or password options were given (recognised only).
     pub other_options: bool,
+}
+
+/// What is said of accounts in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UserAttribute<'a> {
+    /// COMMENT 'text'
+    Comment(&'a str),
+    /// ATTRIBUTE 'JSON object'
+    Attribute(&'a str),
+}
+
+impl UserStatement<'_> {
+    /// Whether it says something of its accounts beside their passwords.
+    pub fn has_options(&self) -> bool {
+        let UserStatement { require, lock, attribute, .. } = self;
+        let has_flag = self.default_role || self.password_expire.is_some() || self.other_options;
+        has_flag || require.is_some() || lock.is_some() || attribute.is_some()
+    }
 }
 
 /// When a password expires.

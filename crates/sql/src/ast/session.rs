@@ -66,6 +66,10 @@ pub struct SetPassword<'a> {
     pub account: Option<Account<'a>>,
     /// New password; `None` is TO RANDOM.
     pub password: Option<&'a str>,
+    /// REPLACE 'current password'.
+    pub replace: Option<&'a str>,
+    /// RETAIN CURRENT PASSWORD (recognised only).
+    pub retains: bool,
 }
 
 /// PREPARE.

@@ -5,7 +5,7 @@ use bumpalo::collections::String as BumpString;
 use super::core::{Parser, Result};
 use crate::ast::{
     Account, DropUser, Grant, GrantTarget, PasswordExpire, Privilege, Secret, Statement, TableName,
-    TlsRequirement, UserSpec, UserStatement,
+    TlsRequirement, UserAttribute, UserSpec, UserStatement,
 };
 use crate::lexer::{Kw, Tok};
 
@@ -37,7 +37,7 @@ impl<'a> Parser<'a, '_> {
     /// CREATE USER, ALTER USER, CREATE ROLE, after those words.
     pub(super) fn user_statement(&mut self, alter: bool, role: bool) -> Result<Statement<'a>> {
         let if_exists = if alter { self.if_exists()? } else { self.if_not_exists()? };
-        let users = self.list(Self::user_spec)?;
+        let users = self.list(|p| p.user_spec(alter))?;
         let mut user = UserStatement {
             alter,
             role,
@@ -47,6 +47,7 @@ impl<'a> Parser<'a, '_> {
             require: None,
             lock: None,
             password_expire: None,
+            attribute: None,
             other_options: false,
         };
         if self.eat_kw2(Kw::DEFAULT, Kw::ROLE) {
@@ -62,7 +63,8 @@ impl<'a> Parser<'a, '_> {
         Ok(Statement::User(self.alloc(user)))
     }
 
-    fn user_spec(&mut self) -> Result<UserSpec<'a>> {
+    /// An account and its password; `alter`: of ALTER USER, which may say more of the password.
+    fn user_spec(&mut self, alter: bool) -> Result<UserSpec<'a>> {
         let account = self.account()?;
         let mut spec =
             UserSpec { account, plugin: None, secret: Secret::None, replace: None, other_options: false };
@@ -72,10 +74,13 @@ impl<'a> Parser<'a, '_> {
             }
             spec.secret = self.secret()?;
         }
-        if self.eat_kw(Kw::REPLACE) {
+        let is_new = matches!(spec.secret, Secret::Password(_) | Secret::Random);
+        if alter && is_new && self.eat_kw(Kw::REPLACE) {
             spec.replace = Some(self.string()?);
         }
-        if self.eat_kw2(Kw::RETAIN, Kw::CURRENT) || self.eat_kw2(Kw::DISCARD, Kw::OLD) {
+        let retains = alter && spec.secret != Secret::None && self.eat_kw2(Kw::RETAIN, Kw::CURRENT);
+        let discards = alter && spec.secret == Secret::None && self.eat_kw2(Kw::DISCARD, Kw::OLD);
+        if retains || discards {
             self.expect_kw(Kw::PASSWORD)?;
             spec.other_options = true;
         }
@@ -98,9 +103,16 @@ impl<'a> Parser<'a, '_> {
             return Ok(Secret::Password(self.string()?));
         }
         if self.eat_kw(Kw::AS) {
-            return Ok(Secret::Hash(self.string()?));
+            return Ok(Secret::Hash(if self.at(Tok::Hex) { self.hex_text()? } else { self.string()? }));
         }
         Ok(Secret::None)
+    }
+
+    /// The text that a hexadecimal literal writes.
+    fn hex_text(&mut self) -> Result<&'a str> {
+        let offset = self.tok.start;
+        let bytes = self.literal_bytes()?;
+        self.utf8(bytes, offset)
     }
 
     fn tls_requirement(&mut self) -> Result<TlsRequirement> {
@@ -124,7 +136,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn user_options(&mut self, user: &mut UserStatement<'a>) -> Result<()> {
-        while !matches!(self.tok.kind, Tok::Eof | Tok::Semicolon) {
+        while !matches!(self.tok.kind, Tok::Eof | Tok::Semicolon | Tok::Kw(Kw::COMMENT | Kw::ATTRIBUTE)) {
             if self.eat_kw(Kw::ACCOUNT) {
                 let lock = self.eat_kw(Kw::LOCK);
                 if !lock {
@@ -139,6 +151,12 @@ impl<'a> Parser<'a, '_> {
                 self.other_user_option()?;
                 user.other_options = true;
             }
+        }
+        // Nothing follows it.
+        if self.eat_kw(Kw::COMMENT) {
+            user.attribute = Some(UserAttribute::Comment(self.string()?));
+        } else if self.eat_kw(Kw::ATTRIBUTE) {
+            user.attribute = Some(UserAttribute::Attribute(self.string()?));
         }
         Ok(())
     }
@@ -159,7 +177,7 @@ impl<'a> Parser<'a, '_> {
         Ok(PasswordExpire::Days(days))
     }
 
-    /// Resource limits, password history, lockout, COMMENT, ATTRIBUTE: read over.
+    /// Resource limits, password history, lockout: read over.
     fn other_user_option(&mut self) -> Result<()> {
         let known = matches!(
             self.tok.kind,
@@ -168,8 +186,6 @@ impl<'a> Parser<'a, '_> {
                     | Kw::PASSWORD
                     | Kw::FAILED_LOGIN_ATTEMPTS
                     | Kw::PASSWORD_LOCK_TIME
-                    | Kw::COMMENT
-                    | Kw::ATTRIBUTE
                     | Kw::MAX_QUERIES_PER_HOUR
                     | Kw::MAX_UPDATES_PER_HOUR
                     | Kw::MAX_CONNECTIONS_PER_HOUR

@@ -165,13 +165,12 @@ impl<'a> Parser<'a, '_> {
             self.assign_sign()?;
             Some(self.string()?)
         };
-        if self.eat_kw(Kw::REPLACE) {
-            self.string()?;
-        }
-        if self.eat_kw2(Kw::RETAIN, Kw::CURRENT) {
+        let replace = if self.eat_kw(Kw::REPLACE) { Some(self.string()?) } else { None };
+        let retains = self.eat_kw2(Kw::RETAIN, Kw::CURRENT);
+        if retains {
             self.expect_kw(Kw::PASSWORD)?;
         }
-        Ok(Statement::SetPassword(self.alloc(SetPassword { account, password })))
+        Ok(Statement::SetPassword(self.alloc(SetPassword { account, password, replace, retains })))
     }
 
     // Prepared statements.

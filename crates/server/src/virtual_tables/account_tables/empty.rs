@@ -1,0 +1,114 @@
+//! The tables of what accounts cannot be granted here, or what is not kept: columns, programs, proxies,
+//! roles and old passwords. They have no rows.
+
+use std::sync::Arc;
+
+use types::{ColumnDef, ColumnDefault, LobSize, SqlType, TypeKind};
+
+use super::granted::COLUMN_MEMBERS;
+use super::{
+    Declared, EXACT, MYSQL, NAME_CHARS, Row, Sources, VirtualTable, WORDS, chars, defaulting, flag, grantor,
+    host, members, name, of_members, plain, set, timestamp, user, zero,
+};
+
+pub(in super::super) const COLUMNS_PRIV: VirtualTable = VirtualTable {
+    declared: Declared { primary: &[0, 2, 1, 3, 4], secondary: None, comment: "Column privileges" },
+    ..VirtualTable::new(MYSQL, "columns_priv", columns_priv, no_rows)
+};
+
+pub(in super::super) const PROCS_PRIV: VirtualTable = VirtualTable {
+    declared: Declared { primary: &[0, 2, 1, 3, 4], secondary: Some(5), comment: "Procedure privileges" },
+    ..VirtualTable::new(MYSQL, "procs_priv", procs_priv, no_rows)
+};
+
+pub(in super::super) const PROXIES_PRIV: VirtualTable = VirtualTable {
+    declared: Declared { primary: &[0, 1, 2, 3], secondary: Some(5), comment: "User proxy privileges" },
+    ..VirtualTable::new(MYSQL, "proxies_priv", proxies_priv, no_rows)
+};
+
+pub(in super::super) const ROLE_EDGES: VirtualTable = VirtualTable {
+    declared: Declared { primary: &[0, 1, 2, 3], secondary: None, comment: "Role hierarchy and role grants" },
+    ..VirtualTable::new(MYSQL, "role_edges", role_edges, no_rows)
+};
+
+pub(in super::super) const DEFAULT_ROLES: VirtualTable = VirtualTable {
+    declared: Declared { primary: &[0, 1, 2, 3], secondary: None, comment: "Default roles" },
+    ..VirtualTable::new(MYSQL, "default_roles", default_roles, no_rows)
+};
+
+pub(in super::super) const PASSWORD_HISTORY: VirtualTable = VirtualTable {
+    declared: Declared {
+        primary: &[0, 1, 2],
+        secondary: None,
+        comment: "Password history for user accounts",
+    },
+    ..VirtualTable::new(MYSQL, "password_history", password_history, no_rows)
+};
+
+fn no_rows(_: &Sources<'_>) -> Vec<Row> {
+    Vec::new()
+}
+
+fn columns_priv() -> Vec<ColumnDef> {
+    vec![
+        host("Host"),
+        name("Db"),
+        user("User"),
+        name("Table_name"),
+        name("Column_name"),
+        timestamp(),
+        set("Column_priv", Arc::clone(&COLUMN_MEMBERS)),
+    ]
+}
+
+fn procs_priv() -> Vec<ColumnDef> {
+    let routine = defaulting("Routine_name", chars(NAME_CHARS, WORDS), b"");
+    let kind = of_members(TypeKind::Enum, members(&["FUNCTION", "PROCEDURE"]));
+    vec![
+        host("Host"),
+        name("Db"),
+        user("User"),
+        ColumnDef { names_collation: true, ..routine },
+        plain("Routine_type", SqlType { collation: EXACT, ..kind }),
+        grantor(),
+        set("Proc_priv", members(&["Execute", "Alter Routine", "Grant"])),
+        timestamp(),
+    ]
+}
+
+fn proxies_priv() -> Vec<ColumnDef> {
+    vec![
+        host("Host"),
+        user("User"),
+        host("Proxied_host"),
+        user("Proxied_user"),
+        zero("With_grant", SqlType::new(TypeKind::TinyInt, 1)),
+        grantor(),
+        timestamp(),
+    ]
+}
+
+fn role_edges() -> Vec<ColumnDef> {
+    vec![host("FROM_HOST"), user("FROM_USER"), host("TO_HOST"), user("TO_USER"), flag("WITH_ADMIN_OPTION")]
+}
+
+fn default_roles() -> Vec<ColumnDef> {
+    let any_host = ColumnDefault::Constant(b"%".as_slice().into());
+    vec![
+        host("HOST"),
+        user("USER"),
+        ColumnDef { default: any_host, ..host("DEFAULT_ROLE_HOST") },
+        user("DEFAULT_ROLE_USER"),
+    ]
+}
+
+fn password_history() -> Vec<ColumnDef> {
+    let micros = SqlType { decimals: 6, ..SqlType::new(TypeKind::Timestamp, 26) };
+    let password = SqlType { collation: EXACT, ..SqlType::new(TypeKind::Text(LobSize::Normal), 0) };
+    vec![
+        host("Host"),
+        user("User"),
+        ColumnDef { default: ColumnDefault::Now, ..plain("Password_timestamp", micros) },
+        ColumnDef::new("Password", password, true),
+    ]
+}
