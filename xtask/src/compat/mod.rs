@@ -49,6 +49,11 @@ pub(crate) fn run(options: &[&str]) -> Result<(), String> {
     check(&target_dir().join("debug/ratchetd"), &wanted)
 }
 
+/// The part that continuous integration runs: what cargo fetches, and the stock client.
+pub(crate) fn gate(binary: &Path) -> Result<(), String> {
+    check(binary, &["mysql_async", stock::NAME])
+}
+
 /// Runs what `wanted` names against `binary` and sums up.
 fn check(binary: &Path, wanted: &[&str]) -> Result<(), String> {
     let mut bad = 0;
