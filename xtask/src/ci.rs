@@ -1,11 +1,12 @@
 //! The one entry point of continuous integration.
 
+use crate::compat;
 use crate::fuzz;
 use crate::hostile;
 use crate::hot;
 use crate::ledger;
 use crate::loom;
-use crate::process::run as command;
+use crate::process::{run as command, target_dir};
 use crate::sim;
 use crate::tidy;
 
@@ -22,6 +23,7 @@ pub(crate) fn run(fast: bool) -> Result<(), String> {
         sim::run(&["--planted", "1000"])?;
         sim::run(&["--seeds", "1000"])?;
         command("cargo", &["build", "--release", "--package", "server", "--package", "ledger"])?;
+        compat::gate(&target_dir().join("release/ratchetd"))?;
         hostile::gate()?;
         ledger::gate()?;
         hot::gate()?;

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "a command-line tool reports on standard output")]
 
 mod ci;
+mod compat;
 mod demo;
 mod fuzz;
 mod hostile;
@@ -30,6 +31,9 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask COMMAND
   ci [--fast]   format, lints, tidy, tests in debug and release, ledger gate (--fast: no release steps)
+  compat [--only NAME]
+                drivers of five languages and the stock client log in, over TCP and sockets, with TLS and without, by both
+                plugins; openssl tries old protocols and weak ciphers (what must be installed: docs/testing.md)
   demo          a fresh server, the employees database, some queries, and what each took
   fuzz [TARGET ..] [--seconds N] [--minimise]
                 coverage-guided fuzzing, a target after the other, each for N seconds (1800), after the canary: a planted
@@ -79,6 +83,7 @@ fn main() -> ExitCode {
     let result = match args.as_slice() {
         ["ci"] => ci::run(false),
         ["ci", "--fast"] => ci::run(true),
+        ["compat", options @ ..] => compat::run(options),
         ["demo"] => demo::run(),
         ["fuzz", options @ ..] => fuzz::run(options),
         ["hostile"] => hostile::gate(),

@@ -164,6 +164,12 @@ fn the_stock_client_speaks_both_versions() {
     assert_eq!(version(&["--ssl"]), "Ssl_version\tTLSv1.3\n");
     assert_eq!(version(&["--ssl", "--tls-version=TLSv1.2"]), "Ssl_version\tTLSv1.2\n");
     assert_eq!(version(&[&authority]), "Ssl_version\tTLSv1.3\n", "the certificate is the authority's");
+    let named = ["--ssl-verify-server-cert", authority.as_str()];
+    assert_eq!(version(&named), "Ssl_version\tTLSv1.3\n", "it names 127.0.0.1");
+    assert_eq!(
+        version(&[&named[..], &["--host=localhost", "--protocol=tcp"]].concat()),
+        "Ssl_version\tTLSv1.3\n"
+    );
     assert_eq!(version(&["--skip-ssl"]), "Ssl_version\t\n");
     let cipher = said(&stock(&server, "root", &["--ssl"], "SHOW STATUS LIKE 'Ssl_cipher'"));
     assert_eq!(cipher, "Ssl_cipher\tTLS_AES_256_GCM_SHA384\n");

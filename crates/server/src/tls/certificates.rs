@@ -6,14 +6,19 @@
 //! | server-cert.pem, server-key.pem | signed by it: the server's |
 //! | client-cert.pem, client-key.pem | signed by it: for a client of an account with REQUIRE X509 |
 //!
-//! Keys are on the curve P-256. Certificates are valid for ten years, as MySQL's.
+//! The server's certificate names this machine by its loopback names: a client that checks names can check it
+//! here, and drivers that refuse a certificate without names take it. Keys are on the curve P-256.
+//! Certificates are valid for ten years, as MySQL's.
 
 use std::fs::{OpenOptions, Permissions};
 use std::io::{self, Write as _};
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose, SanType,
+};
 
 /// The authority's certificate.
 pub(super) const CA: &str = "ca.pem";
@@ -55,10 +60,20 @@ fn make(folder: &Path) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let key = KeyPair::generate()?;
         write(&folder.join(key_file), PRIVATE, &key.serialize_pem())?;
         // Last, because a certificate without its key is of no use.
-        let signed = named(name).signed_by(&key, &issuer)?;
+        let mut params = named(name);
+        if certificate == SERVER {
+            params.subject_alt_names = loopback_names()?;
+        }
+        let signed = params.signed_by(&key, &issuer)?;
         write(&folder.join(certificate), PUBLIC, &signed.pem())?;
     }
     Ok(())
+}
+
+fn loopback_names() -> Result<Vec<SanType>, rcgen::Error> {
+    let addresses = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+    let name = SanType::DnsName("localhost".try_into()?);
+    Ok(addresses.into_iter().map(SanType::IpAddress).chain([name]).collect())
 }
 
 fn named(name: &str) -> CertificateParams {
