@@ -61,7 +61,9 @@ pub(super) fn sql_type(
         // MySQL warns of it while it reads the type, of the rest when it knows the type.
         deprecated.rotate_right(1);
     }
-    deprecated.into_iter().for_each(|warning| session.warn(Severity::Warning, warning));
+    for warning in deprecated {
+        session.warn(Severity::Warning, warning);
+    }
     if let Some(warning) = written_deprecation(written) {
         session.warn(Severity::Warning, warning);
     }
