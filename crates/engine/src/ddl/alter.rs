@@ -14,6 +14,7 @@ use types::{IndexDef, SqlType, TableDef, TypeKind};
 use crate::dictionary::{Change, Kind};
 use crate::engine::Engine;
 use crate::error::{Error, NameError, Result};
+use crate::index_sort::SortMemory;
 use crate::limits;
 use crate::table::{Index, Table, format_of};
 
@@ -41,6 +42,7 @@ impl Engine {
         &self,
         old: &Arc<TableDef>,
         alteration: Alteration,
+        memory: &SortMemory,
         wait: impl Into<ExclusiveWait>,
     ) -> Result<()> {
         self.ensure_open()?;
@@ -48,7 +50,7 @@ impl Engine {
             if !Arc::ptr_eq(&exclusive.0.def, old) {
                 return Err(Error::TableChanged);
             }
-            self.alter_locked(&exclusive.0, alteration)
+            self.alter_locked(&exclusive.0, alteration, memory)
         })
     }
 
@@ -68,7 +70,7 @@ impl Engine {
         self.with_exclusive(schema, table, wait, |exclusive| {
             let mut def = (*exclusive.0.def).clone();
             def.indexes.push(IndexDef { id: IndexId(0), ..index });
-            self.alter_locked(&exclusive.0, Alteration { def, auto_increment: None })
+            self.alter_locked(&exclusive.0, Alteration { def, auto_increment: None }, &SortMemory::default())
         })
     }
 
@@ -85,18 +87,18 @@ impl Engine {
             let mut def = (*exclusive.0.def).clone();
             limits::dropped_index(&def, name)?;
             def.indexes.retain(|index| !index.name.eq_ignore_ascii_case(name));
-            self.alter_locked(&exclusive.0, Alteration { def, auto_increment: None })
+            self.alter_locked(&exclusive.0, Alteration { def, auto_increment: None }, &SortMemory::default())
         })
     }
 
     /// [`Engine::alter_table`] of a table whose lock is held.
-    fn alter_locked(&self, old: &Arc<Table>, alteration: Alteration) -> Result<()> {
+    fn alter_locked(&self, old: &Arc<Table>, alteration: Alteration, memory: &SortMemory) -> Result<()> {
         let Alteration { mut def, auto_increment } = alteration;
         ensure_alterable(&old.def, &def)?;
         self.ensure_name_is_free(&old.def, &def)?;
         let next = auto_increment.map(|next| old.free_auto_increment(self, next)).transpose()?;
         let made = self.number_new_indexes(&mut def)?;
-        let built = self.build_new_indexes(old, &def, &made);
+        let built = self.build_new_indexes(old, &def, &made, memory);
         match built.and_then(|built| self.put_altered(old, def, built, next)) {
             Ok(gone) => {
                 let kept = self.keep_made_trees(&made);
@@ -146,7 +148,13 @@ impl Engine {
     }
 
     /// Makes and fills the trees of the indexes of `def` that are in `made`.
-    fn build_new_indexes(&self, old: &Table, def: &TableDef, made: &[IndexId]) -> Result<Vec<Index>> {
+    fn build_new_indexes(
+        &self,
+        old: &Table,
+        def: &TableDef,
+        made: &[IndexId],
+        memory: &SortMemory,
+    ) -> Result<Vec<Index>> {
         if made.is_empty() {
             return Ok(Vec::new());
         }
@@ -154,12 +162,10 @@ impl Engine {
         // indexes lack the older versions of rows, which older views need.
         let usable_from = self.trx.advance(self.store.log().current());
         let new = def.indexes.iter().filter(|index| made.contains(&index.id));
-        new.map(|index| {
-            let built = self.create_tree(def, index, usable_from)?;
-            self.build(old, &built)?;
-            Ok(built)
-        })
-        .collect()
+        let built: Vec<Index> =
+            new.map(|index| self.create_tree(def, index, usable_from)).collect::<Result<_>>()?;
+        self.build(old, &built, memory)?;
+        Ok(built)
     }
 
     /// Puts the table of `def` in place of `old`; returns the trees of the indexes that it drops.
