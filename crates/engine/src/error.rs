@@ -501,6 +501,13 @@ impl From<env::IoError> for Error {
     }
 }
 
+impl From<TempFileError> for Error {
+    #[cold]
+    fn from(error: TempFileError) -> Self {
+        Error::TempFile(Box::new(error))
+    }
+}
+
 impl From<DefinitionError> for Error {
     #[cold]
     fn from(error: DefinitionError) -> Self {

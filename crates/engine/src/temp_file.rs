@@ -9,8 +9,6 @@ use std::sync::Arc;
 
 use env::{Disk, File, IoError, OpenOptions};
 
-use crate::error::{Error, Result};
-
 /// Ending of the names of all files here.
 const ENDING: &str = "sort";
 
@@ -40,12 +38,14 @@ impl fmt::Display for TempFileError {
     }
 }
 
-impl From<TempFileError> for Error {
+impl From<IoError> for TempFileError {
     #[cold]
-    fn from(error: TempFileError) -> Self {
-        Error::TempFile(Box::new(error))
+    fn from(error: IoError) -> Self {
+        TempFileError::Io(error)
     }
 }
+
+type Result<T> = std::result::Result<T, TempFileError>;
 
 /// The folder of temporary files.
 #[derive(Clone, Debug)]
@@ -62,17 +62,20 @@ impl TempFolder {
     /// Makes an empty file; `name` is in use by no other statement.
     ///
     /// # Errors
-    /// [`Error::TempFile`].
+    /// Those of the disk.
     pub(crate) fn create(&self, name: &str) -> Result<TempFile> {
         let path = self.path.join(name).with_extension(ENDING);
-        let file = self.disk.create(&path, OpenOptions::default()).map_err(TempFileError::Io)?;
+        let file = self.disk.create(&path, OpenOptions::default())?;
         Ok(TempFile { disk: Arc::clone(&self.disk), file })
     }
 
     /// Removes what a crash has left. The folder is made where it is missing.
-    pub(crate) fn clear(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub(crate) fn clear(&self) -> env::Result<()> {
         if !self.disk.exists(&self.path)? {
-            return Ok(self.disk.create_dir(&self.path)?);
+            return self.disk.create_dir(&self.path);
         }
         for name in self.disk.list(&self.path)? {
             if name.extension().is_some_and(|ending| ending == ENDING) {
@@ -95,15 +98,15 @@ impl TempFile {
         self.file.path()
     }
 
-    /// # Errors  [`Error::TempFile`].
+    /// # Errors  Those of the disk.
     pub(crate) fn write(&self, bytes: &[u8], offset: u64) -> Result<()> {
-        Ok(self.file.write_at(bytes, offset).map_err(TempFileError::Io)?)
+        Ok(self.file.write_at(bytes, offset)?)
     }
 
     /// Fills `bytes` from `offset`.
-    /// # Errors  [`Error::TempFile`].
+    /// # Errors  Those of the disk.
     pub(crate) fn read(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
-        Ok(self.file.read_exact_at(bytes, offset).map_err(TempFileError::Io)?)
+        Ok(self.file.read_exact_at(bytes, offset)?)
     }
 
     /// Gives the space of a range back that nobody reads any more, where the file system can do that.

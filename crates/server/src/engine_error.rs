@@ -6,7 +6,7 @@ use types::value::bytes_for_message;
 use types::{Charset, TextEncoder, TimeZone, TypeKind};
 
 use crate::error_map::{self, SqlError};
-use crate::exec_error;
+use crate::memory_error;
 
 /// Most characters of a key in the text of 1062.
 const KEY_TEXT_CHARS: usize = 64;
@@ -41,7 +41,7 @@ pub fn sql_error(error: &Error, zone: &TimeZone) -> SqlError {
                 error_map::ERROR_ON_READ.with(&[&file.display(), &0, &"not what was written"])
             }
         },
-        Error::Memory(exceeded) => exec_error::memory_error(*exceeded),
+        Error::Memory(exceeded) => memory_error::of(*exceeded),
         Error::TempFile(error) => temp_file_error(error),
         Error::AutoIncrementExhausted => error_map::AUTOINC_READ_FAILED.bare(),
         Error::Storage(space::Error::RecordTooLarge { max, .. }) => error_map::TOO_BIG_ROWSIZE.with(&[max]),

@@ -44,6 +44,7 @@ pub mod listener;
 mod lock_settings;
 mod lock_text;
 pub mod login;
+mod memory_error;
 mod memory_limits;
 mod option_file;
 pub mod options;

@@ -1,15 +1,15 @@
 //! Sorting the entries of new indexes within a bounded memory.
 //!
 //! ```text
-//!  add --> open block --sort--> sorted blocks, in memory --merge--> runs, in a temporary file --merge--> entries
-//!                                       |                            |            ^
-//!                                       |                            +---merge----+  more runs than fit
-//!                                       +--merge--> entries, if all of them fit
+//!  add --> open block --sort--> sorted blocks --merge--> runs, in a temporary file --merge--> entries
+//!                                     |                   |            ^
+//!                                     |                   +---merge----+  more runs than fit
+//!                                     +--merge--> entries, if all of them fit
 //! ```
 //! Entries are collected in a block of moderate size, so that a sort stays in the processor's cache and a
 //! killed statement ends soon. When the memory is full of sorted blocks they are merged into one run for each
-//! index, at the end of the statement's file. In the end the runs of an index are merged, as many at a time as
-//! there are read buffers.
+//! index, at the end of the statement's file. In the end the runs of an index are merged, as many at a time
+//! as there are read buffers.
 //!
 //! | file | role |
 //! |---|---|
@@ -22,8 +22,8 @@
 //! | `totals` | counters |
 //!
 //! # Invariants
-//! 1. All memory that grows with the number of rows is within [`SortMemory::buffer_bytes`], and charged before
-//!    it is allocated.
+//! 1. All memory that grows with the number of rows is within [`SortMemory::buffer_bytes`], and charged
+//!    before it is allocated.
 //! 2. A sort that fits in memory makes no file.
 //! 3. No two entries of an index have equal keys: a key ends in that of the clustered index.
 

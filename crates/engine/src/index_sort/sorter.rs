@@ -160,8 +160,8 @@ impl SortedEntries<'_> {
     }
 }
 
-/// How many of `runs` runs become one, so that in the end as many are left as are merged at a time, `sources`:
-/// fewer in the first merge, so that few entries are written again.
+/// How many of `runs` runs become one, so that in the end as many are left as are merged at a time,
+/// `sources`: fewer in the first merge, so that few entries are written again.
 fn merged_at_once(runs: usize, sources: usize) -> usize {
     match 1 + (runs - 1) % (sources - 1) {
         1 => sources,
