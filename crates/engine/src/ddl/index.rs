@@ -1,7 +1,7 @@
 //! Building indexes.
 //!
-//! The new indexes of a statement are built bottom-up from the clustered one under the exclusive metadata
-//! lock: one scan for all of them. Their entries are sorted in bounded memory (`index_sort`).
+//! The new indexes of a statement are built bottom-up from the clustered one while nobody changes rows: one
+//! scan for all of them. Their entries are sorted in bounded memory (`index_sort`).
 
 use btree::BulkBuild;
 use page::{RowHeader, RowRef, SlotFlags};

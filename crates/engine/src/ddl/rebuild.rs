@@ -16,7 +16,7 @@ use base::{ColumnId, IndexId, Lsn};
 use trx::ExclusiveWait;
 use types::{KeyPart, TableDef};
 
-use super::Exclusive;
+use super::ReadOnly;
 use super::alter::Alteration;
 use super::new_rows::NewRows;
 use super::table::choose_clustered;
@@ -26,32 +26,6 @@ use crate::error::{Error, Result};
 use crate::index_sort::SortMemory;
 use crate::limits;
 use crate::table::{Index, Table};
-
-/// A table whose rows nobody changes: writers wait, readers go on.
-struct ReadOnly(Option<Arc<Table>>);
-
-impl ReadOnly {
-    fn lock(table: Arc<Table>, wait: &ExclusiveWait) -> Result<Self> {
-        table.state.lock.lock_for_rebuild(wait)?;
-        Ok(ReadOnly(Some(table)))
-    }
-
-    /// Waits up to `wait` for the readers to end.
-    fn into_exclusive(mut self, wait: &ExclusiveWait) -> Result<Exclusive> {
-        if let Some(table) = &self.0 {
-            table.state.lock.make_exclusive(wait)?;
-        }
-        Ok(Exclusive(self.0.take().expect("the lock is held until it is dropped")))
-    }
-}
-
-impl Drop for ReadOnly {
-    fn drop(&mut self) {
-        if let Some(table) = &self.0 {
-            table.state.lock.unlock_read_only();
-        }
-    }
-}
 
 /// For each column of the new table, the column of the old one whose bytes it keeps in every row; `None`: it
 /// is new, or gets other bytes.

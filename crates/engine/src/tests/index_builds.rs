@@ -245,3 +245,31 @@ fn a_crash_leaves_all_of_the_indexes_or_none_and_no_file() {
     }
     assert!(files_left > 3, "{files_left} crashes in the middle of a sort");
 }
+
+#[test]
+fn readers_go_on_while_an_index_is_built_and_writers_wait() {
+    let (engine, disk) = engine();
+    let table = filled(&engine, 3000);
+    let used = pages_used(&engine);
+    let is_timeout = |error: Error| matches!(error, Error::Lock(trx::Error::LockWaitTimeout));
+    let mut other = engine.begin(BeginOptions::default());
+    engine.open_table_to(&mut other, "s", "t", TableUse::Write).unwrap();
+    // Nothing is read while a transaction may change rows.
+    assert!(is_timeout(add_indexes(&engine, new_indexes(), &LEAST).unwrap_err()));
+    assert_eq!(engine.index_sort_totals().keys, 0);
+    engine.commit(&mut other).unwrap();
+
+    other.restart(BeginOptions::default());
+    let opened = engine.open_table_to(&mut other, "s", "t", TableUse::Read).unwrap();
+    assert_eq!(rows(&engine, &opened, other.view()).len(), 3000);
+    // Only the new definition waits for a reader.
+    assert!(is_timeout(add_indexes(&engine, new_indexes(), &LEAST).unwrap_err()));
+    assert_eq!(engine.index_sort_totals().keys, 15_000);
+    assert_eq!((pages_used(&engine), notes(&engine), temp_files(&disk)), (used, 0, 0));
+    assert!(table.is_current());
+    // The reader may write once the build has given up.
+    assert!(engine.lock_table(&mut other, &opened, TableUse::Write).unwrap());
+    engine.commit(&mut other).unwrap();
+    let table = add_indexes(&engine, new_indexes(), &LEAST).unwrap();
+    assert_sound(&engine, &table);
+}
