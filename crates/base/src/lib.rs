@@ -11,6 +11,7 @@ pub mod codec;
 pub mod hash;
 pub mod ids;
 pub mod invariant;
+pub mod loser_tree;
 pub mod memory;
 pub mod prefetch;
 pub mod prng;

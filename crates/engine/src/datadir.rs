@@ -6,7 +6,7 @@
 //! | `LOCK` | taken by the server that uses the directory |
 //! | `data.pages` | pages |
 //! | `redo/`, `doublewrite/`, `undo/` | log files, page copies, spilled undo |
-//! | `tmp/` | files of running statements |
+//! | `tmp/` | files of running statements; those that a crash has left are removed at start |
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,7 @@ use log::Identity;
 
 use crate::error::{DataDirError, Error, Result};
 use crate::spill::SpillFolder;
+use crate::temp_file::TempFolder;
 
 /// The version this engine writes and reads.
 pub const FORMAT_VERSION: u32 = 2;
@@ -29,7 +30,8 @@ const DATA_FILE: &str = "data.pages";
 const OLD_DATA_FILE: &str = "data.rdb";
 const LOCK_FILE: &str = "LOCK";
 const UNDO_FOLDER: &str = "undo";
-const FOLDERS: [&str; 4] = ["redo", "doublewrite", UNDO_FOLDER, "tmp"];
+const TEMP_FOLDER: &str = "tmp";
+const FOLDERS: [&str; 4] = ["redo", "doublewrite", UNDO_FOLDER, TEMP_FOLDER];
 /// Longest FORMAT file that is read.
 const FORMAT_BYTES_MAX: u64 = 64;
 
@@ -121,6 +123,11 @@ impl DataDir {
     /// Where undo is spilled.
     pub(crate) fn spill_folder(&self, disk: &Arc<dyn Disk>, identity: Identity) -> SpillFolder {
         SpillFolder::new(disk, self.path.join(UNDO_FOLDER), identity)
+    }
+
+    /// Where statements make files.
+    pub(crate) fn temp_folder(&self, disk: &Arc<dyn Disk>) -> TempFolder {
+        TempFolder::new(disk, self.path.join(TEMP_FOLDER))
     }
 
     fn lay_out(&self, disk: &Arc<dyn Disk>) -> Result<()> {

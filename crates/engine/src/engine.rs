@@ -23,6 +23,7 @@ use crate::ddl::gone_trees::GoneTrees;
 use crate::dictionary::{Dictionary, FIRST_USER_INDEX, SchemaDef};
 use crate::error::{Error, Result};
 use crate::force_recovery::ForceRecovery;
+use crate::index_sort::{SortCounters, SortTotals};
 use crate::log_space::LogSpace;
 use crate::lost_values::LostValues;
 use crate::purge::{self, PurgeControl};
@@ -31,6 +32,7 @@ use crate::row::duplicate::UniqueGates;
 use crate::row::rollback;
 use crate::spill::Spills;
 use crate::table::Table;
+use crate::temp_file::TempFolder;
 use crate::undo_limit::UndoWarnings;
 
 /// The storage engine over one data directory. All calls may be made from many threads at once; a [`Trx`]
@@ -66,6 +68,8 @@ pub struct Engine {
     /// What a start has passed over.
     pub(crate) force: ForceRecovery,
     pub(crate) closed: AtomicBool,
+    pub(crate) temp_folder: TempFolder,
+    pub(crate) sort_counters: SortCounters,
     _datadir: DataDir,
 }
 
@@ -139,7 +143,8 @@ impl Engine {
             header.trx_limit = TrxId(TrxId::MAX.0 / 2);
         }
         let start_log = Spills::new(spills.clone(), &config.start_log);
-        let engine = Engine::assemble(store, datadir, &header, start_log, force);
+        let temp_folder = datadir.temp_folder(&config.disk);
+        let engine = Engine::assemble(store, datadir, temp_folder, &header, start_log, force);
         if force.applies_log() {
             let space = LogSpace::new(&engine.trx, &engine.notes);
             engine.store.log().keep_space_ahead(Arc::new(space));
@@ -156,6 +161,7 @@ impl Engine {
         engine.load_counters(!history.is_unclean())?;
         engine.trx.undo().set_memory_max(config.undo_memory as u64);
         spills.offer_swap(engine.trx.undo())?;
+        engine.temp_folder.clear()?;
         let is_unclean = history.is_unclean();
         if is_unclean {
             engine.recover(history, &config.start_log)?;
@@ -243,6 +249,7 @@ impl Engine {
     pub(crate) fn assemble(
         store: Store,
         datadir: DataDir,
+        temp_folder: TempFolder,
         header: &FileHeader,
         spills: Spills,
         force: ForceRecovery,
@@ -276,6 +283,8 @@ impl Engine {
             trx_limit: AtomicU64::new(header.trx_limit.0),
             force,
             closed: AtomicBool::new(false),
+            temp_folder,
+            sort_counters: SortCounters::default(),
             _datadir: datadir,
             store,
         })
@@ -321,6 +330,11 @@ impl Engine {
     /// Whether a thread purges, and frees trees that were given up.
     pub(crate) fn has_purge_thread(&self) -> bool {
         self.purge_thread.lock().is_some()
+    }
+
+    /// What sorting the entries of new indexes has cost since the start.
+    pub fn index_sort_totals(&self) -> SortTotals {
+        self.sort_counters.totals()
     }
 
     /// Whether [`Engine::shutdown`] has begun.

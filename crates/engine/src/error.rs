@@ -7,6 +7,7 @@ use types::SqlType;
 
 use crate::quarantine::DamagedIndex;
 use crate::table::Table;
+use crate::temp_file::TempFileError;
 use crate::undo_limit::UndoFull;
 
 /// Result of this crate's functions.
@@ -82,6 +83,10 @@ pub enum Error {
     /// A change cannot be undone, or purged, because undo that was swapped cannot be read back. The next
     /// start has it from the log.
     UndoUnreadable(Box<trx::SwapError>),
+    /// A statement may not have the memory that it needs (1038, 1041, 4081, 4082).
+    Memory(base::memory::Exceeded),
+    /// A statement's temporary file cannot be written (1878) or read back (1024).
+    TempFile(Box<TempFileError>),
     /// AUTO_INCREMENT has run out of numbers (1467).
     AutoIncrementExhausted,
     /// The engine has been shut down.
@@ -305,6 +310,8 @@ impl Error {
             // What should be undone stands, in progress and unseen, until the next start. Nobody may commit
             // it.
             Error::UndoUnreadable(_) => Effect::Connection,
+            // What the statement has made so far is given up.
+            Error::Memory(_) | Error::TempFile(_) => Effect::Statement,
             // No number, no row.
             Error::AutoIncrementExhausted => Effect::Statement,
             // Nothing can be done for this session any more.
@@ -392,6 +399,8 @@ impl fmt::Display for Error {
                     "changes cannot be undone until the next start, which does it from the redo log: {error}"
                 )
             }
+            Error::Memory(exceeded) => exceeded.fmt(f),
+            Error::TempFile(error) => error.fmt(f),
             Error::AutoIncrementExhausted => f.write_str("auto increment has run out of numbers"),
             Error::Closed => f.write_str("engine is shut down"),
             Error::DataDir(error) => error.fmt(f),
@@ -489,6 +498,13 @@ impl From<env::IoError> for Error {
     #[cold]
     fn from(error: env::IoError) -> Self {
         Error::Io(error)
+    }
+}
+
+impl From<TempFileError> for Error {
+    #[cold]
+    fn from(error: TempFileError) -> Self {
+        Error::TempFile(Box::new(error))
     }
 }
 

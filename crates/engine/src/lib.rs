@@ -40,6 +40,7 @@ pub mod error;
 mod force_recovery;
 mod freed_space;
 mod get;
+mod index_sort;
 mod key_values;
 mod leaf_prober;
 pub mod limits;
@@ -59,6 +60,7 @@ mod statistics;
 mod sweep;
 mod table;
 mod table_lock;
+mod temp_file;
 mod undo_limit;
 
 pub use column_set::ColumnSet;
@@ -74,6 +76,7 @@ pub use error::{
     DataDirError, DefinitionError, DuplicateKey, DuplicatePart, Effect, Error, NameError, Result,
 };
 pub use force_recovery::ForceRecovery;
+pub use index_sort::{SortMemory, SortTotals};
 pub use key_values::KeyValue;
 pub use leaf_prober::LeafProber;
 pub use locking_scan::{FoundRow, IsWanted, LockingScan};
@@ -90,6 +93,7 @@ pub use shutdown::ShutdownMode;
 pub use sweep::SweepReport;
 pub use table::{Index, Table};
 pub use table_lock::{TableLock, TableRequest};
+pub use temp_file::TempFileError;
 pub use undo_limit::UndoFull;
 
 pub use btree::Foreseen;

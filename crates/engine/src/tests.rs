@@ -14,6 +14,7 @@ mod full_start;
 mod gone_trees;
 mod histories;
 mod in_place;
+mod index_builds;
 mod logged;
 mod long_values;
 mod lost_values;

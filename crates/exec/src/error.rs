@@ -120,7 +120,10 @@ impl std::error::Error for ExecError {}
 impl From<engine::Error> for ExecError {
     #[cold]
     fn from(error: engine::Error) -> Self {
-        ExecError::Engine(error)
+        match error {
+            engine::Error::Memory(exceeded) => ExecError::Memory(exceeded),
+            error => ExecError::Engine(error),
+        }
     }
 }
 

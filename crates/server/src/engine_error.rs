@@ -1,11 +1,12 @@
 //! MySQL's errors for what the storage engine refuses.
 
-use engine::{DamagedIndex, DefinitionError, DuplicateKey, DuplicatePart, Error, NameError};
+use engine::{DamagedIndex, DefinitionError, DuplicateKey, DuplicatePart, Error, NameError, TempFileError};
 use trx::SwapError;
 use types::value::bytes_for_message;
 use types::{Charset, TextEncoder, TimeZone, TypeKind};
 
 use crate::error_map::{self, SqlError};
+use crate::memory_error;
 
 /// Most characters of a key in the text of 1062.
 const KEY_TEXT_CHARS: usize = 64;
@@ -40,6 +41,8 @@ pub fn sql_error(error: &Error, zone: &TimeZone) -> SqlError {
                 error_map::ERROR_ON_READ.with(&[&file.display(), &0, &"not what was written"])
             }
         },
+        Error::Memory(exceeded) => memory_error::of(*exceeded),
+        Error::TempFile(error) => temp_file_error(error),
         Error::AutoIncrementExhausted => error_map::AUTOINC_READ_FAILED.bare(),
         Error::Storage(space::Error::RecordTooLarge { max, .. }) => error_map::TOO_BIG_ROWSIZE.with(&[max]),
         Error::Storage(space::Error::FileFull) => error_map::RECORD_FILE_FULL.with(&[&"data.pages"]),
@@ -66,6 +69,18 @@ fn damaged_index(damaged: &DamagedIndex) -> SqlError {
     }
     let known = error_map::INDEX_CORRUPT.with(&[index]);
     error_map::INDEX_CORRUPT.saying(format!("{} (table {schema}.{table}: {why})", known.message))
+}
+
+fn temp_file_error(error: &TempFileError) -> SqlError {
+    match error {
+        TempFileError::Io(error) if error.op == env::IoOp::Read => {
+            error_map::ERROR_ON_READ.with(&[&error.path.display(), &error.errno, &error.kind])
+        }
+        TempFileError::Damaged { file, .. } => {
+            error_map::ERROR_ON_READ.with(&[&file.display(), &0, &"not what was written"])
+        }
+        _ => error_map::TEMP_FILE_WRITE_FAILURE.bare(),
+    }
 }
 
 fn lock_error(error: trx::Error) -> SqlError {

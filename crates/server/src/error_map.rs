@@ -372,6 +372,7 @@ errors! {
     SLAVE_RLI_INIT_REPOSITORY = 1872, b"HY000", "Replica failed to initialize relay log info structure from the repository";
     INNODB_READ_ONLY = 1874, b"HY000", "InnoDB is in read only mode.";
     TABLE_CORRUPT = 1877, b"HY000", "Operation cannot be performed. The table '%-.64s.%-.64s' is missing, corrupt or contains bad data.";
+    TEMP_FILE_WRITE_FAILURE = 1878, b"HY000", "Temporary file write failure.";
     INNODB_FORCED_RECOVERY = 1881, b"HY000", "Operation not allowed when innodb_force_recovery > 0.";
     AES_INVALID_IV = 1882, b"HY000", "The initialization vector supplied to %s is too short. Must be at least %d bytes long";
     STATEMENT_TIMEOUT = 1969, b"70100", "Query execution was interrupted (max_statement_time exceeded)";

@@ -2,7 +2,6 @@
 
 use std::io::ErrorKind;
 
-use base::memory::{Exceeded, Purpose};
 use exec::ExecError;
 use expr::EvalError;
 use types::temporal::OddDelimiter;
@@ -10,6 +9,7 @@ use types::{Problem, TimeZone};
 
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
+use crate::memory_error;
 use crate::statement_context::warning_condition;
 
 /// The client's error for `error`, or its condition if it is a warning; key values in its text are shown in
@@ -34,7 +34,7 @@ pub fn sql_error(error: &ExecError, zone: &TimeZone) -> SqlError {
             ErrorKind::UnexpectedEof => error_map::NET_READ_ERROR.bare(),
             _ => error_map::NET_ERROR_ON_WRITE.bare(),
         },
-        ExecError::Memory(exceeded) => memory_error(*exceeded),
+        ExecError::Memory(exceeded) => memory_error::of(*exceeded),
         ExecError::LoadFile(error) => {
             let errno = error.raw_os_error().unwrap_or(0);
             error_map::ERROR_ON_READ.with(&[&"LOAD DATA", &errno, error])
@@ -42,19 +42,6 @@ pub fn sql_error(error: &ExecError, zone: &TimeZone) -> SqlError {
         ExecError::Killed => error_map::QUERY_INTERRUPTED.bare(),
         ExecError::NotSupported(what) => error_map::NOT_SUPPORTED_YET.with(&[what]),
         other => error_map::INTERNAL_ERROR.with(&[other]),
-    }
-}
-
-/// The client's error for memory that it may not have.
-#[cold]
-pub fn memory_error(exceeded: Exceeded) -> SqlError {
-    match exceeded {
-        Exceeded::Statement(Purpose::Sort) => error_map::OUT_OF_SORTMEMORY.bare(),
-        Exceeded::Connection { limit, used } => error_map::DA_CONN_LIMIT.with(&[&limit, &used]),
-        Exceeded::AllConnections { limit, used } => error_map::DA_GLOBAL_CONN_LIMIT.with(&[&limit, &used]),
-        Exceeded::Statement(Purpose::Other) | Exceeded::Session | Exceeded::Server => {
-            error_map::OUT_OF_RESOURCES.bare()
-        }
     }
 }
 
@@ -82,7 +69,7 @@ pub fn eval_error(error: &EvalError) -> SqlError {
         EvalError::UserLockNameLength(name) => error_map::USER_LOCK_OVERLONG_NAME.with(&[name, &64]),
         EvalError::UserLockDeadlock => error_map::USER_LOCK_DEADLOCK.bare(),
         EvalError::Killed => error_map::QUERY_INTERRUPTED.bare(),
-        EvalError::Memory(exceeded) => memory_error(*exceeded),
+        EvalError::Memory(exceeded) => memory_error::of(*exceeded),
         other => error_map::INTERNAL_ERROR.with(&[other]),
     }
 }

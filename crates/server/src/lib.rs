@@ -45,6 +45,7 @@ pub mod listener;
 mod lock_settings;
 mod lock_text;
 pub mod login;
+mod memory_error;
 mod memory_limits;
 mod new_password;
 mod option_file;

@@ -6,7 +6,7 @@ use base::memory::{Charge, ConnectionLimits, Exceeded, Purpose, ServerAccount};
 use bumpalo::Bump;
 
 use crate::error_map::SqlError;
-use crate::exec_error;
+use crate::memory_error;
 use crate::process_list::Kill;
 use crate::run;
 use crate::server::Server;
@@ -121,7 +121,7 @@ pub(crate) fn refuse(session: &Session, exceeded: Exceeded) -> SqlError {
     if matches!(exceeded, Exceeded::Connection { .. } | Exceeded::AllConnections { .. }) {
         session.process.kill_self(Kill::Connection);
     }
-    exec_error::memory_error(exceeded)
+    memory_error::of(exceeded)
 }
 
 /// Counters of SHOW STATUS. The allocator is asked where it can tell.

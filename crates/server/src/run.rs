@@ -44,7 +44,7 @@ use crate::plan_cache::SessionPlans;
 use crate::privilege::{self, Access, Want};
 use crate::session::{Session, Workspace};
 use crate::status::{Com, Hot};
-use crate::{bind_error, exec_error, memory_limits, statement, virtual_tables};
+use crate::{bind_error, memory_error, memory_limits, statement, virtual_tables};
 use item_names::ItemNames;
 use params::Strings;
 use sql::cache_key::CACHED_LITERALS_MAX;
@@ -356,7 +356,7 @@ pub fn parse_error(error: &sql::ParseError) -> SqlError {
         ParseErrorKind::TooManySelects => &error_map::TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT,
         ParseErrorKind::InvalidUtf8 => &error_map::INVALID_CHARACTER_STRING,
         ParseErrorKind::Interrupted => &error_map::QUERY_INTERRUPTED,
-        ParseErrorKind::OutOfMemory => return exec_error::memory_error(Exceeded::Statement(Purpose::Other)),
+        ParseErrorKind::OutOfMemory => return memory_error::of(Exceeded::Statement(Purpose::Other)),
         ParseErrorKind::TooLong => &error_map::NET_PACKET_TOO_LARGE,
         _ => &error_map::PARSE,
     };

@@ -19,7 +19,7 @@ const LONGER: [(&str, usize); 8] = [
     ("engine", 29),
     ("exec", 41),
     ("expr", 18),
-    ("server", 26),
+    ("server", 24),
     ("sql", 7),
 ];
 

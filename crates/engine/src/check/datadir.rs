@@ -81,8 +81,8 @@ pub fn check_datadir(
     report.pages = store.space_report().pages_used;
     let spills = datadir.spill_folder(&disk, header.identity);
     let start_log: Arc<dyn StartLog> = Arc::new(NoStartLog);
-    let engine =
-        Engine::assemble(store, datadir, &header, Spills::new(spills, &start_log), ForceRecovery::default());
+    let (temp_folder, spills) = (datadir.temp_folder(&disk), Spills::new(spills, &start_log));
+    let engine = Engine::assemble(store, datadir, temp_folder, &header, spills, ForceRecovery::default());
     let pages_total = report.pages;
     let mut on_pages = |pages_done| progress(Progress { pages_done, pages_total });
     let mut pages = PageSet::with_progress(engine.store(), &mut on_pages);

@@ -1,7 +1,8 @@
 //! ALTER TABLE, CREATE INDEX, DROP INDEX: one change of a table's definition, however many actions it has.
 //!
-//! New indexes are built first, as pending trees. Then one change of the dictionary puts the new definition
-//! in place of the old one. Until then nothing has happened; an error gives the new trees up.
+//! New indexes are built first, as pending trees, while readers go on and writers wait. Then one change of
+//! the dictionary, under the exclusive metadata lock, puts the new definition in place of the old one. Until
+//! then nothing has happened; an error gives the new trees up.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,9 +12,11 @@ use trx::ExclusiveWait;
 use types::storage::{fixed_width, max_width};
 use types::{IndexDef, SqlType, TableDef, TypeKind};
 
+use super::ReadOnly;
 use crate::dictionary::{Change, Kind};
 use crate::engine::Engine;
 use crate::error::{Error, NameError, Result};
+use crate::index_sort::SortMemory;
 use crate::limits;
 use crate::table::{Index, Table, format_of};
 
@@ -31,7 +34,8 @@ pub struct Alteration {
 
 impl Engine {
     /// ALTER TABLE of the table whose definition is `old`: all of `alteration`, or nothing. Waits up to
-    /// `wait` for the table to be unused; the session has committed.
+    /// `wait` for the table to be unused, and, if indexes are to be built, before that for writers to end;
+    /// the session has committed. `memory`: for the entries of new indexes.
     ///
     /// # Errors
     /// [`Error::TableChanged`] if `old` is not the table's definition any more, or does not describe the
@@ -41,19 +45,30 @@ impl Engine {
         &self,
         old: &Arc<TableDef>,
         alteration: Alteration,
+        memory: &SortMemory,
         wait: impl Into<ExclusiveWait>,
     ) -> Result<()> {
         self.ensure_open()?;
-        self.with_exclusive(&old.schema, &old.name, wait, |exclusive| {
-            if !Arc::ptr_eq(&exclusive.0.def, old) {
-                return Err(Error::TableChanged);
-            }
-            self.alter_locked(&exclusive.0, alteration)
-        })
+        let wait = wait.into();
+        let is_same = |table: &Table| {
+            if Arc::ptr_eq(&table.def, old) { Ok(()) } else { Err(Error::TableChanged) }
+        };
+        if alteration.def.indexes.iter().all(|index| index.id != IndexId(0)) {
+            return self.with_exclusive(&old.schema, &old.name, wait, |exclusive| {
+                is_same(&exclusive.0)?;
+                self.alter_locked(&exclusive.0, alteration, memory, || Ok(()))
+            });
+        }
+        let table = self.table(&old.schema, &old.name)?;
+        let lock = ReadOnly::lock(Arc::clone(&table), &wait)?;
+        if !table.is_current() {
+            return Err(Error::TableChanged);
+        }
+        is_same(&table)?;
+        self.alter_locked(&table, alteration, memory, || lock.into_exclusive(&wait))
     }
 
-    /// CREATE INDEX: `index` without an id. Waits up to `wait` for the table to be unused; the session has
-    /// committed.
+    /// CREATE INDEX: `index` without an id. Waits as [`Engine::alter_table`] does; the session has committed.
     ///
     /// # Errors
     /// [`Error::DuplicateKey`] when rows clash in a unique index; [`Error::Definition`], [`Error::Name`].
@@ -64,12 +79,18 @@ impl Engine {
         index: IndexDef,
         wait: impl Into<ExclusiveWait>,
     ) -> Result<()> {
-        self.ensure_open()?;
-        self.with_exclusive(schema, table, wait, |exclusive| {
-            let mut def = (*exclusive.0.def).clone();
-            def.indexes.push(IndexDef { id: IndexId(0), ..index });
-            self.alter_locked(&exclusive.0, Alteration { def, auto_increment: None })
-        })
+        let wait = wait.into();
+        loop {
+            let old = self.table(schema, table)?;
+            let mut def = (*old.def).clone();
+            def.indexes.push(IndexDef { id: IndexId(0), ..index.clone() });
+            let alteration = Alteration { def, auto_increment: None };
+            match self.alter_table(&old.def, alteration, &SortMemory::default(), wait.clone()) {
+                // Another statement has altered it since it was looked up.
+                Err(Error::TableChanged) if !old.is_current() => {}
+                done => return done,
+            }
+        }
     }
 
     /// DROP INDEX, by name without regard to case.
@@ -85,20 +106,36 @@ impl Engine {
             let mut def = (*exclusive.0.def).clone();
             limits::dropped_index(&def, name)?;
             def.indexes.retain(|index| !index.name.eq_ignore_ascii_case(name));
-            self.alter_locked(&exclusive.0, Alteration { def, auto_increment: None })
+            self.alter_locked(
+                &exclusive.0,
+                Alteration { def, auto_increment: None },
+                &SortMemory::default(),
+                || Ok(()),
+            )
         })
     }
 
-    /// [`Engine::alter_table`] of a table whose lock is held.
-    fn alter_locked(&self, old: &Arc<Table>, alteration: Alteration) -> Result<()> {
+    /// [`Engine::alter_table`] of a table whose rows nobody changes; `exclusive` takes its exclusive lock, if
+    /// the caller does not have that.
+    fn alter_locked<L>(
+        &self,
+        old: &Arc<Table>,
+        alteration: Alteration,
+        memory: &SortMemory,
+        exclusive: impl FnOnce() -> Result<L>,
+    ) -> Result<()> {
         let Alteration { mut def, auto_increment } = alteration;
         ensure_alterable(&old.def, &def)?;
         self.ensure_name_is_free(&old.def, &def)?;
         let next = auto_increment.map(|next| old.free_auto_increment(self, next)).transpose()?;
         let made = self.number_new_indexes(&mut def)?;
-        let built = self.build_new_indexes(old, &def, &made);
-        match built.and_then(|built| self.put_altered(old, def, built, next)) {
-            Ok(gone) => {
+        let built = self.build_new_indexes(old, &def, &made, memory);
+        let put = built.and_then(|built| {
+            let exclusive = exclusive()?;
+            Ok((self.put_altered(old, def, built, next)?, exclusive))
+        });
+        match put {
+            Ok((gone, _exclusive)) => {
                 let kept = self.keep_made_trees(&made);
                 self.give_up_trees(gone)?;
                 kept
@@ -146,7 +183,13 @@ impl Engine {
     }
 
     /// Makes and fills the trees of the indexes of `def` that are in `made`.
-    fn build_new_indexes(&self, old: &Table, def: &TableDef, made: &[IndexId]) -> Result<Vec<Index>> {
+    fn build_new_indexes(
+        &self,
+        old: &Table,
+        def: &TableDef,
+        made: &[IndexId],
+        memory: &SortMemory,
+    ) -> Result<Vec<Index>> {
         if made.is_empty() {
             return Ok(Vec::new());
         }
@@ -154,12 +197,10 @@ impl Engine {
         // indexes lack the older versions of rows, which older views need.
         let usable_from = self.trx.advance(self.store.log().current());
         let new = def.indexes.iter().filter(|index| made.contains(&index.id));
-        new.map(|index| {
-            let built = self.create_tree(def, index, usable_from)?;
-            self.build(old, &built)?;
-            Ok(built)
-        })
-        .collect()
+        let built: Vec<Index> =
+            new.map(|index| self.create_tree(def, index, usable_from)).collect::<Result<_>>()?;
+        self.build(old, &built, memory)?;
+        Ok(built)
     }
 
     /// Puts the table of `def` in place of `old`; returns the trees of the indexes that it drops.

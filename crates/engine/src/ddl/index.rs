@@ -1,19 +1,16 @@
-//! Building an index.
+//! Building indexes.
 //!
-//! A new index is built bottom-up from the clustered one under the exclusive metadata lock. Its entries are
-//! sorted in memory, key and payload of every row at once: memory bounds the size of the table.
+//! The new indexes of a statement are built bottom-up from the clustered one while nobody changes rows: one
+//! scan for all of them. Their entries are sorted in bounded memory (`index_sort`).
 
-use std::cmp::Ordering;
-use std::ops::Range;
-
-use base::sort_runs::{Merge, sort_runs};
-use btree::{BulkBuild, KEY_BYTES_MAX};
+use btree::BulkBuild;
 use page::{RowHeader, RowRef, SlotFlags};
 use trx::{ReadView, Span};
 
 use crate::column_set::ColumnSet;
 use crate::engine::Engine;
 use crate::error::{Error, Result, fail_if_interrupted};
+use crate::index_sort::{EntryLens, IndexSort, Merge, SortMemory, SortPlace};
 use crate::range::{Direction, KeyRange};
 use crate::row::duplicate;
 use crate::row::entry::append_declared_key;
@@ -27,87 +24,43 @@ use crate::table::{Index, Table};
 const ENTRIES_BETWEEN_LOOKS: usize = 256;
 
 impl Engine {
-    /// Fills the empty tree of `index` with the rows of `table`.
-    pub(super) fn build(&self, table: &Table, index: &Index) -> Result<()> {
-        let mut entries = Entries::default();
-        let mut collector = Collector { engine: self, table, index, entries: &mut entries };
+    /// Fills the empty trees of `indexes` with the rows of `table`.
+    pub(super) fn build(&self, table: &Table, indexes: &[Index], memory: &SortMemory) -> Result<()> {
+        let Some(first) = indexes.first() else { return Ok(()) };
+        let name = format!("index-{}", first.def.id.0);
+        let place = SortPlace { folder: &self.temp_folder, name: &name, counters: &self.sort_counters };
+        let sort = IndexSort::new(place, indexes.len(), memory)?;
+        let mut collector = Collector { engine: self, table, indexes, sort, scratch: Vec::new() };
         collector.collect()?;
-        let runs = entries.sort()?;
-        let mut build = BulkBuild::new(&self.store, &index.tree, base::TrxId::NONE)?;
-        let mut last: Option<&Place> = None;
-        for (i, place) in entries.merge(runs).enumerate() {
-            if i.is_multiple_of(ENTRIES_BETWEEN_LOOKS) {
-                fail_if_interrupted()?;
-            }
-            if let (true, Some(last)) = (index.is_unique(), last) {
-                entries.refuse_clash(last, place, self, table, index)?;
-            }
-            last = Some(place);
-            let (key, payload) = entries.parts(place);
-            build.push(key, payload, SlotFlags::NONE)?;
-        }
-        Ok(build.finish()?)
-    }
-}
-
-/// The entries of an index in the making: keys and payloads one after another, and an order.
-#[derive(Default)]
-struct Entries {
-    bytes: Vec<u8>,
-    places: Vec<Place>,
-}
-
-/// An entry in [`Entries::bytes`].
-struct Place {
-    /// First 8 key bytes, zero padded, big-endian: settles most comparisons.
-    head: u64,
-    start: usize,
-    key_len: u32,
-    payload_len: u32,
-    /// Bytes of the declared parts; 0 = a NULL among them, so that nothing equals it.
-    unique_len: u32,
-}
-
-impl Place {
-    #[inline]
-    fn compare(&self, other: &Self, bytes: &[u8]) -> Ordering {
-        let key = |place: &Place| place.start..place.start + place.key_len as usize;
-        self.head.cmp(&other.head).then_with(|| bytes[key(self)].cmp(&bytes[key(other)]))
-    }
-}
-
-impl Entries {
-    fn parts(&self, place: &Place) -> (&[u8], &[u8]) {
-        let payload = place.start + place.key_len as usize;
-        (&self.bytes[place.start..payload], &self.bytes[payload..payload + place.payload_len as usize])
-    }
-
-    /// Sorts the entries in runs, for [`Entries::merge`].
-    fn sort(&mut self) -> Result<Vec<Range<usize>>> {
-        let Self { bytes, places } = self;
-        let key_bytes = |place: &Place| place.key_len as usize;
-        sort_runs(places, key_bytes, |a, b| a.compare(b, bytes), fail_if_interrupted)
-    }
-
-    fn merge(&self, runs: Vec<Range<usize>>) -> impl Iterator<Item = &Place> {
-        Merge::new(&self.places, runs, |a, b| a.compare(b, &self.bytes))
-    }
-
-    /// Equal neighbours are rows that clash.
-    fn refuse_clash(
-        &self,
-        last: &Place,
-        place: &Place,
-        engine: &Engine,
-        table: &Table,
-        index: &Index,
-    ) -> Result<()> {
-        let declared = |place: &Place| &self.parts(place).0[..place.unique_len as usize];
-        if last.unique_len != 0 && declared(last) == declared(place) {
-            let clustered = &self.parts(place).0[place.unique_len as usize..];
-            return Err(clash(engine, table, index, clustered)?);
+        let mut entries = collector.sort.finish()?;
+        for (position, index) in indexes.iter().enumerate() {
+            self.build_from(entries.take(position)?, table, index)?;
         }
         Ok(())
+    }
+
+    /// Fills the empty tree of `index` with `entries`, those of the rows of `table`.
+    fn build_from(&self, mut entries: Merge<'_>, table: &Table, index: &Index) -> Result<()> {
+        let mut build = BulkBuild::new(&self.store, &index.tree, base::TrxId::NONE)?;
+        // Key bytes that no other entry may begin with.
+        let mut last = Vec::new();
+        let mut count = 0usize;
+        while let Some(entry) = entries.next()? {
+            if count.is_multiple_of(ENTRIES_BETWEEN_LOOKS) {
+                fail_if_interrupted()?;
+            }
+            count += 1;
+            if index.is_unique() {
+                let declared = entry.declared();
+                if !declared.is_empty() && declared == last {
+                    return Err(clash(self, table, index, &entry.key()[declared.len()..])?);
+                }
+                last.clear();
+                last.extend_from_slice(declared);
+            }
+            build.push(entry.key(), entry.payload(), SlotFlags::NONE)?;
+        }
+        Ok(build.finish()?)
     }
 }
 
@@ -124,16 +77,20 @@ pub(super) fn clash(engine: &Engine, table: &Table, index: &Index, clustered_key
     Ok(with_values(spans.len(), |i| value_of(&values, spans[i]), |row| duplicate::error(table, index, row)))
 }
 
+/// Reads the rows of a table once, and adds the entries of each.
 struct Collector<'a> {
     engine: &'a Engine,
     table: &'a Table,
-    index: &'a Index,
-    entries: &'a mut Entries,
+    indexes: &'a [Index],
+    sort: IndexSort<'a>,
+    scratch: Vec<u8>,
 }
 
 impl Collector<'_> {
     fn collect(&mut self) -> Result<()> {
         let (engine, table) = (self.engine, self.table);
+        let columns = table.def.columns.len();
+        let wanted: ColumnSet = self.indexes.iter().flat_map(|index| index.columns.below(columns)).collect();
         let mut scan =
             Scan::open(engine, table, 0, ReadView::newest(), KeyRange::all(), Direction::Forward)?.detached();
         let (mut values, mut spans, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
@@ -141,49 +98,51 @@ impl Collector<'_> {
             fail_if_interrupted()?;
             for row in batch.rows() {
                 let mut image = RowImage { values: &mut values, spans: &mut spans };
-                image.fill(&row, table.def.columns.len(), &mut scratch);
-                self.add_row(&row, &mut image, &mut scratch)?;
+                image.fill_only(&wanted, &row, columns, &mut scratch);
+                self.add_row(&row, &image, &wanted)?;
             }
         }
         Ok(())
     }
 
-    fn add_row(&mut self, row: &RowRef<'_>, image: &mut RowImage<'_>, scratch: &mut Vec<u8>) -> Result<()> {
-        scratch.clear();
-        append_clustered_key(self.table.clustered(), row, scratch);
-        let row_id = if self.table.def.hidden_row_id { row_id_of(scratch) } else { 0 };
-        if image.any_off_page(&self.index.columns) {
-            let (values, spans) = image.fetched(&self.engine.store, &self.index.columns)?;
-            return self.add(&values, &spans, row_id, scratch);
+    fn add_row(&mut self, row: &RowRef<'_>, image: &RowImage<'_>, wanted: &ColumnSet) -> Result<()> {
+        let mut row_id = 0;
+        if self.table.def.hidden_row_id {
+            self.scratch.clear();
+            append_clustered_key(self.table.clustered(), row, &mut self.scratch);
+            row_id = row_id_of(&self.scratch);
         }
-        self.add(image.values, image.spans, row_id, scratch)
+        if image.any_off_page(wanted) {
+            let (values, spans) = image.fetched(&self.engine.store, wanted)?;
+            return self.add_values(&values, &spans, row_id);
+        }
+        self.add_values(image.values, image.spans, row_id)
     }
 
-    fn add(&mut self, values: &[u8], spans: &[Span], row_id: u64, scratch: &mut Vec<u8>) -> Result<()> {
-        with_values(spans.len(), |i| value_of(values, spans[i]), |row| self.add_entry(row, row_id, scratch))
+    fn add_values(&mut self, values: &[u8], spans: &[Span], row_id: u64) -> Result<()> {
+        with_values(spans.len(), |i| value_of(values, spans[i]), |row| self.add_entries(row, row_id))
     }
 
-    fn add_entry(&mut self, row: &[Value<'_>], row_id: u64, scratch: &mut Vec<u8>) -> Result<()> {
-        let (index, entries) = (self.index, &mut *self.entries);
-        scratch.clear();
-        let (comparable, _) = append_declared_key(index, row, scratch);
-        let unique_len = if comparable { scratch.len() as u32 } else { 0 };
-        let start = entries.bytes.len();
-        let extent = index.format.append_key(row, row_id, &mut entries.bytes);
-        ensure_key(extent, &entries.bytes[start..])?;
-        let payload = entries.bytes.len();
-        index.format.encode(RowHeader::default(), row, &[], &mut entries.bytes);
-        debug_assert!(payload - start <= KEY_BYTES_MAX, "checked above");
-        let mut head = [0; 8];
-        let head_len = (payload - start).min(8);
-        head[..head_len].copy_from_slice(&entries.bytes[start..start + head_len]);
-        entries.places.push(Place {
-            head: u64::from_be_bytes(head),
-            start,
-            key_len: (payload - start) as u32,
-            payload_len: (entries.bytes.len() - payload) as u32,
-            unique_len,
-        });
+    fn add_entries(&mut self, row: &[Value<'_>], row_id: u64) -> Result<()> {
+        let Collector { indexes, sort, scratch, .. } = self;
+        for (position, index) in indexes.iter().enumerate() {
+            let declared = if index.is_unique() { declared_len(index, row, scratch) } else { 0 };
+            sort.add(position, |bytes| {
+                let start = bytes.len();
+                let extent = index.format.append_key(row, row_id, bytes);
+                let key = bytes.len() - start;
+                ensure_key(extent, &bytes[start..])?;
+                index.format.encode(RowHeader::default(), row, &[], bytes);
+                Ok(EntryLens { key, declared })
+            })?;
+        }
         Ok(())
     }
+}
+
+/// Bytes of the declared parts of a unique key; 0: NULL is among them, so that no other key equals it.
+fn declared_len(index: &Index, row: &[Value<'_>], scratch: &mut Vec<u8>) -> usize {
+    scratch.clear();
+    let (comparable, _) = append_declared_key(index, row, scratch);
+    if comparable { scratch.len() } else { 0 }
 }

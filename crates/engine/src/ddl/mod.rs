@@ -186,3 +186,29 @@ impl Drop for Exclusive {
         self.0.state.lock.unlock_exclusive();
     }
 }
+
+/// A table whose rows nobody changes: writers wait, readers go on.
+pub(crate) struct ReadOnly(Option<Arc<Table>>);
+
+impl ReadOnly {
+    fn lock(table: Arc<Table>, wait: &ExclusiveWait) -> Result<Self> {
+        table.state.lock.lock_for_rebuild(wait)?;
+        Ok(ReadOnly(Some(table)))
+    }
+
+    /// Waits up to `wait` for the readers to end.
+    fn into_exclusive(mut self, wait: &ExclusiveWait) -> Result<Exclusive> {
+        if let Some(table) = &self.0 {
+            table.state.lock.make_exclusive(wait)?;
+        }
+        Ok(Exclusive(self.0.take().expect("the lock is held until it is dropped")))
+    }
+}
+
+impl Drop for ReadOnly {
+    fn drop(&mut self) {
+        if let Some(table) = &self.0 {
+            table.state.lock.unlock_read_only();
+        }
+    }
+}

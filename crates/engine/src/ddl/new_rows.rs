@@ -2,7 +2,7 @@
 //!
 //! Rows that come in the order of the new key go to the bottom-up builder. Others are collected up to
 //! [`SORT_BYTES`], sorted, and inserted one after another, so that the memory of clustered records stays
-//! bounded. Secondary indexes are built afterwards, with all their entries in memory (`index.rs`).
+//! bounded. Secondary indexes are built afterwards (`index.rs`).
 
 use std::cmp::Ordering;
 

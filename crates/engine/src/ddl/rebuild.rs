@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | trees for the new table | [`Engine::create_new_table`] | nobody changes rows |
 //! | scan, convert, clustered records | the caller's, with [`NewRows`] | the same |
-//! | secondary indexes | [`Engine::build_secondaries`] | the same |
+//! | secondary indexes | [`Engine::build`] | the same |
 //! | switch | [`Engine::switch_table`] | exclusive |
 //!
 //! Readers use the old table until the switch. An error, KILL or a crash before it leaves the old table as it
@@ -16,41 +16,16 @@ use base::{ColumnId, IndexId, Lsn};
 use trx::ExclusiveWait;
 use types::{KeyPart, TableDef};
 
-use super::Exclusive;
+use super::ReadOnly;
 use super::alter::Alteration;
 use super::new_rows::NewRows;
 use super::table::choose_clustered;
 use crate::dictionary::{Change, Kind};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::index_sort::SortMemory;
 use crate::limits;
 use crate::table::{Index, Table};
-
-/// A table whose rows nobody changes: writers wait, readers go on.
-struct ReadOnly(Option<Arc<Table>>);
-
-impl ReadOnly {
-    fn lock(table: Arc<Table>, wait: &ExclusiveWait) -> Result<Self> {
-        table.state.lock.lock_for_rebuild(wait)?;
-        Ok(ReadOnly(Some(table)))
-    }
-
-    /// Waits up to `wait` for the readers to end.
-    fn into_exclusive(mut self, wait: &ExclusiveWait) -> Result<Exclusive> {
-        if let Some(table) = &self.0 {
-            table.state.lock.make_exclusive(wait)?;
-        }
-        Ok(Exclusive(self.0.take().expect("the lock is held until it is dropped")))
-    }
-}
-
-impl Drop for ReadOnly {
-    fn drop(&mut self) {
-        if let Some(table) = &self.0 {
-            table.state.lock.unlock_read_only();
-        }
-    }
-}
 
 /// For each column of the new table, the column of the old one whose bytes it keeps in every row; `None`: it
 /// is new, or gets other bytes.
@@ -69,6 +44,7 @@ impl Engine {
         old: &Arc<TableDef>,
         alteration: Alteration,
         kept: &KeptColumns,
+        memory: &SortMemory,
         wait: impl Into<ExclusiveWait>,
         copy: impl FnOnce(&mut NewRows<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
@@ -87,7 +63,7 @@ impl Engine {
         self.ensure_name_is_free(old, &def)?;
         let made = self.number_new_indexes(&mut def)?;
         let in_order = keeps_order(old, &def, kept);
-        let built = self.build_anew(&table, def, in_order, copy);
+        let built = self.build_anew(&table, def, in_order, memory, copy);
         let switched = built.and_then(|(new, rows)| {
             let exclusive = lock.into_exclusive(&wait)?;
             Ok((self.switch_table(&table, &new, rows, auto_increment)?, exclusive))
@@ -109,6 +85,7 @@ impl Engine {
         old: &Arc<Table>,
         def: TableDef,
         in_order: bool,
+        memory: &SortMemory,
         copy: impl FnOnce(&mut NewRows<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(Arc<Table>, u64), E> {
         let named = |error| E::from(self.name_damage(error, std::slice::from_ref(old)));
@@ -116,17 +93,13 @@ impl Engine {
         let mut rows = NewRows::new(self, old, &new, in_order).map_err(named)?;
         copy(&mut rows)?;
         let count = rows.finish().map_err(named)?;
-        self.build_secondaries(&new).map_err(named)?;
+        self.build(&new, &new.indexes[1..], memory).map_err(named)?;
         Ok((new, count))
     }
 
     fn create_new_table(&self, old: &Table, def: TableDef) -> Result<Arc<Table>> {
         let indexes = self.create_trees(&def, Lsn::default())?;
         Ok(Table::with(def, indexes, Arc::clone(&old.state)))
-    }
-
-    fn build_secondaries(&self, new: &Table) -> Result<()> {
-        new.indexes[1..].iter().try_for_each(|index| self.build(new, index))
     }
 
     /// Puts `new` with its `rows` rows in place of `old`, whose exclusive lock is held; returns the trees of

@@ -53,7 +53,12 @@ fn words_of_a_definition_change_and_records_stay() {
     (def.columns[1].name, def.comment) = ("renamed".into(), "comment".into());
     def.indexes[1].name = "other".into();
     let alter = |table: &Table, def: &TableDef| {
-        engine.alter_table(&table.def, Alteration { def: def.clone(), auto_increment: None }, SHORT)
+        engine.alter_table(
+            &table.def,
+            Alteration { def: def.clone(), auto_increment: None },
+            &SortMemory::default(),
+            SHORT,
+        )
     };
     alter(&table, &def).unwrap();
     assert!(matches!(alter(&table, &def), Err(Error::TableChanged)));

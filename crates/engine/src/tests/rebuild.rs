@@ -47,7 +47,7 @@ fn extended(old: &TableDef) -> TableDef {
 /// Makes the table anew with 7 in the new column.
 fn rebuild(engine: &Engine, table: &Table, def: TableDef) -> Result<()> {
     let alteration = Alteration { def, auto_increment: None };
-    engine.rebuild_table(&table.def, alteration, &EXTENDED, SHORT, |rows| {
+    engine.rebuild_table(&table.def, alteration, &EXTENDED, &SortMemory::default(), SHORT, |rows| {
         let old = rows.old_rows();
         old.for_each(|row, row_id| {
             let seven = 7i64.to_le_bytes();
@@ -73,10 +73,11 @@ fn a_table_made_anew_has_its_rows_and_gives_the_old_trees_back() {
     let used = pages_used(&engine);
     let same: Vec<_> = (0..5).map(Some).collect();
     let alteration = Alteration { def: (*new.def).clone(), auto_increment: None };
-    let again: Result<()> = engine.rebuild_table(&new.def, alteration, &same, SHORT, |rows| {
-        let old = rows.old_rows();
-        old.for_each(|row, row_id| rows.push(row, row_id))
-    });
+    let again: Result<()> =
+        engine.rebuild_table(&new.def, alteration, &same, &SortMemory::default(), SHORT, |rows| {
+            let old = rows.old_rows();
+            old.for_each(|row, row_id| rows.push(row, row_id))
+        });
     again.unwrap();
     let new = engine.table("s", "t").unwrap();
     assert_eq!((notes(&engine), pages_used(&engine)), (0, used));
@@ -133,10 +134,11 @@ fn what_fails_leaves_the_old_table_and_no_pages() {
         assert_eq!((notes(&engine), pages_used(&engine)), (0, used));
     }
     let alteration = Alteration { def: extended(&table.def), auto_increment: None };
-    let stopped: Result<()> = engine.rebuild_table(&table.def, alteration, &EXTENDED, SHORT, |rows| {
-        rows.push(&[Some(&[0; 8]), Some(&[1, 0, 0, 0]), None, None, Some(&vec![b'x'; 50_000])], 0)?;
-        Err(Error::AutoIncrementExhausted)
-    });
+    let stopped: Result<()> =
+        engine.rebuild_table(&table.def, alteration, &EXTENDED, &SortMemory::default(), SHORT, |rows| {
+            rows.push(&[Some(&[0; 8]), Some(&[1, 0, 0, 0]), None, None, Some(&vec![b'x'; 50_000])], 0)?;
+            Err(Error::AutoIncrementExhausted)
+        });
     assert!(matches!(stopped, Err(Error::AutoIncrementExhausted)));
     assert_eq!((notes(&engine), pages_used(&engine)), (0, used));
     assert_eq!(table.count_rows(&engine).unwrap(), 400);
@@ -151,12 +153,13 @@ fn the_first_error_of_a_rebuild_is_its_error() {
     let (engine, disk) = engine();
     let table = filled(&engine);
     let alteration = Alteration { def: extended(&table.def), auto_increment: None };
-    let stopped: Result<()> = engine.rebuild_table(&table.def, alteration, &EXTENDED, SHORT, |_| {
-        // The log ends, so that the trees that were made cannot be freed.
-        disk.schedule(Some(env::IoOp::Sync), 1, env::Mishap::Error(std::io::ErrorKind::Other));
-        engine.store().log().flush().unwrap_err();
-        Err(Error::AutoIncrementExhausted)
-    });
+    let stopped: Result<()> =
+        engine.rebuild_table(&table.def, alteration, &EXTENDED, &SortMemory::default(), SHORT, |_| {
+            // The log ends, so that the trees that were made cannot be freed.
+            disk.schedule(Some(env::IoOp::Sync), 1, env::Mishap::Error(std::io::ErrorKind::Other));
+            engine.store().log().flush().unwrap_err();
+            Err(Error::AutoIncrementExhausted)
+        });
     assert!(matches!(stopped, Err(Error::AutoIncrementExhausted)), "{stopped:?}");
     assert!(engine.gone_trees.are_waiting());
 }
@@ -206,11 +209,12 @@ fn readers_go_on_and_writers_wait_while_rows_are_copied() {
     let table = filled(&engine);
     let lock = &table.state.lock;
     let alteration = Alteration { def: extended(&table.def), auto_increment: None };
-    let copied: Result<()> = engine.rebuild_table(&table.def, alteration, &EXTENDED, SHORT, |_| {
-        assert!(!lock.try_shared(TableUse::Write, true));
-        assert!(lock.try_shared(TableUse::Read, false));
-        Ok(())
-    });
+    let copied: Result<()> =
+        engine.rebuild_table(&table.def, alteration, &EXTENDED, &SortMemory::default(), SHORT, |_| {
+            assert!(!lock.try_shared(TableUse::Write, true));
+            assert!(lock.try_shared(TableUse::Read, false));
+            Ok(())
+        });
     // The reader is still there when the new table is to take the place.
     assert!(matches!(copied, Err(Error::Lock(trx::Error::LockWaitTimeout))), "{copied:?}");
     assert!(table.is_current() && notes(&engine) == 0);
@@ -240,12 +244,13 @@ fn a_type_that_a_full_disk_keeps_from_changing_is_still_what_pages_are_checked_a
     });
     assert!(full.is_some_and(|error| error.is_full_disk()));
     let alteration = Alteration { def, auto_increment: None };
-    let refused = engine.alter_table(&table.def, alteration.clone(), SHORT).unwrap_err();
+    let refused =
+        engine.alter_table(&table.def, alteration.clone(), &SortMemory::default(), SHORT).unwrap_err();
     assert!(refused.is_full_disk(), "{refused:?}");
     // The pool has not let go of the formats of the table.
     assert_eq!(holders(), before);
     disk.set_capacity(u64::MAX);
-    engine.alter_table(&table.def, alteration, SHORT).unwrap();
+    engine.alter_table(&table.def, alteration, &SortMemory::default(), SHORT).unwrap();
     assert!(holders().iter().zip(&before).all(|(now, before)| now < before), "nor does it keep them");
 }
 
@@ -257,7 +262,14 @@ fn a_type_that_keeps_its_bytes_changes_without_new_rows() {
     let mut def = (*table.def).clone();
     def.columns[2].ty.length = 62;
     assert!(has_same_storage(&table.def.columns[2].ty, &def.columns[2].ty));
-    engine.alter_table(&table.def, Alteration { def: def.clone(), auto_increment: None }, SHORT).unwrap();
+    engine
+        .alter_table(
+            &table.def,
+            Alteration { def: def.clone(), auto_increment: None },
+            &SortMemory::default(),
+            SHORT,
+        )
+        .unwrap();
     let table = engine.table("s", "t").unwrap();
     assert_eq!(table.clustered().tree.index, tree);
     let mut trx = engine.begin(BeginOptions::default());

@@ -32,7 +32,12 @@ const STATEMENTS: [(&str, Statement); 6] = [
         def.indexes.push(IndexDef::new("kc", IndexKind::Secondary, &[1, 2]));
         def.indexes.push(IndexDef::new("ck", IndexKind::Unique, &[2, 1]));
         (def.comment, def.name) = ("altered".into(), "altered".into());
-        engine.alter_table(&old.def, Alteration { def, auto_increment: Some(5000) }, SHORT)
+        engine.alter_table(
+            &old.def,
+            Alteration { def, auto_increment: Some(5000) },
+            &SortMemory::default(),
+            SHORT,
+        )
     }),
     ("an index created", |engine| {
         engine.create_index("s", "a", IndexDef::new("kc", IndexKind::Secondary, &[1, 2]), SHORT)
@@ -156,14 +161,24 @@ fn a_statement_that_fails_in_the_middle_has_done_nothing() {
             let mut def = (*old.def).clone();
             def.indexes.push(IndexDef::new("kc", IndexKind::Secondary, &[1, 2]));
             def.indexes.push(IndexDef::new("clash", IndexKind::Unique, &[1]));
-            engine.alter_table(&old.def, Alteration { def, auto_increment: Some(5000) }, SHORT)
+            engine.alter_table(
+                &old.def,
+                Alteration { def, auto_increment: Some(5000) },
+                &SortMemory::default(),
+                SHORT,
+            )
         },
         |engine| {
             let old = engine.table("s", "a")?;
             let mut def = (*old.def).clone();
             def.indexes.remove(1);
             def.name = "b".into();
-            engine.alter_table(&old.def, Alteration { def, auto_increment: None }, SHORT)
+            engine.alter_table(
+                &old.def,
+                Alteration { def, auto_increment: None },
+                &SortMemory::default(),
+                SHORT,
+            )
         },
     ];
     for (at, statement) in refused.into_iter().enumerate() {

@@ -7,7 +7,7 @@ use exec::{CopyCtx, ExecError, TableCopy};
 
 use super::alter_kind::Kind;
 use super::alter_plan::Planned;
-use super::lock_wait;
+use super::{lock_wait, sort_memory};
 use crate::session::Session;
 use crate::statement_context::StatementContext;
 use crate::status::Hot;
@@ -30,7 +30,7 @@ pub(super) fn rebuild(
     let copies = kind.copies.is_some();
     let copy =
         TableCopy { old: &old.def, old_columns: &old_columns, first_number, copies, refuses_null: !copies };
-    let wait = lock_wait(session);
+    let (wait, memory) = (lock_wait(session), sort_memory(session));
     let context = StatementContext::new(session);
     let ctx = CopyCtx {
         engine,
@@ -41,7 +41,7 @@ pub(super) fn rebuild(
     };
     let kept = copy.kept_columns(&alteration.def, ctx.session.modes());
     let mut copied = 0;
-    let rebuilt = engine.rebuild_table(&old.def, alteration, &kept, wait, |rows| {
+    let rebuilt = engine.rebuild_table(&old.def, alteration, &kept, &memory, wait, |rows| {
         copied = copy.run(rows, &ctx)?;
         Ok::<(), ExecError>(())
     });

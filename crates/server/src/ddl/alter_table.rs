@@ -13,10 +13,11 @@ use types::TableDef;
 use super::alter_kind::{Kind, Manner};
 use super::alter_plan::Planner;
 use super::names::FullName;
-use super::{Done, alter_rows, key, lock_wait};
+use super::{Done, alter_rows, key, lock_wait, sort_memory};
 use crate::constant::Inputs;
 use crate::error_map::SqlError;
 use crate::exec_error;
+use crate::memory_limits;
 use crate::session::Session;
 
 /// CREATE INDEX.
@@ -86,7 +87,7 @@ fn change(
             Ok(0)
         } else {
             engine
-                .alter_table(&old.def, planned.alteration, lock_wait(session))
+                .alter_table(&old.def, planned.alteration, &sort_memory(session), lock_wait(session))
                 .map(|()| 0)
                 .map_err(Into::into)
         };
@@ -95,6 +96,7 @@ fn change(
             Err(ExecError::Engine(Error::TableChanged)) if !old.is_current() => {
                 session.diagnostics.truncate(warnings);
             }
+            Err(ExecError::Memory(exceeded)) => return Err(memory_limits::refuse(session, exceeded)),
             Err(error) => return Err(exec_error::sql_error(&error, &session.variables.hot.time_zone)),
             Ok(copied) => {
                 if let Some(locks) = &mut session.table_locks {

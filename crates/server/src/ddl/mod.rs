@@ -36,10 +36,11 @@ pub(crate) mod names;
 pub(crate) mod program;
 mod table_options;
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Engine, ExclusiveWait};
+use engine::{Engine, ExclusiveWait, SortMemory};
 use sql::ast::Statement;
 
 pub use create_table::table_def;
@@ -112,6 +113,14 @@ pub(crate) fn lock_wait(session: &Session) -> ExclusiveWait {
     let timeout = Duration::from_secs(session.variables.hot.lock_wait_timeout);
     let process = Arc::clone(&session.process);
     ExclusiveWait { timeout, session: u64::from(process.id()), client: Some(process) }
+}
+
+/// What a definition statement may take to sort the entries of new indexes.
+pub(crate) fn sort_memory(session: &Session) -> SortMemory {
+    SortMemory {
+        buffer_bytes: session.variables.named("innodb_ddl_buffer_size").as_u64(),
+        account: Some(Rc::clone(&session.statement_memory)),
+    }
 }
 
 /// The client's error for an engine's.

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use engine::SortTotals;
 use sql::ast::{Show, ShowKind, VarScope};
 use types::collation::{Charset, Collation};
 
@@ -57,6 +58,7 @@ fn counters(session: &Session, scope: VarScope) -> Table {
     let mut counters = session.server.status.list(session.server.processes.running());
     counters.extend(redo_log::counters(&session.server.engine));
     counters.extend(memory_limits::counters(&session.server));
+    counters.extend(index_sorts(session.server.engine.index_sort_totals()));
     if scope != VarScope::Global
         && let Some((_, value)) = counters.iter_mut().find(|(name, _)| *name == ROWS_EXAMINED)
     {
@@ -69,6 +71,17 @@ fn counters(session: &Session, scope: VarScope) -> Table {
         table.push(vec![Cell::text(name), Cell::Text(value)]);
     }
     table
+}
+
+/// How the entries of new indexes were sorted.
+fn index_sorts(totals: SortTotals) -> [(&'static str, u64); 4] {
+    let SortTotals { keys, sorts, runs, merge_passes } = totals;
+    [
+        ("Ratchet_index_keys_sorted", keys),
+        ("Ratchet_index_sorts", sorts),
+        ("Ratchet_index_sort_runs", runs),
+        ("Ratchet_index_sort_merge_passes", merge_passes),
+    ]
 }
 
 /// What the connection is encrypted with, and what it could be.

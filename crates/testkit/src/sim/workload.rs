@@ -7,7 +7,7 @@ use base::prng::Prng;
 use base::sync::Event as Signal;
 use engine::{
     Alteration, BeginOptions, ColumnSet, Direction, Effect, Engine, Error, Isolation, KeyRange, LockMode,
-    LockingScan, ReadView, Table, Trx, WaitPolicy,
+    LockingScan, ReadView, SortMemory, Table, Trx, WaitPolicy,
 };
 use env::SimDisk;
 use types::{CollationId, TableDef};
@@ -535,7 +535,7 @@ impl Definer {
             if rebuilds {
                 return rebuild(engine, &old, alteration, in_order);
             }
-            engine.alter_table(&old.def, alteration, LONG_WAIT)
+            engine.alter_table(&old.def, alteration, &SortMemory::default(), LONG_WAIT)
         })
     }
 
@@ -619,7 +619,7 @@ fn read(engine: &Arc<Engine>, notes: &Notes) -> Result<()> {
 /// Writes all rows of a table anew; if not `in_order`, as if the new key were another.
 fn rebuild(engine: &Engine, old: &Table, alteration: Alteration, in_order: bool) -> engine::Result<()> {
     let old_columns = [in_order.then_some(0), Some(1), Some(2)];
-    engine.rebuild_table(&old.def, alteration, &old_columns, LONG_WAIT, |rows| {
+    engine.rebuild_table(&old.def, alteration, &old_columns, &SortMemory::default(), LONG_WAIT, |rows| {
         let before = rows.old_rows();
         before.for_each(|row, row_id| rows.push(row, row_id))
     })

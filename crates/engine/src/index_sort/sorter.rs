@@ -1,0 +1,183 @@
+//! Collecting entries, writing runs when the memory is full, and merging all there is.
+
+use std::collections::VecDeque;
+
+use super::entry::EntryLens;
+use super::memory::{Charged, Division, SortMemory};
+use super::merge::{Merge, Source};
+use super::open_block::OpenBlock;
+use super::run_file::{Run, RunFile, RunReader, RunWriter};
+use super::totals::{SortCounters, SortTotals};
+use crate::error::{Result, fail_if_interrupted};
+use crate::temp_file::TempFolder;
+
+/// Where a sort may write, and what it is counted in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SortPlace<'e> {
+    pub(crate) folder: &'e TempFolder,
+    /// A name for the file that no other statement uses.
+    pub(crate) name: &'e str,
+    pub(crate) counters: &'e SortCounters,
+}
+
+/// What is sorted so far.
+#[derive(Debug)]
+struct Sorted {
+    /// Sorted blocks of each index.
+    blocks: Vec<Vec<Vec<u8>>>,
+    /// Runs of each index.
+    runs: Vec<Vec<Run>>,
+    /// The file of the runs, if there are any.
+    file: Option<RunFile>,
+}
+
+/// A sort that entries are added to.
+#[derive(Debug)]
+pub(crate) struct IndexSort<'e> {
+    place: SortPlace<'e>,
+    division: Division,
+    charged: Charged,
+    open: OpenBlock,
+    sorted: Sorted,
+    /// Bytes of sorted blocks.
+    block_bytes: usize,
+}
+
+impl<'e> IndexSort<'e> {
+    /// A sort of the entries of `indexes` indexes.
+    ///
+    /// # Errors
+    /// [`crate::Error::Memory`].
+    pub(crate) fn new(place: SortPlace<'e>, indexes: usize, memory: &SortMemory) -> Result<Self> {
+        let (division, charged) = (Division::of(memory), Charged::new(memory));
+        charged.set(division.working)?;
+        let sorted =
+            Sorted { blocks: vec![Vec::new(); indexes], runs: vec![Vec::new(); indexes], file: None };
+        let open = OpenBlock::new(indexes, &division);
+        Ok(IndexSort { place, division, charged, open, sorted, block_bytes: 0 })
+    }
+
+    /// Adds an entry of `index`: `encode` appends its key and its payload.
+    ///
+    /// # Errors
+    /// Those of `encode`; [`space::Error::RecordTooLarge`], [`crate::Error::Memory`],
+    /// [`crate::Error::TempFile`], [`trx::Error::Interrupted`].
+    #[inline]
+    pub(crate) fn add(
+        &mut self,
+        index: usize,
+        encode: impl FnOnce(&mut Vec<u8>) -> Result<EntryLens>,
+    ) -> Result<()> {
+        self.open.add(index, encode)?;
+        if self.open.is_full() { self.sort_block() } else { Ok(()) }
+    }
+
+    /// Ends the collection.
+    ///
+    /// # Errors
+    /// Those of [`IndexSort::add`].
+    pub(crate) fn finish(mut self) -> Result<SortedEntries<'e>> {
+        self.sort_block()?;
+        if self.sorted.file.is_some() {
+            self.write_runs()?;
+        }
+        let IndexSort { place, division, charged, open, sorted, block_bytes } = self;
+        drop(open);
+        charged.set(block_bytes)?;
+        Ok(SortedEntries { counters: place.counters, division, charged, sorted })
+    }
+
+    fn sort_block(&mut self) -> Result<()> {
+        fail_if_interrupted()?;
+        let bytes = self.open.len();
+        if self.block_bytes + bytes > self.division.sorted {
+            self.write_runs()?;
+        }
+        self.block_bytes += bytes;
+        self.charged.set(self.division.working + self.block_bytes)?;
+        for (index, block) in self.open.sorted() {
+            self.sorted.blocks[index].push(block);
+        }
+        self.place.counters.add(SortTotals { keys: self.open.count() as u64, ..SortTotals::default() });
+        self.open.clear();
+        Ok(())
+    }
+
+    /// Makes a run of the sorted blocks of each index, which frees their memory.
+    fn write_runs(&mut self) -> Result<()> {
+        let Sorted { blocks, runs, file } = &mut self.sorted;
+        let file = match file {
+            Some(file) => file,
+            none => {
+                let new = self.place.folder.create(self.place.name)?;
+                none.insert(RunFile::new(new, self.division.file_block))
+            }
+        };
+        for (blocks, runs) in blocks.iter_mut().zip(runs).filter(|(blocks, _)| !blocks.is_empty()) {
+            let sources = std::mem::take(blocks).into_iter().map(Source::in_memory).collect();
+            runs.push(write_run(file, Merge::new(sources))?);
+            self.place.counters.add(SortTotals { sorts: 1, runs: 1, ..SortTotals::default() });
+        }
+        self.block_bytes = 0;
+        self.charged.set(self.division.working)
+    }
+}
+
+/// Entries of several indexes, each of which can be read in order.
+#[derive(Debug)]
+pub(crate) struct SortedEntries<'e> {
+    counters: &'e SortCounters,
+    division: Division,
+    charged: Charged,
+    sorted: Sorted,
+}
+
+impl SortedEntries<'_> {
+    /// The entries of `index`, once.
+    ///
+    /// # Errors
+    /// [`crate::Error::Memory`], [`crate::Error::TempFile`], [`trx::Error::Interrupted`].
+    pub(crate) fn take(&mut self, index: usize) -> Result<Merge<'_>> {
+        let Sorted { blocks, runs, file } = &mut self.sorted;
+        let Some(file) = file else {
+            self.counters.add(SortTotals { sorts: 1, ..SortTotals::default() });
+            let blocks = std::mem::take(&mut blocks[index]);
+            return Ok(Merge::new(blocks.into_iter().map(Source::in_memory).collect()));
+        };
+        let mut runs = VecDeque::from(std::mem::take(&mut runs[index]));
+        let buffers = runs.len().min(self.division.sources) + 1;
+        self.charged.set(buffers * self.division.file_block)?;
+        while runs.len() > self.division.sources {
+            let count = merged_at_once(runs.len(), self.division.sources);
+            let some: Vec<Run> = runs.drain(..count).collect();
+            runs.push_back(write_run(file, merge_of(file, some.iter().copied())?)?);
+            for run in some {
+                file.discard(run);
+            }
+            self.counters.add(SortTotals { merge_passes: 1, ..SortTotals::default() });
+        }
+        merge_of(file, runs)
+    }
+}
+
+/// How many of `runs` runs become one, so that in the end as many are left as are merged at a time,
+/// `sources`: fewer in the first merge, so that few entries are written again.
+fn merged_at_once(runs: usize, sources: usize) -> usize {
+    match 1 + (runs - 1) % (sources - 1) {
+        1 => sources,
+        count => count,
+    }
+}
+
+fn merge_of(file: &RunFile, runs: impl IntoIterator<Item = Run>) -> Result<Merge<'_>> {
+    let sources = runs.into_iter().map(|run| Source::in_file(RunReader::new(file, run)));
+    Ok(Merge::new(sources.collect::<Result<_>>()?))
+}
+
+fn write_run(file: &RunFile, mut entries: Merge<'_>) -> Result<Run> {
+    let mut writer = RunWriter::new(file);
+    while let Some(entry) = entries.next()? {
+        writer.push(entry.bytes())?;
+    }
+    writer.finish()
+}
