@@ -114,6 +114,15 @@ fn assert_same(found: &[Wide], wanted: &[Wide], what: &str) {
 }
 
 impl Step {
+    fn has_changed(&self) -> bool {
+        match self {
+            Step::Insert { done, .. } | Step::Delete { done, .. } => *done,
+            Step::Batch { done, .. } => *done > 0,
+            Step::Update { outcome, .. } => *outcome == Some(UpdateOutcome::Updated),
+            Step::Read { .. } | Step::Duplicate { .. } => false,
+        }
+    }
+
     fn told(&self) -> String {
         match self {
             Step::Insert { row, done } => format!("insert {}: {done}", told([row])),
@@ -191,7 +200,8 @@ fn repeat(rows: &mut Rows, steps: &[Step], number: Lsn) {
 
 /// Repeats all transactions in the order of their commits, and looks at what consistent reads saw in between.
 fn check(mut history: History, mut snapshots: Snapshots) -> Rows {
-    history.sort_by_key(|&(number, _)| number);
+    // One that has changed nothing has the number of the newest commit at its end, whose changes it sees.
+    history.sort_by_key(|(number, steps)| (*number, !steps.iter().any(Step::has_changed)));
     snapshots.sort_by_key(|&(number, _)| number);
     let mut snapshots = snapshots.into_iter().peekable();
     let mut rows = Rows::new();
@@ -370,8 +380,7 @@ impl Session {
         }
         self.engine.commit(&mut self.trx).unwrap();
         let number = self.engine.trx_system().number(id?)?;
-        // One that has changed nothing has no number, and no place among the others.
-        (number > Lsn(0)).then_some((number, steps))
+        Some((number, steps))
     }
 
     fn run(mut self) -> (History, u64) {
