@@ -138,9 +138,19 @@ impl WireEncoder {
         out.put_lenenc_bytes(&text);
     }
 
-    /// Appends a number of a ZEROFILL column.
+    /// Appends a value of a ZEROFILL column, or NULL, as [`WireEncoder::put_value`] does.
     #[cold]
-    fn put_filled(&self, value: &Value<'_>, out: &mut OutBuffer) {
+    pub(crate) fn put_filled(
+        &self,
+        value: &Value<'_>,
+        place: Option<(BinaryRow, usize)>,
+        results: ResultCharset,
+        out: &mut OutBuffer,
+    ) {
+        let is_text = place.is_none() || self.binary == BinaryForm::Text;
+        if value.is_null() || !is_text {
+            return self.put_value(value, place, results, out);
+        }
         let is_fixed = self.ty.decimals < SqlType::NOT_FIXED_DECIMALS;
         let mut text = Vec::new();
         padded(self.text.filled_width(), &mut text, |text| match *value {
@@ -153,9 +163,6 @@ impl WireEncoder {
 
     /// Appends a computed value, not NULL, in the text protocol.
     pub(crate) fn put_text_value(&self, value: &Value<'_>, results: ResultCharset, out: &mut OutBuffer) {
-        if self.ty.zerofill {
-            return self.put_filled(value, out);
-        }
         match *value {
             Value::Int(v) => out.put_text_i64(v),
             Value::UInt(v) => out.put_text_u64(v),

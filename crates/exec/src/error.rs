@@ -120,10 +120,7 @@ impl std::error::Error for ExecError {}
 impl From<engine::Error> for ExecError {
     #[cold]
     fn from(error: engine::Error) -> Self {
-        match error {
-            engine::Error::Memory(exceeded) => ExecError::Memory(exceeded),
-            error => ExecError::Engine(error),
-        }
+        ExecError::Engine(error)
     }
 }
 

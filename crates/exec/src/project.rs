@@ -165,6 +165,9 @@ impl RowTarget<'_> {
                 Some((CellKind::Storage(_), bytes)) => {
                     encoder.put_storage(Some(bytes), place, zone, charset, self.out);
                 }
+                _ if encoder.ty.zerofill => {
+                    encoder.put_filled(&temp.value(rel, col), place, charset, self.out);
+                }
                 _ => encoder.put_value(&temp.value(rel, col), place, charset, self.out),
             },
             Some(CurrentRow::Nulls(_)) | None => {

@@ -96,7 +96,9 @@ fn change(
             Err(ExecError::Engine(Error::TableChanged)) if !old.is_current() => {
                 session.diagnostics.truncate(warnings);
             }
-            Err(ExecError::Memory(exceeded)) => return Err(memory_limits::refuse(session, exceeded)),
+            Err(ExecError::Memory(exceeded) | ExecError::Engine(Error::Memory(exceeded))) => {
+                return Err(memory_limits::refuse(session, exceeded));
+            }
             Err(error) => return Err(exec_error::sql_error(&error, &session.variables.hot.time_zone)),
             Ok(copied) => {
                 if let Some(locks) = &mut session.table_locks {
