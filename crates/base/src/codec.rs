@@ -63,12 +63,21 @@ pub fn push_varint(out: &mut Vec<u8>, mut value: u64) {
 #[inline]
 pub fn put_varint(bytes: &mut [u8], mut off: usize, mut value: u64) -> usize {
     while value >= 0x80 {
-        bytes[off] = value as u8 | 0x80;
+        put_u8(bytes, off, value as u8 | 0x80);
         value >>= 7;
         off += 1;
     }
-    bytes[off] = value as u8;
+    put_u8(bytes, off, value as u8);
     off + 1
+}
+
+#[inline]
+fn put_u8(bytes: &mut [u8], off: usize, value: u8) {
+    let len = bytes.len();
+    match bytes.get_mut(off) {
+        Some(byte) => *byte = value,
+        None => out_of_range(off, len),
+    }
 }
 
 /// Appends the first `len` bytes of `bytes`. Cost: as all of them are copied and the rest is taken back,
