@@ -9,12 +9,12 @@ const SECONDS_PER_DAY: u64 = 24 * 60 * 60;
 /// How long a password lasts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lifetime {
-    /// As `default_password_lifetime` says.
+    /// That of `default_password_lifetime`.
     #[default]
     Default,
-    /// For ever.
+    /// No limit.
     Never,
-    /// So many days.
+    /// Lifetime in days.
     Days(u16),
 }
 
