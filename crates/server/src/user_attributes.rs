@@ -16,8 +16,13 @@ const TEXT_BYTES_MAX: usize = 1 << 16;
 /// The attributes of an account after `said`, as MySQL writes JSON. `old`: what they were.
 ///
 /// # Errors
-/// 3982 for what is no JSON object, 1041 for attributes beyond 64 KiB.
+/// 3982 for what is no JSON object, 1041 beyond 64 KiB, of `said` or of the result.
 pub(crate) fn merged(old: Option<&str>, said: UserAttribute<'_>) -> Result<String, SqlError> {
+    let (UserAttribute::Comment(new) | UserAttribute::Attribute(new)) = said;
+    if new.len() > TEXT_BYTES_MAX {
+        // Before it is parsed: a parsed object takes many times its text.
+        return Err(error_map::OUT_OF_RESOURCES.bare());
+    }
     let patch = match said {
         UserAttribute::Comment(text) => object([("comment".to_owned(), Json::Text(text.to_owned()))]),
         UserAttribute::Attribute(text) => parse_object(text).ok_or_else(invalid)?,
@@ -318,6 +323,11 @@ mod tests {
         let nested = |depth: usize| format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth));
         assert!(written(&nested(DEPTH_MAX)).is_some() && written(&nested(DEPTH_MAX + 1)).is_none());
         assert_eq!(written(&format!("{{\"a\": \"{}\"}}", "x".repeat(TEXT_BYTES_MAX))), None);
+        assert_eq!(
+            written(&format!("{{}}{}", " ".repeat(TEXT_BYTES_MAX))),
+            None,
+            "the result would be short"
+        );
     }
 
     #[test]
