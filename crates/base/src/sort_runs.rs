@@ -5,6 +5,8 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use crate::loser_tree::LoserTree;
+
 /// Most entries of a run.
 const RUN_ENTRIES: usize = 16 * 1024;
 /// Most key bytes of a run of several entries. A run is sorted in a few milliseconds.
@@ -37,59 +39,45 @@ pub fn sort_runs<T, E>(
     Ok(runs)
 }
 
-/// The entries of sorted runs, in order. Cost: log2(runs) comparisons an entry, twice; none for a single run.
+/// The entries of sorted runs, in order. Cost: log2(runs) comparisons an entry; none for a single run.
 #[derive(Debug)]
 pub struct Merge<'e, T, C> {
     entries: &'e [T],
     compare: C,
-    /// What is left of each run that is not at its end: a heap, the least first entry on top.
-    heap: Vec<Range<usize>>,
+    /// The rest of each run.
+    runs: Vec<Range<usize>>,
+    order: LoserTree,
 }
 
 impl<'e, T, C: FnMut(&T, &T) -> Ordering> Merge<'e, T, C> {
     /// Merges `runs`, as [`sort_runs`] has made them with the same order. Entries of different runs are never
     /// equal in it.
-    pub fn new(entries: &'e [T], runs: Vec<Range<usize>>, compare: C) -> Self {
-        let mut merge = Merge { entries, compare, heap: runs };
-        for at in (0..merge.heap.len() / 2).rev() {
-            merge.sift_down(at);
+    pub fn new(entries: &'e [T], mut runs: Vec<Range<usize>>, mut compare: C) -> Self {
+        if runs.is_empty() {
+            runs.push(0..0);
         }
-        merge
+        let order = LoserTree::new(runs.len(), |a, b| is_less(entries, &runs[a], &runs[b], &mut compare));
+        Merge { entries, compare, runs, order }
     }
+}
 
-    /// Restores the heap below position `at`.
-    fn sift_down(&mut self, mut at: usize) {
-        let Merge { entries, compare, heap } = self;
-        let mut is_less = |a: &Range<usize>, b: &Range<usize>| {
-            compare(&entries[a.start], &entries[b.start]) == Ordering::Less
-        };
-        loop {
-            let mut least = 2 * at + 1;
-            if least >= heap.len() {
-                return;
-            }
-            if least + 1 < heap.len() && is_less(&heap[least + 1], &heap[least]) {
-                least += 1;
-            }
-            if !is_less(&heap[least], &heap[at]) {
-                return;
-            }
-            heap.swap(at, least);
-            at = least;
-        }
-    }
+/// Whether run `a` has the lesser first entry. A run at its end has none.
+fn is_less<T>(
+    entries: &[T],
+    a: &Range<usize>,
+    b: &Range<usize>,
+    mut compare: impl FnMut(&T, &T) -> Ordering,
+) -> bool {
+    !a.is_empty() && (b.is_empty() || compare(&entries[a.start], &entries[b.start]) == Ordering::Less)
 }
 
 impl<'e, T, C: FnMut(&T, &T) -> Ordering> Iterator for Merge<'e, T, C> {
     type Item = &'e T;
 
     fn next(&mut self) -> Option<&'e T> {
-        let top = self.heap.first_mut()?;
-        let entry = &self.entries[top.next()?];
-        if top.start == top.end {
-            self.heap.swap_remove(0);
-        }
-        self.sift_down(0);
+        let Merge { entries, compare, runs, order } = self;
+        let entry = &entries[runs[order.winner()].next()?];
+        order.replay(|a, b| is_less(entries, &runs[a], &runs[b], &mut *compare));
         Some(entry)
     }
 }

@@ -363,7 +363,8 @@ impl Builder {
         is_direct: bool,
     ) -> Result<CmpDomain, BindError> {
         self.adopt_integer_constants(args, operation == " IN ");
-        if let ([a, b], true) = (&mut *args, is_direct) {
+        let has_year = args.iter().any(|e| e.ty.kind == TypeKind::Year);
+        if let ([a, b], true) = (&mut *args, is_direct && has_year) {
             *a = self.beside_date(std::mem::replace(a, self.null()), b)?;
             *b = self.beside_date(std::mem::replace(b, self.null()), a)?;
         }
