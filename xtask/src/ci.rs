@@ -6,7 +6,7 @@ use crate::hostile;
 use crate::hot;
 use crate::ledger;
 use crate::loom;
-use crate::process::{run as command, target_dir};
+use crate::process::{run as command, run_with as command_with, target_dir};
 use crate::sim;
 use crate::tidy;
 
@@ -19,12 +19,16 @@ pub(crate) fn run(fast: bool) -> Result<(), String> {
     if !fast {
         fuzz::short()?;
         loom::run(&[])?;
-        command("cargo", &["test", "--workspace", "--profile", "fast"])?;
         sim::run(&["--planted", "1000"])?;
         sim::run(&["--seeds", "1000"])?;
         command("cargo", &["build", "--release", "--package", "server", "--package", "ledger"])?;
-        compat::gate(&target_dir().join("release/ratchetd"))?;
-        hostile::gate()?;
+        let released = target_dir().join("release/ratchetd");
+        command_with(
+            "cargo",
+            &["test", "--workspace", "--profile", "fast"],
+            &[(hostile::BINARY, &released)],
+        )?;
+        compat::gate(&released)?;
         ledger::gate()?;
         hot::gate()?;
     }

@@ -21,10 +21,10 @@ const TESTS: [&str; 10] = [
     "packets",
 ];
 /// Names the server that tests start: `testkit::server::binary_under_test`.
-const BINARY: &str = "RATCHETD_UNDER_TEST";
+pub(crate) const BINARY: &str = "RATCHETD_UNDER_TEST";
 
 /// Builds the server as it is released and runs the tests against it.
-pub(crate) fn gate() -> Result<(), String> {
+pub(crate) fn run_tests() -> Result<(), String> {
     run("cargo", &["build", "--release", "--package", "server"])?;
     let binary = target_dir().join("release/ratchetd");
     let mut args = vec!["test", "--profile", "fast", "--package", "server"];

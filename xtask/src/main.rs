@@ -86,7 +86,7 @@ fn main() -> ExitCode {
         ["compat", options @ ..] => compat::run(options),
         ["demo"] => demo::run(),
         ["fuzz", options @ ..] => fuzz::run(options),
-        ["hostile"] => hostile::gate(),
+        ["hostile"] => hostile::run_tests(),
         ["hot"] => hot::gate(),
         ["kill9", options @ ..] => kill9::run(options),
         ["ledger", options @ ..] => ledger::run(options),

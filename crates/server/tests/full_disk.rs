@@ -12,7 +12,7 @@ use std::process::Command;
 use mysql::Conn;
 use mysql::prelude::Queryable;
 use testkit::runner::Target;
-use testkit::server::TestServer;
+use testkit::server::{TestServer, binary_under_test};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_ratchetd");
 /// Blocks of 1 KiB that any file of the server may have. The redo log's files are smaller.
@@ -20,8 +20,10 @@ const FILE_BLOCKS: usize = 24 << 10;
 
 /// A server whose files are limited.
 fn start(folder: &Path) -> TestServer {
-    let script = folder.join("ratchetd");
-    fs::write(&script, format!("#!/bin/bash\nulimit -f {FILE_BLOCKS}\nexec {BINARY} \"$@\"\n")).unwrap();
+    let script = folder.join("limited-ratchetd");
+    let binary = binary_under_test(Path::new(BINARY));
+    let text = format!("#!/bin/bash\nulimit -f {FILE_BLOCKS}\nexec {} \"$@\"\n", binary.display());
+    fs::write(&script, text).unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
     TestServer::start_on(&script, &folder.join("data"), &["--innodb-redo-log-capacity=16M"]).unwrap()
 }
@@ -91,7 +93,7 @@ fn a_full_data_file_fails_the_statement_and_nothing_else() {
 /// A server on a file system of its own, in memory, that is seen through its process; none where this user
 /// may not mount one.
 fn start_on_small_disk(folder: &Path) -> Option<TestServer> {
-    let (disk, script) = (folder.join("disk"), folder.join("ratchetd"));
+    let (disk, script) = (folder.join("disk"), folder.join("limited-ratchetd"));
     fs::create_dir(&disk).unwrap();
     let mount = format!("mount -t tmpfs -o size=64m tmpfs {}", disk.display());
     let unshare = "unshare --map-root-user --mount bash -c";
@@ -100,11 +102,12 @@ fn start_on_small_disk(folder: &Path) -> Option<TestServer> {
         eprintln!("no file system of its own: {}", String::from_utf8_lossy(&may_mount.stderr));
         return None;
     }
-    fs::write(
-        &script,
-        format!("#!/bin/bash\nexec {unshare} '{mount} && exec {BINARY} \"$@\"' ratchetd \"$@\"\n"),
-    )
-    .unwrap();
+    let binary = binary_under_test(Path::new(BINARY));
+    let text = format!(
+        "#!/bin/bash\nexec {unshare} '{mount} && exec {} \"$@\"' ratchetd \"$@\"\n",
+        binary.display()
+    );
+    fs::write(&script, text).unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
     let options = ["--innodb-redo-log-capacity=16M"];
     Some(TestServer::start_on(&script, &disk.join("data"), &options).unwrap())

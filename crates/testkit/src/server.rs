@@ -138,10 +138,13 @@ impl TestServer {
     }
 }
 
-/// Returns the server that tests start: the one that the environment variable `RATCHETD_UNDER_TEST` names,
-/// else `built`. So the same tests run against the server of another profile, such as the released one.
+/// Returns the server that tests start in place of `built`, a `ratchetd` that cargo made with the test: the
+/// one that the environment variable `RATCHETD_UNDER_TEST` names, if it names one. So the same tests run
+/// against the server of another profile, such as the released one. Programs of other names stay, such as
+/// scripts that start a server.
 pub fn binary_under_test(built: &Path) -> PathBuf {
-    std::env::var_os("RATCHETD_UNDER_TEST").map_or_else(|| built.to_owned(), PathBuf::from)
+    let named = std::env::var_os("RATCHETD_UNDER_TEST").filter(|_| built.ends_with("ratchetd"));
+    named.map_or_else(|| built.to_owned(), PathBuf::from)
 }
 
 fn command(binary: &Path, datadir: &Path, options: &[&str]) -> Command {
