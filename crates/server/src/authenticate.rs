@@ -11,6 +11,7 @@ use wire::handshake::{HandshakeResponse, asks_for_tls, attributes};
 use wire::{Capabilities, reply};
 
 use crate::account::{Account, Peer, access_denied, account_locked};
+use crate::audit;
 use crate::client_io::{ClientIo, ReadError};
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::failed_logins;
@@ -108,7 +109,7 @@ pub fn handshake(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal
         collation: Some(u16::from(response.collation)),
         attributes: attribute_list(response.attributes),
     };
-    admit(session, io, claim)
+    admit(session, io, claim, "connect")
 }
 
 /// The client has asked for TLS: its answer to the greeting comes through it.
@@ -165,9 +166,7 @@ pub fn change_user(session: &mut Session, io: &mut ClientIo) -> Result<(), Refus
     session.database = None;
     session.become_account(None);
     begin_handshake(session, io);
-    admit(session, io, claim)?;
-    // A delay has given the session's place away.
-    crate::connection::take_place(session, io)
+    admit(session, io, claim, "change_user")
 }
 
 /// The client has `connect_timeout` from now on to prove who it is.
@@ -176,8 +175,27 @@ pub(crate) fn begin_handshake(session: &Session, io: &mut ClientIo) {
     io.begin_handshake(Duration::from_secs(timeout));
 }
 
+/// Lets a client in and gives it a session's place. `name` is the event's in the audit log.
+fn admit(session: &mut Session, io: &mut ClientIo, claim: Claim, name: &'static str) -> Result<(), Refusal> {
+    let said = session.server.is_audited().then(|| (claim.user.clone(), claim.database.clone()));
+    let admitted =
+        enter_delayed(session, io, claim).and_then(|()| crate::connection::take_place(session, io));
+    if let Some((user, database)) = said {
+        let status = match &admitted {
+            Ok(()) => 0,
+            Err(Refusal::Lost) => error_map::NET_READ_ERROR.code,
+            Err(Refusal::Error(error)) => error.code,
+        };
+        let (database, has_tls) = (database.as_deref(), io.stream().tls().is_some());
+        let attempt = audit::Attempt { name, database, has_tls, status };
+        let who = audit::Who { user: &user, ..session.who() };
+        session.server.audit(|| audit::Event::login(who, attempt));
+    }
+    admitted
+}
+
 /// Lets a client in, after a delay if its name has failed too often.
-fn admit(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), Refusal> {
+fn enter_delayed(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), Refusal> {
     let delayed = failed_logins::hold_back(session, &claim.user)?;
     if delayed.is_some() {
         begin_handshake(session, io);

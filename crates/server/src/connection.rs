@@ -11,6 +11,7 @@ use wire::{OutBuffer, reply};
 
 use crate::account::Peer;
 
+use crate::audit;
 use crate::authenticate::{self, Refusal};
 use crate::client_io::{ClientIo, ReadError};
 use crate::commands::{self, After};
@@ -84,6 +85,9 @@ impl Accepted {
         } else {
             bump(&server.status.aborted_connects, 1);
         }
+        if session.account.is_some() {
+            session.server.audit(|| audit::Event::disconnect(session.who()));
+        }
         let_go(&mut session);
         let forgotten = session.prepared.clear() as u64;
         server.status.prepared_statements.fetch_sub(forgotten, Ordering::Relaxed);
@@ -144,7 +148,7 @@ fn establish(session: &mut Session, io: &mut ClientIo) -> bool {
     if io.stream().set_no_delay().is_err() {
         return false;
     }
-    match authenticate::handshake(session, io).and_then(|()| take_place(session, io)) {
+    match authenticate::handshake(session, io) {
         Ok(()) => {
             let limit = session.variables.hot.max_allowed_packet as usize;
             io.reader.set_limit(limit);

@@ -15,6 +15,7 @@ use engine::{DataDirError, Engine, EngineConfig, ForceRecovery, ShutdownMode, St
 use env::RealDisk;
 
 use crate::account::Accounts;
+use crate::audit;
 use crate::engine_accounts::EngineAccounts;
 use crate::initialize;
 use crate::listener::Listeners;
@@ -51,7 +52,9 @@ pub fn run(options: Options, allocator: Allocator) -> Result<(), String> {
     let listeners = Listeners::bind(&server)?;
     let pid_file = PidFile::write(Path::new(server.variables.read().named("pid_file").as_text()))?;
     announce(&server, &listeners);
+    server.audit(|| audit::Event::server("startup"));
     let served = listeners.run(&server, &stop).map_err(|e| format!("cannot wait for connections: {e}"));
+    server.audit(|| audit::Event::server("shutdown"));
     let closed = server.engine.shut_down(shutdown_mode(&server)).map_err(|e| cannot_close(&e));
     drop(pid_file);
     closed?;

@@ -20,6 +20,7 @@ pub mod account;
 mod account_change;
 mod activity;
 pub mod answer;
+mod audit;
 pub mod authenticate;
 pub mod bind_error;
 pub mod catalog;

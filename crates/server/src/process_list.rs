@@ -115,6 +115,12 @@ impl Process {
         self.activity.begin(command, text);
     }
 
+    /// Shows `text` as that of the statement in progress. Called by the connection's thread alone.
+    #[cold]
+    pub(crate) fn show_text(&self, text: &[u8]) {
+        self.activity.show_text(text);
+    }
+
     /// The command is over.
     #[inline]
     pub fn end(&self) {

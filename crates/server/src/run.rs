@@ -232,20 +232,17 @@ fn parse_and_run(
     session.fail_if_killed()?;
     let _plan = memory_limits::charge_plan(session, desk.arena)?;
     let mut answer = io.answer(parsed.more);
-    match planned_kind(&parsed.statement) {
-        Some(com) => {
-            let numbered = cacheable && parsed.numbered;
-            let result = if numbered && parsed.more {
-                run_cached(session, &mut answer, text, &mut desk)
-            } else {
-                None
-            };
-            match result {
-                Some(result) => result?,
-                None => run_new(session, &mut answer, text, (&parsed.statement, com), numbered, desk)?,
-            }
+    if let Some(com) = planned_kind(&parsed.statement) {
+        let numbered = cacheable && parsed.numbered;
+        let result =
+            if numbered && parsed.more { run_cached(session, &mut answer, text, &mut desk) } else { None };
+        match result {
+            Some(result) => result?,
+            None => run_new(session, &mut answer, text, (&parsed.statement, com), numbered, desk)?,
         }
-        None => statement::run(session, &parsed.statement, Inputs { sql, params: &[] }, &mut answer)?,
+    } else {
+        let own = &sql[text.start..parsed.end.min(sql.len())];
+        statement::run(session, &parsed.statement, own, Inputs { sql, params: &[] }, &mut answer)?;
     }
     Ok(parsed.more.then_some(parsed.end))
 }

@@ -13,6 +13,7 @@ use types::collation::Collation;
 use wire::auth::{KeyError, RsaKey};
 
 use crate::account::{AccountStore, Accounts};
+use crate::audit::{self, AuditLog};
 use crate::deadlines::Deadlines;
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
@@ -26,7 +27,7 @@ use crate::plan_cache::PlanCache;
 use crate::process_list::ProcessList;
 use crate::redo_log;
 use crate::server_log::ServerLog;
-use crate::status::Status;
+use crate::status::{Status, bump};
 use crate::sysvars::{VarValue, Variables};
 use crate::tls;
 use crate::undo_settings;
@@ -74,6 +75,8 @@ pub struct Server {
     pub status: Status,
     /// Log.
     pub log: ServerLog,
+    /// Who logs in and changes accounts and definitions, if that is to be written.
+    audit: Option<AuditLog>,
     /// What TLS is offered with.
     pub(crate) tls: ArcSwapOption<ServerConfig>,
     rsa_key: OnceLock<RsaKey>,
@@ -92,6 +95,7 @@ impl Server {
         log: ServerLog,
     ) -> Result<Arc<Self>, SqlError> {
         let accounts = Accounts::open(store)?;
+        let audit = AuditLog::open(&options).map_err(|line| error_map::UNKNOWN.saying(line))?;
         let mut variables = options.variables.clone();
         for (name, value) in machine_variables()? {
             variables.put_named(name, VarValue::Text(value.into()));
@@ -120,12 +124,35 @@ impl Server {
             memory,
             status: Status::default(),
             log,
+            audit,
             tls: ArcSwapOption::empty(),
             rsa_key: OnceLock::new(),
             rsa_key_making: Mutex::new(()),
             stopping: AtomicBool::new(false),
             allocator: OnceLock::new(),
         }))
+    }
+
+    /// Writes the event that `make` makes into the audit log, if there is one. The first of several that are
+    /// lost is told in the server's log.
+    pub(crate) fn audit<'a>(&self, make: impl FnOnce() -> audit::Event<'a>) {
+        let Some(log) = &self.audit else { return };
+        let keep = audit::Keep::of(&self.variables.read());
+        match log.write(make(), keep) {
+            Ok(()) => bump(&self.status.audit_events, 1),
+            Err(audit::Lost { news }) => {
+                bump(&self.status.audit_events_lost, 1);
+                if let Some(error) = news {
+                    self.log.error(&format!("the audit log cannot be written: {error}"));
+                }
+            }
+        }
+    }
+
+    /// Whether there is an audit log.
+    #[inline]
+    pub(crate) fn is_audited(&self) -> bool {
+        self.audit.is_some()
     }
 
     /// The key pair for passwords over TCP, generated at first use.

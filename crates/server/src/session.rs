@@ -15,6 +15,7 @@ use wire::greeting::NONCE_BYTES;
 use wire::{Capabilities, ServerStatus};
 
 use crate::account::{Account, Peer};
+use crate::audit::Who;
 use crate::diagnostics::{Diagnostics, Severity};
 use crate::engine_error;
 use crate::error_map::{self, ErrorKind, SqlError};
@@ -399,6 +400,11 @@ impl Session {
     /// CURRENT_USER().
     pub fn current_user(&self) -> String {
         self.account.as_ref().map_or_else(String::new, |account| format!("{}@{}", account.user, account.host))
+    }
+
+    /// Who this is, for the audit log.
+    pub(crate) fn who(&self) -> Who<'_> {
+        Who { connection_id: self.process.id(), user: &self.user, peer: self.peer }
     }
 
     /// USER().

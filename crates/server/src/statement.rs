@@ -1,5 +1,6 @@
 //! Statements by kind: one call per arm.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use sql::ast::{
@@ -9,6 +10,7 @@ use types::OwnedValue;
 use wire::OkPacket;
 
 use crate::answer::{Answer, Cell, Column, Table};
+use crate::audit::Event;
 use crate::commands;
 use crate::constant::{Inputs, evaluate};
 use crate::diagnostics::Severity;
@@ -20,11 +22,65 @@ use crate::session::Session;
 use crate::status::Com;
 use crate::{ddl, run, set_statement, show, table_locks, transaction, user_statement, virtual_tables};
 
-/// Runs `statement` and writes its answer.
+/// Runs `statement`, whose own text is `text`, and writes its answer.
 ///
 /// # Errors
 /// Nothing of the answer has been written then, or the error ends a result set that was begun.
 pub fn run(
+    session: &mut Session,
+    statement: &Statement<'_>,
+    text: &[u8],
+    inputs: Inputs<'_>,
+    answer: &mut Answer<'_>,
+) -> Result<(), SqlError> {
+    if session.server.is_audited()
+        && let Some(kind) = audited_as(statement)
+    {
+        return run_audited(session, (statement, kind), text, inputs, answer);
+    }
+    dispatch(session, statement, inputs, answer)
+}
+
+/// Runs a statement that goes into the audit log, under the name that comes with it.
+#[cold]
+fn run_audited(
+    session: &mut Session,
+    (statement, kind): (&Statement<'_>, &'static str),
+    text: &[u8],
+    inputs: Inputs<'_>,
+    answer: &mut Answer<'_>,
+) -> Result<(), SqlError> {
+    let lex_mode = session.variables.hot.lex_mode;
+    let done = dispatch(session, statement, inputs, answer);
+    let text = text.trim_ascii();
+    let text = text.strip_suffix(b";").unwrap_or(text);
+    let status = done.as_ref().err().map_or(0, |error| error.code);
+    let shown = match statement {
+        Statement::User(_) | Statement::SetPassword(_) => Cow::Owned(sql::without_secrets(text, lex_mode)),
+        _ => Cow::Borrowed(text),
+    };
+    session.server.audit(|| Event::statement(session.who(), kind, &shown, status));
+    done
+}
+
+/// MySQL's name of a statement that goes into the audit log: those that change accounts, privileges or
+/// definitions.
+fn audited_as(statement: &Statement<'_>) -> Option<&'static str> {
+    Some(match statement {
+        Statement::User(user) if user.alter => "alter_user",
+        Statement::User(_) => "create_user",
+        Statement::SetPassword(_) => "set_password",
+        Statement::DropUser(_) => "drop_user",
+        Statement::RenameUser(_) => "rename_user",
+        Statement::Grant(_) => "grant",
+        Statement::Revoke(_) => "revoke",
+        Statement::ReloadTls(_) => "alter_instance",
+        Statement::Shutdown => "shutdown",
+        _ => return ddl::command_name(statement),
+    })
+}
+
+fn dispatch(
     session: &mut Session,
     statement: &Statement<'_>,
     inputs: Inputs<'_>,
@@ -41,6 +97,8 @@ pub fn run(
             set_statement::set_transaction(session, set)?;
         }
         Statement::SetPassword(_) | Statement::User(_) => {
+            let shown = sql::without_secrets(inputs.sql, session.variables.hot.lex_mode);
+            session.process.show_text(&shown);
             return change_passwords(session, statement, answer);
         }
         Statement::Use(name) => use_schema(session, name)?,

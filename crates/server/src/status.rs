@@ -255,6 +255,10 @@ pub struct Status {
     pub login_delays: AtomicU64,
     /// Clients that asked for TLS.
     pub tls_accepts: AtomicU64,
+    /// Events of the audit log that were written.
+    pub audit_events: AtomicU64,
+    /// Events that the audit log could not take.
+    pub audit_events_lost: AtomicU64,
     /// Those of them whose handshake succeeded.
     pub tls_finished_accepts: AtomicU64,
     /// Prepared statements in all sessions.
@@ -276,6 +280,8 @@ impl Default for Status {
             refused_at_limit: AtomicU64::new(0),
             login_delays: AtomicU64::new(0),
             tls_accepts: AtomicU64::new(0),
+            audit_events: AtomicU64::new(0),
+            audit_events_lost: AtomicU64::new(0),
             tls_finished_accepts: AtomicU64::new(0),
             prepared_statements: AtomicU64::new(0),
             slow_queries: AtomicU64::new(0),
@@ -316,6 +322,8 @@ impl Status {
         list.extend([
             ("Aborted_clients", get(&self.aborted_clients)),
             ("Aborted_connects", get(&self.aborted_connects)),
+            ("Audit_log_events_lost", get(&self.audit_events_lost)),
+            ("Audit_log_events_written", get(&self.audit_events)),
             ("Bytes_received", self.get(Hot::BytesReceived)),
             ("Bytes_sent", self.get(Hot::BytesSent)),
             ("Connection_control_delay_generated", get(&self.login_delays)),

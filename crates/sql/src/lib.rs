@@ -31,6 +31,7 @@ pub mod parser;
 pub mod plan;
 mod planner;
 pub mod print;
+mod secrets;
 
 pub use bind::{
     BindContext, BindError, Catalog, Literals, Planned, Refused, SessionTypes, bad_literal, bind_and_plan,
@@ -41,3 +42,4 @@ pub use error::{ParseError, ParseErrorKind};
 pub use literal::{Literal, LiteralKind};
 pub use mode::LexMode;
 pub use parser::{Parsed, parse, parse_numbered};
+pub use secrets::without_secrets;

@@ -60,23 +60,28 @@ pub struct Done {
     pub info: String,
 }
 
-/// Whether [`execute`] runs `statement`; it commits the transaction before and ends it after.
+/// MySQL's name of a statement that [`execute`] runs, which commits the transaction before and ends it after.
+pub fn command_name(statement: &Statement<'_>) -> Option<&'static str> {
+    Some(match statement {
+        Statement::CreateDatabase(_) => "create_db",
+        Statement::AlterDatabase(_) => "alter_db",
+        Statement::DropDatabase(_) => "drop_db",
+        Statement::CreateTable(_) => "create_table",
+        Statement::AlterTable(_) => "alter_table",
+        Statement::DropTable(_) => "drop_table",
+        Statement::DropView(_) => "drop_view",
+        Statement::DropProgram(_) => "drop_program",
+        Statement::Truncate(_) => "truncate",
+        Statement::RenameTable(_) => "rename_table",
+        Statement::CreateIndex(_) => "create_index",
+        Statement::DropIndex(_) => "drop_index",
+        _ => return None,
+    })
+}
+
+/// Whether [`execute`] runs `statement`.
 pub fn is_definition(statement: &Statement<'_>) -> bool {
-    matches!(
-        statement,
-        Statement::CreateDatabase(_)
-            | Statement::AlterDatabase(_)
-            | Statement::DropDatabase(_)
-            | Statement::CreateTable(_)
-            | Statement::AlterTable(_)
-            | Statement::DropTable(_)
-            | Statement::DropView(_)
-            | Statement::DropProgram(_)
-            | Statement::Truncate(_)
-            | Statement::RenameTable(_)
-            | Statement::CreateIndex(_)
-            | Statement::DropIndex(_)
-    )
+    command_name(statement).is_some()
 }
 
 /// Runs a definition statement. Warnings and notes go to the session's diagnostics area.

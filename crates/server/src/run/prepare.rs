@@ -412,5 +412,5 @@ fn run_text(
     session.fail_if_killed()?;
     let values: Vec<OwnedValue> = params.iter().map(Value::to_owned_value).collect();
     let inputs = Inputs { sql: text, params: &values };
-    statement::run(session, &parsed.statement, inputs, answer)
+    statement::run(session, &parsed.statement, text, inputs, answer)
 }

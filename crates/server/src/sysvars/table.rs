@@ -61,6 +61,9 @@ const ENGINES: &[&str] = &["InnoDB"];
 /// Every system variable, by name.
 #[rustfmt::skip]
 pub static ALL: &[VarDef] = &[
+    v("audit_log_file", Global, Startup, Text, ""),
+    v("audit_log_max_size", Global, GlobalOnly, UInt(0, MAX), "0"),
+    v("audit_log_rotate_on_size", Global, GlobalOnly, UInt(0, MAX), "0"),
     v("auto_generate_certs", Global, Startup, Bool, "ON"),
     v("auto_increment_increment", Both, Dynamic, UInt(1, 65_535), "1"),
     v("auto_increment_offset", Both, Dynamic, UInt(1, 65_535), "1"),

@@ -59,8 +59,8 @@ impl<'a> Parser<'a, '_> {
                 ColumnAttribute::PrimaryKey
             }
             Kw::KEY => self.word_attribute(ColumnAttribute::PrimaryKey),
-            Kw::COMMENT => ColumnAttribute::Comment(self.option_value(Self::string)?),
-            Kw::COLLATE => ColumnAttribute::Collate(self.option_value(Self::charset_name)?),
+            Kw::COMMENT => ColumnAttribute::Comment(self.after_word(Self::string)?),
+            Kw::COLLATE => ColumnAttribute::Collate(self.after_word(Self::charset_name)?),
             Kw::COLUMN_FORMAT | Kw::STORAGE => {
                 self.bump();
                 if !self.eat_kw(Kw::DEFAULT) {
@@ -310,7 +310,7 @@ impl<'a> Parser<'a, '_> {
             match kw {
                 Kw::USING | Kw::TYPE => self.opt_index_type(options)?,
                 Kw::KEY_BLOCK_SIZE => options.key_block_size = Some(self.option_value(Self::number)?),
-                Kw::COMMENT => options.comment = Some(self.option_value(Self::string)?),
+                Kw::COMMENT => options.comment = Some(self.after_word(Self::string)?),
                 Kw::VISIBLE => {
                     self.bump();
                     options.invisible = false;

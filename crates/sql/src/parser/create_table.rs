@@ -191,8 +191,15 @@ impl<'a> Parser<'a, '_> {
 
     /// The value after an option's word and its optional `=`.
     pub(super) fn option_value<T>(&mut self, value: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.after_word(|p| {
+            p.eat(Tok::Eq);
+            value(p)
+        })
+    }
+
+    /// A value right after the word at hand.
+    pub(super) fn after_word<T>(&mut self, value: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.bump();
-        self.eat(Tok::Eq);
         value(self)
     }
 
