@@ -23,12 +23,16 @@ use crate::options::Options;
 use crate::redo_log;
 use crate::server::{Allocator, Server};
 use crate::server_log::ServerLog;
+use crate::service_user;
 
 /// Runs a server until SIGTERM or SIGINT ends it cleanly. `allocator` is the process's.
 ///
 /// # Errors
 /// One line saying why the server could not start or go on.
 pub fn run(options: Options, allocator: Allocator) -> Result<(), String> {
+    if let Some(user) = &options.user {
+        service_user::become_user(user)?;
+    }
     seed_hashes(&options)?;
     if options.initialize.is_some() {
         initialize::ensure_empty(&options.datadir())?;
@@ -40,7 +44,9 @@ pub fn run(options: Options, allocator: Allocator) -> Result<(), String> {
         initialize::set_first_password(&accounts.map_err(|e| e.message)?, password, &log)?;
         return engine.shut_down(ShutdownMode::Fast).map_err(|e| cannot_close(&e));
     }
-    for warning in &options.warnings {
+    for warning in
+        options.warnings.iter().map(String::as_str).chain(service_user::warning(options.user.is_some()))
+    {
         log.warning(warning);
     }
     tell_force_recovery(&options, &log);

@@ -4,6 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
+use nix::unistd::User;
+
 use crate::option_file;
 use crate::service_user;
 use crate::sysvars::{ALL, Access, Scope, SetValue, VarKind, VarValue, Variables, find, parse_switch};
@@ -72,6 +74,8 @@ pub struct Options {
     pub offers_tls: bool,
     /// A data directory is to be made, and nobody to be served.
     pub initialize: Option<FirstPassword>,
+    /// Who the server is to run as (`--user`).
+    pub user: Option<User>,
 }
 
 /// The password that `root` gets in a new data directory.
@@ -110,6 +114,7 @@ impl Options {
             warnings: Vec::new(),
             offers_tls: true,
             initialize: None,
+            user: None,
         };
         for setting in &settings {
             options.take(setting)?;
@@ -134,7 +139,8 @@ impl Options {
             }
             "user" => {
                 let user = value.ok_or_else(|| missing_value(&setting.name, &setting.origin))?;
-                service_user::ensure_is(user).map_err(|message| OptionError::new(&message))?;
+                let found = service_user::find(user).map_err(|message| OptionError::new(&message))?;
+                self.user = Some(found);
             }
             "daemonize" if value.and_then(parse_switch) != Some(false) => {
                 let message = "option '--daemonize' is not supported: start the server from a service manager, or with setsid";
@@ -309,7 +315,7 @@ pub fn help() -> String {
         "ratchetd {}\nUsage: ratchetd [--defaults-file=FILE] [--NAME=VALUE]...\n\n\
          Options (dashes and underscores are the same; [default]):\n  \
          --defaults-file=FILE  read groups [mysqld] and [ratchetd] of FILE; must come first\n  \
-         --user=NAME           refuse to start as another user\n  \
+         --user=NAME           run as this user; only root can start as another\n  \
          --initialize          make a data directory, root with a random password (in the log), and end\n  \
          --initialize-insecure make a data directory, root without a password, and end\n  \
          --help, --version\n",

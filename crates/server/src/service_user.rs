@@ -1,33 +1,53 @@
-//! `--user`: which account of the system the server is to run as.
-//!
-//! MySQL starts as root and becomes that user. This server stays who it was started as, so it makes sure that
-//! this is the one.
+//! `--user`: the account of the system that the server runs as. A server that root starts becomes it before
+//! it opens a file or a socket.
 
-use std::fs;
+use nix::unistd::{self, Uid, User};
 
-/// Succeeds if this process runs as `user`, a name of `/etc/passwd` or a number.
+/// Finds the account that `written` names, by name or number.
 ///
 /// # Errors
 /// The line that refuses the start.
-pub(crate) fn ensure_is(user: &str) -> Result<(), String> {
-    let unreadable = |error| format!("option '--user': cannot read /etc/passwd: {error}");
-    let wanted = match user.parse() {
-        Ok(uid) => Some(uid),
-        Err(_) => uid_of(user, &fs::read_to_string("/etc/passwd").map_err(unreadable)?),
+pub(crate) fn find(written: &str) -> Result<User, String> {
+    let found = match written.parse() {
+        Ok(number) => User::from_uid(Uid::from_raw(number)),
+        Err(_) => User::from_name(written),
     };
-    let own = rustix::process::geteuid().as_raw();
-    match wanted {
-        Some(uid) if uid == own => Ok(()),
-        Some(_) => Err(format!("option '--user': the server does not change its user, start it as '{user}'")),
-        None => Err(format!("option '--user': there is no user '{user}' in /etc/passwd; give its number")),
+    match found {
+        Ok(Some(user)) => Ok(user),
+        Ok(None) => Err(format!("option '--user': there is no user '{written}' on this system")),
+        Err(error) => Err(format!("option '--user': cannot look up '{written}': {error}")),
     }
 }
 
-fn uid_of(user: &str, accounts: &str) -> Option<u32> {
-    accounts.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        (fields.next() == Some(user)).then(|| fields.nth(1)?.parse().ok()).flatten()
-    })
+/// Becomes `user`, with its groups, for good and with every thread.
+///
+/// # Errors
+/// The line that refuses the start: only root can become another.
+pub(crate) fn become_user(user: &User) -> Result<(), String> {
+    let own = unistd::geteuid();
+    if own == user.uid && unistd::getuid() == own {
+        return Ok(());
+    }
+    if !own.is_root() {
+        return Err(format!("option '--user': only root can start the server as '{}'", user.name));
+    }
+    let failed = |error| format!("option '--user': cannot become '{}': {error}", user.name);
+    let name = std::ffi::CString::new(user.name.as_str()).map_err(|error| failed(error.to_string()))?;
+    // The user last: it may not change the groups.
+    unistd::initgroups(&name, user.gid)
+        .and_then(|()| unistd::setgid(user.gid))
+        .and_then(|()| unistd::setuid(user.uid))
+        .map_err(|error| failed(error.to_string()))?;
+    if user.uid.is_root() || unistd::setuid(Uid::from_raw(0)).is_err() {
+        return Ok(());
+    }
+    Err(failed("it could become root again".to_owned()))
+}
+
+/// What the log is told of a server that runs as root; `is_meant`: `--user` says so.
+pub(crate) fn warning(is_meant: bool) -> Option<&'static str> {
+    let warns = !is_meant && unistd::geteuid().is_root();
+    warns.then_some("the server runs as root: start it with --user, as a user that owns nothing but the data")
 }
 
 #[cfg(test)]
@@ -35,18 +55,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_starts_as_the_named_user_or_not_at_all() {
-        let own = rustix::process::geteuid().as_raw();
-        assert_eq!(ensure_is(&own.to_string()), Ok(()));
-        assert!(ensure_is(&(own + 1).to_string()).unwrap_err().contains("does not change its user"));
-        assert!(ensure_is("no such user").unwrap_err().contains("there is no user"));
+    fn users_are_found_by_name_and_number() {
+        let root = find("root").unwrap();
+        assert_eq!((root.uid.as_raw(), find("0").unwrap().name), (0, root.name));
+        assert!(find("no such user").unwrap_err().contains("there is no user"));
+        assert!(find("4000000000").unwrap_err().contains("there is no user"));
     }
 
     #[test]
-    fn users_are_found_by_name() {
-        let accounts =
-            "root:x:0:0:root:/root:/bin/sh\nmysql:x:27:27::/var/lib/mysql:/bin/false\n:\nodd:x:y\n";
-        assert_eq!((uid_of("mysql", accounts), uid_of("root", accounts)), (Some(27), Some(0)));
-        assert_eq!((uid_of("odd", accounts), uid_of("my", accounts)), (None, None));
+    fn becoming_who_one_is_changes_nothing() {
+        let own = User::from_uid(unistd::geteuid()).unwrap().unwrap();
+        assert_eq!(become_user(&own), Ok(()));
     }
 }
