@@ -233,7 +233,7 @@ impl Accounts {
         let host = account.map_or_else(String::new, |account| account.host.clone());
         let name = (account.map_or(user, |account| &account.user).to_owned(), host);
         let cached = self.cached.lock().get(&name).copied();
-        Login::new(account.cloned(), stand_in, cached, survey.rounds())
+        Login::new(&survey, stand_in, cached)
     }
 
     /// The account `'user'@'host'`.

@@ -133,6 +133,12 @@ fn ensure_transport(session: &Session, io: &ClientIo) -> Result<(), SqlError> {
     Err(error_map::SECURE_TRANSPORT_REQUIRED.bare())
 }
 
+/// An error for a client whose connection is not as its account requires, or whose account is locked.
+fn ensure_usable(account: &Account, claim: &Claim, session: &Session, io: &ClientIo) -> Result<(), SqlError> {
+    ensure_required(account, claim, session, io)?;
+    if account.locked { Err(account_locked(&claim.user, session.peer)) } else { Ok(()) }
+}
+
 /// Error 1045 for a client whose connection is not as its account requires.
 fn ensure_required(
     account: &Account,
@@ -231,8 +237,9 @@ fn enter(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), R
 fn has_expired_password(session: &Session) -> Result<bool, SqlError> {
     let variables = session.server.variables.read();
     let default_days = variables.named("default_password_lifetime").as_u64();
-    let is_expired =
-        session.account.as_ref().is_some_and(|account| account.password_age.has_passed(default_days));
+    let is_expired = session.account.as_ref().is_some_and(|account| {
+        account.credential.plugin().takes_passwords() && account.password_age.has_passed(default_days)
+    });
     let can_handle = session.capabilities.has(Capabilities::EXPIRED_PASSWORDS);
     if is_expired && !can_handle && variables.named("disconnect_on_expired_password").as_bool() {
         return Err(error_map::MUST_CHANGE_PASSWORD_LOGIN.bare());
@@ -244,6 +251,10 @@ fn has_expired_password(session: &Session) -> Result<bool, SqlError> {
 fn prove(session: &Session, io: &mut ClientIo, claim: &Claim) -> Result<Arc<Account>, Refusal> {
     let server = &session.server;
     let login = server.accounts.login(&claim.user, session.peer);
+    if let Some(account) = login.as_system_user(&claim.user, || io.stream().system_user()) {
+        ensure_usable(account, claim, session, io)?;
+        return Ok(Arc::clone(account));
+    }
     let is_private = session.peer.is_loopback() || io.stream().tls().is_some();
     let mut exchange = Exchange::new(login.tested(), &session.nonce, is_private);
     let mut step = exchange.start(claim.auth_plugin.as_deref(), &claim.auth_response, &mut io.out);
@@ -256,10 +267,7 @@ fn prove(session: &Session, io: &mut ClientIo, claim: &Claim) -> Result<Arc<Acco
     let (Step::Accepted(hash), Some(account)) = (step, login.account()) else {
         return Err(access_denied(&claim.user, session.peer, exchange.used_password()).into());
     };
-    ensure_required(account, claim, session, io)?;
-    if account.locked {
-        return Err(account_locked(&claim.user, session.peer).into());
-    }
+    ensure_usable(account, claim, session, io)?;
     if let Some(hash) = hash {
         server.accounts.cache_hash(account, hash);
     }

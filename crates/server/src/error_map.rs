@@ -407,6 +407,7 @@ errors! {
     LOCK_NOWAIT = 3572, b"HY000", "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";
     ILLEGAL_PRIVILEGE_LEVEL = 3619, b"HY000", "Illegal privilege level specified for %s";
     CTE_MAX_RECURSION_DEPTH = 3636, b"HY000", "Recursive query aborted after %d iterations. Try increasing @@cte_max_recursion_depth to a larger value.";
+    PASSWORD_EXPIRATION_NOT_SUPPORTED = 3671, b"HY000", "The selected authentication method %s does not support password expiration";
     WRONG_FRAME_SPEC = 3683, b"HY000", "Window '%s': frame specification is not valid.";
     REGEXP_ILLEGAL_ARGUMENT = 3685, b"HY000", "Illegal argument to a regular expression.";
     DEPRECATED_UTF8_ALIAS = 3719, b"HY000", "'utf8' is currently an alias for the character set UTF8MB3, but will be an alias for UTF8MB4 in a future release. Please consider using UTF8MB4 in order to be unambiguous.";
@@ -433,6 +434,7 @@ errors! {
     DA_CONN_LIMIT = 4082, b"HY000", "Connection closed. Connection memory limit %d bytes exceeded. Consumed %d bytes.";
     DEPRECATED_DATETIME_DELIMITER = 4095, b"HY000", "Delimiter '%s' in position %d in datetime value '%s' at row %d is deprecated. Prefer the standard '%s'.";
     SUPERFLUOUS_DATETIME_DELIMITER = 4096, b"HY000", "Delimiter '%s' in position %d in datetime value '%s' at row %d is superfluous and is deprecated. Please remove.";
+    SET_PASSWORD_AUTH_PLUGIN = 4102, b"HY000", "SET PASSWORD has no significance for user '%s'@'%s' as the authentication method used doesn't store authentication data in the MySQL server. Please consider using ALTER USER instead if you want to change authentication parameters.";
     USER_LOCK_OVERLONG_NAME = 4163, b"42000", "User-level lock name '%-.192s' should not exceed %d characters.";
     CTE_EXPANSION_LIMIT = 4169, b"HY000", "Common table expression expansion exceeded an implementation limit. Simplify the query.";
 }

@@ -4,6 +4,7 @@
 //! | a client that calls itself | is tested against |
 //! |---|---|
 //! | an account that fits its host | the account's credential |
+//! | an account of `auth_socket` | over the Unix socket, its user of the system; else the stand-in |
 //! | an account without a password, from this machine | an empty answer gets in; any other: the stand-in |
 //! | an account without a password, from elsewhere | the stand-in: such an account serves this machine alone |
 //! | an account that fits other hosts only | the stand-in, with that account's plugin |
@@ -26,20 +27,26 @@ const MAX_ROUNDS_FOR_ALL: u32 = 10_000;
 #[derive(Debug)]
 pub struct Login {
     account: Option<Arc<Account>>,
+    of_system_user: Option<Arc<Account>>,
     stand_in: StandIn,
     cached: Option<[u8; 32]>,
     rounds: u32,
 }
 
 impl Login {
-    /// A login as `account`; `None`: the client cannot get in.
-    pub(crate) fn new(
-        account: Option<Arc<Account>>,
-        stand_in: StandIn,
-        cached: Option<[u8; 32]>,
-        rounds: u32,
-    ) -> Self {
-        Login { account, stand_in, cached, rounds }
+    /// A login as what `survey` has found. `cached`: what an earlier login of the account left.
+    pub(crate) fn new(survey: &Survey<'_>, stand_in: StandIn, cached: Option<[u8; 32]>) -> Self {
+        let found = |account: Option<&Arc<Account>>| account.map(Arc::clone);
+        let (account, of_system_user) = (found(survey.usable()), found(survey.of_system_user()));
+        Login { account, of_system_user, stand_in, cached, rounds: survey.rounds() }
+    }
+
+    /// The account that a client over the Unix socket gets in as without an exchange: `name` is its user of
+    /// the system, and `user` what it calls itself.
+    pub fn as_system_user(&self, user: &str, name: impl FnOnce() -> Option<String>) -> Option<&Arc<Account>> {
+        let account = self.of_system_user.as_ref()?;
+        let is_right = account.credential.accepts_system_user(user.as_bytes(), name()?.as_bytes());
+        is_right.then_some(account)
     }
 
     /// What the exchange compares with.
@@ -59,6 +66,8 @@ impl Login {
 pub(crate) struct Survey<'a> {
     user: &'a str,
     host: PeerHost,
+    /// The client comes over the Unix socket.
+    is_local: bool,
     /// The first account that fits: the most specific host first, named users before the anonymous one.
     pub(crate) found: Option<&'a Arc<Account>>,
     /// Plugin of the first account of this name, for any host.
@@ -73,7 +82,8 @@ impl<'a> Survey<'a> {
     pub(crate) fn of(accounts: &'a [Arc<Account>], user: &'a str, peer: Peer) -> Self {
         let (found, named) = (None, None);
         let (has_native, has_sha2, rounds) = (false, false, DEFAULT_ROUNDS);
-        let mut survey = Survey { user, host: peer.into(), found, named, has_native, has_sha2, rounds };
+        let (host, is_local) = (peer.into(), peer == Peer::Local);
+        let mut survey = Survey { user, host, is_local, found, named, has_native, has_sha2, rounds };
         for account in accounts {
             survey.see(account);
         }
@@ -93,7 +103,15 @@ impl<'a> Survey<'a> {
 
     /// The account that the client may get in as.
     pub(crate) fn usable(&self) -> Option<&'a Arc<Account>> {
-        self.found.filter(|account| account.credential.has_password() || self.host.is_loopback())
+        let has_exchange = |account: &&Arc<Account>| account.credential.plugin().takes_passwords();
+        let may_be_open =
+            |account: &&Arc<Account>| account.credential.has_password() || self.host.is_loopback();
+        self.found.filter(has_exchange).filter(may_be_open)
+    }
+
+    /// The account that lets a user of the system in, if the client comes over the Unix socket.
+    fn of_system_user(&self) -> Option<&'a Arc<Account>> {
+        self.found.filter(|account| self.is_local && !account.credential.plugin().takes_passwords())
     }
 
     /// The plugin that the client is asked for; `None` leaves it to the name's hash.
@@ -103,7 +121,8 @@ impl<'a> Survey<'a> {
             (true, false) => Some(AuthPlugin::Native),
             (false, _) => Some(AuthPlugin::CachingSha2),
         };
-        self.found.map(|account| account.credential.plugin()).or(self.named).or(of_all)
+        let found = self.found.map(|account| account.credential.plugin()).or(self.named);
+        found.filter(|plugin| plugin.takes_passwords()).or(of_all)
     }
 
     /// Rounds of SHA-crypt to run for any password.

@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use nix::unistd::{Uid, User};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
@@ -52,6 +53,15 @@ impl Stream {
             }
             Socket::Unix(_) => Ok((Peer::Local, "localhost".to_owned())),
         }
+    }
+
+    /// Name of the user of the system that connected; `None` over TCP, or if the system has none of that
+    /// number.
+    #[cold]
+    pub(crate) fn system_user(&self) -> Option<String> {
+        let Socket::Unix(socket) = &self.socket else { return None };
+        let uid = rustix::net::sockopt::socket_peercred(socket).ok()?.uid;
+        User::from_uid(Uid::from_raw(uid.as_raw())).ok()?.map(|user| user.name)
     }
 
     /// Small packets leave at once.

@@ -12,6 +12,7 @@ use crate::account_change::AccountChange;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::new_password::Generated;
+use crate::password_age::PasswordAge;
 use crate::privilege::{DynamicSet, Privileges, ensure_on_schema, ensure_one_of};
 use crate::session::{Level, Session};
 use crate::sysvars::VarValue;
@@ -180,6 +181,7 @@ fn build(
     statement: &UserStatement<'_>,
 ) -> Result<Account, SqlError> {
     let empty = || Credential::empty(AuthPlugin::CachingSha2);
+    let is_new = base.is_none();
     let mut account = base.unwrap_or_else(|| Account::new(user, host, empty()));
     let plugin = match spec.plugin {
         None => account.credential.plugin(),
@@ -196,10 +198,15 @@ fn build(
         }
         Secret::Random => hash(operation(statement), &account, plugin, generated.unwrap_or_default())?,
     };
-    if spec.secret != Secret::None || spec.plugin.is_some() {
+    if !plugin.takes_passwords() && is_new {
+        account.password_age = PasswordAge::default();
+    } else if !plugin.takes_passwords() {
+        account.password_age.is_expired = false;
+    } else if spec.secret != Secret::None || spec.plugin.is_some() {
         account.password_age.renew();
     }
     if let Some(expire) = statement.password_expire {
+        ensure_expires(plugin, expire)?;
         account.password_age.apply(expire);
     }
     account.requires = statement.require.unwrap_or(account.requires);
@@ -208,6 +215,14 @@ fn build(
     }
     account.locked = statement.lock.unwrap_or(account.locked);
     Ok(account)
+}
+
+/// Error 3671 for a password that is to expire, but does not exist.
+fn ensure_expires(plugin: AuthPlugin, expire: PasswordExpire) -> Result<(), SqlError> {
+    if plugin.takes_passwords() || matches!(expire, PasswordExpire::Default | PasswordExpire::Never) {
+        return Ok(());
+    }
+    Err(error_map::PASSWORD_EXPIRATION_NOT_SUPPORTED.with(&[&plugin.name()]))
 }
 
 /// The credential of `account` under a new password. `operation` names the statement in the error for one too
@@ -306,12 +321,16 @@ pub(crate) fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Resu
     if let Some(current) = set.replace {
         ensure_is_current(session, &account, current)?;
     }
+    let plugin = account.credential.plugin();
+    if !plugin.takes_passwords() {
+        return Err(error_map::SET_PASSWORD_AUTH_PLUGIN.with(&[&user, &host]));
+    }
     let mut generated = Generated::default();
     let password = match set.password {
         Some(password) => password,
         None => generated.draw((&user, &host), random_chars(session)?)?,
     };
-    let credential = hash("SET PASSWORD", &account, account.credential.plugin(), password)?;
+    let credential = hash("SET PASSWORD", &account, plugin, password)?;
     let mut changed = Account { credential, ..account };
     changed.password_age.renew();
     change.put(changed);

@@ -5,6 +5,7 @@
 
 testkit::script_tests!("privileges", testkit::runner::run_file;
     account_tables,
+    auth_socket,
     expired,
     grant_statements,
     on_databases,

@@ -19,6 +19,8 @@ pub enum AuthPlugin {
     Native,
     /// `caching_sha2_password`, the default.
     CachingSha2,
+    /// `auth_socket`: who the client is to the system, over the Unix socket. No exchange of packets.
+    Socket,
 }
 
 impl AuthPlugin {
@@ -27,14 +29,20 @@ impl AuthPlugin {
         match self {
             AuthPlugin::Native => "mysql_native_password",
             AuthPlugin::CachingSha2 => "caching_sha2_password",
+            AuthPlugin::Socket => "auth_socket",
         }
     }
 
     /// The plugin called `name`.
     pub fn from_name(name: &[u8]) -> Option<AuthPlugin> {
-        [AuthPlugin::Native, AuthPlugin::CachingSha2]
+        [AuthPlugin::Native, AuthPlugin::CachingSha2, AuthPlugin::Socket]
             .into_iter()
             .find(|plugin| plugin.name().as_bytes().eq_ignore_ascii_case(name))
+    }
+
+    /// Whether accounts of the plugin have passwords.
+    pub fn takes_passwords(self) -> bool {
+        self != AuthPlugin::Socket
     }
 }
 
@@ -74,6 +82,9 @@ pub(super) enum Secret {
     Native([u8; native::HASH_BYTES]),
     /// Salted SHA-crypt.
     Sha2 { rounds: u32, salt: [u8; SALT_BYTES], hash: [u8; ENCODED_CHARS] },
+    /// Another user of the system who may log in, beside the one called as the account; empty: none. No
+    /// password is right.
+    SystemUser(Box<[u8]>),
 }
 
 impl fmt::Debug for Credential {
@@ -85,17 +96,21 @@ impl fmt::Debug for Credential {
 impl Credential {
     /// The account without a password.
     pub fn empty(plugin: AuthPlugin) -> Self {
-        Credential { plugin, secret: Secret::Empty }
+        let secret = match plugin {
+            AuthPlugin::Socket => Secret::SystemUser(Box::default()),
+            AuthPlugin::Native | AuthPlugin::CachingSha2 => Secret::Empty,
+        };
+        Credential { plugin, secret }
     }
 
     pub(super) fn of(plugin: AuthPlugin, secret: Secret) -> Self {
         Credential { plugin, secret }
     }
 
-    /// Hashes `password` (IDENTIFIED BY). An empty password gives [`Credential::empty`]. Cost: some
-    /// milliseconds.
+    /// Hashes `password` (IDENTIFIED BY). An empty password, or a plugin that takes none, gives
+    /// [`Credential::empty`]. Cost: some milliseconds.
     pub fn from_password(plugin: AuthPlugin, password: Password<'_>) -> Result<Self, CredentialError> {
-        if password.bytes().is_empty() {
+        if password.bytes().is_empty() || !plugin.takes_passwords() {
             return Ok(Credential::empty(plugin));
         }
         let secret = match plugin {
@@ -105,11 +120,13 @@ impl Credential {
                 let hash = sha256_crypt::crypt(password, &salt, DEFAULT_ROUNDS);
                 Secret::Sha2 { rounds: DEFAULT_ROUNDS, salt, hash }
             }
+            AuthPlugin::Socket => Secret::SystemUser(Box::default()),
         };
         Ok(Credential { plugin, secret })
     }
 
-    /// Reads the stored form (IDENTIFIED WITH ... AS): empty, `*HEX40`, or `$A$005$` + salt + hash.
+    /// Reads the stored form (IDENTIFIED WITH ... AS): empty, `*HEX40`, `$A$005$` + salt + hash, or the name
+    /// of a user of the system.
     pub fn from_stored(plugin: AuthPlugin, stored: &[u8]) -> Result<Self, CredentialError> {
         if stored.is_empty() {
             return Ok(Credential::empty(plugin));
@@ -117,6 +134,7 @@ impl Credential {
         let secret = match plugin {
             AuthPlugin::Native => parse_native(stored),
             AuthPlugin::CachingSha2 => parse_sha2(stored),
+            AuthPlugin::Socket => Some(Secret::SystemUser(stored.into())),
         };
         Ok(Credential { plugin, secret: secret.ok_or(CredentialError::BadHash)? })
     }
@@ -125,6 +143,7 @@ impl Credential {
     pub fn to_stored(&self) -> Vec<u8> {
         match &self.secret {
             Secret::Empty => Vec::new(),
+            Secret::SystemUser(name) => name.to_vec(),
             Secret::Native(hash) => {
                 let hex = hash.iter().map(|byte| format!("{byte:02X}"));
                 format!("*{}", hex.collect::<String>()).into_bytes()
@@ -141,7 +160,12 @@ impl Credential {
         self.plugin
     }
 
-    /// Whether a password must be given.
+    /// Whether `name`, a user of the system, may log in as the account called `account`.
+    pub fn accepts_system_user(&self, account: &[u8], name: &[u8]) -> bool {
+        matches!(&self.secret, Secret::SystemUser(other) if account == name || **other == *name)
+    }
+
+    /// Whether a client has to prove anything: not if there is no password.
     pub fn has_password(&self) -> bool {
         self.secret != Secret::Empty
     }
@@ -161,6 +185,7 @@ impl Credential {
     pub(super) fn accepts_after(&self, password: Password<'_>, rounds_run: u32) -> bool {
         match &self.secret {
             Secret::Empty => password.bytes().is_empty(),
+            Secret::SystemUser(_) => false,
             Secret::Native(hash) => equal_secrets(&native::hash(password), hash),
             Secret::Sha2 { rounds, salt, hash } => {
                 equal_secrets(&sha256_crypt::crypt_padded(password, salt, *rounds, rounds_run), hash)

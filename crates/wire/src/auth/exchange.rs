@@ -152,7 +152,7 @@ impl<'a> Exchange<'a> {
         }
         match self.tested.credential().secret() {
             // A credential without a password is never tested: a stand-in takes its place.
-            Secret::Empty => Step::Denied,
+            Secret::Empty | Secret::SystemUser(_) => Step::Denied,
             Secret::Native(hash) => {
                 let right = native::accepts(hash, self.nonce, response);
                 accepted_if(right && self.tested.is_guarded())

@@ -63,7 +63,7 @@ impl StandIns {
         let plugin = plugin.unwrap_or(by_hash);
         let secret = match plugin {
             AuthPlugin::Native => Secret::Native(cycled::<{ native::HASH_BYTES }>(&second)),
-            AuthPlugin::CachingSha2 => Secret::Sha2 {
+            AuthPlugin::CachingSha2 | AuthPlugin::Socket => Secret::Sha2 {
                 rounds,
                 salt: cycled::<SALT_BYTES>(&first),
                 hash: cycled::<ENCODED_CHARS>(&second),
