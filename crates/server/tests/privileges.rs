@@ -5,13 +5,18 @@
 
 testkit::script_tests!("privileges", testkit::runner::run_file;
     account_tables,
+    active_roles,
+    default_roles,
     expired,
     grant_statements,
+    mandatory_roles,
     on_databases,
     on_everything,
     on_tables,
     own_account,
     revoked,
+    role_grants,
+    roles,
     show_create_user,
     show_privileges,
     user_attributes,

@@ -61,6 +61,7 @@ const ENGINES: &[&str] = &["InnoDB"];
 /// Every system variable, by name.
 #[rustfmt::skip]
 pub static ALL: &[VarDef] = &[
+    v("activate_all_roles_on_login", Global, Dynamic, Bool, "OFF"),
     v("auto_generate_certs", Global, Startup, Bool, "ON"),
     v("auto_increment_increment", Both, Dynamic, UInt(1, 65_535), "1"),
     v("auto_increment_offset", Both, Dynamic, UInt(1, 65_535), "1"),
@@ -219,6 +220,7 @@ pub static ALL: &[VarDef] = &[
     v("low_priority_updates", Both, Dynamic, Bool, "OFF"),
     v("lower_case_file_system", Global, Fixed, Bool, "OFF"),
     v("lower_case_table_names", Global, Startup, UInt(0, 2), "0"),
+    v("mandatory_roles", Global, Dynamic, Text, ""),
     v("max_allowed_packet", Both, GlobalOnly, UInt(1024, GIB), "67108864"),
     v("max_connect_errors", Global, GlobalOnly, UInt(1, MAX), "100"),
     v("max_connections", Global, GlobalOnly, UInt(1, 100_000), "151"),
