@@ -77,6 +77,9 @@ impl SessionInfo for StrictSession<'_> {
     fn current_user(&self) -> &str {
         self.session.current_user()
     }
+    fn current_role(&self) -> &str {
+        self.session.current_role()
+    }
     fn database(&self) -> Option<&str> {
         self.session.database()
     }

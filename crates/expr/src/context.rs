@@ -49,6 +49,8 @@ pub trait SessionInfo {
     fn user(&self) -> &str;
     /// CURRENT_USER().
     fn current_user(&self) -> &str;
+    /// CURRENT_ROLE().
+    fn current_role(&self) -> &str;
     /// DATABASE().
     fn database(&self) -> Option<&str>;
     /// LAST_INSERT_ID().

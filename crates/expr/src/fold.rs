@@ -207,6 +207,9 @@ impl SessionInfo for NoSession {
     fn current_user(&self) -> &str {
         self.note("")
     }
+    fn current_role(&self) -> &str {
+        self.note("")
+    }
     fn database(&self) -> Option<&str> {
         self.note(None)
     }

@@ -213,6 +213,7 @@ functions! {
         Database ["database", "schema"] 0..=0 Text(64), Maybe, info::database;
         User ["user", "session_user", "system_user"] 0..=0 Text(288), Args, info::user;
         CurrentUser ["current_user"] 0..=0 Text(288), Args, info::current_user;
+        CurrentRole ["current_role"] 0..=0 Text(16_777_216), Args, info::current_role;
         ConnectionId ["connection_id"] 0..=0 UInt, Never, info::connection_id;
         LastInsertId ["last_insert_id"] 0..=1 UInt, Args, info::last_insert_id;
         RowCount ["row_count"] 0..=0 Int, Never, info::row_count;

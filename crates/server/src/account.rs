@@ -5,15 +5,17 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::{Mutex, MutexGuard, RwLock};
+use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard};
 use sql::ast::TlsRequirement;
 use wire::auth::{AuthPlugin, Credential, StandInKey, StandIns};
 
+use crate::account_directory::Directory;
 use crate::error_map::{self, SqlError};
 use crate::like::like;
 use crate::login::{Login, Survey};
 use crate::password_age::PasswordAge;
 use crate::privilege::Grants;
+use crate::roles::{self, GrantedRole, ImageKey, Images, RoleName};
 
 /// An account, named `'user'@'host'`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +36,10 @@ pub struct Account {
     pub password_age: PasswordAge,
     /// A JSON object, as MySQL writes it; `None` if nothing was said of the account.
     pub attributes: Option<Box<str>>,
+    /// Roles that it is granted, in order of their names.
+    pub roles: Vec<GrantedRole>,
+    /// Roles that its logins activate, in order of their names.
+    pub default_roles: Vec<RoleName>,
 }
 
 impl Account {
@@ -50,7 +56,20 @@ impl Account {
             requires: TlsRequirement::None,
             password_age,
             attributes: None,
+            roles: Vec::new(),
+            default_roles: Vec::new(),
         }
+    }
+
+    /// Its name as a role.
+    pub(crate) fn role_name(&self) -> RoleName {
+        RoleName { user: self.user.clone(), host: self.host.clone() }
+    }
+
+    /// How it is granted `role` itself, if it is.
+    pub(crate) fn granted(&self, role: &RoleName) -> Option<&GrantedRole> {
+        let found = self.roles.binary_search_by(|granted| granted.role.cmp(role));
+        found.ok().map(|at| &self.roles[at])
     }
 }
 
@@ -188,13 +207,14 @@ type Name = (String, String);
 /// All accounts, and what full authentications left to be cached.
 pub struct Accounts {
     store: Box<dyn AccountStore>,
-    list: RwLock<Vec<Arc<Account>>>,
+    list: RwLock<Directory>,
     cached: Mutex<HashMap<Name, [u8; 32]>>,
     /// Held by the statement that changes accounts, from its first look at them on.
     changing: Mutex<()>,
     /// Number of changes, the first state included.
     epoch: AtomicU64,
     stand_ins: StandIns,
+    images: Mutex<Images>,
 }
 
 impl std::fmt::Debug for Accounts {
@@ -216,18 +236,17 @@ impl Accounts {
             store.change(&[AccountStep::Put(root.clone())])?;
             accounts.push(root);
         }
-        let list = RwLock::new(accounts.into_iter().map(Arc::new).collect());
+        let list = RwLock::new(Directory::new(accounts));
         let stand_ins = StandIns::new(&store.stand_in_key()?);
         let (cached, changing) = (Mutex::default(), Mutex::default());
-        let all = Accounts { store, list, cached, changing, epoch: AtomicU64::new(1), stand_ins };
-        sort(&mut all.list.write());
-        Ok(all)
+        let (epoch, images) = (AtomicU64::new(1), Mutex::default());
+        Ok(Accounts { store, list, cached, changing, epoch, stand_ins, images })
     }
 
     /// What a client calling itself `user` has to prove. Cost: one look at every account.
     pub fn login(&self, user: &str, peer: Peer) -> Login {
         let list = self.list.read();
-        let survey = Survey::of(&list, user, peer);
+        let survey = Survey::of(list.all(), user, peer);
         let account = survey.usable();
         let stand_in = self.stand_ins.of(user.as_bytes(), survey.plugin(), survey.rounds());
         let host = account.map_or_else(String::new, |account| account.host.clone());
@@ -238,8 +257,29 @@ impl Accounts {
 
     /// The account `'user'@'host'`.
     pub fn find(&self, user: &str, host: &str) -> Option<Arc<Account>> {
-        let list = self.list.read();
-        list.iter().find(|a| a.user == user && a.host.eq_ignore_ascii_case(host)).cloned()
+        self.directory().find(user, host).cloned()
+    }
+
+    /// All accounts as they are now. Nothing changes while it is held: the caller does not wait meanwhile.
+    pub(crate) fn directory(&self) -> RwLockReadGuard<'_, Directory> {
+        // What looks at the directory may ask for privileges, which may take another look.
+        self.list.read_recursive()
+    }
+
+    /// What an account may do while some roles are active. `epoch`: what [`Accounts::epoch`] returned before.
+    pub(crate) fn image(&self, key: ImageKey, epoch: u64) -> Arc<Grants> {
+        if let Some(known) = self.images.lock().find(epoch, &key) {
+            return known;
+        }
+        let image = Arc::new(roles::image(&self.directory(), &key.0, &key.1));
+        self.images.lock().keep(epoch, key, &image);
+        image
+    }
+
+    /// Grants `roles` to everybody, and takes those that were granted so before.
+    pub(crate) fn set_mandatory(&self, roles: Vec<RoleName>) {
+        self.list.write().set_mandatory(roles);
+        self.epoch.fetch_add(1, Ordering::Release);
     }
 
     /// A number that grows with every change of an account.
@@ -249,12 +289,12 @@ impl Accounts {
 
     /// Every account, the most specific hosts first.
     pub fn all(&self) -> Vec<Arc<Account>> {
-        self.list.read().clone()
+        self.directory().all().to_vec()
     }
 
     /// An account that anybody who can reach the server could use.
     pub fn find_passwordless(&self) -> Option<Arc<Account>> {
-        self.list.read().iter().find(|a| !a.credential.has_password() && !a.locked).cloned()
+        self.list.read().all().iter().find(|a| !a.credential.has_password() && !a.locked).cloned()
     }
 
     /// Waits until no other statement changes accounts. Logins do not wait for it.
@@ -276,19 +316,19 @@ impl Accounts {
             let (user, host) = step.name();
             let keeps_password = match &step {
                 AccountStep::Put(new) => {
-                    list.iter().any(|old| is_named(old, user, host) && old.credential == new.credential)
+                    list.find(user, host).is_some_and(|old| old.credential == new.credential)
                 }
                 AccountStep::Remove(..) => false,
             };
             if !keeps_password {
                 cached.remove(&(user.to_owned(), host.to_owned()));
             }
-            list.retain(|old| !is_named(old, user, host));
-            if let AccountStep::Put(account) = step {
-                list.push(Arc::new(account));
+            match step {
+                AccountStep::Put(account) => list.put(account),
+                AccountStep::Remove(user, host) => list.remove(&user, &host),
             }
         }
-        sort(&mut list);
+        list.sort();
         self.epoch.fetch_add(1, Ordering::Release);
         Ok(())
     }
@@ -296,26 +336,11 @@ impl Accounts {
     /// Remembers what a full authentication of `account` left, unless its password has changed since.
     pub fn cache_hash(&self, account: &Arc<Account>, hash: [u8; 32]) {
         let list = self.list.read();
-        let is_same = |current: &Arc<Account>| {
-            is_named(current, &account.user, &account.host) && current.credential == account.credential
-        };
-        if list.iter().any(is_same) {
+        let current = list.find(&account.user, &account.host);
+        if current.is_some_and(|current| current.credential == account.credential) {
             self.cached.lock().insert((account.user.clone(), account.host.clone()), hash);
         }
     }
-}
-
-fn is_named(account: &Account, user: &str, host: &str) -> bool {
-    (account.user.as_str(), account.host.as_str()) == (user, host)
-}
-
-/// Orders accounts by how specific their hosts are, then named users before the anonymous one.
-fn sort(list: &mut [Arc<Account>]) {
-    list.sort_by_key(|a| {
-        let wildcard = a.host.find(['%', '_']);
-        let specific = wildcard.unwrap_or(usize::MAX);
-        (std::cmp::Reverse(specific), a.user.is_empty(), a.host.clone(), a.user.clone())
-    });
 }
 
 /// Error 3118 for a client that has proved to be the locked account of `user`.

@@ -15,6 +15,7 @@ use crate::audit;
 use crate::client_io::{ClientIo, ReadError};
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::failed_logins;
+use crate::roles;
 use crate::session::{Level, Session};
 use crate::status::bump;
 use crate::sysvars::SetValue;
@@ -217,7 +218,7 @@ fn enter(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), R
     session.process.set_user(&claim.user);
     session.user = claim.user;
     session.become_account(Some(account));
-    session.set_memory_limits();
+    activate_roles(session);
     let is_expired = has_expired_password(session)?;
     session.attributes = claim.attributes;
     take_collation(session, claim.collation);
@@ -228,6 +229,15 @@ fn enter(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), R
     session.changes = crate::session::StateChanges::default();
     crate::commands::write_plain_ok(session, &mut io.out);
     Ok(())
+}
+
+/// Activates the roles of a login.
+fn activate_roles(session: &mut Session) {
+    let server = Arc::clone(&session.server);
+    let all = server.variables.read().named("activate_all_roles_on_login").as_bool();
+    let (user, host) = session.account_name();
+    let active = roles::at_login(&server.accounts.directory(), user, host, all);
+    session.activate_roles(active);
 }
 
 /// Whether the session has to set another password first.

@@ -12,6 +12,8 @@
 //! | `T` | `ssl` or `x509`: how clients have to connect |
 //! | `E` | when the password was set and expires, see `password_age` |
 //! | `A` | the attributes, a JSON object; absent if there are none |
+//! | `R` | the roles that it is granted, see `roles::name`; absent if there are none |
+//! | `D` | the roles that its logins activate, see `roles::name`; absent if there are none |
 //! | `G` | the grants, see `privilege::grants` |
 //!
 //! Format 1, which is read only: `1`, `locked` or `open`, the plugin's name, separated by line feeds, and the
@@ -32,6 +34,7 @@ use crate::engine_error;
 use crate::error_map::{self, SqlError};
 use crate::password_age::PasswordAge;
 use crate::privilege::Grants;
+use crate::roles;
 
 const KIND: &str = "account";
 const SECRET_KIND: &str = "secret";
@@ -119,6 +122,12 @@ fn encode(account: &Account) -> Vec<u8> {
     if let Some(attributes) = &account.attributes {
         field(b'A', attributes.as_bytes());
     }
+    if !account.roles.is_empty() {
+        field(b'R', &roles::encode_granted(&account.roles));
+    }
+    if !account.default_roles.is_empty() {
+        field(b'D', &roles::encode_names(&account.default_roles));
+    }
     field(b'G', &account.grants.encode());
     bytes
 }
@@ -133,7 +142,7 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
     }
     let (mut plugin, mut stored, mut locked, mut grants) = (None, None, false, Grants::default());
     let (mut requires, mut password_age) = (TlsRequirement::None, PasswordAge::default());
-    let mut attributes = None;
+    let (mut attributes, mut granted, mut default_roles) = (None, Vec::new(), Vec::new());
     while let Some((tag, after)) = rest.split_first() {
         let (length, after) = after.split_first_chunk()?;
         let (value, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
@@ -146,13 +155,26 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
             b'T' if value == b"x509" => requires = TlsRequirement::X509,
             b'E' => password_age = PasswordAge::decode(value)?,
             b'A' => attributes = Some(std::str::from_utf8(value).ok()?.into()),
+            b'R' => granted = roles::decode_granted(value)?,
+            b'D' => default_roles = roles::decode_names(value)?,
             b'G' => grants = Grants::decode(value)?,
             _ => return None,
         }
     }
     let credential = Credential::from_stored(plugin?, stored?).ok()?;
     let (user, host, grants) = (user.to_owned(), host.to_owned(), Arc::new(grants));
-    Some(Account { user, host, credential, locked, grants, requires, password_age, attributes })
+    Some(Account {
+        user,
+        host,
+        credential,
+        locked,
+        grants,
+        requires,
+        password_age,
+        attributes,
+        roles: granted,
+        default_roles,
+    })
 }
 
 fn decode_old((user, host): (&str, &str), rest: &[u8]) -> Option<Account> {
@@ -161,9 +183,8 @@ fn decode_old((user, host): (&str, &str), rest: &[u8]) -> Option<Account> {
     let plugin = AuthPlugin::from_name(fields.next()?)?;
     let credential = Credential::from_stored(plugin, fields.next()?).ok()?;
     let grants = if user == "root" { Grants::everything() } else { Grants::before_privileges() };
-    let (user, host, grants) = (user.to_owned(), host.to_owned(), Arc::new(grants));
-    let (requires, password_age) = (TlsRequirement::None, PasswordAge::default());
-    Some(Account { user, host, credential, locked, grants, requires, password_age, attributes: None })
+    let new = Account::new(user.to_owned(), host.to_owned(), credential);
+    Some(Account { locked, grants: Arc::new(grants), password_age: PasswordAge::default(), ..new })
 }
 
 #[cold]
@@ -179,6 +200,7 @@ mod tests {
 
     use super::*;
     use crate::password_age::Lifetime;
+    use crate::roles::{GrantedRole, RoleName};
 
     #[test]
     fn the_key_of_the_stand_ins_survives_a_restart() {
@@ -200,6 +222,7 @@ mod tests {
     fn an_account_survives_being_stored() {
         let cases =
             [(AuthPlugin::Native, "secret"), (AuthPlugin::CachingSha2, "\nline\n"), (AuthPlugin::Native, "")];
+        let role = RoleName { user: "r".to_owned(), host: "%".to_owned() };
         for (plugin, text) in cases {
             let password = Password::new(text.as_bytes()).unwrap();
             let account = Account {
@@ -215,6 +238,12 @@ mod tests {
                     lifetime: if text.is_empty() { Lifetime::Never } else { Lifetime::Days(90) },
                 },
                 attributes: if text.is_empty() { None } else { Some("{\"a\": 1}".into()) },
+                roles: if text.is_empty() {
+                    Vec::new()
+                } else {
+                    vec![GrantedRole { role: role.clone(), with_admin: true }]
+                },
+                default_roles: if text.is_empty() { Vec::new() } else { vec![role.clone()] },
             };
             let name = object_name(&account.user, &account.host);
             assert_eq!(decode(&name, &encode(&account)), Some(account));

@@ -18,6 +18,7 @@
 
 pub mod account;
 mod account_change;
+mod account_directory;
 mod activity;
 pub mod answer;
 mod audit;
@@ -59,6 +60,7 @@ pub mod prepared;
 pub mod privilege;
 pub mod process_list;
 mod redo_log;
+pub mod roles;
 pub mod run;
 pub mod server;
 pub mod server_log;

@@ -26,6 +26,7 @@ use crate::places::Places;
 use crate::plan_cache::PlanCache;
 use crate::process_list::ProcessList;
 use crate::redo_log;
+use crate::roles::{self, RoleName};
 use crate::server_log::ServerLog;
 use crate::status::{Status, bump};
 use crate::sysvars::{VarValue, Variables};
@@ -96,6 +97,7 @@ impl Server {
     ) -> Result<Arc<Self>, SqlError> {
         let accounts = Accounts::open(store)?;
         let audit = AuditLog::open(&options).map_err(|line| error_map::UNKNOWN.saying(line))?;
+        accounts.set_mandatory(mandatory_roles(&options.variables)?);
         let mut variables = options.variables.clone();
         for (name, value) in machine_variables()? {
             variables.put_named(name, VarValue::Text(value.into()));
@@ -233,6 +235,13 @@ impl Server {
     pub fn begin_stopping(&self) {
         self.stopping.store(true, Ordering::Relaxed);
     }
+}
+
+/// The roles that `mandatory_roles` names at startup.
+fn mandatory_roles(variables: &Variables) -> Result<Vec<RoleName>, SqlError> {
+    let text = variables.named("mandatory_roles").as_text();
+    roles::parsed_mandatory(text)
+        .ok_or_else(|| error_map::WRONG_VALUE_FOR_VAR.with(&[&"mandatory_roles", &text]))
 }
 
 /// Variables that the machine decides.

@@ -25,9 +25,10 @@ use crate::memory_limits;
 use crate::places::Place;
 use crate::plan_cache::{Environment, EnvironmentId, SessionPlans};
 use crate::prepared::PreparedStatements;
-use crate::privilege::{DynamicSet, Grants, Privileges, Rights, ensure_one_of};
+use crate::privilege::{DynamicSet, Grants, OnEverything, Privileges, Rights, ensure_one_of};
 use crate::process_list::{Kill, Process};
 use crate::redo_log;
+use crate::roles::{self, RoleName};
 use crate::server::Server;
 use crate::status::Counters;
 use crate::sysvars::{
@@ -359,13 +360,26 @@ impl Session {
     /// Makes `database` the default database.
     pub fn use_database(&mut self, database: Option<String>) {
         self.process.set_database(database.as_deref());
-        if self.rights.is_limited() {
-            let granted = database.as_deref().map(|schema| self.current_grants().on_schema(schema));
-            self.rights.set_default_schema(granted.unwrap_or_default());
-        }
         self.database = database;
+        self.note_default_schema();
         self.environment = None;
         self.changes.schema = true;
+    }
+
+    /// Takes over what is granted on the default database by now.
+    fn note_default_schema(&mut self) {
+        if self.rights.is_limited() {
+            let granted = self.database.as_deref().map(|schema| self.current_grants().on_schema(schema));
+            self.rights.set_default_schema(granted.unwrap_or_default());
+        }
+    }
+
+    /// Makes `roles` the active ones; they are in order of their names.
+    pub(crate) fn activate_roles(&mut self, roles: Vec<RoleName>) {
+        self.rights.activate(roles);
+        self.note_default_schema();
+        self.note_checks();
+        self.set_memory_limits();
     }
 
     /// The session is `account`'s from now on; `None`: nobody's yet.
@@ -390,6 +404,17 @@ impl Session {
     pub(crate) fn current_grants(&self) -> Arc<Grants> {
         let of = |account: &Arc<Account>| self.rights.current(&self.server.accounts, account);
         self.account.as_ref().map(of).unwrap_or_default()
+    }
+
+    /// Privileges on everything, of the account and its active roles.
+    pub(crate) fn on_everything(&self) -> OnEverything {
+        self.rights.on_everything(&self.current_grants())
+    }
+
+    /// CURRENT_ROLE().
+    pub(crate) fn current_role(&self) -> String {
+        let active = self.rights.roles();
+        if active.is_empty() { "NONE".to_owned() } else { roles::listed(active) }
     }
 
     /// User and host of the account; empty before a login.
@@ -486,6 +511,7 @@ impl Session {
     fn assign_global(&mut self, number: usize, set: &SetValue) -> Result<Assigned, SqlError> {
         self.require_variables_admin()?;
         let default = self.server.options.variables.get(number).clone();
+        roles::refuse_setting(self, ALL[number].name, set)?;
         let mut variables = self.server.variables.write();
         failed_logins::refuse_setting(&variables, ALL[number].name, set)?;
         let assigned = variables.assign(number, set, &default)?;
@@ -494,6 +520,7 @@ impl Session {
         lock_settings::changed(&self.server.engine, &variables, ALL[number].name);
         memory_limits::changed(&self.server, &mut variables, ALL[number].name);
         undo_settings::changed(&self.server.engine, &variables, ALL[number].name);
+        roles::mandatory_changed(&self.server, &variables, ALL[number].name);
         failed_logins::changed(&self.server, ALL[number].name);
         self.server.hosts.changed(ALL[number].name);
         Ok(assigned)
@@ -554,8 +581,8 @@ impl Session {
 
     /// Whether limits on connections and their memory are not for the account, and it may end others'.
     pub fn is_connection_admin(&self) -> bool {
-        let has_dynamic = self.rights.dynamic().has(DynamicSet::CONNECTION_ADMIN);
-        has_dynamic || self.rights.global().has(Privileges::SUPER)
+        let own = self.on_everything();
+        own.dynamic.has(DynamicSet::CONNECTION_ADMIN) || own.privileges.has(Privileges::SUPER)
     }
 }
 

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use sql::ast::{
-    Begin, Completion, Flush, FlushTarget, Kill as KillStatement, MaintainKind, Query, Statement,
+    Begin, Completion, Flush, FlushTarget, Kill as KillStatement, MaintainKind, Query, RoleStatement,
+    Statement,
 };
 use types::OwnedValue;
 use wire::OkPacket;
@@ -20,7 +21,7 @@ use crate::privilege::{self, DynamicSet, Privileges, ensure_one_of};
 use crate::process_list::Kill;
 use crate::session::Session;
 use crate::status::Com;
-use crate::{ddl, run, set_statement, show, table_locks, transaction, user_statement, virtual_tables};
+use crate::{ddl, roles, run, set_statement, show, table_locks, transaction, user_statement, virtual_tables};
 
 /// Runs `statement`, whose own text is `text`, and writes its answer.
 ///
@@ -70,8 +71,16 @@ fn audited_as(statement: &Statement<'_>) -> Option<&'static str> {
         Statement::User(user) if user.alter => "alter_user",
         Statement::User(_) => "create_user",
         Statement::SetPassword(_) => "set_password",
+        Statement::DropUser(drop) if drop.role => "drop_role",
         Statement::DropUser(_) => "drop_user",
         Statement::RenameUser(_) => "rename_user",
+        Statement::Role(role) => match role {
+            RoleStatement::Create { .. } => "create_role",
+            RoleStatement::Grant { .. } => "grant_roles",
+            RoleStatement::Revoke { .. } => "revoke_roles",
+            RoleStatement::SetDefault { .. } => "alter_user_default_role",
+            RoleStatement::Set(_) => return None,
+        },
         Statement::Grant(_) => "grant",
         Statement::Revoke(_) => "revoke",
         Statement::ReloadTls(_) => "alter_instance",
@@ -111,6 +120,7 @@ fn dispatch(
         Statement::DropUser(_) | Statement::RenameUser(_) | Statement::Grant(_) | Statement::Revoke(_) => {
             change_accounts(session, statement)?;
         }
+        Statement::Role(role) => run_role(session, role)?,
         Statement::Kill(kill) => run_kill(session, kill, inputs)?,
         Statement::Flush(flush) => {
             session.counters.count(Com::Flush);
@@ -189,6 +199,7 @@ fn generated_table(generated: &Generated) -> Table {
 #[cold]
 fn change_accounts(session: &mut Session, statement: &Statement<'_>) -> Result<(), SqlError> {
     match statement {
+        Statement::DropUser(drop) if drop.role => session.counters.count(Com::DropRole),
         Statement::DropUser(_) => session.counters.count(Com::DropUser),
         Statement::Grant(_) => session.counters.count(Com::Grant),
         Statement::Revoke(_) => session.counters.count(Com::Revoke),
@@ -201,6 +212,30 @@ fn change_accounts(session: &mut Session, statement: &Statement<'_>) -> Result<(
         Statement::Grant(grant) => privilege::grant(session, grant),
         Statement::Revoke(revoke) => privilege::revoke(session, revoke),
         _ => Err(not_yet(name_of(statement))),
+    }
+}
+
+/// CREATE ROLE, GRANT and REVOKE of roles, SET ROLE.
+#[cold]
+fn run_role(session: &mut Session, statement: &RoleStatement<'_>) -> Result<(), SqlError> {
+    session.counters.count(match statement {
+        RoleStatement::Create { .. } => Com::CreateRole,
+        RoleStatement::Grant { .. } => Com::GrantRoles,
+        RoleStatement::Revoke { .. } => Com::RevokeRoles,
+        RoleStatement::Set(_) => Com::SetRole,
+        RoleStatement::SetDefault { .. } => Com::AlterUserDefaultRole,
+    });
+    if !matches!(statement, RoleStatement::Set(_)) {
+        transaction::commit_implicitly(session)?;
+    }
+    match *statement {
+        RoleStatement::Create { if_not_exists, roles } => roles::create(session, roles, if_not_exists),
+        RoleStatement::Grant { roles, users, with_admin } => roles::grant(session, roles, users, with_admin),
+        RoleStatement::Revoke { if_exists, roles, users, ignores_unknown } => {
+            roles::revoke(session, roles, users, if_exists, ignores_unknown)
+        }
+        RoleStatement::Set(choice) => roles::set(session, &choice),
+        RoleStatement::SetDefault { roles, users } => roles::set_default(session, &roles, users),
     }
 }
 

@@ -39,6 +39,8 @@ struct Users {
     client: String,
     /// CURRENT_USER().
     current: String,
+    /// CURRENT_ROLE().
+    role: String,
 }
 
 /// Constant operations whose values a statement keeps: each look at one goes through them all.
@@ -101,7 +103,11 @@ impl<'s> StatementContext<'s> {
 
     fn users(&self) -> &Users {
         self.users.get_or_init(|| {
-            Box::new(Users { client: self.session.client_user(), current: self.session.current_user() })
+            Box::new(Users {
+                client: self.session.client_user(),
+                current: self.session.current_user(),
+                role: self.session.current_role(),
+            })
         })
     }
 
@@ -187,6 +193,9 @@ impl SessionInfo for StatementContext<'_> {
     }
     fn current_user(&self) -> &str {
         &self.users().current
+    }
+    fn current_role(&self) -> &str {
+        &self.users().role
     }
     fn database(&self) -> Option<&str> {
         self.session.database.as_deref()

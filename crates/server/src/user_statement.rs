@@ -14,6 +14,7 @@ use crate::error_map::{self, SqlError};
 use crate::new_password::Generated;
 use crate::password_age::PasswordAge;
 use crate::privilege::{DynamicSet, Privileges, ensure_on_schema, ensure_one_of};
+use crate::roles;
 use crate::session::{Level, Session};
 use crate::sysvars::VarValue;
 use crate::user_attributes;
@@ -34,9 +35,6 @@ pub(crate) fn create_or_alter(
     session: &mut Session,
     statement: &UserStatement<'_>,
 ) -> Result<Generated, SqlError> {
-    if statement.role {
-        return Err(error_map::NOT_SUPPORTED_YET.with(&[&"roles"]));
-    }
     if !is_own_password_only(session, statement)? {
         require_user_admin(session)?;
     }
@@ -62,7 +60,9 @@ pub(crate) fn create_or_alter(
                 Secret::Random => Some(generated.draw((&user, &host), random_chars(session)?)?),
                 _ => None,
             };
-            change.put(build(existing, (user, host), (spec, drawn), statement)?);
+            let mut account = build(existing, (user, host), (spec, drawn), statement)?;
+            roles::grant_defaults(session, &mut account, statement.default_roles)?;
+            change.put(account);
         } else if statement.if_exists {
             let kind = if statement.alter {
                 &error_map::USER_DOES_NOT_EXIST
@@ -143,8 +143,6 @@ fn refuse_unsupported(statement: &UserStatement<'_>) -> Result<(), SqlError> {
     let asks_tls = statement.require == Some(TlsRequirement::Specified);
     let what = if asks_tls {
         "REQUIRE SUBJECT, ISSUER or CIPHER"
-    } else if statement.default_role {
-        "DEFAULT ROLE"
     } else if statement.users.iter().any(|spec| spec.other_options) {
         "second passwords"
     } else {
@@ -248,17 +246,24 @@ fn credential_error(error: CredentialError) -> SqlError {
 
 /// DROP USER, of all accounts or none.
 pub fn drop(session: &mut Session, statement: &DropUser<'_>) -> Result<(), SqlError> {
-    if statement.role {
-        return Err(error_map::NOT_SUPPORTED_YET.with(&[&"roles"]));
-    }
-    require_user_admin(session)?;
+    let (operation, allowed, what) = if statement.role {
+        ("DROP ROLE", Privileges::CREATE_USER | Privileges::DROP_ROLE, "CREATE USER, DROP ROLE")
+    } else {
+        ("DROP USER", Privileges::CREATE_USER, "CREATE USER")
+    };
+    ensure_one_of(session, allowed, DynamicSet::default(), what)?;
     let server = Arc::clone(&session.server);
     let mut change = AccountChange::new(&server.accounts);
-    let mut missing = Vec::new();
+    let (mut missing, mut dropped) = (Vec::new(), Vec::new());
     for account in statement.users {
         let (user, host) = name_of(session, account)?;
         if let Some(account) = change.find(&user, &host) {
             ensure_may_change(session, &account)?;
+            if !account.locked {
+                // It is no role.
+                require_user_admin(session)?;
+            }
+            dropped.push(account.role_name());
             change.remove(user, host);
         } else if statement.if_exists {
             let note = error_map::USER_DOES_NOT_EXIST.with(&[&quoted(&user, &host)]);
@@ -268,8 +273,9 @@ pub fn drop(session: &mut Session, statement: &DropUser<'_>) -> Result<(), SqlEr
         }
     }
     if !missing.is_empty() {
-        return Err(cannot_user("DROP USER", &missing.join(",")));
+        return Err(cannot_user(operation, &missing.join(",")));
     }
+    roles::forget(&server.accounts, &mut change, &dropped)?;
     change.commit()
 }
 
@@ -285,6 +291,7 @@ pub fn rename(session: &mut Session, pairs: &[(ast::Account<'_>, ast::Account<'_
         match change.find(&user, &host).filter(|_| change.find(&new_user, &new_host).is_none()) {
             Some(account) => {
                 ensure_may_change(session, &account)?;
+                roles::ensure_renamable(&server.accounts.directory(), &user, &host)?;
                 change.put(Account { user: new_user, host: new_host, ..account });
                 change.remove(user, host);
             }
@@ -371,7 +378,7 @@ fn ensure_is_current(session: &Session, account: &Account, current: &str) -> Res
 /// User and host of the account that a statement names.
 ///
 /// # Errors
-/// 1470 for names that are too long, 1131 if nobody is logged in.
+/// 1470 for names that are too long, 1300 for those with a zero byte, 1131 if nobody is logged in.
 pub(crate) fn name_of(session: &Session, account: &ast::Account<'_>) -> Result<Name, SqlError> {
     let (user, host) = match account {
         ast::Account::Current => {
@@ -384,6 +391,10 @@ pub(crate) fn name_of(session: &Session, account: &ast::Account<'_>) -> Result<N
     for (text, what, limit) in [(&user, "user name", MAX_USER_CHARS), (&host, "host name", MAX_HOST_CHARS)] {
         if text.chars().count() > limit {
             return Err(error_map::WRONG_STRING_LENGTH.with(&[text, &what, &limit]));
+        }
+        if text.contains('\0') {
+            // It parts user and host where accounts are kept.
+            return Err(error_map::INVALID_CHARACTER_STRING.with(&[&"utf8mb3", text]));
         }
     }
     Ok((user, host))

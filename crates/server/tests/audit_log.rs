@@ -70,6 +70,7 @@ fn logins_and_changes_are_written_and_passwords_are_not() {
     ada.query_drop("DROP TABLE d.t").unwrap_err();
     ada.query_drop("USE d").unwrap();
     drop(ada);
+    root.query_drop("CREATE ROLE r; GRANT r TO ada; SET ROLE NONE; REVOKE r FROM ada; DROP ROLE r").unwrap();
     root.query_drop("DROP USER bob").unwrap();
     let (written,): (u64,) = root
         .query_first("SHOW STATUS LIKE 'Audit_log_events_written'")
@@ -97,6 +98,10 @@ fn logins_and_changes_are_written_and_passwords_are_not() {
         "connect ada  = 1045",
         "connect ada  = 0",
         "ada drop_table: DROP TABLE d.t = 1142",
+        "root create_role: CREATE ROLE r = 0",
+        "root grant_roles: GRANT r TO ada = 0",
+        "root revoke_roles: REVOKE r FROM ada = 0",
+        "root drop_role: DROP ROLE r = 0",
         "root drop_user: DROP USER bob = 0",
         "shutdown ",
     ];

@@ -21,6 +21,8 @@ pub struct ParseError {
 pub enum ParseErrorKind {
     /// 1064, `ER_PARSE_ERROR`.
     Syntax,
+    /// 1064: a privilege in the place of a role.
+    IllegalAuthorization,
     /// 1065, `ER_EMPTY_QUERY`: no statement at all.
     Empty,
     /// 1436, `ER_STACK_OVERRUN_NEED_MORE`: nested beyond the parser's bounds.
@@ -60,6 +62,9 @@ impl fmt::Display for ParseError {
                  for the right syntax to use near '{}' at line {}",
                 self.near, self.line
             ),
+            ParseErrorKind::IllegalAuthorization => {
+                write!(f, "Illegal authorization identifier near '{}' at line {}", self.near, self.line)
+            }
             ParseErrorKind::Empty => f.write_str("Query was empty"),
             ParseErrorKind::TooDeep => f.write_str(
                 "Thread stack overrun:  the statement is nested too deeply.  Use fewer levels of nesting.",

@@ -46,6 +46,9 @@ impl SessionInfo for TestSession {
     fn current_user(&self) -> &'static str {
         "root@%"
     }
+    fn current_role(&self) -> &'static str {
+        "NONE"
+    }
     fn database(&self) -> Option<&str> {
         Some("s")
     }

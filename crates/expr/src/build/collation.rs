@@ -60,7 +60,9 @@ pub(crate) fn coercibility(expr: &Expr) -> Coercibility {
         ExprKind::Call { func, args } => match func {
             Func::Collate => Coercibility::Explicit,
             Func::ConvertUsing | Func::ShareCharset => Coercibility::Implicit,
-            Func::Version | Func::Database | Func::User | Func::CurrentUser => Coercibility::SystemConstant,
+            Func::Version | Func::Database | Func::User | Func::CurrentUser | Func::CurrentRole => {
+                Coercibility::SystemConstant
+            }
             _ => strongest(args.iter()),
         },
         ExprKind::Case { arms, otherwise } => {

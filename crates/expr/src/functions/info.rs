@@ -70,6 +70,11 @@ pub(crate) fn current_user<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> 
     Ok(call.text_value(call.ctx.session.current_user().as_bytes()))
 }
 
+/// CURRENT_ROLE
+pub(crate) fn current_role<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Ok(call.text_value(call.ctx.session.current_role().as_bytes()))
+}
+
 /// CONNECTION_ID
 pub(crate) fn connection_id<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     Ok(Value::UInt(call.ctx.session.connection_id()))

@@ -148,6 +148,7 @@ impl SessionInfo for Killed {
         fn connection_id(&self) -> u64;
         fn user(&self) -> &str;
         fn current_user(&self) -> &str;
+        fn current_role(&self) -> &str;
         fn database(&self) -> Option<&str>;
         fn last_insert_id(&self) -> u64;
         fn set_last_insert_id(&self, id: u64) -> ();

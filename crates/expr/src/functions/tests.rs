@@ -309,6 +309,7 @@ fn the_session_answers() {
         (call!("database"), "db"),
         (call!("user"), "root@localhost"),
         (call!("current_user"), "root@%"),
+        (call!("current_role"), "NONE"),
         (call!("last_insert_id"), "42"),
         (call!("row_count"), "-1"),
         (call!("charset", "a"), "utf8mb4"),

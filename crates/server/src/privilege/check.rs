@@ -85,7 +85,9 @@ fn one(session: &Session, grants: &Grants, access: &Access) -> Result<(), SqlErr
             }
         }
         // A default database is entered anew by what is granted now.
-        Want::Entered => schema_access(session, grants, session.rights.global(), access),
+        Want::Entered => {
+            schema_access(session, grants, session.rights.on_everything(grants).privileges, access)
+        }
         Want::Listed | Want::Described => schema_access(session, grants, broad, access),
     }
 }
@@ -148,7 +150,7 @@ pub(crate) fn on_table(session: &Session, schema: &str, table: &str) -> Privileg
 /// Whether SHOW DATABASES lists `schema`.
 pub(crate) fn sees_schema(session: &Session, schema: &str) -> bool {
     let all = Privileges::OF_SCHEMA | Privileges::SHOW_DATABASES | Privileges::GRANT_OPTION;
-    if virtual_tables::is_everybodys(schema) || session.rights.global().has_any(all) {
+    if virtual_tables::is_everybodys(schema) || session.on_everything().privileges.has_any(all) {
         return true;
     }
     let grants = session.current_grants();
@@ -169,8 +171,9 @@ pub(crate) fn ensure_one_of(
     dynamic: DynamicSet,
     what: &str,
 ) -> Result<(), SqlError> {
-    let has_dynamic = !dynamic.is_empty() && session.rights.dynamic().has(dynamic);
-    if has_dynamic || session.rights.global().has_any(privileges) {
+    let own = session.on_everything();
+    let has_dynamic = !dynamic.is_empty() && own.dynamic.has(dynamic);
+    if has_dynamic || own.privileges.has_any(privileges) {
         return Ok(());
     }
     Err(error_map::SPECIFIC_ACCESS_DENIED.with(&[&what]))
@@ -193,7 +196,7 @@ pub(crate) fn ensure_program(session: &Session, name: &FullName, wanted: Privile
 
 /// Error 1227 or 1045 if `statement` uses a file on the server's machine and the session may not.
 pub(crate) fn ensure_files(session: &Session, statement: &Statement<'_>) -> Result<(), SqlError> {
-    if session.rights.global().has(Privileges::FILE) {
+    if session.on_everything().privileges.has(Privileges::FILE) {
         return Ok(());
     }
     match file_use(statement) {

@@ -57,6 +57,7 @@ impl DynamicSet {
     pub(crate) const FLUSH_STATUS: Self = DynamicSet(1 << 15);
     pub(crate) const FLUSH_TABLES: Self = DynamicSet(1 << 16);
     pub(crate) const FLUSH_USER_RESOURCES: Self = DynamicSet(1 << 17);
+    pub(crate) const ROLE_ADMIN: Self = DynamicSet(1 << 30);
     pub(crate) const SYSTEM_USER: Self = DynamicSet(1 << 36);
     pub(crate) const SYSTEM_VARIABLES_ADMIN: Self = DynamicSet(1 << 37);
     pub(crate) const ALL: Self = DynamicSet((1 << NAMES.len()) - 1);
@@ -109,6 +110,7 @@ mod tests {
         for (name, set) in [
             ("connection_admin", DynamicSet::CONNECTION_ADMIN),
             ("FLUSH_TABLES", DynamicSet::FLUSH_TABLES),
+            ("ROLE_ADMIN", DynamicSet::ROLE_ADMIN),
             ("SYSTEM_USER", DynamicSet::SYSTEM_USER),
             ("SYSTEM_VARIABLES_ADMIN", DynamicSet::SYSTEM_VARIABLES_ADMIN),
         ] {

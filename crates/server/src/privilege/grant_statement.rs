@@ -41,7 +41,7 @@ struct Named {
 ///
 /// # Errors
 /// 1044, 1045, 1142, 1227 for who may not grant this; 1144, 1149, 1221, 3619 for what cannot be granted so;
-/// 1146, 1410 for what is not there; 1041 for too much; 1235 for roles, columns, programs and PROXY.
+/// 1146, 1410 for what is not there; 1041 for too much; 1235 for columns, programs and PROXY.
 pub(crate) fn grant(session: &mut Session, grant: &Grant<'_>) -> Result<(), SqlError> {
     refuse_unsupported(grant)?;
     let level = level(session, &grant.target)?;
@@ -65,6 +65,7 @@ pub(crate) fn grant(session: &mut Session, grant: &Grant<'_>) -> Result<(), SqlE
         let account =
             change.find(&user, &host).ok_or_else(|| error_map::CANT_CREATE_USER_WITH_GRANT.bare())?;
         ensure_may_change(session, &account)?;
+        ensure_not_mandatory(session, &account, &named)?;
         let mut grants = (*account.grants).clone();
         add(&mut grants, &named, &level, grant.grant_option);
         if !grants.is_within_limit() {
@@ -73,6 +74,16 @@ pub(crate) fn grant(session: &mut Session, grant: &Grant<'_>) -> Result<(), SqlE
         change.put(Account { grants: Arc::new(grants), ..account });
     }
     change.commit()
+}
+
+/// Error 3897 for SYSTEM_USER to an account that is everybody's role.
+fn ensure_not_mandatory(session: &Session, account: &Account, named: &Named) -> Result<(), SqlError> {
+    let role = account.role_name();
+    let is_mandatory = || session.server.accounts.directory().mandatory().contains(&role);
+    if named.dynamic.has(DynamicSet::SYSTEM_USER) && is_mandatory() {
+        return Err(error_map::CANNOT_GRANT_TO_MANDATORY_ROLE.with(&[&role, &"SYSTEM_USER"]));
+    }
+    Ok(())
 }
 
 /// REVOKE, from all accounts or none.
@@ -157,7 +168,6 @@ fn no_such_grant(level: &Level, user: &str, host: &str) -> SqlError {
 
 fn refuse_unsupported(grant: &Grant<'_>) -> Result<(), SqlError> {
     let what = match grant.target {
-        GrantTarget::Roles => "roles",
         GrantTarget::Proxy(_) => "PROXY",
         GrantTarget::Routine(_) => "privileges on stored programs",
         _ if grant.privileges.iter().any(|privilege| !privilege.columns.is_empty()) => {
@@ -191,7 +201,7 @@ fn named(session: &Session, grant: &Grant<'_>, level: &Level) -> Result<Named, S
     let mut named = Named::default();
     if grant.privileges.is_empty() {
         let dynamic =
-            if *level == Level::Everything { session.rights.dynamic() } else { DynamicSet::default() };
+            if *level == Level::Everything { session.on_everything().dynamic } else { DynamicSet::default() };
         return Ok(Named { privileges: all, dynamic, ..named });
     }
     for one in grant.privileges {
@@ -219,10 +229,11 @@ fn named(session: &Session, grant: &Grant<'_>, level: &Level) -> Result<Named, S
 /// Who grants something has it, with GRANT OPTION.
 fn ensure_may_grant(session: &Session, named: &Named, level: &Level) -> Result<(), SqlError> {
     let wanted = named.privileges | Privileges::GRANT_OPTION;
-    if !session.rights.dynamic_grantable().has(named.dynamic) {
+    let own = session.on_everything();
+    if !own.dynamic_grantable.has(named.dynamic) {
         return Err(error_map::SPECIFIC_ACCESS_DENIED.with(&[&"GRANT OPTION"]));
     }
-    let missing = wanted - session.rights.global();
+    let missing = wanted - own.privileges;
     match level {
         Level::Everything => {
             let only_dynamic = named.privileges.is_empty() && !named.dynamic.is_empty();

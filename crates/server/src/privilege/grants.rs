@@ -5,6 +5,7 @@
 //! privileges. Integers are little-endian; a name is u16 bytes and its text.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use super::dynamic::DynamicSet;
 use super::set::Privileges;
@@ -26,6 +27,8 @@ pub struct Grants {
     schemas: Vec<(String, Privileges)>,
     /// Schema, table, and what is granted on it, in order of the names.
     tables: Vec<(String, String, Privileges)>,
+    /// Of several accounts together. Not stored.
+    is_merged: bool,
 }
 
 impl Grants {
@@ -42,8 +45,40 @@ impl Grants {
         Grants { global, ..Grants::default() }
     }
 
-    /// Privileges on the databases that the pattern fits which fits `schema` most closely.
+    /// All of these together: what an account may do with active roles.
+    pub(crate) fn merged<'g>(all: impl IntoIterator<Item = &'g Grants>) -> Self {
+        let mut merged = Grants { is_merged: true, ..Grants::default() };
+        let (mut schemas, mut tables) = (BTreeMap::new(), BTreeMap::new());
+        for grants in all {
+            merged.global = merged.global | grants.global;
+            merged.dynamic = merged.dynamic.with(grants.dynamic);
+            merged.dynamic_grantable = merged.dynamic_grantable.with(grants.dynamic_grantable);
+            for (pattern, set) in &grants.schemas {
+                let known: &mut Privileges = schemas.entry(pattern).or_default();
+                *known = *known | *set;
+            }
+            for (schema, table, set) in &grants.tables {
+                let known: &mut Privileges = tables.entry((schema, table)).or_default();
+                *known = *known | *set;
+            }
+        }
+        merged.schemas = schemas.into_iter().map(|(pattern, set)| (pattern.clone(), set)).collect();
+        merged.sort_schemas();
+        let tables = tables.into_iter().map(|((schema, table), set)| (schema.clone(), table.clone(), set));
+        merged.tables = tables.collect();
+        merged
+    }
+
+    /// Privileges on the databases that the pattern fits which fits `schema` most closely. Where the
+    /// patterns are those of several accounts, all that fit count, unless one is the name itself: then it
+    /// counts alone.
     pub(crate) fn on_schema(&self, schema: &str) -> Privileges {
+        if self.is_merged {
+            return self.of_pattern(schema).unwrap_or_else(|| {
+                let fits = self.schemas.iter().filter(|(pattern, _)| like_exact(pattern, schema));
+                fits.fold(Privileges::NONE, |all, (_, set)| all | *set)
+            });
+        }
         let found = self.schemas.iter().find(|(pattern, _)| like_exact(pattern, schema));
         found.map_or(Privileges::NONE, |&(_, set)| set)
     }
@@ -84,11 +119,15 @@ impl Grants {
         self.schemas.retain(|(known, _)| known != pattern);
         if !set.is_empty() {
             self.schemas.push((pattern.to_owned(), set));
-            self.schemas.sort_by_cached_key(|(pattern, _)| {
-                let first_wildcard = pattern.find(['%', '_']).unwrap_or(usize::MAX);
-                (Reverse(first_wildcard), pattern.matches('%').count(), pattern.clone())
-            });
+            self.sort_schemas();
         }
+    }
+
+    fn sort_schemas(&mut self) {
+        self.schemas.sort_by_cached_key(|(pattern, _)| {
+            let first_wildcard = pattern.find(['%', '_']).unwrap_or(usize::MAX);
+            (Reverse(first_wildcard), pattern.matches('%').count(), pattern.clone())
+        });
     }
 
     /// Sets the privileges of a table; without any it is forgotten.

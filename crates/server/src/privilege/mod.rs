@@ -10,6 +10,8 @@
 //! | everything | from the next login on |
 //! | a database | at once, for the default database from the next USE on |
 //! | a table | at once |
+//!
+//! With active roles all of them are in force at once, but for the default database.
 
 mod access;
 mod check;
@@ -27,5 +29,5 @@ pub(crate) use check::{
 pub(crate) use dynamic::DynamicSet;
 pub(crate) use grant_statement::{ensure_may_see_accounts, grant, grantee, revoke};
 pub use grants::Grants;
-pub(crate) use rights::Rights;
+pub(crate) use rights::{OnEverything, Rights};
 pub(crate) use set::Privileges;

@@ -7,17 +7,35 @@ use super::dynamic::DynamicSet;
 use super::grants::Grants;
 use super::set::Privileges;
 use crate::account::{Account, Accounts};
+use crate::roles::RoleName;
+
+/// Privileges on everything.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OnEverything {
+    /// Static ones.
+    pub(crate) privileges: Privileges,
+    pub(crate) dynamic: DynamicSet,
+    /// Those of the dynamic ones that may be granted.
+    pub(crate) dynamic_grantable: DynamicSet,
+}
+
+impl From<&Grants> for OnEverything {
+    fn from(grants: &Grants) -> Self {
+        let Grants { global, dynamic, dynamic_grantable, .. } = *grants;
+        OnEverything { privileges: global, dynamic, dynamic_grantable }
+    }
+}
 
 /// Privileges of a session's account, as far as they are in force for the session.
 #[derive(Debug, Default)]
 pub(crate) struct Rights {
-    /// On everything, since the login.
-    global: Privileges,
-    dynamic: DynamicSet,
-    dynamic_grantable: DynamicSet,
+    /// On everything, since the login; in force while no role is active.
+    at_login: OnEverything,
     /// On the default database, since it is that.
     default_schema: Privileges,
-    /// The account's grants, and the epoch of the accounts they were read in.
+    /// The active roles, in order of their names. Some may not be granted any more.
+    roles: Box<[RoleName]>,
+    /// What is granted to the account and its active roles, and the epoch of the accounts it was read in.
     current: RefCell<(u64, Arc<Grants>)>,
     /// The password has expired: nothing but setting another one is allowed.
     is_expired: bool,
@@ -28,31 +46,36 @@ impl Rights {
     pub(crate) fn of(account: &Account) -> Self {
         let grants = &account.grants;
         Rights {
-            global: grants.global,
-            dynamic: grants.dynamic,
-            dynamic_grantable: grants.dynamic_grantable,
+            at_login: OnEverything::from(&**grants),
             default_schema: Privileges::NONE,
+            roles: Box::default(),
             // Epochs begin at 1: it is looked up when it is first needed.
             current: RefCell::new((0, Arc::clone(grants))),
             is_expired: false,
         }
     }
 
-    pub(crate) fn global(&self) -> Privileges {
-        self.global
+    /// Privileges on everything. `grants`: what [`Rights::current`] returns. Those of roles are in force at
+    /// once.
+    pub(crate) fn on_everything(&self, grants: &Grants) -> OnEverything {
+        if self.roles.is_empty() { self.at_login } else { OnEverything::from(grants) }
     }
 
-    pub(crate) fn dynamic(&self) -> DynamicSet {
-        self.dynamic
-    }
-
-    pub(crate) fn dynamic_grantable(&self) -> DynamicSet {
-        self.dynamic_grantable
-    }
-
-    /// Whether there are tables that the session may not do everything with.
+    /// Whether there are tables that the session may not do everything with, or may not any time: what active
+    /// roles give may be taken.
     pub(crate) fn is_limited(&self) -> bool {
-        self.is_expired || !self.global.has(Privileges::OF_SCHEMA)
+        self.is_expired || !self.roles.is_empty() || !self.at_login.privileges.has(Privileges::OF_SCHEMA)
+    }
+
+    /// The active roles, in order of their names.
+    pub(crate) fn roles(&self) -> &[RoleName] {
+        &self.roles
+    }
+
+    /// Activates `roles` instead of those that are; they are in order of their names.
+    pub(crate) fn activate(&mut self, roles: Vec<RoleName>) {
+        self.roles = roles.into();
+        self.current.get_mut().0 = 0;
     }
 
     /// Whether the session has to set another password before anything else.
@@ -74,15 +97,23 @@ impl Rights {
         let mut current = self.current.borrow_mut();
         let epoch = accounts.epoch();
         if current.0 != epoch {
-            let found = accounts.find(&account.user, &account.host);
-            *current = (epoch, found.map_or_else(Arc::default, |account| Arc::clone(&account.grants)));
+            *current = (epoch, self.read(accounts, account, epoch));
         }
         Arc::clone(&current.1)
+    }
+
+    #[cold]
+    fn read(&self, accounts: &Accounts, account: &Account, epoch: u64) -> Arc<Grants> {
+        if !self.roles.is_empty() {
+            return accounts.image((account.role_name(), self.roles.clone()), epoch);
+        }
+        let found = accounts.find(&account.user, &account.host);
+        found.map_or_else(Arc::default, |account| Arc::clone(&account.grants))
     }
 
     /// Privileges on everything and on `schema` together.
     pub(crate) fn on_schema(&self, grants: &Grants, schema: &str, default: Option<&str>) -> Privileges {
         let own = if default == Some(schema) { self.default_schema } else { grants.on_schema(schema) };
-        self.global | own
+        self.on_everything(grants).privileges | own
     }
 }

@@ -7,6 +7,7 @@ use crate::answer::{Cell, Column, Table};
 use crate::error_map::{self, SqlError};
 use crate::password_age::{Lifetime, PasswordAge};
 use crate::privilege::{Privileges, ensure_may_see_accounts, ensure_on_schema, grantee};
+use crate::roles::listed;
 use crate::session::{Level, Session};
 use crate::sysvars::VarValue;
 use crate::user_statement::name_of;
@@ -41,6 +42,10 @@ fn statement(account: &Account, sees_hash: bool, as_hex: bool) -> String {
         _ if !sees_hash => format!(" AS {HIDDEN}"),
         hash => format!(" AS {}", literal(&hash, as_hex)),
     };
+    let default_role = match &*account.default_roles {
+        [] => String::new(),
+        roles => format!(" DEFAULT ROLE {}", listed(roles)),
+    };
     let requires = match account.requires {
         TlsRequirement::None | TlsRequirement::Specified => "NONE",
         TlsRequirement::Ssl => "SSL",
@@ -57,8 +62,8 @@ fn statement(account: &Account, sees_hash: bool, as_hex: bool) -> String {
     let attribute =
         attributes.map_or(String::new(), |json| format!(" ATTRIBUTE {}", literal(json.as_bytes(), false)));
     format!(
-        "CREATE USER {} IDENTIFIED WITH '{plugin}'{identified} REQUIRE {requires} PASSWORD EXPIRE{expires} \
-         ACCOUNT {lock} PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT \
+        "CREATE USER {} IDENTIFIED WITH '{plugin}'{identified}{default_role} REQUIRE {requires} \
+         PASSWORD EXPIRE{expires} ACCOUNT {lock} PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT \
          PASSWORD REQUIRE CURRENT DEFAULT{attribute}",
         grantee(account)
     )

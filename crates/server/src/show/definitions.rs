@@ -96,7 +96,7 @@ fn show_form(show: &Show<'_>) -> Option<&'static str> {
         (ShowKind::Collation, _) => "SHOW COLLATION",
         (ShowKind::Privileges, _) => "SHOW PRIVILEGES",
         (ShowKind::Plugins, _) => "SHOW PLUGINS",
-        (ShowKind::Grants(_) | ShowKind::CreateUser(_), _) => "SHOW GRANTS",
+        (ShowKind::Grants(..) | ShowKind::CreateUser(_), _) => "SHOW GRANTS",
         (ShowKind::ProcedureStatus | ShowKind::FunctionStatus, _) => "SHOW PROCEDURE STATUS",
         (ShowKind::Profiles, _) => "SHOW PROFILES",
         _ => return None,

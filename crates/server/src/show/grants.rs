@@ -9,20 +9,65 @@ use crate::account::Account;
 use crate::answer::{Cell, Column, Table};
 use crate::error_map::{self, SqlError};
 use crate::privilege::{Grants, Privileges, ensure_may_see_accounts, grantee};
+use crate::roles::{self, RoleName};
 use crate::session::Session;
 
-/// The grants of an account; of the session's own if none is named.
+/// The grants of an account; of the session's own, with its active roles, if none is named. With `using`
+/// those of these roles are shown as the account's.
 ///
 /// # Errors
-/// 1141 for accounts that are not there, 1142 for others' unless the session may read `mysql.user`.
-pub(super) fn table(session: &Session, name: Option<&AccountName<'_>>) -> Result<Table, SqlError> {
+/// 1141 for accounts that are not there, 1142 for others' unless the session may read `mysql.user`; 3530 for
+/// roles that the account is not granted.
+pub(super) fn table(
+    session: &Session,
+    name: Option<&AccountName<'_>>,
+    using: &[AccountName<'_>],
+) -> Result<Table, SqlError> {
     let account = find(session, name)?;
+    let is_own = matches!(name, None | Some(AccountName::Current));
+    let grants = if !using.is_empty() {
+        Arc::new(with_roles(session, &account, using)?)
+    } else if is_own && !session.rights.roles().is_empty() {
+        session.current_grants()
+    } else {
+        Arc::clone(&account.grants)
+    };
     let header = format!("Grants for {}@{}", account.user, account.host);
     let mut table = Table::new(vec![Column::text(header, 1024)]);
-    for line in lines(&account.grants, &grantee(&account)) {
+    let grantee = grantee(&account);
+    for line in lines(&grants, &grantee) {
+        table.push(vec![Cell::Text(line)]);
+    }
+    for line in role_lines(session, &account, name.is_none(), &grantee) {
         table.push(vec![Cell::Text(line)]);
     }
     Ok(table)
+}
+
+/// What `account` may do with `roles` active.
+fn with_roles(session: &Session, account: &Account, roles: &[AccountName<'_>]) -> Result<Grants, SqlError> {
+    let roles = roles::named(session, roles)?;
+    let image = roles::granted_image(&session.server.accounts.directory(), account, &roles);
+    image.map_err(|role| error_map::ROLE_NOT_GRANTED.with(&[&role, &account.role_name()]))
+}
+
+/// The statements that would grant its roles to `account`. `with_mandatory`: those that are granted to
+/// everybody, too.
+fn role_lines(session: &Session, account: &Account, with_mandatory: bool, grantee: &str) -> Vec<String> {
+    let directory = session.server.accounts.directory();
+    let (mut plain, mut with_admin) = (Vec::new(), Vec::new());
+    for granted in &account.roles {
+        if granted.with_admin { &mut with_admin } else { &mut plain }.push(&granted.role);
+    }
+    if with_mandatory {
+        let is_new = |role: &&RoleName| account.granted(role).is_none() && directory.role(role).is_some();
+        plain.extend(directory.mandatory().iter().filter(is_new));
+        plain.sort();
+    }
+    let line = |roles: Vec<&RoleName>, suffix: &str| {
+        (!roles.is_empty()).then(|| format!("GRANT {} TO {grantee}{suffix}", roles::listed(roles)))
+    };
+    [line(plain, ""), line(with_admin, " WITH ADMIN OPTION")].into_iter().flatten().collect()
 }
 
 fn find(session: &Session, name: Option<&AccountName<'_>>) -> Result<Arc<Account>, SqlError> {

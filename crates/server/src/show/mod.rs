@@ -142,7 +142,7 @@ fn shown(session: &Session, engine: &Engine, show: &Show<'_>) -> Result<Table, S
         ShowKind::Engine { name, what } => engine_status::table(session, engine, name, what),
         ShowKind::Privileges => Ok(privileges::table()),
         ShowKind::CreateUser(account) => create_user::table(session, account),
-        ShowKind::Grants(account) => grants::table(session, account.as_ref()),
+        ShowKind::Grants(account, roles) => grants::table(session, account.as_ref(), roles),
         _ => Err(not_yet("this form of SHOW")),
     }
 }

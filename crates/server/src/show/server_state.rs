@@ -122,7 +122,7 @@ fn processes(session: &Session, full: bool) -> Table {
         Column::text("State", 30),
         Column::text("Info", if full { u32::from(u16::MAX) } else { SHORT_INFO_CHARS as u32 }),
     ]);
-    let sees_all = session.rights.global().has(Privileges::PROCESS);
+    let sees_all = session.on_everything().privileges.has(Privileges::PROCESS);
     let visible = |info: &ProcessInfo| sees_all || info.user == session.user;
     for info in session.server.processes.list().into_iter().filter(visible) {
         let statement =

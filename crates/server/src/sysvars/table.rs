@@ -61,6 +61,7 @@ const ENGINES: &[&str] = &["InnoDB"];
 /// Every system variable, by name.
 #[rustfmt::skip]
 pub static ALL: &[VarDef] = &[
+    v("activate_all_roles_on_login", Global, Dynamic, Bool, "OFF"),
     v("audit_log_file", Global, Startup, Text, ""),
     v("audit_log_max_size", Global, GlobalOnly, UInt(0, MAX), "0"),
     v("audit_log_rotate_on_size", Global, GlobalOnly, UInt(0, MAX), "0"),
@@ -222,6 +223,7 @@ pub static ALL: &[VarDef] = &[
     v("low_priority_updates", Both, Dynamic, Bool, "OFF"),
     v("lower_case_file_system", Global, Fixed, Bool, "OFF"),
     v("lower_case_table_names", Global, Startup, UInt(0, 2), "0"),
+    v("mandatory_roles", Global, Dynamic, Text, ""),
     v("max_allowed_packet", Both, GlobalOnly, UInt(1024, GIB), "67108864"),
     v("max_connect_errors", Global, GlobalOnly, UInt(1, MAX), "100"),
     v("max_connections", Global, GlobalOnly, UInt(1, 100_000), "151"),

@@ -14,7 +14,8 @@ const MICROS_PER_SECOND: i64 = 1_000_000;
 /// Added to the connection's number in place of the id of a transaction that has none.
 const NO_ID: u64 = 1 << 48;
 
-pub(super) const TABLE: VirtualTable = VirtualTable::new(INFORMATION, "INNODB_TRX", columns, rows);
+pub(super) const TABLE: VirtualTable =
+    VirtualTable { needs_process: true, ..VirtualTable::new(INFORMATION, "INNODB_TRX", columns, rows) };
 
 fn columns() -> Vec<ColumnDef> {
     let text = |name, chars, nullable| text(name, chars, COLLATION, nullable);

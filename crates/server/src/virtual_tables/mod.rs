@@ -10,6 +10,7 @@ mod data_locks;
 mod denied;
 mod innodb_trx;
 mod lock_rows;
+mod role_tables;
 mod waits;
 
 use std::sync::{Arc, LazyLock};
@@ -49,6 +50,8 @@ struct VirtualTable {
     rows: fn(&Sources<'_>) -> Vec<Row>,
     /// What is declared of it. No rows are found by these keys.
     declared: Declared,
+    /// Whether it tells what others do: only who has PROCESS may read it.
+    needs_process: bool,
 }
 
 /// Keys and comment of a table.
@@ -69,12 +72,15 @@ impl VirtualTable {
         rows: fn(&Sources<'_>) -> Vec<Row>,
     ) -> Self {
         let declared = Declared { primary: &[], secondary: None, comment: "" };
-        VirtualTable { schema, name, columns, rows, declared }
+        VirtualTable { schema, name, columns, rows, declared, needs_process: false }
     }
 }
 
 /// All tables, by schema and name.
-static ALL: [VirtualTable; 15] = [
+static ALL: [VirtualTable; 18] = [
+    role_tables::ADMINISTRABLE,
+    role_tables::APPLICABLE,
+    role_tables::ENABLED,
     innodb_trx::TABLE,
     account_tables::COLUMNS_PRIV,
     account_tables::DB,
@@ -169,12 +175,13 @@ pub(crate) fn is_everybodys(schema: &str) -> bool {
 /// The rows of the table `def`.
 ///
 /// # Errors
-/// [`EvalError::Denied`]: only who has PROCESS sees in `information_schema` what others do.
+/// [`EvalError::Denied`]: only who has PROCESS sees what others do.
 pub(crate) fn rows(def: &TableDef, sources: &Sources<'_>) -> Result<Vec<Row>, EvalError> {
-    if is_everybodys(&def.schema) && !sources.session.rights.global().has(Privileges::PROCESS) {
+    let table = ALL.iter().find(|table| *def.schema == *table.schema && *def.name == *table.name);
+    let has_process = || sources.session.on_everything().privileges.has(Privileges::PROCESS);
+    if table.is_some_and(|table| table.needs_process) && !has_process() {
         return Err(EvalError::Denied("PROCESS"));
     }
-    let table = ALL.iter().find(|table| *def.schema == *table.schema && *def.name == *table.name);
     Ok(table.map(|table| (table.rows)(sources)).unwrap_or_default())
 }
 

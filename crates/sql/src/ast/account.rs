@@ -16,19 +16,17 @@ pub enum Account<'a> {
     },
 }
 
-/// CREATE USER, ALTER USER, CREATE ROLE.
+/// CREATE USER, ALTER USER.
 #[derive(Clone, Copy, Debug)]
 pub struct UserStatement<'a> {
     /// ALTER; else CREATE.
     pub alter: bool,
-    /// CREATE ROLE.
-    pub role: bool,
     /// IF [NOT] EXISTS.
     pub if_exists: bool,
     /// Accounts in order.
     pub users: &'a [UserSpec<'a>],
-    /// DEFAULT ROLE was given (recognised only).
-    pub default_role: bool,
+    /// DEFAULT ROLE of CREATE.
+    pub default_roles: &'a [Account<'a>],
     /// REQUIRE NONE, SSL, X509, or a subject, issuer or cipher.
     pub require: Option<TlsRequirement>,
     /// ACCOUNT LOCK (true) or UNLOCK.
@@ -54,7 +52,7 @@ impl UserStatement<'_> {
     /// Whether it says something of its accounts beside their passwords.
     pub fn has_options(&self) -> bool {
         let UserStatement { require, lock, attribute, .. } = self;
-        let has_flag = self.default_role || self.password_expire.is_some() || self.other_options;
+        let has_flag = !self.default_roles.is_empty() || self.password_expire.is_some() || self.other_options;
         has_flag || require.is_some() || lock.is_some() || attribute.is_some()
     }
 }
@@ -98,6 +96,13 @@ pub struct UserSpec<'a> {
     pub replace: Option<&'a str>,
     /// RETAIN CURRENT PASSWORD or DISCARD OLD PASSWORD, or a second factor (recognised only).
     pub other_options: bool,
+}
+
+impl UserSpec<'_> {
+    /// Whether it is an account and nothing else.
+    pub fn says_nothing(&self) -> bool {
+        self.plugin.is_none() && self.secret == Secret::None && !self.other_options
+    }
 }
 
 /// What an account logs in with.
@@ -163,8 +168,6 @@ pub enum GrantTarget<'a> {
     Table(TableName<'a>),
     /// A procedure or function: recognised only.
     Routine(TableName<'a>),
-    /// Roles instead of privileges: their names are in the privilege list.
-    Roles,
     /// PROXY ON account.
     Proxy(Account<'a>),
 }

@@ -11,6 +11,7 @@ pub mod ddl;
 pub mod dml;
 pub mod expr;
 pub mod query;
+pub mod role;
 pub mod session;
 pub mod show;
 pub mod type_name;
@@ -23,6 +24,7 @@ pub use ddl::*;
 pub use dml::*;
 pub use expr::*;
 pub use query::*;
+pub use role::*;
 pub use session::*;
 pub use show::*;
 pub use type_name::*;
@@ -120,6 +122,8 @@ pub enum Statement<'a> {
     Grant(&'a Grant<'a>),
     /// REVOKE.
     Revoke(&'a Grant<'a>),
+    /// CREATE, GRANT, REVOKE, SET ROLE.
+    Role(&'a RoleStatement<'a>),
     /// KILL.
     Kill(&'a Kill<'a>),
     /// FLUSH.

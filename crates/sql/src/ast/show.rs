@@ -90,8 +90,8 @@ pub enum ShowKind<'a> {
     Privileges,
     /// PLUGINS
     Plugins,
-    /// GRANTS [FOR account]
-    Grants(Option<Account<'a>>),
+    /// GRANTS [FOR account [USING roles]]
+    Grants(Option<Account<'a>>, &'a [Account<'a>]),
     /// PROCEDURE STATUS
     ProcedureStatus,
     /// FUNCTION STATUS

@@ -34,27 +34,29 @@ impl<'a> Parser<'a, '_> {
         self.name_or_string()
     }
 
-    /// CREATE USER, ALTER USER, CREATE ROLE, after those words.
-    pub(super) fn user_statement(&mut self, alter: bool, role: bool) -> Result<Statement<'a>> {
+    /// CREATE USER, ALTER USER, after those words.
+    pub(super) fn user_statement(&mut self, alter: bool) -> Result<Statement<'a>> {
         let if_exists = if alter { self.if_exists()? } else { self.if_not_exists()? };
         let users = self.list(|p| p.user_spec(alter))?;
+        if let ([spec], Tok::Kw(Kw::DEFAULT)) = (users, self.tok.kind)
+            && alter
+            && spec.says_nothing()
+        {
+            return self.alter_default_role(spec.account);
+        }
         let mut user = UserStatement {
             alter,
-            role,
             if_exists,
             users,
-            default_role: false,
+            default_roles: &[],
             require: None,
             lock: None,
             password_expire: None,
             attribute: None,
             other_options: false,
         };
-        if self.eat_kw2(Kw::DEFAULT, Kw::ROLE) {
-            user.default_role = true;
-            if !self.eat_kw(Kw::ALL) && !self.eat_kw(Kw::NONE) {
-                self.list(Self::account)?;
-            }
+        if !alter && self.eat_kw2(Kw::DEFAULT, Kw::ROLE) {
+            user.default_roles = self.roles()?;
         }
         if self.eat_kw(Kw::REQUIRE) {
             user.require = Some(self.tls_requirement()?);
@@ -223,7 +225,7 @@ impl<'a> Parser<'a, '_> {
     /// DROP USER, DROP ROLE, after those words.
     pub(super) fn drop_user(&mut self, role: bool) -> Result<Statement<'a>> {
         let if_exists = self.if_exists()?;
-        let users = self.list(Self::account)?;
+        let users = if role { self.roles()? } else { self.list(Self::account)? };
         Ok(Statement::DropUser(self.alloc(DropUser { role, if_exists, users })))
     }
 
@@ -242,16 +244,15 @@ impl<'a> Parser<'a, '_> {
     /// GRANT, at that word.
     pub(super) fn grant(&mut self) -> Result<Statement<'a>> {
         self.bump();
+        if self.at_granted_roles() {
+            return self.grant_roles();
+        }
         let mut grant = self.granted()?;
         self.expect_kw(Kw::TO)?;
         grant.users = self.list(Self::account)?;
         if self.eat_kw(Kw::WITH) {
-            if self.eat_kw(Kw::ADMIN) {
-                self.expect_kw(Kw::OPTION)?;
-            } else {
-                self.expect_kw(Kw::GRANT)?;
-                self.expect_kw(Kw::OPTION)?;
-            }
+            self.expect_kw(Kw::GRANT)?;
+            self.expect_kw(Kw::OPTION)?;
             grant.grant_option = true;
         }
         if self.eat_kw(Kw::AS) {
@@ -267,18 +268,26 @@ impl<'a> Parser<'a, '_> {
     pub(super) fn revoke(&mut self) -> Result<Statement<'a>> {
         self.bump();
         let if_exists = self.if_exists()?;
+        if self.at_granted_roles() {
+            return self.revoke_roles(if_exists);
+        }
         let mut revoke = self.granted()?;
         self.expect_kw(Kw::FROM)?;
         revoke.users = self.list(Self::account)?;
         revoke.if_exists = if_exists;
-        if self.eat_kw2(Kw::IGNORE, Kw::UNKNOWN) {
-            self.expect_kw(Kw::USER)?;
-            revoke.ignores_unknown = true;
-        }
+        revoke.ignores_unknown = self.ignores_unknown_user()?;
         Ok(Statement::Revoke(self.alloc(revoke)))
     }
 
-    /// Privileges or roles, and what they are on.
+    pub(super) fn ignores_unknown_user(&mut self) -> Result<bool> {
+        let ignores = self.eat_kw2(Kw::IGNORE, Kw::UNKNOWN);
+        if ignores {
+            self.expect_kw(Kw::USER)?;
+        }
+        Ok(ignores)
+    }
+
+    /// Privileges, and what they are on.
     fn granted(&mut self) -> Result<Grant<'a>> {
         let mut grant = Grant {
             privileges: &[],
@@ -307,12 +316,12 @@ impl<'a> Parser<'a, '_> {
         if self.eat_kw(Kw::ON) {
             grant.target = self.grant_target()?;
         } else if !grant.privileges.is_empty() {
-            grant.target = GrantTarget::Roles;
+            return self.syntax();
         }
         Ok(grant)
     }
 
-    /// Words up to `,`, `(`, ON, TO or FROM: a privilege, or a role's name.
+    /// Words up to `,`, `(`, ON, TO or FROM: a privilege.
     fn privilege(&mut self) -> Result<Privilege<'a>> {
         let mut name = BumpString::new_in(self.arena);
         loop {
@@ -321,11 +330,6 @@ impl<'a> Parser<'a, '_> {
                 Tok::Kw(_) | Tok::Word | Tok::Quoted => self.name_text(self.tok)?,
                 Tok::Str(_) => {
                     name.push_str(self.string()?);
-                    continue;
-                }
-                Tok::UserVar => {
-                    name.push('@');
-                    name.push_str(self.account_host()?);
                     continue;
                 }
                 _ => break,

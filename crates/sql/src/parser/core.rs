@@ -344,6 +344,12 @@ impl<'a, 'n> Parser<'a, 'n> {
         Err(self.fail(ParseErrorKind::Syntax))
     }
 
+    /// The error of a privilege in the place of a role.
+    #[cold]
+    pub(super) fn illegal_authorization<T>(&self) -> Result<T> {
+        Err(self.fail(ParseErrorKind::IllegalAuthorization))
+    }
+
     // Names and texts.
 
     #[inline]

@@ -23,6 +23,7 @@ mod modify;
 mod nesting;
 mod primary;
 mod query;
+mod role;
 mod session;
 mod show;
 mod statement;

@@ -25,8 +25,8 @@ impl<'a> Parser<'a, '_> {
         }
         match self.tok.kind {
             Tok::Kw(Kw::PASSWORD) if self.password_follows() => self.set_password(),
-            Tok::Kw(Kw::ROLE) => self.unsupported("SET ROLE"),
-            Tok::Kw(Kw::DEFAULT) => self.unsupported("SET DEFAULT ROLE"),
+            Tok::Kw(Kw::ROLE) if !matches!(self.peek(), Tok::Eq | Tok::Assign) => self.set_role(),
+            Tok::Kw(Kw::DEFAULT) => self.set_default_role(),
             Tok::Kw(Kw::RESOURCE) if self.peek() == Tok::Kw(Kw::GROUP) => {
                 self.unsupported("SET RESOURCE GROUP")
             }

@@ -190,13 +190,11 @@ impl<'a> Parser<'a, '_> {
 
     fn show_grants(&mut self) -> Result<ShowKind<'a>> {
         if !self.eat_kw(Kw::FOR) {
-            return Ok(ShowKind::Grants(None));
+            return Ok(ShowKind::Grants(None, &[]));
         }
         let account = self.account()?;
-        if self.eat_kw(Kw::USING) {
-            self.list(Self::account)?;
-        }
-        Ok(ShowKind::Grants(Some(account)))
+        let roles = if self.eat_kw(Kw::USING) { self.roles()? } else { &[] };
+        Ok(ShowKind::Grants(Some(account), roles))
     }
 
     fn show_programs(&mut self, show: &mut Show<'a>, kw: Kw) -> Result<ShowKind<'a>> {

@@ -156,9 +156,13 @@ impl<'a> Parser<'a, '_> {
             Kw::SPATIAL if self.peek() == Tok::Kw(Kw::INDEX) => {
                 self.create_index_kind(KeyKind::Spatial, true)
             }
-            Kw::USER | Kw::ROLE => {
+            Kw::USER => {
                 self.bump();
-                self.user_statement(false, kw == Kw::ROLE)
+                self.user_statement(false)
+            }
+            Kw::ROLE => {
+                self.bump();
+                self.create_role()
             }
             Kw::SERVER => self.unsupported("CREATE SERVER"),
             Kw::TABLESPACE | Kw::UNDO => self.unsupported("CREATE TABLESPACE"),
@@ -199,7 +203,7 @@ impl<'a> Parser<'a, '_> {
             }
             Kw::USER => {
                 self.bump();
-                self.user_statement(true, false)
+                self.user_statement(true)
             }
             Kw::SERVER => self.unsupported("ALTER SERVER"),
             Kw::TABLESPACE | Kw::UNDO => self.unsupported("ALTER TABLESPACE"),

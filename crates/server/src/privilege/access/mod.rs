@@ -123,6 +123,7 @@ impl<'a> Gather<'_, 'a> {
             | Statement::RenameUser(_)
             | Statement::Grant(_)
             | Statement::Revoke(_)
+            | Statement::Role(_)
             | Statement::Kill(_)
             | Statement::Call(_)
             | Statement::Shutdown

@@ -1,5 +1,5 @@
-//! The tables of what accounts cannot be granted here, or what is not kept: columns, programs, proxies,
-//! roles and old passwords. They have no rows.
+//! The tables of what accounts cannot be granted here, or what is not kept: columns, programs, proxies and
+//! old passwords. They have no rows.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use types::{ColumnDef, ColumnDefault, LobSize, SqlType, TypeKind};
 
 use super::granted::COLUMN_MEMBERS;
 use super::{
-    Declared, EXACT, MYSQL, NAME_CHARS, Row, Sources, VirtualTable, WORDS, chars, defaulting, flag, grantor,
-    host, members, name, of_members, plain, set, timestamp, user, zero,
+    Declared, EXACT, MYSQL, NAME_CHARS, Row, Sources, VirtualTable, WORDS, chars, defaulting, grantor, host,
+    members, name, of_members, plain, set, timestamp, user, zero,
 };
 
 pub(in super::super) const COLUMNS_PRIV: VirtualTable = VirtualTable {
@@ -24,16 +24,6 @@ pub(in super::super) const PROCS_PRIV: VirtualTable = VirtualTable {
 pub(in super::super) const PROXIES_PRIV: VirtualTable = VirtualTable {
     declared: Declared { primary: &[0, 1, 2, 3], secondary: Some(5), comment: "User proxy privileges" },
     ..VirtualTable::new(MYSQL, "proxies_priv", proxies_priv, no_rows)
-};
-
-pub(in super::super) const ROLE_EDGES: VirtualTable = VirtualTable {
-    declared: Declared { primary: &[0, 1, 2, 3], secondary: None, comment: "Role hierarchy and role grants" },
-    ..VirtualTable::new(MYSQL, "role_edges", role_edges, no_rows)
-};
-
-pub(in super::super) const DEFAULT_ROLES: VirtualTable = VirtualTable {
-    declared: Declared { primary: &[0, 1, 2, 3], secondary: None, comment: "Default roles" },
-    ..VirtualTable::new(MYSQL, "default_roles", default_roles, no_rows)
 };
 
 pub(in super::super) const PASSWORD_HISTORY: VirtualTable = VirtualTable {
@@ -85,20 +75,6 @@ fn proxies_priv() -> Vec<ColumnDef> {
         zero("With_grant", SqlType::new(TypeKind::TinyInt, 1)),
         grantor(),
         timestamp(),
-    ]
-}
-
-fn role_edges() -> Vec<ColumnDef> {
-    vec![host("FROM_HOST"), user("FROM_USER"), host("TO_HOST"), user("TO_USER"), flag("WITH_ADMIN_OPTION")]
-}
-
-fn default_roles() -> Vec<ColumnDef> {
-    let any_host = ColumnDefault::Constant(b"%".as_slice().into());
-    vec![
-        host("HOST"),
-        user("USER"),
-        ColumnDef { default: any_host, ..host("DEFAULT_ROLE_HOST") },
-        user("DEFAULT_ROLE_USER"),
     ]
 }
 

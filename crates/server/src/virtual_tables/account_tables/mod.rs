@@ -3,6 +3,7 @@
 
 mod empty;
 mod granted;
+mod roles;
 mod user;
 
 use std::sync::{Arc, LazyLock};
@@ -10,8 +11,9 @@ use std::sync::{Arc, LazyLock};
 use types::value::Members;
 use types::{CollationId, ColumnDef, ColumnDefault, OwnedValue, SqlType, TypeKind, storage};
 
-pub(super) use empty::{COLUMNS_PRIV, DEFAULT_ROLES, PASSWORD_HISTORY, PROCS_PRIV, PROXIES_PRIV, ROLE_EDGES};
+pub(super) use empty::{COLUMNS_PRIV, PASSWORD_HISTORY, PROCS_PRIV, PROXIES_PRIV};
 pub(super) use granted::{DB, GLOBAL_GRANTS, TABLES_PRIV};
+pub(super) use roles::{DEFAULT_ROLES, ROLE_EDGES};
 pub(super) use user::USER;
 
 use super::{Declared, MYSQL, Row, Sources, VirtualTable};
