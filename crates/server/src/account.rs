@@ -12,6 +12,7 @@ use wire::auth::{AuthPlugin, Credential, StandInKey, StandIns};
 use crate::account_directory::Directory;
 use crate::error_map::{self, SqlError};
 use crate::like::like;
+use crate::lockout::Lockout;
 use crate::login::{Login, Survey};
 use crate::password_age::PasswordAge;
 use crate::privilege::Grants;
@@ -34,6 +35,8 @@ pub struct Account {
     pub requires: TlsRequirement,
     /// When its password was set and expires.
     pub password_age: PasswordAge,
+    /// What wrong passwords do to it.
+    pub lockout: Lockout,
     /// A JSON object, as MySQL writes it; `None` if nothing was said of the account.
     pub attributes: Option<Box<str>>,
     /// Roles that it is granted, in order of their names.
@@ -55,6 +58,7 @@ impl Account {
             grants: Arc::default(),
             requires: TlsRequirement::None,
             password_age,
+            lockout: Lockout::default(),
             attributes: None,
             roles: Vec::new(),
             default_roles: Vec::new(),

@@ -274,6 +274,10 @@ fn prove(session: &Session, io: &mut ClientIo, claim: &Claim) -> Result<Arc<Acco
         let resumed = exchange.resume(io.reader.packet(), || server.rsa_key(), &mut io.out);
         step = resumed.map_err(|_| error_map::OUT_OF_RESOURCES.bare())?;
     }
+    if let Some(account) = login.account() {
+        let recorded = account.lockout.record(matches!(step, Step::Accepted(_)));
+        recorded.map_err(|blocked| blocked.error(&claim.user, session.peer))?;
+    }
     let (Step::Accepted(hash), Some(account)) = (step, login.account()) else {
         return Err(access_denied(&claim.user, session.peer, exchange.used_password()).into());
     };

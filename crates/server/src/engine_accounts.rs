@@ -11,6 +11,7 @@
 //! | `L` | nothing: the account is locked |
 //! | `T` | `ssl` or `x509`: how clients have to connect |
 //! | `E` | when the password was set and expires, see `password_age` |
+//! | `F` | which failed logins lock the account, see `lockout`; absent if none do |
 //! | `A` | the attributes, a JSON object; absent if there are none |
 //! | `R` | the roles that it is granted, see `roles::name`; absent if there are none |
 //! | `D` | the roles that its logins activate, see `roles::name`; absent if there are none |
@@ -32,6 +33,7 @@ use sql::ast::TlsRequirement;
 use crate::account::{Account, AccountStep, AccountStore, new_stand_in_key};
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
+use crate::lockout::Lockout;
 use crate::password_age::PasswordAge;
 use crate::privilege::Grants;
 use crate::roles;
@@ -119,6 +121,9 @@ fn encode(account: &Account) -> Vec<u8> {
     if account.password_age != PasswordAge::default() {
         field(b'E', &account.password_age.encode());
     }
+    if account.lockout.is_set() {
+        field(b'F', &account.lockout.encode());
+    }
     if let Some(attributes) = &account.attributes {
         field(b'A', attributes.as_bytes());
     }
@@ -142,6 +147,7 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
     }
     let (mut plugin, mut stored, mut locked, mut grants) = (None, None, false, Grants::default());
     let (mut requires, mut password_age) = (TlsRequirement::None, PasswordAge::default());
+    let mut lockout = Lockout::default();
     let (mut attributes, mut granted, mut default_roles) = (None, Vec::new(), Vec::new());
     while let Some((tag, after)) = rest.split_first() {
         let (length, after) = after.split_first_chunk()?;
@@ -154,6 +160,7 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
             b'T' if value == b"ssl" => requires = TlsRequirement::Ssl,
             b'T' if value == b"x509" => requires = TlsRequirement::X509,
             b'E' => password_age = PasswordAge::decode(value)?,
+            b'F' => lockout = Lockout::decode(value)?,
             b'A' => attributes = Some(std::str::from_utf8(value).ok()?.into()),
             b'R' => granted = roles::decode_granted(value)?,
             b'D' => default_roles = roles::decode_names(value)?,
@@ -171,6 +178,7 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
         grants,
         requires,
         password_age,
+        lockout,
         attributes,
         roles: granted,
         default_roles,
@@ -237,6 +245,7 @@ mod tests {
                     is_expired: text.is_empty(),
                     lifetime: if text.is_empty() { Lifetime::Never } else { Lifetime::Days(90) },
                 },
+                lockout: Lockout::default(),
                 attributes: if text.is_empty() { None } else { Some("{\"a\": 1}".into()) },
                 roles: if text.is_empty() {
                     Vec::new()

@@ -46,6 +46,7 @@ mod like;
 pub mod listener;
 mod lock_settings;
 mod lock_text;
+mod lockout;
 pub mod login;
 mod memory_error;
 mod memory_limits;

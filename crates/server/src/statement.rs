@@ -326,7 +326,8 @@ fn run_kill(session: &mut Session, kill: &KillStatement<'_>, inputs: Inputs<'_>)
     commands::kill(session, id, if kill.query { Kill::Query } else { Kill::Connection })
 }
 
-/// FLUSH forgets what is known of hosts. All else that it may name is never stale here.
+/// FLUSH forgets what is known of hosts, and failed logins of accounts. All else that it may name is never
+/// stale here.
 fn run_flush(session: &Session, flush: &Flush<'_>) -> Result<(), SqlError> {
     flush.targets.iter().try_for_each(|target| ensure_may_flush(session, target))?;
     let idle = |target: &FlushTarget<'_>| {
@@ -342,6 +343,9 @@ fn run_flush(session: &Session, flush: &Flush<'_>) -> Result<(), SqlError> {
     };
     if !flush.targets.iter().all(idle) {
         return Err(not_yet("FLUSH TABLES"));
+    }
+    if flush.targets.iter().any(|target| matches!(target, FlushTarget::Privileges)) {
+        session.server.accounts.directory().all().iter().for_each(|account| account.lockout.forget());
     }
     if flush.targets.iter().any(|target| matches!(target, FlushTarget::Hosts)) {
         session.server.hosts.clear();

@@ -211,6 +211,13 @@ fn build(
     if let Some(said) = statement.attribute {
         account.attributes = Some(user_attributes::merged(account.attributes.as_deref(), said)?.into());
     }
+    if statement.failed_login_attempts.is_some() || statement.password_lock_time.is_some() {
+        account.lockout =
+            account.lockout.with(statement.failed_login_attempts, statement.password_lock_time)?;
+    }
+    if statement.lock == Some(false) {
+        account.lockout.forget();
+    }
     account.locked = statement.lock.unwrap_or(account.locked);
     Ok(account)
 }

@@ -250,3 +250,57 @@ fn settings_out_of_range_are_refused_and_a_new_threshold_forgets_failures() {
     assert_eq!(outcome(send_wrong(&server, "ada")), 1045);
     assert_eq!(delays(&mut admin), 0);
 }
+
+#[test]
+fn failed_logins_lock_an_account_that_says_so() {
+    let more = [
+        "SET GLOBAL connection_control_failed_connections_threshold = 0",
+        "CREATE USER lia IDENTIFIED WITH mysql_native_password BY 'right' FAILED_LOGIN_ATTEMPTS 2 PASSWORD_LOCK_TIME 3",
+    ];
+    let (server, mut admin) = start(&[], &more);
+    let wrong = |user: &str| {
+        let mut client = server.raw();
+        client.login_with(user, b"mysql_native_password", &[7; 20]);
+        let refused = client.read().1;
+        error(&if refused[0] == 0xff { refused } else { client.command(0, b"") })
+    };
+    let right = |user: &str| {
+        let mut client = server.raw();
+        let nonce: [u8; 20] = client.nonce().try_into().unwrap();
+        client.login(user, &wire::auth::native::answer(b"right", &nonce));
+        let answer = client.read().1;
+        if answer[0] == 0 { Ok(()) } else { Err(error(&answer)) }
+    };
+    let blocked = |user: &str| {
+        let text = format!(
+            "#HY000Access denied for user '{user}'@'localhost'. Account is blocked for 3 day(s) (3 day(s) remaining) due to 2 consecutive failed logins."
+        );
+        (3955, text)
+    };
+    assert_eq!(wrong("lia").0, 1045);
+    assert_eq!(right("lia"), Ok(()));
+    assert_eq!(wrong("lia").0, 1045);
+    assert_eq!(wrong("lia"), blocked("lia"));
+    assert_eq!(right("lia"), Err(blocked("lia")));
+    for (sql, user) in [
+        ("ALTER USER lia COMMENT 'c'", "lia"),
+        ("GRANT SELECT ON *.* TO lia", "lia"),
+        ("ALTER USER lia IDENTIFIED WITH mysql_native_password BY 'right'", "lia"),
+        ("RENAME USER lia TO lea", "lea"),
+    ] {
+        assert_eq!(query(&mut admin, sql), 0, "{sql}");
+        assert_eq!(right(user), Err(blocked(user)), "{sql}");
+    }
+    for sql in [
+        "ALTER USER lea ACCOUNT UNLOCK",
+        "ALTER USER lea PASSWORD_LOCK_TIME 3",
+        "ALTER USER lea FAILED_LOGIN_ATTEMPTS 2",
+        "FLUSH PRIVILEGES",
+    ] {
+        assert_eq!(query(&mut admin, sql), 0, "{sql}");
+        assert_eq!(right("lea"), Ok(()), "{sql}");
+        assert_eq!((wrong("lea").0, wrong("lea").0), (1045, 3955), "{sql}");
+    }
+    // Others, and names without an account, are not.
+    assert!((0..5).all(|_| wrong("ada").0 == 1045));
+}

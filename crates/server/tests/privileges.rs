@@ -9,6 +9,7 @@ testkit::script_tests!("privileges", testkit::runner::run_file;
     auth_socket,
     default_roles,
     expired,
+    failed_login_attempts,
     grant_statements,
     mandatory_roles,
     on_databases,

@@ -64,8 +64,9 @@ fn statement(account: &Account, sees_hash: bool, as_hex: bool) -> String {
     format!(
         "CREATE USER {} IDENTIFIED WITH '{plugin}'{identified}{default_role} REQUIRE {requires} \
          PASSWORD EXPIRE{expires} ACCOUNT {lock} PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT \
-         PASSWORD REQUIRE CURRENT DEFAULT{attribute}",
-        grantee(account)
+         PASSWORD REQUIRE CURRENT DEFAULT{}{attribute}",
+        grantee(account),
+        account.lockout
     )
 }
 

@@ -33,6 +33,10 @@ pub struct UserStatement<'a> {
     pub lock: Option<bool>,
     /// The last PASSWORD EXPIRE.
     pub password_expire: Option<PasswordExpire>,
+    /// The last FAILED_LOGIN_ATTEMPTS.
+    pub failed_login_attempts: Option<u64>,
+    /// The last PASSWORD_LOCK_TIME.
+    pub password_lock_time: Option<PasswordLockTime>,
     /// COMMENT or ATTRIBUTE.
     pub attribute: Option<UserAttribute<'a>>,
     /// Resource limits or password options were given (recognised only).
@@ -53,7 +57,8 @@ impl UserStatement<'_> {
     pub fn has_options(&self) -> bool {
         let UserStatement { require, lock, attribute, .. } = self;
         let has_flag = !self.default_roles.is_empty() || self.password_expire.is_some() || self.other_options;
-        has_flag || require.is_some() || lock.is_some() || attribute.is_some()
+        let locks = self.failed_login_attempts.is_some() || self.password_lock_time.is_some();
+        has_flag || locks || require.is_some() || lock.is_some() || attribute.is_some()
     }
 }
 
@@ -68,6 +73,15 @@ pub enum PasswordExpire {
     Never,
     /// INTERVAL days DAY
     Days(u64),
+}
+
+/// How long failed logins lock an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PasswordLockTime {
+    /// Days; 0: not at all
+    Days(u64),
+    /// UNBOUNDED
+    Unbounded,
 }
 
 /// TLS an account requires.

@@ -4,8 +4,8 @@ use bumpalo::collections::String as BumpString;
 
 use super::core::{Parser, Result};
 use crate::ast::{
-    Account, DropUser, Grant, GrantTarget, PasswordExpire, Privilege, Secret, Statement, TableName,
-    TlsRequirement, UserAttribute, UserSpec, UserStatement,
+    Account, DropUser, Grant, GrantTarget, PasswordExpire, PasswordLockTime, Privilege, Secret, Statement,
+    TableName, TlsRequirement, UserAttribute, UserSpec, UserStatement,
 };
 use crate::lexer::{Kw, Tok};
 
@@ -52,6 +52,8 @@ impl<'a> Parser<'a, '_> {
             require: None,
             lock: None,
             password_expire: None,
+            failed_login_attempts: None,
+            password_lock_time: None,
             attribute: None,
             other_options: false,
         };
@@ -149,6 +151,13 @@ impl<'a> Parser<'a, '_> {
                 self.bump();
                 self.bump();
                 user.password_expire = Some(self.password_expire()?);
+            } else if self.eat_kw(Kw::FAILED_LOGIN_ATTEMPTS) {
+                user.failed_login_attempts = Some(self.number()?);
+            } else if self.eat_kw(Kw::PASSWORD_LOCK_TIME) {
+                let is_unbounded = self.eat_kw(Kw::UNBOUNDED);
+                let days = if is_unbounded { None } else { Some(self.number()?) };
+                user.password_lock_time =
+                    Some(days.map_or(PasswordLockTime::Unbounded, PasswordLockTime::Days));
             } else {
                 self.other_user_option()?;
                 user.other_options = true;
@@ -179,15 +188,13 @@ impl<'a> Parser<'a, '_> {
         Ok(PasswordExpire::Days(days))
     }
 
-    /// Resource limits, password history, lockout: read over.
+    /// Resource limits, password history: read over.
     fn other_user_option(&mut self) -> Result<()> {
         let known = matches!(
             self.tok.kind,
             Tok::Kw(
                 Kw::WITH
                     | Kw::PASSWORD
-                    | Kw::FAILED_LOGIN_ATTEMPTS
-                    | Kw::PASSWORD_LOCK_TIME
                     | Kw::MAX_QUERIES_PER_HOUR
                     | Kw::MAX_UPDATES_PER_HOUR
                     | Kw::MAX_CONNECTIONS_PER_HOUR
@@ -212,7 +219,6 @@ impl<'a> Parser<'a, '_> {
                             | Kw::OPTIONAL
                             | Kw::INTERVAL
                             | Kw::DAY
-                            | Kw::UNBOUNDED
                     )
             );
             if !value {

@@ -127,7 +127,10 @@ fn row(sources: &Sources<'_>, account: &Account) -> Row {
         flag_value(account.locked),
     ]);
     row.extend(ROLE_PRIVILEGES.iter().map(has));
-    let attributes = account.attributes.as_deref().map(|json| format!("{{\"metadata\": {json}}}"));
+    let said = account.attributes.as_deref().map(|json| format!("\"metadata\": {json}"));
+    let lockout = account.lockout.is_set().then(|| account.lockout.to_json());
+    let members: Vec<String> = said.into_iter().chain(lockout).collect();
+    let attributes = (!members.is_empty()).then(|| format!("{{{}}}", members.join(", ")));
     row.extend([OwnedValue::Null, OwnedValue::Null, OwnedValue::Null]);
     row.push(attributes.map_or(OwnedValue::Null, |json| text(json, CollationId::UTF8MB4_BIN)));
     row
