@@ -16,6 +16,7 @@ testkit::script_tests!("privileges", testkit::runner::run_file;
     own_account,
     revoked,
     role_grants,
+    role_privileges,
     roles,
     show_create_user,
     show_privileges,
