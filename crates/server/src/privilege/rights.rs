@@ -76,8 +76,8 @@ impl Rights {
         &self.roles
     }
 
-    /// Activates `roles` instead of those that are; they are in order of their names. `grants`: what is granted
-    /// to the account itself by now, which is in force from now on.
+    /// Activates `roles` instead of those that are; they are in order of their names. `grants`: what is
+    /// granted to the account itself by now, which is in force from now on.
     pub(crate) fn activate(&mut self, roles: Vec<RoleName>, grants: &Grants) {
         self.own = OnEverything::from(grants);
         self.roles = roles.into();
