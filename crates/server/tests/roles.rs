@@ -59,34 +59,31 @@ fn statements_prepared_and_cached_obey_the_active_roles_at_each_execution() {
     user.query_drop("SET ROLE reader").unwrap();
     let read = user.prep("SELECT b FROM d.t WHERE a = ?").unwrap();
     let by_text = "SELECT b FROM d.t WHERE a = 2";
-    // What takes the privilege, and what gives it back.
+    // Whether the user does it, what takes the privilege, and what gives it back.
     let changes = [
-        (Some("SET ROLE NONE"), None, Some("SET ROLE ALL"), None),
-        (Some("SET ROLE writer"), None, Some("SET ROLE reader"), None),
-        (None, Some("REVOKE reader FROM u"), None, Some("GRANT reader TO u")),
-        (None, Some("REVOKE SELECT ON d.t FROM reader"), None, Some("GRANT SELECT ON d.t TO reader")),
-        (None, Some("DROP ROLE reader"), None, Some("CREATE ROLE reader")),
+        (true, "SET ROLE NONE", "SET ROLE ALL"),
+        (true, "SET ROLE writer", "SET ROLE reader"),
+        (false, "REVOKE reader FROM u", "GRANT reader TO u"),
+        (false, "REVOKE SELECT ON d.t FROM reader", "GRANT SELECT ON d.t TO reader"),
+        (false, "DROP ROLE reader", "CREATE ROLE reader"),
     ];
-    for (user_takes, root_takes, user_gives, root_gives) in changes {
+    for (is_own, takes, gives) in changes {
         for _ in 0..2 {
             assert_eq!(user.exec_first::<i64, _, _>(&read, (2,)).unwrap(), Some(20));
             assert_eq!(user.query_first::<i64, _>(by_text).unwrap(), Some(20));
         }
-        user_takes.iter().for_each(|sql| user.query_drop(sql).unwrap());
-        root_takes.iter().for_each(|sql| root.query_drop(sql).unwrap());
+        if is_own { &mut user } else { &mut root }.query_drop(takes).unwrap();
         for _ in 0..2 {
-            assert_eq!(code(user.exec_drop(&read, (2,))), 1142, "{user_takes:?} {root_takes:?}");
-            assert_eq!(code(user.query_drop(by_text)), 1142, "{user_takes:?} {root_takes:?}");
+            assert_eq!(code(user.exec_drop(&read, (2,))), 1142, "{takes}");
+            assert_eq!(code(user.query_drop(by_text)), 1142, "{takes}");
         }
-        user_gives.iter().for_each(|sql| user.query_drop(sql).unwrap());
-        root_gives.iter().for_each(|sql| root.query_drop(sql).unwrap());
-        if root_gives == Some("CREATE ROLE reader") {
-            // It has the dropped role's name, and nothing else.
-            assert_eq!(code(user.exec_drop(&read, (2,))), 1142);
-            run(&mut root, &["GRANT SELECT ON d.t TO reader", "GRANT reader TO u"]);
-            assert_eq!(user.exec_first::<i64, _, _>(&read, (2,)).unwrap(), Some(20));
-        }
+        if is_own { &mut user } else { &mut root }.query_drop(gives).unwrap();
     }
+    // It has the dropped role's name, and nothing else.
+    assert_eq!(code(user.exec_drop(&read, (2,))), 1142);
+    run(&mut root, &["GRANT SELECT ON d.t TO reader", "GRANT reader TO u"]);
+    assert_eq!(user.exec_first::<i64, _, _>(&read, (2,)).unwrap(), Some(20));
+    assert_eq!(user.query_first::<i64, _>(by_text).unwrap(), Some(20));
 }
 
 #[test]

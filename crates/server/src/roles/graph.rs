@@ -64,6 +64,18 @@ pub(super) fn members<'d>(
     members
 }
 
+/// The active roles that are granted to the account `'user'@'host'`, and the roles of these, by name.
+pub(crate) fn enabled<'d>(
+    directory: &'d Directory,
+    (user, host): (&str, &str),
+    active: &'d [RoleName],
+) -> Vec<&'d Account> {
+    let Some(account) = directory.find(user, host) else { return Vec::new() };
+    let mut roles = members(directory, account, active).split_off(1);
+    roles.sort_by_key(|role| (&role.user, &role.host));
+    roles
+}
+
 /// What the account `name` may do while the roles `active` are; nothing if it is not there any more.
 pub(crate) fn image(directory: &Directory, name: &RoleName, active: &[RoleName]) -> Grants {
     directory.role(name).map_or_else(Grants::default, |account| {
