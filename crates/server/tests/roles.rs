@@ -249,3 +249,38 @@ fn names_that_accounts_cannot_keep_are_refused() {
         Some(0)
     );
 }
+
+#[test]
+fn changes_logins_and_statements_run_beside_each_other() {
+    const ROUNDS: usize = 60;
+    let (server, mut root) = start();
+    run(&mut root, &["CREATE ROLE a, b, c", "GRANT a TO reader", "GRANT SELECT ON d.* TO c"]);
+    let server = &server;
+    let repeat = |statements: &'static [&'static str]| {
+        move || {
+            let mut root = connect(server, "root");
+            for sql in statements.iter().cycle().take(ROUNDS) {
+                root.query_drop(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(repeat(&["GRANT b TO a", "REVOKE b FROM a", "GRANT c TO v", "REVOKE c FROM v"]));
+        scope.spawn(repeat(&["SET GLOBAL mandatory_roles = 'c'", "SET GLOBAL mandatory_roles = ''"]));
+        scope.spawn(repeat(&["CREATE ROLE e, f", "GRANT e TO u, v", "DROP ROLE e, f"]));
+        scope.spawn(repeat(&["SET DEFAULT ROLE reader TO u", "SET DEFAULT ROLE ALL TO u, v"]));
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..ROUNDS {
+                    let mut user = connect(server, "u");
+                    user.query_drop("SET ROLE ALL").unwrap();
+                    // It has `reader` all the time.
+                    assert_eq!(user.query_first("SELECT COUNT(*) FROM d.t").unwrap(), Some(2));
+                    user.query_drop("SHOW GRANTS").unwrap();
+                    user.query_drop("SELECT * FROM information_schema.applicable_roles").unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(root.query_first::<u64, _>("SELECT COUNT(*) FROM mysql.role_edges").unwrap(), Some(3));
+}
