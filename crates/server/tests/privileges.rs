@@ -15,6 +15,7 @@ testkit::script_tests!("privileges", testkit::runner::run_file;
     on_tables,
     own_account,
     revoked,
+    role_accounts,
     role_grants,
     role_privileges,
     roles,
