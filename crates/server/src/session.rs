@@ -376,7 +376,10 @@ impl Session {
 
     /// Makes `roles` the active ones; they are in order of their names.
     pub(crate) fn activate_roles(&mut self, roles: Vec<RoleName>) {
-        self.rights.activate(roles);
+        let (user, host) = self.account_name();
+        let account = self.server.accounts.find(user, host);
+        self.rights
+            .activate(roles, &account.map_or_else(Arc::default, |account| Arc::clone(&account.grants)));
         self.note_default_schema();
         self.note_checks();
         self.set_memory_limits();
@@ -408,7 +411,7 @@ impl Session {
 
     /// Privileges on everything, of the account and its active roles.
     pub(crate) fn on_everything(&self) -> OnEverything {
-        self.rights.on_everything(&self.current_grants())
+        self.rights.settled().unwrap_or_else(|| OnEverything::from(&*self.current_grants()))
     }
 
     /// CURRENT_ROLE().

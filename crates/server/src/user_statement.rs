@@ -61,7 +61,7 @@ pub(crate) fn create_or_alter(
                 _ => None,
             };
             let mut account = build(existing, (user, host), (spec, drawn), statement)?;
-            roles::grant_defaults(session, &mut account, statement.default_roles)?;
+            roles::grant_defaults(session, &mut account, statement)?;
             change.put(account);
         } else if statement.if_exists {
             let kind = if statement.alter {

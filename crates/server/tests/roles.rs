@@ -59,34 +59,31 @@ fn statements_prepared_and_cached_obey_the_active_roles_at_each_execution() {
     user.query_drop("SET ROLE reader").unwrap();
     let read = user.prep("SELECT b FROM d.t WHERE a = ?").unwrap();
     let by_text = "SELECT b FROM d.t WHERE a = 2";
-    // What takes the privilege, and what gives it back.
+    // Whether the user does it, what takes the privilege, and what gives it back.
     let changes = [
-        (Some("SET ROLE NONE"), None, Some("SET ROLE ALL"), None),
-        (Some("SET ROLE writer"), None, Some("SET ROLE reader"), None),
-        (None, Some("REVOKE reader FROM u"), None, Some("GRANT reader TO u")),
-        (None, Some("REVOKE SELECT ON d.t FROM reader"), None, Some("GRANT SELECT ON d.t TO reader")),
-        (None, Some("DROP ROLE reader"), None, Some("CREATE ROLE reader")),
+        (true, "SET ROLE NONE", "SET ROLE ALL"),
+        (true, "SET ROLE writer", "SET ROLE reader"),
+        (false, "REVOKE reader FROM u", "GRANT reader TO u"),
+        (false, "REVOKE SELECT ON d.t FROM reader", "GRANT SELECT ON d.t TO reader"),
+        (false, "DROP ROLE reader", "CREATE ROLE reader"),
     ];
-    for (user_takes, root_takes, user_gives, root_gives) in changes {
+    for (is_own, takes, gives) in changes {
         for _ in 0..2 {
             assert_eq!(user.exec_first::<i64, _, _>(&read, (2,)).unwrap(), Some(20));
             assert_eq!(user.query_first::<i64, _>(by_text).unwrap(), Some(20));
         }
-        user_takes.iter().for_each(|sql| user.query_drop(sql).unwrap());
-        root_takes.iter().for_each(|sql| root.query_drop(sql).unwrap());
+        if is_own { &mut user } else { &mut root }.query_drop(takes).unwrap();
         for _ in 0..2 {
-            assert_eq!(code(user.exec_drop(&read, (2,))), 1142, "{user_takes:?} {root_takes:?}");
-            assert_eq!(code(user.query_drop(by_text)), 1142, "{user_takes:?} {root_takes:?}");
+            assert_eq!(code(user.exec_drop(&read, (2,))), 1142, "{takes}");
+            assert_eq!(code(user.query_drop(by_text)), 1142, "{takes}");
         }
-        user_gives.iter().for_each(|sql| user.query_drop(sql).unwrap());
-        root_gives.iter().for_each(|sql| root.query_drop(sql).unwrap());
-        if root_gives == Some("CREATE ROLE reader") {
-            // It has the dropped role's name, and nothing else.
-            assert_eq!(code(user.exec_drop(&read, (2,))), 1142);
-            run(&mut root, &["GRANT SELECT ON d.t TO reader", "GRANT reader TO u"]);
-            assert_eq!(user.exec_first::<i64, _, _>(&read, (2,)).unwrap(), Some(20));
-        }
+        if is_own { &mut user } else { &mut root }.query_drop(gives).unwrap();
     }
+    // It has the dropped role's name, and nothing else.
+    assert_eq!(code(user.exec_drop(&read, (2,))), 1142);
+    run(&mut root, &["GRANT SELECT ON d.t TO reader", "GRANT reader TO u"]);
+    assert_eq!(user.exec_first::<i64, _, _>(&read, (2,)).unwrap(), Some(20));
+    assert_eq!(user.query_first::<i64, _>(by_text).unwrap(), Some(20));
 }
 
 #[test]
@@ -251,4 +248,39 @@ fn names_that_accounts_cannot_keep_are_refused() {
         root.query_first::<u64, _>("SELECT COUNT(*) FROM mysql.user WHERE user = 'w'").unwrap(),
         Some(0)
     );
+}
+
+#[test]
+fn changes_logins_and_statements_run_beside_each_other() {
+    const ROUNDS: usize = 60;
+    let (server, mut root) = start();
+    run(&mut root, &["CREATE ROLE a, b, c", "GRANT a TO reader", "GRANT SELECT ON d.* TO c"]);
+    let server = &server;
+    let repeat = |statements: &'static [&'static str]| {
+        move || {
+            let mut root = connect(server, "root");
+            for sql in statements.iter().cycle().take(ROUNDS) {
+                root.query_drop(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(repeat(&["GRANT b TO a", "REVOKE b FROM a", "GRANT c TO v", "REVOKE c FROM v"]));
+        scope.spawn(repeat(&["SET GLOBAL mandatory_roles = 'c'", "SET GLOBAL mandatory_roles = ''"]));
+        scope.spawn(repeat(&["CREATE ROLE e, f", "GRANT e TO u, v", "DROP ROLE e, f"]));
+        scope.spawn(repeat(&["SET DEFAULT ROLE reader TO u", "SET DEFAULT ROLE ALL TO u, v"]));
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..ROUNDS {
+                    let mut user = connect(server, "u");
+                    user.query_drop("SET ROLE ALL").unwrap();
+                    // It has `reader` all the time.
+                    assert_eq!(user.query_first("SELECT COUNT(*) FROM d.t").unwrap(), Some(2));
+                    user.query_drop("SHOW GRANTS").unwrap();
+                    user.query_drop("SELECT * FROM information_schema.applicable_roles").unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(root.query_first::<u64, _>("SELECT COUNT(*) FROM mysql.role_edges").unwrap(), Some(3));
 }

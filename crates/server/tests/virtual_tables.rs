@@ -86,7 +86,11 @@ fn they_are_listed_and_described() {
     let (_server, mut conn) = start();
     let names = |conn: &mut Conn, sql: &str| conn.query::<String, _>(sql).unwrap();
     assert_eq!(names(&mut conn, "SHOW DATABASES"), ["information_schema", "mysql", "performance_schema"]);
-    assert_eq!(names(&mut conn, "SHOW TABLES FROM Information_Schema"), ["INNODB_TRX"]);
+    let of_roles = [
+        ["ADMINISTRABLE_ROLE_AUTHORIZATIONS", "APPLICABLE_ROLES", "ENABLED_ROLES", "INNODB_TRX"].as_slice(),
+        &["ROLE_COLUMN_GRANTS", "ROLE_ROUTINE_GRANTS", "ROLE_TABLE_GRANTS"],
+    ];
+    assert_eq!(names(&mut conn, "SHOW TABLES FROM Information_Schema"), of_roles.concat());
     let of_waits = ["events_waits_histogram_by_event_name", "events_waits_summary_global_by_event_name"];
     assert_eq!(
         names(&mut conn, "SHOW TABLES FROM performance_schema"),

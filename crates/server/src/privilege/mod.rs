@@ -7,7 +7,7 @@
 //!
 //! | granted on | in force for open sessions |
 //! |---|---|
-//! | everything | from the next login on |
+//! | everything | from the next login or SET ROLE on |
 //! | a database | at once, for the default database from the next USE on |
 //! | a table | at once |
 //!

@@ -29,8 +29,8 @@ impl From<&Grants> for OnEverything {
 /// Privileges of a session's account, as far as they are in force for the session.
 #[derive(Debug, Default)]
 pub(crate) struct Rights {
-    /// On everything, since the login; in force while no role is active.
-    at_login: OnEverything,
+    /// On everything, since the login or the last SET ROLE; in force while no role is active.
+    own: OnEverything,
     /// On the default database, since it is that.
     default_schema: Privileges,
     /// The active roles, in order of their names. Some may not be granted any more.
@@ -46,7 +46,7 @@ impl Rights {
     pub(crate) fn of(account: &Account) -> Self {
         let grants = &account.grants;
         Rights {
-            at_login: OnEverything::from(&**grants),
+            own: OnEverything::from(&**grants),
             default_schema: Privileges::NONE,
             roles: Box::default(),
             // Epochs begin at 1: it is looked up when it is first needed.
@@ -55,16 +55,20 @@ impl Rights {
         }
     }
 
-    /// Privileges on everything. `grants`: what [`Rights::current`] returns. Those of roles are in force at
-    /// once.
+    /// Privileges on everything, unless roles are active: what these give and take is in force at once.
+    pub(crate) fn settled(&self) -> Option<OnEverything> {
+        self.roles.is_empty().then_some(self.own)
+    }
+
+    /// Privileges on everything. `grants`: what [`Rights::current`] returns.
     pub(crate) fn on_everything(&self, grants: &Grants) -> OnEverything {
-        if self.roles.is_empty() { self.at_login } else { OnEverything::from(grants) }
+        self.settled().unwrap_or_else(|| OnEverything::from(grants))
     }
 
     /// Whether there are tables that the session may not do everything with, or may not any time: what active
     /// roles give may be taken.
     pub(crate) fn is_limited(&self) -> bool {
-        self.is_expired || !self.roles.is_empty() || !self.at_login.privileges.has(Privileges::OF_SCHEMA)
+        self.is_expired || !self.roles.is_empty() || !self.own.privileges.has(Privileges::OF_SCHEMA)
     }
 
     /// The active roles, in order of their names.
@@ -72,8 +76,10 @@ impl Rights {
         &self.roles
     }
 
-    /// Activates `roles` instead of those that are; they are in order of their names.
-    pub(crate) fn activate(&mut self, roles: Vec<RoleName>) {
+    /// Activates `roles` instead of those that are; they are in order of their names. `grants`: what is
+    /// granted to the account itself by now, which is in force from now on.
+    pub(crate) fn activate(&mut self, roles: Vec<RoleName>, grants: &Grants) {
+        self.own = OnEverything::from(grants);
         self.roles = roles.into();
         self.current.get_mut().0 = 0;
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use sql::ast;
+use sql::ast::{self, UserStatement};
 
 use super::activate::named;
 use super::graph::{members, reachable};
@@ -113,22 +113,22 @@ fn ensure_bounded(directory: &Directory, added: usize) -> Result<(), SqlError> {
     Ok(())
 }
 
-/// Grants DEFAULT ROLE of CREATE USER to `account`, which is new.
+/// Grants DEFAULT ROLE of the CREATE USER `statement` to `account`, which is new.
 ///
 /// # Errors
 /// As [`grant`], but 3162 for a role that is not there.
 pub(crate) fn grant_defaults(
     session: &Session,
     account: &mut Account,
-    roles: &[ast::Account<'_>],
+    statement: &UserStatement<'_>,
 ) -> Result<(), SqlError> {
-    let roles = named(session, roles)?;
+    let roles = named(session, statement.default_roles)?;
     if roles.is_empty() {
         return Ok(());
     }
     ensure_may_grant(session, &roles)?;
     let directory = session.server.accounts.directory();
-    ensure_bounded(&directory, roles.len())?;
+    ensure_bounded(&directory, roles.len().saturating_mul(statement.users.len()))?;
     for role in &roles {
         // The account itself is not there yet: nothing is granted to it that would make a loop.
         let found = directory.role(role).ok_or_else(|| error_map::USER_DOES_NOT_EXIST.with(&[role]))?;

@@ -64,6 +64,18 @@ pub(super) fn members<'d>(
     members
 }
 
+/// The active roles that are granted to the account `'user'@'host'`, and the roles of these, by name.
+pub(crate) fn enabled<'d>(
+    directory: &'d Directory,
+    (user, host): (&str, &str),
+    active: &'d [RoleName],
+) -> Vec<&'d Account> {
+    let Some(account) = directory.find(user, host) else { return Vec::new() };
+    let mut roles = members(directory, account, active).split_off(1);
+    roles.sort_by_key(|role| (&role.user, &role.host));
+    roles
+}
+
 /// What the account `name` may do while the roles `active` are; nothing if it is not there any more.
 pub(crate) fn image(directory: &Directory, name: &RoleName, active: &[RoleName]) -> Grants {
     directory.role(name).map_or_else(Grants::default, |account| {
@@ -112,9 +124,13 @@ pub(crate) fn edges_from<'d>(directory: &'d Directory, account: &'d Account) -> 
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use base::prng::Prng;
     use wire::auth::{AuthPlugin, Credential};
 
     use super::*;
+    use crate::privilege::Privileges;
     use crate::roles::GrantedRole;
 
     fn name(user: String) -> RoleName {
@@ -152,5 +168,72 @@ mod tests {
         assert_eq!(all_granted(&directory, last), [name("1".to_owned())]);
         assert!(!is_granted(&directory, last, &name("missing".to_owned())));
         assert!(granted_image(&directory, last, &[name("0".to_owned())]).is_err());
+    }
+
+    /// Accounts of which each may be granted any later one, and privileges on some of four tables.
+    fn random(prng: &mut Prng, accounts: usize) -> Directory {
+        let account = |n: usize, prng: &mut Prng| {
+            let mut account =
+                Account::new(n.to_string(), "%".to_owned(), Credential::empty(AuthPlugin::CachingSha2));
+            for role in n + 1..accounts {
+                if prng.below(6) == 0 {
+                    let role = name(role.to_string());
+                    account.roles.push(GrantedRole { role, with_admin: false });
+                }
+            }
+            account.roles.sort_by(|a, b| a.role.cmp(&b.role));
+            let mut grants = Grants::default();
+            let all = [Privileges::SELECT, Privileges::INSERT, Privileges::UPDATE, Privileges::DELETE];
+            let any = |prng: &mut Prng| all[prng.below(4) as usize];
+            if prng.below(5) == 0 {
+                grants.global = any(prng);
+            }
+            grants.set_table("d", &prng.below(4).to_string(), any(prng));
+            grants.set_schema(["d", "d%", "_", "e"][prng.below(4) as usize], any(prng));
+            account.grants = Arc::new(grants);
+            account
+        };
+        Directory::new((0..accounts).map(|n| account(n, prng)).collect())
+    }
+
+    /// Whether `to` is `from` or granted to it, by however many steps.
+    fn leads(directory: &Directory, from: &RoleName, to: &RoleName) -> bool {
+        let account = directory.role(from).unwrap();
+        from == to || account.roles.iter().any(|granted| leads(directory, &granted.role, to))
+    }
+
+    #[test]
+    fn an_image_has_what_its_members_have_one_by_one() {
+        for seed in 0..200 {
+            let prng = &mut Prng::new(seed);
+            let directory = random(prng, 12);
+            let own = &directory.all()[prng.below(12) as usize];
+            let mut active: Vec<_> = (0..12).map(|n| name(n.to_string())).collect();
+            active.retain(|_| prng.below(2) == 0);
+            active.sort();
+            let image = image(&directory, &own.role_name(), &active);
+            let is_active = |role: &RoleName| active.contains(role) && own.granted(role).is_some();
+            let counts = |account: &&Arc<Account>| {
+                let role = account.role_name();
+                account.user == own.user
+                    || own.roles.iter().any(|g| is_active(&g.role) && leads(&directory, &g.role, &role))
+            };
+            let members: Vec<_> = directory.all().iter().filter(counts).collect();
+            let together = |of: &dyn Fn(&Grants) -> Privileges| {
+                members.iter().fold(Privileges::NONE, |all, member| all | of(&member.grants))
+            };
+            assert_eq!(image.global, together(&|grants| grants.global), "{seed}");
+            for table in ["0", "1", "2", "3"] {
+                assert_eq!(image.on_table("d", table), together(&|g| g.on_table("d", table)), "{seed}");
+            }
+            for pattern in ["d", "d%", "_", "e"] {
+                let granted = together(&|g| g.of_pattern(pattern).unwrap_or_default());
+                assert_eq!(image.of_pattern(pattern).unwrap_or_default(), granted, "{seed}");
+            }
+            let exact = together(&|g| g.of_pattern("d").unwrap_or_default());
+            let all =
+                together(&|g| g.of_pattern("d%").unwrap_or_default() | g.of_pattern("_").unwrap_or_default());
+            assert_eq!(image.on_schema("d"), if exact.is_empty() { all } else { exact }, "{seed}");
+        }
     }
 }

@@ -20,7 +20,7 @@ mod name;
 pub(crate) use activate::{at_login, named, set, set_default};
 pub(crate) use change::{create, ensure_renamable, forget};
 pub(crate) use grant::{grant, grant_defaults, revoke};
-pub(crate) use graph::{Edge, edges_from, granted_image, image};
+pub(crate) use graph::{Edge, edges_from, enabled, granted_image, image};
 pub(crate) use images::{ImageKey, Images};
 pub(crate) use mandatory::{changed as mandatory_changed, parsed as parsed_mandatory, refuse_setting};
 pub use name::{GrantedRole, RoleName};

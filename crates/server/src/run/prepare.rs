@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use base::memory::Kept;
 use bumpalo::Bump;
 use sql::Parsed;
-use sql::ast::Statement;
+use sql::ast::{DropUser, RoleStatement, Statement};
 use sql::bind::{Literals, ParamRole};
 use sql::plan::{InsertMode, Plan};
 use types::{OwnedValue, SqlType, Value};
@@ -176,7 +176,9 @@ fn parse<'a>(session: &Session, text: &'a [u8], arena: &'a Bump) -> Result<Parse
 fn refuse_unpreparable(statement: &Statement<'_>) -> Result<(), SqlError> {
     let refused = matches!(
         statement,
-        Statement::LoadData(_)
+        Statement::DropUser(DropUser { role: true, .. })
+            | Statement::Role(RoleStatement::Create { .. })
+            | Statement::LoadData(_)
             | Statement::Prepare(_)
             | Statement::Execute(_)
             | Statement::Deallocate(_)

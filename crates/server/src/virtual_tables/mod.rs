@@ -77,11 +77,14 @@ impl VirtualTable {
 }
 
 /// All tables, by schema and name.
-static ALL: [VirtualTable; 18] = [
+static ALL: [VirtualTable; 21] = [
     role_tables::ADMINISTRABLE,
     role_tables::APPLICABLE,
     role_tables::ENABLED,
     innodb_trx::TABLE,
+    account_tables::ROLE_COLUMN_GRANTS,
+    account_tables::ROLE_ROUTINE_GRANTS,
+    account_tables::ROLE_TABLE_GRANTS,
     account_tables::COLUMNS_PRIV,
     account_tables::DB,
     account_tables::DEFAULT_ROLES,

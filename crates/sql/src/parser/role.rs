@@ -70,7 +70,7 @@ impl<'a> Parser<'a, '_> {
         loop {
             match kind {
                 Tok::Kw(Kw::TO | Kw::FROM) => return true,
-                Tok::Kw(Kw::ON) | Tok::Eof | Tok::Semicolon => return false,
+                Tok::Kw(Kw::ON) | Tok::Eof | Tok::Semicolon | Tok::Bad => return false,
                 _ => kind = lexer.next().kind,
             }
         }

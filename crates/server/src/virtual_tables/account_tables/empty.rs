@@ -7,8 +7,8 @@ use types::{ColumnDef, ColumnDefault, LobSize, SqlType, TypeKind};
 
 use super::granted::COLUMN_MEMBERS;
 use super::{
-    Declared, EXACT, MYSQL, NAME_CHARS, Row, Sources, VirtualTable, WORDS, chars, defaulting, grantor, host,
-    members, name, of_members, plain, set, timestamp, user, zero,
+    Declared, EXACT, MYSQL, NAME_CHARS, VirtualTable, WORDS, chars, defaulting, grantor, host, members, name,
+    no_rows, of_members, plain, set, timestamp, user, zero,
 };
 
 pub(in super::super) const COLUMNS_PRIV: VirtualTable = VirtualTable {
@@ -34,10 +34,6 @@ pub(in super::super) const PASSWORD_HISTORY: VirtualTable = VirtualTable {
     },
     ..VirtualTable::new(MYSQL, "password_history", password_history, no_rows)
 };
-
-fn no_rows(_: &Sources<'_>) -> Vec<Row> {
-    Vec::new()
-}
 
 fn columns_priv() -> Vec<ColumnDef> {
     vec![

@@ -68,7 +68,8 @@ static OF_TABLE: [(&str, P); 13] = [
     ("Trigger", P::TRIGGER),
 ];
 
-static TABLE_MEMBERS: LazyLock<Members> = LazyLock::new(|| members(&OF_TABLE.map(|(name, _)| name)));
+pub(super) static TABLE_MEMBERS: LazyLock<Members> =
+    LazyLock::new(|| members(&OF_TABLE.map(|(name, _)| name)));
 /// The members of the set of privileges on a column.
 pub(super) static COLUMN_MEMBERS: LazyLock<Members> =
     LazyLock::new(|| members(&["Select", "Insert", "Update", "References"]));
@@ -106,6 +107,12 @@ fn table_columns() -> Vec<ColumnDef> {
     ]
 }
 
+/// The value of the set of privileges on a table.
+pub(super) fn table_mask(granted: P) -> u64 {
+    let has = |(at, (_, privilege)): (usize, &(&str, P))| u64::from(granted.has(*privilege)) << at;
+    OF_TABLE.iter().enumerate().map(has).sum()
+}
+
 /// Who granted what, and when, is not kept.
 fn table_rows(sources: &Sources<'_>) -> Vec<Row> {
     let set =
@@ -113,8 +120,6 @@ fn table_rows(sources: &Sources<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for account in accounts(sources) {
         for (schema, table, granted) in account.grants.tables() {
-            let has = |(at, (_, privilege)): (usize, &(&str, P))| u64::from(granted.has(*privilege)) << at;
-            let mask = OF_TABLE.iter().enumerate().map(has).sum();
             rows.push(vec![
                 host_value(&account),
                 exact(schema),
@@ -122,7 +127,7 @@ fn table_rows(sources: &Sources<'_>) -> Vec<Row> {
                 exact(table),
                 exact(""),
                 OwnedValue::DateTime(DateTime::ZERO, 0),
-                set(mask, &TABLE_MEMBERS),
+                set(table_mask(*granted), &TABLE_MEMBERS),
                 set(0, &COLUMN_MEMBERS),
             ]);
         }

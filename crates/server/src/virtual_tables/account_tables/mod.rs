@@ -3,6 +3,7 @@
 
 mod empty;
 mod granted;
+mod role_grants;
 mod roles;
 mod user;
 
@@ -13,6 +14,7 @@ use types::{CollationId, ColumnDef, ColumnDefault, OwnedValue, SqlType, TypeKind
 
 pub(super) use empty::{COLUMNS_PRIV, PASSWORD_HISTORY, PROCS_PRIV, PROXIES_PRIV};
 pub(super) use granted::{DB, GLOBAL_GRANTS, TABLES_PRIV};
+pub(super) use role_grants::{ROLE_COLUMN_GRANTS, ROLE_ROUTINE_GRANTS, ROLE_TABLE_GRANTS};
 pub(super) use roles::{DEFAULT_ROLES, ROLE_EDGES};
 pub(super) use user::USER;
 
@@ -95,6 +97,10 @@ fn flag(name: &str) -> ColumnDef {
 
 fn set(name: &str, members: Members) -> ColumnDef {
     ColumnDef { names_collation: true, ..zero(name, of_members(TypeKind::Set, members)) }
+}
+
+fn no_rows(_: &Sources<'_>) -> Vec<Row> {
+    Vec::new()
 }
 
 fn flag_value(is: bool) -> OwnedValue {
