@@ -1,8 +1,8 @@
 //! FAILED_LOGIN_ATTEMPTS and PASSWORD_LOCK_TIME: an account that is locked for days after so many wrong
 //! passwords in a row.
 //!
-//! Failures are counted in memory, as in MySQL: a new start of the server, FLUSH PRIVILEGES, ACCOUNT UNLOCK and
-//! a change of these options begin anew; a new password and a new name do not.
+//! Failures are counted in memory, as in MySQL: a new start of the server, FLUSH PRIVILEGES, ACCOUNT UNLOCK
+//! and a change of these options begin anew; a new password and a new name do not.
 
 use std::fmt;
 use std::sync::Arc;
