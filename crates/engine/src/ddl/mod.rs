@@ -6,6 +6,7 @@
 //! of a statement or nothing. Trees that are made or freed are put down in the dictionary before, so that a
 //! start after a crash frees what no table has (`recovery/trees.rs`).
 
+mod add_indexes;
 mod alter;
 mod drop;
 pub(crate) mod gone_trees;
@@ -14,7 +15,9 @@ mod new_rows;
 mod object;
 mod rebuild;
 mod rename;
+mod replay;
 mod schema;
+mod snapshot;
 mod table;
 mod whole_rows;
 
@@ -22,8 +25,9 @@ use std::sync::Arc;
 
 use base::TrxId;
 use buffer::TrxIds;
-use trx::ExclusiveWait;
+use trx::{ExclusiveWait, TableUse};
 
+pub use add_indexes::BuildOptions;
 pub use alter::{Alteration, has_same_storage};
 pub use new_rows::NewRows;
 pub use rebuild::KeptColumns;
@@ -187,28 +191,44 @@ impl Drop for Exclusive {
     }
 }
 
-/// A table whose rows nobody changes: writers wait, readers go on.
-pub(crate) struct ReadOnly(Option<Arc<Table>>);
+/// A table whose definition stays, and whose rows nobody changes, unless writers were let in; readers go on.
+pub(crate) struct ReadOnly {
+    /// `None`: the lock was given on.
+    table: Option<Arc<Table>>,
+    has_writers: bool,
+}
 
 impl ReadOnly {
     fn lock(table: Arc<Table>, wait: &ExclusiveWait) -> Result<Self> {
         table.state.lock.lock_for_rebuild(wait)?;
-        Ok(ReadOnly(Some(table)))
+        Ok(ReadOnly { table: Some(table), has_writers: false })
     }
 
-    /// Waits up to `wait` for the readers to end.
-    fn into_exclusive(mut self, wait: &ExclusiveWait) -> Result<Exclusive> {
-        if let Some(table) = &self.0 {
-            table.state.lock.make_exclusive(wait)?;
+    /// Lets others change rows.
+    fn let_writers_in(mut self) -> Self {
+        if let Some(table) = self.table.as_ref().filter(|_| !self.has_writers) {
+            table.state.lock.let_writers_in();
+            self.has_writers = true;
         }
-        Ok(Exclusive(self.0.take().expect("the lock is held until it is dropped")))
+        self
+    }
+
+    /// Waits up to `wait` for all others to end.
+    fn into_exclusive(mut self, wait: &ExclusiveWait) -> Result<Exclusive> {
+        if let Some(table) = &self.table {
+            let lock = &table.state.lock;
+            if self.has_writers { lock.make_exclusive_from_writer(wait) } else { lock.make_exclusive(wait) }?;
+        }
+        Ok(Exclusive(self.table.take().expect("the lock is held until it is dropped")))
     }
 }
 
 impl Drop for ReadOnly {
     fn drop(&mut self) {
-        if let Some(table) = &self.0 {
-            table.state.lock.unlock_read_only();
+        match &self.table {
+            Some(table) if self.has_writers => table.state.lock.unlock_shared(TableUse::Write),
+            Some(table) => table.state.lock.unlock_read_only(),
+            None => {}
         }
     }
 }
