@@ -469,3 +469,85 @@ fn writers_wait_for_a_build_that_does_not_let_them_on() {
     });
     assert_eq!(engine.side_log_totals().noted, 0);
 }
+
+/// More keys than are remembered.
+#[test]
+fn of_very_many_keys_that_rows_have_twice_those_that_stay_count() {
+    for stays in [false, true] {
+        let (engine, _disk) = engine();
+        filled(&engine, 5000);
+        let altered = thread::scope(|scope| {
+            let mut reader = user(&engine);
+            let altering =
+                at_the_end(scope, &engine, || add(&engine, vec![unique("c", &[2])], &options(), LONG));
+            let mut trx = engine.begin(BeginOptions::default());
+            trx.begin_locking().unwrap();
+            let table = engine.open_table(&mut trx, "s", "t").unwrap();
+            let set = |trx: &mut Trx, id: i32, n: i32| {
+                update(&engine, &table, trx, id, &Wide::new(id, 1, &format!("value {n}"))).unwrap();
+            };
+            (0..5000).for_each(|id| set(&mut trx, id, id));
+            // Each row takes the key of the next one, which gives it up.
+            (0..5000).for_each(|id| set(&mut trx, id, id + 1));
+            if stays {
+                (0..5000).for_each(|id| set(&mut trx, id, id / 2));
+            }
+            engine.commit(&mut trx).unwrap();
+            engine.commit(&mut reader).unwrap();
+            altering.join().unwrap()
+        });
+        if stays {
+            assert!(matches!(altered, Err(Error::DuplicateKey(_))), "{:?}", altered.map(drop));
+        } else {
+            assert_sound(&engine, &altered.unwrap());
+        }
+    }
+}
+
+#[test]
+fn a_crash_while_rows_change_leaves_all_of_the_indexes_or_none() {
+    let (mut nth, mut crashes, mut noted) = (1, 0, 0);
+    loop {
+        let disk = Arc::new(env::SimDisk::seeded(nth));
+        let engine = Engine::open(config(&disk)).unwrap();
+        engine.create_schema("s", types::CollationId::UTF8MB4_0900_AI_CI).unwrap();
+        filled(&engine, 400);
+        engine.checkpoint().unwrap();
+        disk.schedule(None, nth, env::Mishap::PowerOff);
+        let done = thread::scope(|scope| {
+            let writer = scope.spawn(|| -> Result<()> {
+                for n in 0..60 {
+                    let mut trx = engine.begin(BeginOptions::default());
+                    let table = engine.open_table(&mut trx, "s", "t")?;
+                    for id in [n, n + 100, n + 200] {
+                        let body = Some(long(id, n as usize));
+                        update(&engine, &table, &mut trx, id, &Wide { body, ..Wide::new(id, n, "new") })?;
+                    }
+                    if n % 5 == 0 { engine.rollback(&mut trx)? } else { engine.commit(&mut trx)? }
+                }
+                Ok(())
+            });
+            let done = add(&engine, new_indexes(), &options(), LONG).is_ok();
+            let _ = writer.join().unwrap();
+            done
+        });
+        let was_cut = disk.is_powered_off();
+        noted += engine.side_log_totals().noted;
+        drop(engine);
+        let disk = Arc::new(disk.crash_keeping(|_, _| true));
+        let engine = Engine::open(config(&disk)).unwrap();
+        let table = engine.table("s", "t").unwrap();
+        assert!([1, 6].contains(&table.indexes.len()) && (!done || table.indexes.len() == 6));
+        assert_sound(&engine, &table);
+        assert_eq!((notes(&engine), temp_files(&disk)), (0, 0));
+        engine.shutdown().unwrap();
+        drop((table, engine));
+        assert_eq!(look_at(&disk).findings, []);
+        if !was_cut {
+            break;
+        }
+        crashes += 1;
+        nth += 1 + nth / 4;
+    }
+    assert!(crashes > 10 && noted > 100, "{crashes} crashes, {noted} changes noted");
+}

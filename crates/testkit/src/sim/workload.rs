@@ -137,6 +137,7 @@ impl Shared {
             (Event::LogSpills, engine.undo_spills()),
             (Event::UndoSwaps, undo_swaps),
             (Event::UndoReads, undo_reads),
+            (Event::IndexChanges, engine.side_log_totals().applied),
         ] {
             self.coverage.add(event, times);
         }
