@@ -273,21 +273,27 @@ impl MetadataLock {
     }
 
     /// [`MetadataLock::make_exclusive`] of what [`MetadataLock::let_writers_in`] has left. Who holds other
-    /// locks passes this request, so that it is part of no cycle.
+    /// locks passes this request, so that it is part of no cycle. After an error the request stands, for
+    /// another try, until [`MetadataLock::withdraw`].
     pub fn make_exclusive_from_writer(&self, wait: &ExclusiveWait) -> Result<(), Error> {
         let passes = if self.is_owned_by(wait.session) { OWNED } else { 0 };
-        let locked = self.wait(wait, || {
+        self.wait(wait, || {
             self.state.fetch_or(PENDING, Ordering::Relaxed);
             self.try_exclusive(TableUse::Write.count(), passes, EXCLUSIVE)
-        });
-        self.note_waited(locked)
+        })
+    }
+
+    /// Takes the caller's request for the exclusive lock back: it keeps nobody out any more.
+    pub fn withdraw(&self) {
+        self.state.fetch_and(!PENDING, Ordering::Relaxed);
+        // Others that still wait set the mark again.
+        self.wake();
     }
 
     /// After a wait for an exclusive lock: one that has failed keeps nobody out any more.
     fn note_waited(&self, locked: Result<(), Error>) -> Result<(), Error> {
         if locked.is_err() {
-            self.state.fetch_and(!PENDING, Ordering::Relaxed);
-            self.wake();
+            self.withdraw();
         }
         locked
     }
@@ -493,6 +499,10 @@ mod tests {
         let owner = ExclusiveWait { session: 7, ..SHORT.into() };
         assert_eq!((lock.lock_for_rebuild(&owner), lock.make_exclusive(&owner)), (Ok(()), Ok(())));
         lock.unlock_exclusive();
+        assert_eq!(lock.lock_for_rebuild(&owner), Ok(()));
+        lock.let_writers_in();
+        assert_eq!(lock.make_exclusive_from_writer(&owner), Ok(()));
+        lock.unlock_exclusive();
         lock.disown();
         assert_eq!(waiter.join().unwrap(), Ok(()));
         lock.unlock_exclusive();
@@ -510,7 +520,9 @@ mod tests {
         assert!(lock.try_shared(write, false) && !lock.try_read_only() && !lock.try_own(7));
         assert_eq!(lock.lock_for_rebuild(&SHORT.into()), Err(Error::LockWaitTimeout));
         assert_eq!(lock.make_exclusive_from_writer(&SHORT.into()), Err(Error::LockWaitTimeout));
-        assert!(lock.try_shared(write, false), "a request that has given up keeps nobody out");
+        assert!(!lock.try_shared(write, false), "the request stands");
+        lock.withdraw();
+        assert!(lock.try_shared(write, false));
         for use_ in [read, write, write] {
             assert_eq!(lock.make_exclusive_from_writer(&SHORT.into()), Err(Error::LockWaitTimeout));
             lock.unlock_shared(use_);

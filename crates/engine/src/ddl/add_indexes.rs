@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | trees, snapshot, side log | [`Engine::begin_build`] | nobody changes rows |
 //! | scan, sort, fill | [`Engine::build`] | others read and change rows |
-//! | changes of others | [`Replay::catch_up`] | the same |
+//! | changes of others | [`Replay::catch_up`] | the same, also while the next lock is waited for |
 //! | the last changes | [`Replay::finish`] | exclusive |
 //! | the new definition | [`Engine::put_altered`] | exclusive |
 //!
@@ -101,7 +101,7 @@ impl Engine {
         drop(snapshot);
         let mut replay = Replay::new(self, old, &build, &options.memory)?;
         replay.catch_up()?;
-        let exclusive = lock.into_exclusive(wait)?;
+        let exclusive = lock.into_exclusive_with(wait, || replay.catch_up())?;
         replay.finish()?;
         drop(noted);
         // The indexes lack the older versions of rows, which older views need.

@@ -22,10 +22,11 @@ mod table;
 mod whole_rows;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::TrxId;
 use buffer::TrxIds;
-use trx::{ExclusiveWait, TableUse};
+use trx::{ExclusiveWait, MetadataLock, TableUse};
 
 pub use add_indexes::BuildOptions;
 pub use alter::{Alteration, has_same_storage};
@@ -40,6 +41,10 @@ use crate::dictionary::{Change, Kind, SchemaDef, decode_schema, encode_table, re
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::table::Table;
+use crate::table_lock::FOREVER;
+
+/// How long a build waits for others before it looks what they have changed.
+const BETWEEN_CALLS: Duration = Duration::from_millis(100);
 
 impl Engine {
     /// Reads the dictionary into the catalog.
@@ -214,12 +219,45 @@ impl ReadOnly {
     }
 
     /// Waits up to `wait` for all others to end.
-    fn into_exclusive(mut self, wait: &ExclusiveWait) -> Result<Exclusive> {
-        if let Some(table) = &self.table {
-            let lock = &table.state.lock;
-            if self.has_writers { lock.make_exclusive_from_writer(wait) } else { lock.make_exclusive(wait) }?;
+    fn into_exclusive(self, wait: &ExclusiveWait) -> Result<Exclusive> {
+        self.into_exclusive_with(wait, || Ok(()))
+    }
+
+    /// As [`ReadOnly::into_exclusive`]; where writers were let in, `meanwhile` is called again and again.
+    fn into_exclusive_with(
+        mut self,
+        wait: &ExclusiveWait,
+        mut meanwhile: impl FnMut() -> Result<()>,
+    ) -> Result<Exclusive> {
+        let table = self.table.as_ref().expect("the lock is held until it is dropped");
+        let lock = &table.state.lock;
+        if self.has_writers {
+            let taken = take_from_writers(lock, wait, &mut meanwhile);
+            if taken.is_err() {
+                lock.withdraw();
+            }
+            taken?;
+        } else {
+            lock.make_exclusive(wait)?;
         }
-        Ok(Exclusive(self.table.take().expect("the lock is held until it is dropped")))
+        Ok(Exclusive(self.table.take().expect("as above")))
+    }
+}
+
+/// Makes the lock exclusive, waiting up to `wait` and calling `meanwhile` between waits.
+fn take_from_writers(
+    lock: &MetadataLock,
+    wait: &ExclusiveWait,
+    meanwhile: &mut impl FnMut() -> Result<()>,
+) -> Result<()> {
+    let deadline = env::deadline_in(wait.timeout.min(FOREVER));
+    loop {
+        let left = deadline - env::deadline_in(Duration::ZERO);
+        let timeout = left.min(BETWEEN_CALLS);
+        match lock.make_exclusive_from_writer(&ExclusiveWait { timeout, ..wait.clone() }) {
+            Err(trx::Error::LockWaitTimeout) if left > timeout => meanwhile()?,
+            taken => return Ok(taken?),
+        }
     }
 }
 

@@ -53,6 +53,8 @@ impl<'a> Replay<'a> {
     /// [`Error::DuplicateKey`], [`Error::SideLogFull`]: there are very many keys of which two rows have each.
     /// Those of [`IndexBuild::take`]; those of changing trees; [`trx::Error::Interrupted`].
     pub(super) fn catch_up(&mut self) -> Result<()> {
+        fail_if_interrupted()?;
+        self.build.ensure_whole()?;
         while self.build.waiting() > IndexBuild::REST_BYTES {
             self.take_some()?;
         }

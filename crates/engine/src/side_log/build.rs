@@ -35,8 +35,7 @@ enum Step {
 impl IndexBuild {
     /// Most bytes of changes in memory: those that the queue keeps, and those that the build has taken.
     pub(crate) const MEMORY_BYTES: usize = 2 * BLOCK_BYTES;
-    /// Most bytes of changes that a build does under the exclusive lock, but for those that come while it
-    /// waits for that.
+    /// Changes of at most this many bytes are left for when nobody makes more.
     pub(crate) const REST_BYTES: u64 = BLOCK_BYTES as u64;
 
     /// A build of `indexes`, of which there is one at least, for which changes of up to `bytes_max` bytes may
