@@ -271,11 +271,20 @@ impl Table {
         self.build.lock().clone()
     }
 
-    /// Has changes of rows be noted from now on, or no longer. A build begins while nobody may change rows.
-    pub(crate) fn set_build(&self, build: Option<&Arc<IndexBuild>>) {
+    /// Has changes of rows be noted from now on. Nobody may change rows now.
+    pub(crate) fn begin_build(&self, build: &Arc<IndexBuild>) {
         let mut place = self.build.lock();
-        self.is_building.store(build.is_some(), Ordering::Relaxed);
-        *place = build.cloned();
+        self.is_building.store(true, Ordering::Relaxed);
+        *place = Some(Arc::clone(build));
+    }
+
+    /// Has changes of rows be noted for `build` no longer. Another build may have begun since that gave up.
+    pub(crate) fn end_build(&self, build: &Arc<IndexBuild>) {
+        let mut place = self.build.lock();
+        if place.as_ref().is_some_and(|current| Arc::ptr_eq(current, build)) {
+            self.is_building.store(false, Ordering::Relaxed);
+            *place = None;
+        }
     }
 
     /// Rows, uncommitted ones included; about right.

@@ -47,11 +47,11 @@ impl Default for BuildOptions {
 }
 
 /// A table whose changes are noted for a build, until this drops.
-struct Noted<'t>(&'t Table);
+struct Noted<'t>(&'t Table, Arc<IndexBuild>);
 
 impl Drop for Noted<'_> {
     fn drop(&mut self) {
-        self.0.set_build(None);
+        self.0.end_build(&self.1);
     }
 }
 
@@ -95,7 +95,7 @@ impl Engine {
         wait: &ExclusiveWait,
     ) -> Result<(Vec<Index>, Exclusive)> {
         let (build, snapshot) = self.begin_build(old, def, made, options)?;
-        let noted = Noted(old);
+        let noted = Noted(old, Arc::clone(&build));
         let lock = if options.lets_writers_on { lock.let_writers_in() } else { lock };
         self.build(old, build.indexes(), &snapshot.view, &options.memory, &|| build.ensure_whole())?;
         drop(snapshot);
@@ -126,7 +126,7 @@ impl Engine {
         let indexes = new.map(|index| self.create_tree(def, index, snapshot.view.number()));
         let build = IndexBuild::new(self, old, indexes.collect::<Result<_>>()?, options.side_log_bytes_max);
         let build = Arc::new(build);
-        old.set_build(Some(&build));
+        old.begin_build(&build);
         Ok((build, snapshot))
     }
 }

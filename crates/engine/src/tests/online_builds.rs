@@ -11,6 +11,7 @@ use types::{IndexDef, IndexKind};
 
 use super::index_builds::{filled, new_indexes, notes, pages_used, records, temp_files};
 use super::support::*;
+use crate::side_log::IndexBuild;
 use crate::*;
 
 const LONG: Duration = Duration::from_mins(2);
@@ -546,4 +547,18 @@ fn a_crash_while_rows_change_leaves_all_of_the_indexes_or_none() {
         nth += 1 + nth / 4;
     }
     assert!(crashes > 10 && noted > 100, "{crashes} crashes, {noted} changes noted");
+}
+
+#[test]
+fn the_end_of_a_build_is_not_that_of_the_next_one() {
+    let (engine, _disk) = engine();
+    let table = engine.create_table(wide_def("t")).unwrap();
+    let build = || Arc::new(IndexBuild::new(&engine, &table, vec![table.indexes[1].again()], 0));
+    let (first, second) = (build(), build());
+    table.begin_build(&first);
+    table.begin_build(&second);
+    table.end_build(&first);
+    assert!(table.is_building() && table.build().is_some_and(|build| Arc::ptr_eq(&build, &second)));
+    table.end_build(&second);
+    assert!(!table.is_building() && table.build().is_none());
 }
