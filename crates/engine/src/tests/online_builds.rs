@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use base::prng::Prng;
 use base::sync::interrupt;
-use types::{IndexDef, IndexKind};
+use types::{ColumnDef, IndexDef, IndexKind, TableDef};
 
 use super::index_builds::{filled, new_indexes, notes, pages_used, records, temp_files};
 use super::support::*;
@@ -561,4 +561,53 @@ fn the_end_of_a_build_is_not_that_of_the_next_one() {
     assert!(table.is_building() && table.build().is_some_and(|build| Arc::ptr_eq(&build, &second)));
     table.end_build(&second);
     assert!(!table.is_building() && table.build().is_none());
+}
+
+#[test]
+fn rows_without_a_key_of_their_own_change_meanwhile() {
+    let (engine, _disk) = engine();
+    let columns = vec![ColumnDef::new("k", int(), true), ColumnDef::new("c", text(), true)];
+    let table = engine.create_table(TableDef::new("s", "t", columns, Vec::new())).unwrap();
+    let put = |trx: &mut Trx, k: i32| {
+        let c = format!("{k} ").repeat(k as usize * 20);
+        let row = table.insert(&engine, trx, &[Some(&k.to_le_bytes()), Some(c.as_bytes())]).unwrap();
+        let id = row.row_id.unwrap();
+        id.to_be_bytes()[8 - page::ROW_ID_BYTES..].to_vec()
+    };
+    let mut trx = engine.begin(BeginOptions::default());
+    let keys: Vec<Vec<u8>> = (0..300).map(|k| put(&mut trx, k)).collect();
+    engine.commit(&mut trx).unwrap();
+    let indexes = |name: &str| {
+        let mut c = IndexDef::new(&format!("c{name}"), IndexKind::Secondary, &[1, 0]);
+        c.parts[0].prefix_len = Some(7);
+        vec![unique(&format!("k{name}"), &[0]), c]
+    };
+    thread::scope(|scope| {
+        let mut reader = user(&engine);
+        let altering = at_the_end(scope, &engine, || add(&engine, indexes(""), &options(), LONG));
+        trx.restart(BeginOptions::default());
+        trx.begin_locking().unwrap();
+        assert!(engine.lock_table(&mut trx, &table, TableUse::Write).unwrap());
+        for (k, key) in keys.iter().enumerate() {
+            let is_null = k % 7 == 0;
+            let new = (1000 + k as i32).to_le_bytes();
+            let row = [Some(&new[..]).filter(|_| !is_null), Some(&b"new"[..])];
+            match k % 5 {
+                0 => drop(table.delete(&engine, &mut trx, key).unwrap()),
+                1 => drop(table.update(&engine, &mut trx, key, &row, &ColumnSet::ALL).unwrap()),
+                2 => drop(table.update(&engine, &mut trx, key, &row, &[0].into_iter().collect()).unwrap()),
+                3 => drop(put(&mut trx, 500 + k as i32)),
+                _ => {}
+            }
+        }
+        engine.commit(&mut trx).unwrap();
+        engine.commit(&mut reader).unwrap();
+        altering.join().unwrap().unwrap();
+    });
+    let table = add(&engine, indexes(" again"), &options(), LONG).unwrap();
+    assert_sound(&engine, &table);
+    for index in [1, 2] {
+        let (built, again) = (records(&engine, &table, index), records(&engine, &table, index + 2));
+        assert!(built == again && built.len() == 300, "{index}: {} entries", built.len());
+    }
 }
