@@ -30,6 +30,7 @@ use crate::purge::{self, PurgeControl};
 use crate::recovery::{self, History, StartLog, Unfinished};
 use crate::row::duplicate::UniqueGates;
 use crate::row::rollback;
+use crate::side_log::{SideLogCounters, SideLogTotals};
 use crate::spill::Spills;
 use crate::table::Table;
 use crate::temp_file::TempFolder;
@@ -70,6 +71,7 @@ pub struct Engine {
     pub(crate) closed: AtomicBool,
     pub(crate) temp_folder: TempFolder,
     pub(crate) sort_counters: SortCounters,
+    pub(crate) side_log_counters: SideLogCounters,
     _datadir: DataDir,
 }
 
@@ -285,6 +287,7 @@ impl Engine {
             closed: AtomicBool::new(false),
             temp_folder,
             sort_counters: SortCounters::default(),
+            side_log_counters: SideLogCounters::default(),
             _datadir: datadir,
             store,
         })
@@ -335,6 +338,11 @@ impl Engine {
     /// What sorting the entries of new indexes has cost since the start.
     pub fn index_sort_totals(&self) -> SortTotals {
         self.sort_counters.totals()
+    }
+
+    /// What changes of rows while indexes are built have cost since the start.
+    pub fn side_log_totals(&self) -> SideLogTotals {
+        self.side_log_counters.totals()
     }
 
     /// Whether [`Engine::shutdown`] has begun.

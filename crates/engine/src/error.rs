@@ -87,6 +87,16 @@ pub enum Error {
     Memory(base::memory::Exceeded),
     /// A statement's temporary file cannot be written (1878) or read back (1024).
     TempFile(Box<TempFileError>),
+    /// More changes of rows than may be had wait for the build of an index (1799).
+    SideLogFull {
+        /// Index name.
+        index: Box<str>,
+    },
+    /// A change of a row is not what the build of an index has: the index is given up.
+    SideLogDisagrees {
+        /// Index name.
+        index: Box<str>,
+    },
     /// AUTO_INCREMENT has run out of numbers (1467).
     AutoIncrementExhausted,
     /// The engine has been shut down.
@@ -311,7 +321,10 @@ impl Error {
             // it.
             Error::UndoUnreadable(_) => Effect::Connection,
             // What the statement has made so far is given up.
-            Error::Memory(_) | Error::TempFile(_) => Effect::Statement,
+            Error::Memory(_)
+            | Error::TempFile(_)
+            | Error::SideLogFull { .. }
+            | Error::SideLogDisagrees { .. } => Effect::Statement,
             // No number, no row.
             Error::AutoIncrementExhausted => Effect::Statement,
             // Nothing can be done for this session any more.
@@ -401,6 +414,12 @@ impl fmt::Display for Error {
             }
             Error::Memory(exceeded) => exceeded.fmt(f),
             Error::TempFile(error) => error.fmt(f),
+            Error::SideLogFull { index } => {
+                write!(f, "too many changes wait for the build of index '{index}'")
+            }
+            Error::SideLogDisagrees { index } => {
+                write!(f, "a change of a row does not fit index '{index}', which is being built")
+            }
             Error::AutoIncrementExhausted => f.write_str("auto increment has run out of numbers"),
             Error::Closed => f.write_str("engine is shut down"),
             Error::DataDir(error) => error.fmt(f),

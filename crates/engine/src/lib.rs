@@ -55,6 +55,7 @@ mod recovery;
 mod row;
 mod scan;
 mod shutdown;
+mod side_log;
 mod spill;
 mod statistics;
 mod sweep;
@@ -68,7 +69,8 @@ pub use commit::CommitWait;
 pub use config::EngineConfig;
 pub use datadir::FORMAT_VERSION;
 pub use ddl::{
-    Alteration, KeptColumns, NewRows, QualifiedName, WholeRows, clustered_index, has_same_storage,
+    Alteration, BuildOptions, KeptColumns, NewRows, QualifiedName, WholeRows, clustered_index,
+    has_same_storage,
 };
 pub use dictionary::SchemaDef;
 pub use engine::Engine;
@@ -90,6 +92,7 @@ pub use row::duplicate::Duplicate;
 pub use row::{InsertOutcome, OldRow, RowChange, UpdateOutcome};
 pub use scan::{Batch, Scan, ScanMemory};
 pub use shutdown::ShutdownMode;
+pub use side_log::SideLogTotals;
 pub use sweep::SweepReport;
 pub use table::{Index, Table};
 pub use table_lock::{TableLock, TableRequest};

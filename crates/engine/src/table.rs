@@ -1,10 +1,10 @@
 //! A table as sessions use it: definition, trees, record formats, counters.
 
 use std::any::Any;
-use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use base::sync::{LatchLevel, Mutex};
+use base::sync::{LatchLevel, Mutex, plain};
 use base::{IndexId, Lsn, PageNo};
 use btree::{Tree, TreeShape};
 use page::RowFormat;
@@ -15,6 +15,7 @@ use crate::column_set::ColumnSet;
 use crate::dictionary::TableRecord;
 use crate::engine::Engine;
 use crate::quarantine::Damages;
+use crate::side_log::IndexBuild;
 
 /// An index of a table.
 #[derive(Debug)]
@@ -156,6 +157,10 @@ pub struct Table {
     /// The last sample of this version's indexes.
     pub(crate) statistics: Mutex<Option<Arc<TableStatistics>>>,
     usability: AtomicU8,
+    /// Whether there is a `build`.
+    is_building: AtomicBool,
+    /// Indexes that are being built while rows change.
+    build: plain::Mutex<Option<Arc<IndexBuild>>>,
 }
 
 /// Whether and how a table can be used, in [`Table::usability`].
@@ -188,6 +193,8 @@ impl Table {
             indexed_columns,
             statistics: Mutex::new(LatchLevel::Table, None),
             usability: AtomicU8::new(usability::PLAIN),
+            is_building: AtomicBool::new(false),
+            build: plain::Mutex::new(None),
         })
     }
 
@@ -248,6 +255,36 @@ impl Table {
     /// that meets the new version finds this one retired.
     pub(crate) fn retire(&self) {
         self.usability.store(usability::RETIRED, Ordering::Release);
+    }
+
+    /// Whether indexes are being built of the rows: changes of them are noted. Asked with the metadata lock
+    /// for changes held, during which a build may end and none begin. Cost: a load.
+    #[inline]
+    pub(crate) fn is_building(&self) -> bool {
+        // The metadata lock orders this: no build begins while there is one who may ask.
+        self.is_building.load(Ordering::Relaxed)
+    }
+
+    /// The build for which changes are noted.
+    #[cold]
+    pub(crate) fn build(&self) -> Option<Arc<IndexBuild>> {
+        self.build.lock().clone()
+    }
+
+    /// Has changes of rows be noted from now on. Nobody may change rows now.
+    pub(crate) fn begin_build(&self, build: &Arc<IndexBuild>) {
+        let mut place = self.build.lock();
+        self.is_building.store(true, Ordering::Relaxed);
+        *place = Some(Arc::clone(build));
+    }
+
+    /// Has changes of rows be noted for `build` no longer. Another build may have begun since that gave up.
+    pub(crate) fn end_build(&self, build: &Arc<IndexBuild>) {
+        let mut place = self.build.lock();
+        if place.as_ref().is_some_and(|current| Arc::ptr_eq(current, build)) {
+            self.is_building.store(false, Ordering::Relaxed);
+            *place = None;
+        }
     }
 
     /// Rows, uncommitted ones included; about right.

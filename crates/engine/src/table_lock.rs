@@ -100,4 +100,4 @@ pub(crate) fn lock_all<L>(
 }
 
 /// Longer than anybody waits; a sum of it with a time is one.
-const FOREVER: Duration = Duration::from_hours(24 * 365 * 10);
+pub(crate) const FOREVER: Duration = Duration::from_hours(24 * 365 * 10);

@@ -19,6 +19,7 @@ mod logged;
 mod long_values;
 mod lost_values;
 mod model;
+mod online_builds;
 mod pending_trees;
 mod purge;
 mod quarantine;

@@ -43,6 +43,7 @@ pub fn sql_error(error: &Error, zone: &TimeZone) -> SqlError {
         },
         Error::Memory(exceeded) => memory_error::of(*exceeded),
         Error::TempFile(error) => temp_file_error(error),
+        Error::SideLogFull { index } => error_map::INNODB_ONLINE_LOG_TOO_BIG.with(&[index]),
         Error::AutoIncrementExhausted => error_map::AUTOINC_READ_FAILED.bare(),
         Error::Storage(space::Error::RecordTooLarge { max, .. }) => error_map::TOO_BIG_ROWSIZE.with(&[max]),
         Error::Storage(space::Error::FileFull) => error_map::RECORD_FILE_FULL.with(&[&"data.pages"]),

@@ -358,6 +358,7 @@ errors! {
     INDEX_CORRUPT = 1712, b"HY000", "Index %s is corrupted";
     PARTITION_CLAUSE_ON_NONPARTITIONED = 1747, b"HY000", "PARTITION () clause on non partitioned table";
     CANT_EXECUTE_IN_READ_ONLY_TRANSACTION = 1792, b"25006", "Cannot execute statement in a READ ONLY transaction.";
+    INNODB_ONLINE_LOG_TOO_BIG = 1799, b"HY000", "Creating index '%-.192s' required more than 'innodb_online_alter_log_max_size' bytes of modification log. Please try again.";
     INTERNAL_ERROR = 1815, b"HY000", "Internal error: %s";
     INVALID_YEAR_COLUMN_LENGTH = 1818, b"HY000", "Invalid display width. Use YEAR instead.";
     MUST_CHANGE_PASSWORD = 1820, b"HY000", "You must reset your password using ALTER USER statement before executing this statement.";

@@ -158,6 +158,60 @@ fn sorts_end() {
 }
 
 #[test]
+fn changes_of_definitions_end_and_leave_nothing() {
+    let mut house = House::open(&[]);
+    for sql in [
+        "CREATE TABLE t (id INT PRIMARY KEY, k INT, c VARCHAR(100), KEY k (k))",
+        "INSERT INTO t VALUES (0, 0, MD5(0))",
+    ] {
+        house.watcher.query_drop(sql).unwrap();
+    }
+    for bit in 0..if cfg!(debug_assertions) { 15 } else { 19 } {
+        let more = format!("INSERT INTO t SELECT id + {0}, k + {0}, MD5(id + {0}) FROM t", 1 << bit);
+        house.watcher.query_drop(more).unwrap();
+    }
+    let definition = |conn: &mut Conn| {
+        let (_, text): (String, String) = conn.query_first("SHOW CREATE TABLE t").unwrap().unwrap();
+        text
+    };
+    let before = definition(&mut house.watcher);
+    let mut conn = house.connect();
+    for (sql, back) in [
+        ("ALTER TABLE t FORCE", ""),
+        ("ALTER TABLE t ADD COLUMN y INT FIRST", "ALTER TABLE t DROP COLUMN y"),
+        (
+            "ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (c)",
+            "ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (id), MODIFY c VARCHAR(100)",
+        ),
+        ("ALTER TABLE t ADD INDEX c (c), ADD UNIQUE kc (k, c)", "ALTER TABLE t DROP INDEX c, DROP INDEX kc"),
+    ] {
+        let mut killed = 0;
+        for step in 0..6 {
+            let mut times = Vec::new();
+            while times.last().is_none_or(|time| *time > END_TIME) {
+                assert!(times.len() < TRIES as usize, "{sql} took {times:?} to end");
+                let (time, error) = house.kill(&mut conn, sql, Duration::from_millis(10 + 150 * step));
+                times.push(time);
+                match error {
+                    Some(error) => {
+                        assert_eq!(error, INTERRUPTED, "{sql}");
+                        killed += 1;
+                    }
+                    // It had ended.
+                    None if back.is_empty() => {}
+                    None => conn.query_drop(back).unwrap(),
+                }
+                assert!(definition(&mut conn) == before || error.is_none(), "{sql}");
+            }
+        }
+        assert!(killed > 0, "{sql} was never killed");
+        let report: (String, String, String, String) =
+            house.watcher.query_first("CHECK TABLE t EXTENDED").unwrap().unwrap();
+        assert_eq!(report.3, "OK", "{sql}");
+    }
+}
+
+#[test]
 fn functions_over_long_texts_end() {
     let mut house = House::open(&[]);
     let text = "REPEAT('ab', 16000000)";

@@ -262,9 +262,38 @@ impl MetadataLock {
         self.wake();
         let locked = self.wait(wait, take);
         self.rebuild_waits.store(false, Ordering::Relaxed);
+        self.note_waited(locked)
+    }
+
+    /// Makes the caller's lock of [`MetadataLock::lock_for_rebuild`] one of those that change rows: others
+    /// may do so, too, and nobody may keep them from it.
+    pub fn let_writers_in(&self) {
+        self.state.fetch_sub(READ_ONLY - WRITER, Ordering::Release);
+        self.wake();
+    }
+
+    /// [`MetadataLock::make_exclusive`] of what [`MetadataLock::let_writers_in`] has left. Who holds other
+    /// locks passes this request, so that it is part of no cycle. After an error the request stands, for
+    /// another try, until [`MetadataLock::withdraw`].
+    pub fn make_exclusive_from_writer(&self, wait: &ExclusiveWait) -> Result<(), Error> {
+        let passes = if self.is_owned_by(wait.session) { OWNED } else { 0 };
+        self.wait(wait, || {
+            self.state.fetch_or(PENDING, Ordering::Relaxed);
+            self.try_exclusive(TableUse::Write.count(), passes, EXCLUSIVE)
+        })
+    }
+
+    /// Takes the caller's request for the exclusive lock back: it keeps nobody out any more.
+    pub fn withdraw(&self) {
+        self.state.fetch_and(!PENDING, Ordering::Relaxed);
+        // Others that still wait set the mark again.
+        self.wake();
+    }
+
+    /// After a wait for an exclusive lock: one that has failed keeps nobody out any more.
+    fn note_waited(&self, locked: Result<(), Error>) -> Result<(), Error> {
         if locked.is_err() {
-            self.state.fetch_and(!PENDING, Ordering::Relaxed);
-            self.wake();
+            self.withdraw();
         }
         locked
     }
@@ -283,11 +312,7 @@ impl MetadataLock {
             self.state.fetch_or(PENDING, Ordering::Relaxed);
             self.try_exclusive(0, passes, EXCLUSIVE)
         });
-        if locked.is_err() {
-            self.state.fetch_and(!PENDING, Ordering::Relaxed);
-            self.wake();
-        }
-        locked
+        self.note_waited(locked)
     }
 
     /// Sets `mark` in place of the caller's lock `own` if nobody else has any lock but those in `passes`; the
@@ -329,11 +354,7 @@ impl MetadataLock {
             self.state.fetch_or(PENDING, Ordering::Relaxed);
             self.try_own(wait.session)
         });
-        if owned.is_err() {
-            self.state.fetch_and(!PENDING, Ordering::Relaxed);
-            self.wake();
-        }
-        owned
+        self.note_waited(owned)
     }
 
     /// Whether `session`, which asks itself, has the table for itself.
@@ -478,8 +499,36 @@ mod tests {
         let owner = ExclusiveWait { session: 7, ..SHORT.into() };
         assert_eq!((lock.lock_for_rebuild(&owner), lock.make_exclusive(&owner)), (Ok(()), Ok(())));
         lock.unlock_exclusive();
+        assert_eq!(lock.lock_for_rebuild(&owner), Ok(()));
+        lock.let_writers_in();
+        assert_eq!(lock.make_exclusive_from_writer(&owner), Ok(()));
+        lock.unlock_exclusive();
         lock.disown();
         assert_eq!(waiter.join().unwrap(), Ok(()));
+        lock.unlock_exclusive();
+        assert_eq!(lock.state.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn who_lets_writers_in_keeps_others_from_keeping_them_out_and_waits_for_them_at_the_end() {
+        let lock = MetadataLock::default();
+        let (read, write) = (TableUse::Read, TableUse::Write);
+        assert!(lock.try_shared(read, false));
+        assert_eq!(lock.lock_for_rebuild(&SHORT.into()), Ok(()));
+        assert!(!lock.try_shared(write, true));
+        lock.let_writers_in();
+        assert!(lock.try_shared(write, false) && !lock.try_read_only() && !lock.try_own(7));
+        assert_eq!(lock.lock_for_rebuild(&SHORT.into()), Err(Error::LockWaitTimeout));
+        assert_eq!(lock.make_exclusive_from_writer(&SHORT.into()), Err(Error::LockWaitTimeout));
+        assert!(!lock.try_shared(write, false), "the request stands");
+        lock.withdraw();
+        assert!(lock.try_shared(write, false));
+        for use_ in [read, write, write] {
+            assert_eq!(lock.make_exclusive_from_writer(&SHORT.into()), Err(Error::LockWaitTimeout));
+            lock.unlock_shared(use_);
+        }
+        assert_eq!(lock.make_exclusive_from_writer(&SHORT.into()), Ok(()));
+        assert!(!lock.try_shared(read, true));
         lock.unlock_exclusive();
         assert_eq!(lock.state.load(Ordering::Relaxed), 0);
     }

@@ -56,11 +56,13 @@ pub enum Planted {
     HalfDefinition,
     /// The frames of freed pages are forgotten before the log says that the pages are free.
     EarlyDiscard,
+    /// A change of a row is not noted for the indexes that are being built.
+    UnnotedChange,
 }
 
 impl Planted {
     /// All of them.
-    pub const ALL: [Planted; 23] = [
+    pub const ALL: [Planted; 24] = [
         Planted::UnsyncedLog,
         Planted::UnsyncedPages,
         Planted::RedoTwice,
@@ -84,6 +86,7 @@ impl Planted {
         Planted::StaleCopy,
         Planted::HalfDefinition,
         Planted::EarlyDiscard,
+        Planted::UnnotedChange,
     ];
 }
 

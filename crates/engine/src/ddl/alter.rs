@@ -1,8 +1,8 @@
 //! ALTER TABLE, CREATE INDEX, DROP INDEX: one change of a table's definition, however many actions it has.
 //!
-//! New indexes are built first, as pending trees, while readers go on and writers wait. Then one change of
-//! the dictionary, under the exclusive metadata lock, puts the new definition in place of the old one. Until
-//! then nothing has happened; an error gives the new trees up.
+//! New indexes are built first, as pending trees (`ddl/add_indexes.rs`). Then one change of the dictionary,
+//! under the exclusive metadata lock, puts the new definition in place of the old one. Until then nothing has
+//! happened; an error gives the new trees up.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,10 +13,10 @@ use types::storage::{fixed_width, max_width};
 use types::{IndexDef, SqlType, TableDef, TypeKind};
 
 use super::ReadOnly;
+use super::add_indexes::BuildOptions;
 use crate::dictionary::{Change, Kind};
 use crate::engine::Engine;
 use crate::error::{Error, NameError, Result};
-use crate::index_sort::SortMemory;
 use crate::limits;
 use crate::table::{Index, Table, format_of};
 
@@ -35,17 +35,17 @@ pub struct Alteration {
 impl Engine {
     /// ALTER TABLE of the table whose definition is `old`: all of `alteration`, or nothing. Waits up to
     /// `wait` for the table to be unused, and, if indexes are to be built, before that for writers to end;
-    /// the session has committed. `memory`: for the entries of new indexes.
+    /// the session has committed.
     ///
     /// # Errors
     /// [`Error::TableChanged`] if `old` is not the table's definition any more, or does not describe the
     /// records of the new one; [`Error::Definition`]; [`Error::Name`]; [`Error::DuplicateKey`] if rows clash
-    /// in a new unique index.
+    /// in a new unique index; [`Error::SideLogFull`].
     pub fn alter_table(
         &self,
         old: &Arc<TableDef>,
         alteration: Alteration,
-        memory: &SortMemory,
+        options: &BuildOptions,
         wait: impl Into<ExclusiveWait>,
     ) -> Result<()> {
         self.ensure_open()?;
@@ -56,7 +56,7 @@ impl Engine {
         if alteration.def.indexes.iter().all(|index| index.id != IndexId(0)) {
             return self.with_exclusive(&old.schema, &old.name, wait, |exclusive| {
                 is_same(&exclusive.0)?;
-                self.alter_locked(&exclusive.0, alteration, memory, || Ok(()))
+                self.alter_locked(&exclusive.0, alteration)
             });
         }
         let table = self.table(&old.schema, &old.name)?;
@@ -65,7 +65,7 @@ impl Engine {
             return Err(Error::TableChanged);
         }
         is_same(&table)?;
-        self.alter_locked(&table, alteration, memory, || lock.into_exclusive(&wait))
+        self.add_indexes(&table, alteration, options, lock, &wait)
     }
 
     /// CREATE INDEX: `index` without an id. Waits as [`Engine::alter_table`] does; the session has committed.
@@ -85,7 +85,7 @@ impl Engine {
             let mut def = (*old.def).clone();
             def.indexes.push(IndexDef { id: IndexId(0), ..index.clone() });
             let alteration = Alteration { def, auto_increment: None };
-            match self.alter_table(&old.def, alteration, &SortMemory::default(), wait.clone()) {
+            match self.alter_table(&old.def, alteration, &BuildOptions::default(), wait.clone()) {
                 // Another statement has altered it since it was looked up.
                 Err(Error::TableChanged) if !old.is_current() => {}
                 done => return done,
@@ -106,42 +106,17 @@ impl Engine {
             let mut def = (*exclusive.0.def).clone();
             limits::dropped_index(&def, name)?;
             def.indexes.retain(|index| !index.name.eq_ignore_ascii_case(name));
-            self.alter_locked(
-                &exclusive.0,
-                Alteration { def, auto_increment: None },
-                &SortMemory::default(),
-                || Ok(()),
-            )
+            self.alter_locked(&exclusive.0, Alteration { def, auto_increment: None })
         })
     }
 
-    /// [`Engine::alter_table`] of a table whose rows nobody changes; `exclusive` takes its exclusive lock, if
-    /// the caller does not have that.
-    fn alter_locked<L>(
-        &self,
-        old: &Arc<Table>,
-        alteration: Alteration,
-        memory: &SortMemory,
-        exclusive: impl FnOnce() -> Result<L>,
-    ) -> Result<()> {
-        let Alteration { mut def, auto_increment } = alteration;
+    /// [`Engine::alter_table`] without new indexes, of a table whose exclusive lock is held.
+    fn alter_locked(&self, old: &Arc<Table>, alteration: Alteration) -> Result<()> {
+        let Alteration { def, auto_increment } = alteration;
         ensure_alterable(&old.def, &def)?;
         self.ensure_name_is_free(&old.def, &def)?;
-        let next = auto_increment.map(|next| old.free_auto_increment(self, next)).transpose()?;
-        let made = self.number_new_indexes(&mut def)?;
-        let built = self.build_new_indexes(old, &def, &made, memory);
-        let put = built.and_then(|built| {
-            let exclusive = exclusive()?;
-            Ok((self.put_altered(old, def, built, next)?, exclusive))
-        });
-        match put {
-            Ok((gone, _exclusive)) => {
-                let kept = self.keep_made_trees(&made);
-                self.give_up_trees(gone)?;
-                kept
-            }
-            Err(error) => Err(self.name_damage(self.give_up_made(made, error), std::slice::from_ref(old))),
-        }
+        let put = self.put_altered(old, def, Vec::new(), auto_increment);
+        self.give_up_trees(put.map_err(|error| self.name_damage(error, std::slice::from_ref(old)))?)
     }
 
     /// Removes the note that the trees in `made` are pending: a table has them now. Its lock is held, so that
@@ -182,35 +157,16 @@ impl Engine {
         Ok(made)
     }
 
-    /// Makes and fills the trees of the indexes of `def` that are in `made`.
-    fn build_new_indexes(
-        &self,
-        old: &Table,
-        def: &TableDef,
-        made: &[IndexId],
-        memory: &SortMemory,
-    ) -> Result<Vec<Index>> {
-        if made.is_empty() {
-            return Ok(Vec::new());
-        }
-        // No transaction has uncommitted changes of the table: it would hold the metadata lock. The new
-        // indexes lack the older versions of rows, which older views need.
-        let usable_from = self.trx.advance(self.store.log().current());
-        let new = def.indexes.iter().filter(|index| made.contains(&index.id));
-        let built: Vec<Index> =
-            new.map(|index| self.create_tree(def, index, usable_from)).collect::<Result<_>>()?;
-        self.build(old, &built, memory)?;
-        Ok(built)
-    }
-
-    /// Puts the table of `def` in place of `old`; returns the trees of the indexes that it drops.
-    fn put_altered(
+    /// Puts the table of `def` in place of `old`, whose exclusive lock is held; returns the trees of the
+    /// indexes that it drops. `next`: the next AUTO_INCREMENT number that was asked for.
+    pub(super) fn put_altered(
         &self,
         old: &Table,
         def: TableDef,
         built: Vec<Index>,
         next: Option<u64>,
     ) -> Result<Vec<IndexId>> {
+        let next = next.map(|next| old.free_auto_increment(self, next)).transpose()?;
         let _definition = self.definition.lock();
         self.ensure_name_is_free(&old.def, &def)?;
         let is_kept = |id: &IndexId| def.indexes.iter().any(|index| index.id == *id);
@@ -257,7 +213,7 @@ fn indexes_of(old: &Table, def: &TableDef, built: Vec<Index>) -> Vec<Index> {
 }
 
 /// Whether a table `old` can become `new`.
-fn ensure_alterable(old: &TableDef, new: &TableDef) -> Result<()> {
+pub(super) fn ensure_alterable(old: &TableDef, new: &TableDef) -> Result<()> {
     if !has_same_records(old, new) {
         return Err(Error::TableChanged);
     }

@@ -1,22 +1,23 @@
 //! Building indexes.
 //!
-//! The new indexes of a statement are built bottom-up from the clustered one while nobody changes rows: one
-//! scan for all of them. Their entries are sorted in bounded memory (`index_sort`).
+//! The new indexes of a statement are built bottom-up from the clustered one, as a view sees it: one scan for
+//! all of them. Their entries are sorted in bounded memory (`index_sort`). What changes of rows meanwhile is
+//! done to them afterwards (`ddl/replay.rs`).
 
 use btree::BulkBuild;
-use page::{RowHeader, RowRef, SlotFlags};
+use page::{RowRef, SlotFlags};
 use trx::{ReadView, Span};
 
 use crate::column_set::ColumnSet;
 use crate::engine::Engine;
 use crate::error::{Error, Result, fail_if_interrupted};
-use crate::index_sort::{EntryLens, IndexSort, Merge, SortMemory, SortPlace};
+use crate::index_sort::{IndexSort, Merge, SortMemory, SortPlace};
 use crate::range::{Direction, KeyRange};
+use crate::row::built_entry;
 use crate::row::duplicate;
 use crate::row::entry::append_declared_key;
 use crate::row::insert::{Value, row_id_of};
 use crate::row::row_image::{RowImage, value_of, with_values};
-use crate::row::writer::ensure_key;
 use crate::scan::{Scan, append_clustered_key};
 use crate::table::{Index, Table};
 
@@ -24,23 +25,38 @@ use crate::table::{Index, Table};
 const ENTRIES_BETWEEN_LOOKS: usize = 256;
 
 impl Engine {
-    /// Fills the empty trees of `indexes` with the rows of `table`.
-    pub(super) fn build(&self, table: &Table, indexes: &[Index], memory: &SortMemory) -> Result<()> {
+    /// Fills the empty trees of `indexes` with the rows of `table` that `view` sees. `look` is called now and
+    /// then; an error of it ends the build.
+    pub(super) fn build(
+        &self,
+        table: &Table,
+        indexes: &[Index],
+        view: &ReadView,
+        memory: &SortMemory,
+        look: &dyn Fn() -> Result<()>,
+    ) -> Result<()> {
         let Some(first) = indexes.first() else { return Ok(()) };
         let name = format!("index-{}", first.def.id.0);
         let place = SortPlace { folder: &self.temp_folder, name: &name, counters: &self.sort_counters };
         let sort = IndexSort::new(place, indexes.len(), memory)?;
         let mut collector = Collector { engine: self, table, indexes, sort, scratch: Vec::new() };
-        collector.collect()?;
+        collector.collect(view, look)?;
         let mut entries = collector.sort.finish()?;
         for (position, index) in indexes.iter().enumerate() {
-            self.build_from(entries.take(position)?, table, index)?;
+            look()?;
+            self.build_from(entries.take(position)?, table, view, index)?;
         }
         Ok(())
     }
 
-    /// Fills the empty tree of `index` with `entries`, those of the rows of `table`.
-    fn build_from(&self, mut entries: Merge<'_>, table: &Table, index: &Index) -> Result<()> {
+    /// Fills the empty tree of `index` with `entries`, those of the rows of `table` that `view` sees.
+    fn build_from(
+        &self,
+        mut entries: Merge<'_>,
+        table: &Table,
+        view: &ReadView,
+        index: &Index,
+    ) -> Result<()> {
         let mut build = BulkBuild::new(&self.store, &index.tree, base::TrxId::NONE)?;
         // Key bytes that no other entry may begin with.
         let mut last = Vec::new();
@@ -53,7 +69,7 @@ impl Engine {
             if index.is_unique() {
                 let declared = entry.declared();
                 if !declared.is_empty() && declared == last {
-                    return Err(clash(self, table, index, &entry.key()[declared.len()..])?);
+                    return Err(clash(self, table, view, index, &entry.key()[declared.len()..])?);
                 }
                 last.clear();
                 last.extend_from_slice(declared);
@@ -64,17 +80,58 @@ impl Engine {
     }
 }
 
-/// The error for the row with `clustered_key`, whose key in `index` is another's too.
+/// The error for the row with `clustered_key`, which `view` sees, and whose key in `index` is another's too.
 #[cold]
-pub(super) fn clash(engine: &Engine, table: &Table, index: &Index, clustered_key: &[u8]) -> Result<Error> {
+pub(super) fn clash(
+    engine: &Engine,
+    table: &Table,
+    view: &ReadView,
+    index: &Index,
+    clustered_key: &[u8],
+) -> Result<Error> {
+    let error =
+        with_key_values(engine, table, view, index, clustered_key, |row| duplicate::error(table, index, row));
+    Ok(error?.unwrap_or(Error::IndexDisagrees { index: table.clustered().tree.index }))
+}
+
+/// As [`clash`], if the row has the declared key `declared` as `view` sees it.
+#[cold]
+pub(super) fn find_clash(
+    engine: &Engine,
+    table: &Table,
+    view: &ReadView,
+    index: &Index,
+    declared: &[u8],
+    clustered_key: &[u8],
+) -> Result<Option<Error>> {
+    let error = with_key_values(engine, table, view, index, clustered_key, |row| {
+        let mut key = Vec::new();
+        append_declared_key(index, row, &mut key);
+        (key == declared).then(|| duplicate::error(table, index, row))
+    });
+    Ok(error?.flatten())
+}
+
+/// Calls `work` with the row, in which the columns of `index` are whole. `None`: `view` sees no such row.
+fn with_key_values<R>(
+    engine: &Engine,
+    table: &Table,
+    view: &ReadView,
+    index: &Index,
+    clustered_key: &[u8],
+    work: impl FnOnce(&[Value<'_>]) -> R,
+) -> Result<Option<R>> {
     let (mut values, mut spans, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
     let mut image = RowImage { values: &mut values, spans: &mut spans };
-    table.get(engine, &ReadView::newest(), clustered_key, |row| {
+    let found = table.get(engine, view, clustered_key, |row| {
         image.fill(&row, table.def.columns.len(), &mut scratch);
     })?;
+    if found.is_none() {
+        return Ok(None);
+    }
     let columns: ColumnSet = index.def.parts.iter().map(|part| usize::from(part.column)).collect();
     let (values, spans) = image.fetched(&engine.store, &columns)?;
-    Ok(with_values(spans.len(), |i| value_of(&values, spans[i]), |row| duplicate::error(table, index, row)))
+    Ok(Some(with_values(spans.len(), |i| value_of(&values, spans[i]), work)))
 }
 
 /// Reads the rows of a table once, and adds the entries of each.
@@ -87,15 +144,15 @@ struct Collector<'a> {
 }
 
 impl Collector<'_> {
-    fn collect(&mut self) -> Result<()> {
+    fn collect(&mut self, view: &ReadView, look: &dyn Fn() -> Result<()>) -> Result<()> {
         let (engine, table) = (self.engine, self.table);
         let columns = table.def.columns.len();
         let wanted: ColumnSet = self.indexes.iter().flat_map(|index| index.columns.below(columns)).collect();
-        let mut scan =
-            Scan::open(engine, table, 0, ReadView::newest(), KeyRange::all(), Direction::Forward)?.detached();
+        let mut scan = Scan::open(engine, table, 0, *view, KeyRange::all(), Direction::Forward)?.detached();
         let (mut values, mut spans, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(batch) = scan.next_batch()? {
             fail_if_interrupted()?;
+            look()?;
             for row in batch.rows() {
                 let mut image = RowImage { values: &mut values, spans: &mut spans };
                 image.fill_only(&wanted, &row, columns, &mut scratch);
@@ -126,23 +183,8 @@ impl Collector<'_> {
     fn add_entries(&mut self, row: &[Value<'_>], row_id: u64) -> Result<()> {
         let Collector { indexes, sort, scratch, .. } = self;
         for (position, index) in indexes.iter().enumerate() {
-            let declared = if index.is_unique() { declared_len(index, row, scratch) } else { 0 };
-            sort.add(position, |bytes| {
-                let start = bytes.len();
-                let extent = index.format.append_key(row, row_id, bytes);
-                let key = bytes.len() - start;
-                ensure_key(extent, &bytes[start..])?;
-                index.format.encode(RowHeader::default(), row, &[], bytes);
-                Ok(EntryLens { key, declared })
-            })?;
+            sort.add(position, |bytes| built_entry::append(index, row, row_id, bytes, scratch))?;
         }
         Ok(())
     }
-}
-
-/// Bytes of the declared parts of a unique key; 0: NULL is among them, so that no other key equals it.
-fn declared_len(index: &Index, row: &[Value<'_>], scratch: &mut Vec<u8>) -> usize {
-    scratch.clear();
-    let (comparable, _) = append_declared_key(index, row, scratch);
-    if comparable { scratch.len() } else { 0 }
 }

@@ -6,6 +6,7 @@
 //! of a statement or nothing. Trees that are made or freed are put down in the dictionary before, so that a
 //! start after a crash frees what no table has (`recovery/trees.rs`).
 
+mod add_indexes;
 mod alter;
 mod drop;
 pub(crate) mod gone_trees;
@@ -14,16 +15,20 @@ mod new_rows;
 mod object;
 mod rebuild;
 mod rename;
+mod replay;
 mod schema;
+mod snapshot;
 mod table;
 mod whole_rows;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::TrxId;
 use buffer::TrxIds;
-use trx::ExclusiveWait;
+use trx::{ExclusiveWait, MetadataLock, TableUse};
 
+pub use add_indexes::BuildOptions;
 pub use alter::{Alteration, has_same_storage};
 pub use new_rows::NewRows;
 pub use rebuild::KeptColumns;
@@ -36,6 +41,10 @@ use crate::dictionary::{Change, Kind, SchemaDef, decode_schema, encode_table, re
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::table::Table;
+use crate::table_lock::FOREVER;
+
+/// How long a build waits for others before it looks what they have changed.
+const BETWEEN_CALLS: Duration = Duration::from_millis(100);
 
 impl Engine {
     /// Reads the dictionary into the catalog.
@@ -187,28 +196,77 @@ impl Drop for Exclusive {
     }
 }
 
-/// A table whose rows nobody changes: writers wait, readers go on.
-pub(crate) struct ReadOnly(Option<Arc<Table>>);
+/// A table whose definition stays, and whose rows nobody changes, unless writers were let in; readers go on.
+pub(crate) struct ReadOnly {
+    /// `None`: the lock was given on.
+    table: Option<Arc<Table>>,
+    has_writers: bool,
+}
 
 impl ReadOnly {
     fn lock(table: Arc<Table>, wait: &ExclusiveWait) -> Result<Self> {
         table.state.lock.lock_for_rebuild(wait)?;
-        Ok(ReadOnly(Some(table)))
+        Ok(ReadOnly { table: Some(table), has_writers: false })
     }
 
-    /// Waits up to `wait` for the readers to end.
-    fn into_exclusive(mut self, wait: &ExclusiveWait) -> Result<Exclusive> {
-        if let Some(table) = &self.0 {
-            table.state.lock.make_exclusive(wait)?;
+    /// Lets others change rows.
+    fn let_writers_in(mut self) -> Self {
+        if let Some(table) = self.table.as_ref().filter(|_| !self.has_writers) {
+            table.state.lock.let_writers_in();
+            self.has_writers = true;
         }
-        Ok(Exclusive(self.0.take().expect("the lock is held until it is dropped")))
+        self
+    }
+
+    /// Waits up to `wait` for all others to end.
+    fn into_exclusive(self, wait: &ExclusiveWait) -> Result<Exclusive> {
+        self.into_exclusive_with(wait, || Ok(()))
+    }
+
+    /// As [`ReadOnly::into_exclusive`]; where writers were let in, `meanwhile` is called again and again.
+    fn into_exclusive_with(
+        mut self,
+        wait: &ExclusiveWait,
+        mut meanwhile: impl FnMut() -> Result<()>,
+    ) -> Result<Exclusive> {
+        let table = self.table.as_ref().expect("the lock is held until it is dropped");
+        let lock = &table.state.lock;
+        if self.has_writers {
+            let taken = take_from_writers(lock, wait, &mut meanwhile);
+            if taken.is_err() {
+                lock.withdraw();
+            }
+            taken?;
+        } else {
+            lock.make_exclusive(wait)?;
+        }
+        Ok(Exclusive(self.table.take().expect("as above")))
+    }
+}
+
+/// Makes the lock exclusive, waiting up to `wait` and calling `meanwhile` between waits.
+fn take_from_writers(
+    lock: &MetadataLock,
+    wait: &ExclusiveWait,
+    meanwhile: &mut impl FnMut() -> Result<()>,
+) -> Result<()> {
+    let deadline = env::deadline_in(wait.timeout.min(FOREVER));
+    loop {
+        let left = deadline - env::deadline_in(Duration::ZERO);
+        let timeout = left.min(BETWEEN_CALLS);
+        match lock.make_exclusive_from_writer(&ExclusiveWait { timeout, ..wait.clone() }) {
+            Err(trx::Error::LockWaitTimeout) if left > timeout => meanwhile()?,
+            taken => return Ok(taken?),
+        }
     }
 }
 
 impl Drop for ReadOnly {
     fn drop(&mut self) {
-        if let Some(table) = &self.0 {
-            table.state.lock.unlock_read_only();
+        match &self.table {
+            Some(table) if self.has_writers => table.state.lock.unlock_shared(TableUse::Write),
+            Some(table) => table.state.lock.unlock_read_only(),
+            None => {}
         }
     }
 }

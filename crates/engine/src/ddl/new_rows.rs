@@ -202,7 +202,7 @@ fn insert(engine: &Engine, table: &Table, key: &[u8], payload: &[u8]) -> Result<
     let mut edit = table.clustered().tree.edit(&engine.store, key, key.len() + payload.len())?;
     if edit.found() {
         drop(edit);
-        return Err(clash(engine, table, table.clustered(), key)?);
+        return Err(clash(engine, table, &ReadView::newest(), table.clustered(), key)?);
     }
     edit.insert(payload, SlotFlags::NONE).expect("edit was asked for the room");
     edit.commit();

@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use base::{ColumnId, IndexId, Lsn};
-use trx::ExclusiveWait;
+use trx::{ExclusiveWait, ReadView};
 use types::{KeyPart, TableDef};
 
 use super::ReadOnly;
@@ -93,7 +93,9 @@ impl Engine {
         let mut rows = NewRows::new(self, old, &new, in_order).map_err(named)?;
         copy(&mut rows)?;
         let count = rows.finish().map_err(named)?;
-        self.build(&new, &new.indexes[1..], memory).map_err(named)?;
+        // Nobody else has the table.
+        let built = self.build(&new, &new.indexes[1..], &ReadView::newest(), memory, &|| Ok(()));
+        built.map_err(named)?;
         Ok((new, count))
     }
 

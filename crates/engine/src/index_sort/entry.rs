@@ -15,9 +15,9 @@ use space::Error as SpaceError;
 use crate::error::Result;
 
 /// Bytes before the key.
-pub(super) const HEADER_BYTES: usize = 6;
+const HEADER_BYTES: usize = 6;
 /// Most bytes of an entry.
-pub(super) const ENTRY_BYTES_MAX: usize = HEADER_BYTES + RECORD_BYTES_MAX;
+pub(crate) const ENTRY_BYTES_MAX: usize = HEADER_BYTES + RECORD_BYTES_MAX;
 
 const _: () = assert!(KEY_BYTES_MAX <= RECORD_BYTES_MAX && RECORD_BYTES_MAX <= u16::MAX as usize);
 
@@ -30,11 +30,25 @@ pub(crate) struct EntryLens {
     pub(crate) declared: usize,
 }
 
+/// Appends an entry: `encode` appends key and payload.
+///
+/// # Errors
+/// Those of `encode`; [`SpaceError::RecordTooLarge`].
+pub(crate) fn append_entry(
+    bytes: &mut Vec<u8>,
+    encode: impl FnOnce(&mut Vec<u8>) -> Result<EntryLens>,
+) -> Result<()> {
+    let start = bytes.len();
+    bytes.extend_from_slice(&[0; HEADER_BYTES]);
+    let lens = encode(bytes)?;
+    put_header(&mut bytes[start..], lens)
+}
+
 /// Writes the header of the entry in `bytes`, whose other parts are there.
 ///
 /// # Errors
 /// [`SpaceError::RecordTooLarge`].
-pub(super) fn put_header(bytes: &mut [u8], lens: EntryLens) -> Result<()> {
+fn put_header(bytes: &mut [u8], lens: EntryLens) -> Result<()> {
     let need = bytes.len() - HEADER_BYTES;
     if need > RECORD_BYTES_MAX {
         return Err(SpaceError::RecordTooLarge { need, max: RECORD_BYTES_MAX }.into());
@@ -53,14 +67,14 @@ pub(crate) struct Entry<'b>(&'b [u8]);
 impl<'b> Entry<'b> {
     /// The entry that `bytes` begin with.
     #[inline]
-    pub(super) fn at_start_of(bytes: &'b [u8]) -> Self {
+    pub(crate) fn at_start_of(bytes: &'b [u8]) -> Self {
         let len = HEADER_BYTES + usize::from(get_u16(bytes, 0)) + usize::from(get_u16(bytes, 2));
         Entry(&bytes[..len])
     }
 
     /// All of its bytes.
     #[inline]
-    pub(super) fn bytes(self) -> &'b [u8] {
+    pub(crate) fn bytes(self) -> &'b [u8] {
         self.0
     }
 

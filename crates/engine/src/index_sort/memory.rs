@@ -67,20 +67,20 @@ impl Division {
     }
 }
 
-/// A charge that follows what a sort holds.
+/// A charge that follows what a build holds.
 #[derive(Debug)]
-pub(super) struct Charged(Option<Charge>);
+pub(crate) struct Charged(Option<Charge>);
 
 impl Charged {
-    pub(super) fn new(memory: &SortMemory) -> Self {
+    pub(crate) fn new(memory: &SortMemory) -> Self {
         Charged(memory.account.as_ref().map(|account| Charge::new(account, Purpose::Sort)))
     }
 
-    /// The sort is about to hold `bytes`, or holds no more than these any longer.
+    /// The build is about to hold `bytes`, or holds no more than these any longer.
     ///
     /// # Errors
     /// [`Error::Memory`].
-    pub(super) fn set(&self, bytes: usize) -> Result<()> {
+    pub(crate) fn set(&self, bytes: usize) -> Result<()> {
         let Some(charge) = &self.0 else { return Ok(()) };
         if let Some(more) = bytes.checked_sub(charge.bytes()) {
             return charge.add(more).map_err(Error::Memory);

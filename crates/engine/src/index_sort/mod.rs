@@ -35,7 +35,8 @@ mod run_file;
 mod sorter;
 mod totals;
 
-pub(crate) use entry::EntryLens;
+pub(crate) use entry::{ENTRY_BYTES_MAX, Entry, EntryLens, append_entry};
+pub(crate) use memory::Charged;
 pub use memory::SortMemory;
 pub(crate) use merge::Merge;
 pub(crate) use sorter::{IndexSort, SortPlace};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::entry::{Entry, EntryLens, HEADER_BYTES, put_header};
+use super::entry::{Entry, EntryLens, append_entry};
 use super::memory::Division;
 use crate::error::Result;
 
@@ -45,9 +45,7 @@ impl OpenBlock {
         encode: impl FnOnce(&mut Vec<u8>) -> Result<EntryLens>,
     ) -> Result<()> {
         let start = self.bytes.len();
-        self.bytes.extend_from_slice(&[0; HEADER_BYTES]);
-        let lens = encode(&mut self.bytes)?;
-        put_header(&mut self.bytes[start..], lens)?;
+        append_entry(&mut self.bytes, encode)?;
         let head = Entry::at_start_of(&self.bytes[start..]).head();
         self.places[index].push(Place { head, start: start as u32 });
         self.entries += 1;

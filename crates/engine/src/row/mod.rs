@@ -1,5 +1,6 @@
 //! Row changes and versions. docs/mvcc.md describes the states a record goes through.
 
+pub(crate) mod built_entry;
 pub(crate) mod delete;
 pub(crate) mod duplicate;
 pub(crate) mod entry;

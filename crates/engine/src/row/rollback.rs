@@ -122,7 +122,28 @@ fn undo_one(engine: &Engine, trx: TrxId, record: &UndoRecord, parts: &[u8]) -> R
     if is_row != index.format.is_clustered() || flags_from_undo(record.flags).has_end() && is_row {
         return Err(disagrees());
     }
-    let done = match record.kind {
+    let build = if is_row && table.is_building() { table.build() } else { None };
+    if let Some(build) = &build {
+        build.note_undo(engine, table, record);
+    }
+    let done = undo_in(engine, trx, table, index, record, parts);
+    if let (Some(build), Err(_) | Ok(false)) = (build, &done) {
+        build.note_not_undone();
+    }
+    if done? { Ok(true) } else { Err(disagrees()) }
+}
+
+/// [`undo_one`] of a record of `index`. False: there was nothing to change.
+fn undo_in(
+    engine: &Engine,
+    trx: TrxId,
+    table: &Table,
+    index: &Index,
+    record: &UndoRecord,
+    parts: &[u8],
+) -> Result<bool> {
+    let store = &engine.store;
+    Ok(match record.kind {
         UndoKind::RowInsert => {
             table.add_rows(-1);
             remove(&index.tree, store, &record.key, parts, |_| true)?
@@ -144,8 +165,7 @@ fn undo_one(engine: &Engine, trx: TrxId, record: &UndoRecord, parts: &[u8]) -> R
             },
         )?,
         UndoKind::ValueWritten | UndoKind::ValueDead => true,
-    };
-    if done { Ok(true) } else { Err(disagrees()) }
+    })
 }
 
 fn undo_row_image(

@@ -111,7 +111,7 @@ fn is_sound(record: &Record<'_>, arena: &[u8], start: usize, format: &RowFormat)
 }
 
 /// Turns the payload at `start..` of `arena` into the one `before` it. False: it cannot be.
-fn apply(before: &UndoRecord, start: usize, arena: &mut Vec<u8>) -> bool {
+pub(crate) fn apply(before: &UndoRecord, start: usize, arena: &mut Vec<u8>) -> bool {
     match before.kind {
         UndoKind::RowImage => {
             arena.truncate(start);

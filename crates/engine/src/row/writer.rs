@@ -59,6 +59,7 @@ pub(crate) fn change<R>(
         slot.note_first_undo(engine.store.log().current());
         engine.keep_below_trx_limit(id)?;
     }
+    let is_building = table.is_building();
     let mut writer = RowWriter {
         engine,
         table,
@@ -69,7 +70,8 @@ pub(crate) fn change<R>(
         view,
         snapshot_isolation,
         mixed: false,
-        ends,
+        // A change is noted before others may change the row.
+        ends: ends && !is_building,
         ends_next: false,
         committed: None,
     };
@@ -81,6 +83,9 @@ pub(crate) fn change<R>(
         drop(log);
         trx.note_committed(end);
         return done;
+    }
+    if is_building && let Some(build) = table.build() {
+        build.note_changes(engine, table, &log, mark);
     }
     if done.is_err() {
         rollback::undo_partly(engine, &mut log, mark, &locker)?;

@@ -56,7 +56,7 @@ fn words_of_a_definition_change_and_records_stay() {
         engine.alter_table(
             &table.def,
             Alteration { def: def.clone(), auto_increment: None },
-            &SortMemory::default(),
+            &BuildOptions::default(),
             SHORT,
         )
     };

@@ -18,7 +18,7 @@ const LEAST: SortMemory = SortMemory { buffer_bytes: 0, account: None };
 const HUGE: SortMemory = SortMemory { buffer_bytes: 1 << 30, account: None };
 
 /// (id INT PRIMARY KEY, k INT, c VARCHAR(700), body LONGTEXT).
-fn def() -> TableDef {
+pub(super) fn def() -> TableDef {
     let mut def = wide_def("t");
     def.columns[2].ty = SqlType::varchar(700, CollationId::UTF8MB4_0900_AI_CI);
     def.indexes.truncate(1);
@@ -27,7 +27,7 @@ fn def() -> TableDef {
 
 /// A table of `rows` rows: some NULLs, some values that are long or off their pages, in no order but that of
 /// `id`.
-fn filled(engine: &Arc<Engine>, rows: i32) -> Arc<Table> {
+pub(super) fn filled(engine: &Arc<Engine>, rows: i32) -> Arc<Table> {
     let table = engine.create_table(def()).unwrap();
     let mut trx = engine.begin(BeginOptions::default());
     for id in 0..rows {
@@ -45,7 +45,7 @@ fn filled(engine: &Arc<Engine>, rows: i32) -> Arc<Table> {
 }
 
 /// Indexes of all kinds.
-fn new_indexes() -> Vec<IndexDef> {
+pub(super) fn new_indexes() -> Vec<IndexDef> {
     let mut descending = IndexDef::new("kd", IndexKind::Secondary, &[1, 2]);
     descending.parts[0].desc = true;
     let mut prefixes = IndexDef::new("p", IndexKind::Secondary, &[3, 2]);
@@ -63,12 +63,13 @@ fn add_indexes(engine: &Engine, indexes: Vec<IndexDef>, memory: &SortMemory) -> 
     let old = engine.table("s", "t")?;
     let mut def = (*old.def).clone();
     def.indexes.extend(indexes);
-    engine.alter_table(&old.def, Alteration { def, auto_increment: None }, memory, SHORT)?;
+    let options = BuildOptions { memory: memory.clone(), ..BuildOptions::default() };
+    engine.alter_table(&old.def, Alteration { def, auto_increment: None }, &options, SHORT)?;
     engine.table("s", "t")
 }
 
 /// Key and payload of each record of an index, in its order.
-fn records(engine: &Engine, table: &Table, index: usize) -> Vec<(Vec<u8>, Vec<u8>)> {
+pub(super) fn records(engine: &Engine, table: &Table, index: usize) -> Vec<(Vec<u8>, Vec<u8>)> {
     let all = KeyRange::all();
     let mut scan = Scan::open(engine, table, index, ReadView::newest(), all, Direction::Forward).unwrap();
     let mut records = Vec::new();
@@ -82,15 +83,15 @@ fn records(engine: &Engine, table: &Table, index: usize) -> Vec<(Vec<u8>, Vec<u8
     records
 }
 
-fn temp_files(disk: &SimDisk) -> usize {
+pub(super) fn temp_files(disk: &SimDisk) -> usize {
     disk.list(Path::new("/data/tmp")).unwrap().len()
 }
 
-fn notes(engine: &Engine) -> usize {
+pub(super) fn notes(engine: &Engine) -> usize {
     engine.dictionary.list(&engine.store, Kind::PendingTrees).unwrap().len()
 }
 
-fn pages_used(engine: &Engine) -> u64 {
+pub(super) fn pages_used(engine: &Engine) -> u64 {
     engine.store().space_report().pages_used
 }
 

@@ -245,12 +245,12 @@ fn a_type_that_a_full_disk_keeps_from_changing_is_still_what_pages_are_checked_a
     assert!(full.is_some_and(|error| error.is_full_disk()));
     let alteration = Alteration { def, auto_increment: None };
     let refused =
-        engine.alter_table(&table.def, alteration.clone(), &SortMemory::default(), SHORT).unwrap_err();
+        engine.alter_table(&table.def, alteration.clone(), &BuildOptions::default(), SHORT).unwrap_err();
     assert!(refused.is_full_disk(), "{refused:?}");
     // The pool has not let go of the formats of the table.
     assert_eq!(holders(), before);
     disk.set_capacity(u64::MAX);
-    engine.alter_table(&table.def, alteration, &SortMemory::default(), SHORT).unwrap();
+    engine.alter_table(&table.def, alteration, &BuildOptions::default(), SHORT).unwrap();
     assert!(holders().iter().zip(&before).all(|(now, before)| now < before), "nor does it keep them");
 }
 
@@ -266,7 +266,7 @@ fn a_type_that_keeps_its_bytes_changes_without_new_rows() {
         .alter_table(
             &table.def,
             Alteration { def: def.clone(), auto_increment: None },
-            &SortMemory::default(),
+            &BuildOptions::default(),
             SHORT,
         )
         .unwrap();

@@ -35,7 +35,7 @@ const STATEMENTS: [(&str, Statement); 6] = [
         engine.alter_table(
             &old.def,
             Alteration { def, auto_increment: Some(5000) },
-            &SortMemory::default(),
+            &BuildOptions::default(),
             SHORT,
         )
     }),
@@ -164,7 +164,7 @@ fn a_statement_that_fails_in_the_middle_has_done_nothing() {
             engine.alter_table(
                 &old.def,
                 Alteration { def, auto_increment: Some(5000) },
-                &SortMemory::default(),
+                &BuildOptions::default(),
                 SHORT,
             )
         },
@@ -176,7 +176,7 @@ fn a_statement_that_fails_in_the_middle_has_done_nothing() {
             engine.alter_table(
                 &old.def,
                 Alteration { def, auto_increment: None },
-                &SortMemory::default(),
+                &BuildOptions::default(),
                 SHORT,
             )
         },

@@ -98,7 +98,7 @@ impl Kind {
                 let reason = self.copies.and_then(Reason::text).filter(|_| algorithm != Algorithm::Copy);
                 refuse_because("LOCK=NONE", reason.unwrap_or("COPY algorithm requires a lock"), "LOCK=SHARED")
             }
-            LockOption::None if self.rebuilds || self.builds => refuse("LOCK=NONE", "LOCK=SHARED"),
+            LockOption::None if self.rebuilds => refuse("LOCK=NONE", "LOCK=SHARED"),
             _ => Ok(()),
         }
     }

@@ -13,7 +13,7 @@ use types::TableDef;
 use super::alter_kind::{Kind, Manner};
 use super::alter_plan::Planner;
 use super::names::FullName;
-use super::{Done, alter_rows, key, lock_wait, sort_memory};
+use super::{Done, alter_rows, build_options, key, lock_wait};
 use crate::constant::Inputs;
 use crate::error_map::SqlError;
 use crate::exec_error;
@@ -87,7 +87,12 @@ fn change(
             Ok(0)
         } else {
             engine
-                .alter_table(&old.def, planned.alteration, &sort_memory(session), lock_wait(session))
+                .alter_table(
+                    &old.def,
+                    planned.alteration,
+                    &build_options(session, manner.1),
+                    lock_wait(session),
+                )
                 .map(|()| 0)
                 .map_err(Into::into)
         };

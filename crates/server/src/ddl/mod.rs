@@ -40,8 +40,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Engine, ExclusiveWait, SortMemory};
-use sql::ast::Statement;
+use engine::{BuildOptions, Engine, ExclusiveWait, SortMemory};
+use sql::ast::{LockOption, Statement};
 
 pub use create_table::table_def;
 
@@ -125,6 +125,17 @@ pub(crate) fn sort_memory(session: &Session) -> SortMemory {
     SortMemory {
         buffer_bytes: session.variables.named("innodb_ddl_buffer_size").as_u64(),
         account: Some(Rc::clone(&session.statement_memory)),
+    }
+}
+
+/// What a definition statement with the option `lock` may take to build indexes, and whether others change
+/// rows meanwhile.
+fn build_options(session: &Session, lock: Option<LockOption>) -> BuildOptions {
+    let variables = session.server.variables.read();
+    BuildOptions {
+        memory: sort_memory(session),
+        side_log_bytes_max: variables.named("innodb_online_alter_log_max_size").as_u64(),
+        lets_writers_on: !matches!(lock, Some(LockOption::Shared | LockOption::Exclusive)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use engine::SortTotals;
+use engine::{SideLogTotals, SortTotals};
 use sql::ast::{Show, ShowKind, VarScope};
 use types::collation::{Charset, Collation};
 
@@ -59,6 +59,7 @@ fn counters(session: &Session, scope: VarScope) -> Table {
     counters.extend(redo_log::counters(&session.server.engine));
     counters.extend(memory_limits::counters(&session.server));
     counters.extend(index_sorts(session.server.engine.index_sort_totals()));
+    counters.extend(side_logs(session.server.engine.side_log_totals()));
     if scope != VarScope::Global
         && let Some((_, value)) = counters.iter_mut().find(|(name, _)| *name == ROWS_EXAMINED)
     {
@@ -81,6 +82,15 @@ fn index_sorts(totals: SortTotals) -> [(&'static str, u64); 4] {
         ("Ratchet_index_sorts", sorts),
         ("Ratchet_index_sort_runs", runs),
         ("Ratchet_index_sort_merge_passes", merge_passes),
+    ]
+}
+
+fn side_logs(totals: SideLogTotals) -> [(&'static str, u64); 3] {
+    let SideLogTotals { noted, applied, blocks } = totals;
+    [
+        ("Ratchet_index_changes_noted", noted),
+        ("Ratchet_index_changes_applied", applied),
+        ("Ratchet_index_change_blocks", blocks),
     ]
 }
 

@@ -37,6 +37,7 @@ pub enum Event {
     SchemasDropped,
     IndexesCreated,
     IndexesDropped,
+    IndexChanges,
     TablesRebuilt,
     Rounds,
     CleanShutdowns,
@@ -64,7 +65,7 @@ pub enum Event {
 }
 
 /// All events and their names.
-const EVENTS: [(Event, &str); 55] = [
+const EVENTS: [(Event, &str); 56] = [
     (Event::Operations, "row changes and other statements"),
     (Event::Answered, "transactions answered"),
     (Event::FoundUnanswered, "transactions found that were not answered"),
@@ -96,6 +97,7 @@ const EVENTS: [(Event, &str); 55] = [
     (Event::SchemasDropped, "schemas dropped with their tables"),
     (Event::IndexesCreated, "indexes created"),
     (Event::IndexesDropped, "indexes dropped"),
+    (Event::IndexChanges, "changes of rows while an index was built"),
     (Event::TablesRebuilt, "tables rebuilt"),
     (Event::Rounds, "starts"),
     (Event::CleanShutdowns, "clean shutdowns"),

@@ -6,8 +6,8 @@ use std::time::Duration;
 use base::prng::Prng;
 use base::sync::Event as Signal;
 use engine::{
-    Alteration, BeginOptions, ColumnSet, Direction, Effect, Engine, Error, Isolation, KeyRange, LockMode,
-    LockingScan, ReadView, SortMemory, Table, Trx, WaitPolicy,
+    Alteration, BeginOptions, BuildOptions, ColumnSet, Direction, Effect, Engine, Error, Isolation, KeyRange,
+    LockMode, LockingScan, ReadView, SortMemory, Table, Trx, WaitPolicy,
 };
 use env::SimDisk;
 use types::{CollationId, TableDef};
@@ -137,6 +137,7 @@ impl Shared {
             (Event::LogSpills, engine.undo_spills()),
             (Event::UndoSwaps, undo_swaps),
             (Event::UndoReads, undo_reads),
+            (Event::IndexChanges, engine.side_log_totals().applied),
         ] {
             self.coverage.add(event, times);
         }
@@ -535,7 +536,7 @@ impl Definer {
             if rebuilds {
                 return rebuild(engine, &old, alteration, in_order);
             }
-            engine.alter_table(&old.def, alteration, &SortMemory::default(), LONG_WAIT)
+            engine.alter_table(&old.def, alteration, &BuildOptions::default(), LONG_WAIT)
         })
     }
 

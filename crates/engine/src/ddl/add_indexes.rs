@@ -1,0 +1,132 @@
+//! ALTER TABLE that builds indexes of a table as it is.
+//!
+//! | phase | function | lock |
+//! |---|---|---|
+//! | trees, snapshot, side log | [`Engine::begin_build`] | nobody changes rows |
+//! | scan, sort, fill | [`Engine::build`] | others read and change rows |
+//! | changes of others | [`Replay::catch_up`] | the same, also while the next lock is waited for |
+//! | the last changes | [`Replay::finish`] | exclusive |
+//! | the new definition | [`Engine::put_altered`] | exclusive |
+//!
+//! With [`BuildOptions::lets_writers_on`] off, nobody changes rows before the exclusive lock. An error, KILL
+//! or a crash before the new definition leaves the table as it was, and the new trees are freed as pending
+//! ones.
+
+use std::sync::Arc;
+
+use base::IndexId;
+use trx::ExclusiveWait;
+use types::TableDef;
+
+use super::alter::{Alteration, ensure_alterable};
+use super::replay::Replay;
+use super::snapshot::Snapshot;
+use super::{Exclusive, ReadOnly};
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::index_sort::SortMemory;
+use crate::side_log::IndexBuild;
+use crate::table::{Index, Table};
+
+/// What building indexes may take, and what it leaves to others.
+#[derive(Clone, Debug)]
+pub struct BuildOptions {
+    /// For the entries of the indexes.
+    pub memory: SortMemory,
+    /// Most bytes of changes of rows that may wait for the build (`innodb_online_alter_log_max_size`).
+    pub side_log_bytes_max: u64,
+    /// Others change rows meanwhile.
+    pub lets_writers_on: bool,
+}
+
+impl Default for BuildOptions {
+    /// MySQL's.
+    fn default() -> Self {
+        BuildOptions { memory: SortMemory::default(), side_log_bytes_max: 128 << 20, lets_writers_on: true }
+    }
+}
+
+/// A table whose changes are noted for a build, until this drops.
+struct Noted<'t>(&'t Table, Arc<IndexBuild>);
+
+impl Drop for Noted<'_> {
+    fn drop(&mut self) {
+        self.0.end_build(&self.1);
+    }
+}
+
+impl Engine {
+    /// [`Engine::alter_table`] with new indexes, of a table whose rows nobody changes.
+    pub(super) fn add_indexes(
+        &self,
+        old: &Arc<Table>,
+        alteration: Alteration,
+        options: &BuildOptions,
+        lock: ReadOnly,
+        wait: &ExclusiveWait,
+    ) -> Result<()> {
+        let Alteration { mut def, auto_increment } = alteration;
+        ensure_alterable(&old.def, &def)?;
+        self.ensure_name_is_free(&old.def, &def)?;
+        let made = self.number_new_indexes(&mut def)?;
+        let built = self.build_new_indexes(old, &def, &made, options, lock, wait);
+        let put = built.and_then(|(built, exclusive)| {
+            Ok((self.put_altered(old, def, built, auto_increment)?, exclusive))
+        });
+        match put {
+            Ok((gone, _exclusive)) => {
+                let kept = self.keep_made_trees(&made);
+                self.give_up_trees(gone)?;
+                kept
+            }
+            Err(error) => Err(self.name_damage(self.give_up_made(made, error), std::slice::from_ref(old))),
+        }
+    }
+
+    /// The indexes of `def` that are in `made`, with the entries of all rows, and the exclusive lock that
+    /// keeps rows from changing.
+    fn build_new_indexes(
+        &self,
+        old: &Arc<Table>,
+        def: &TableDef,
+        made: &[IndexId],
+        options: &BuildOptions,
+        lock: ReadOnly,
+        wait: &ExclusiveWait,
+    ) -> Result<(Vec<Index>, Exclusive)> {
+        let (build, snapshot) = self.begin_build(old, def, made, options)?;
+        let noted = Noted(old, Arc::clone(&build));
+        let lock = if options.lets_writers_on { lock.let_writers_in() } else { lock };
+        self.build(old, build.indexes(), &snapshot.view, &options.memory, &|| build.ensure_whole())?;
+        drop(snapshot);
+        let mut replay = Replay::new(self, old, &build, &options.memory)?;
+        replay.catch_up()?;
+        let exclusive = lock.into_exclusive_with(wait, || replay.catch_up())?;
+        replay.finish()?;
+        drop(noted);
+        // The indexes lack the older versions of rows, which older views need.
+        let usable_from = self.trx.advance(self.store.log().current());
+        let index = |index: &Index| {
+            Index::new(&index.def, Arc::clone(&index.tree), Arc::clone(&index.format), usable_from)
+        };
+        Ok((build.indexes().iter().map(index).collect(), exclusive))
+    }
+
+    /// Makes the trees, and has changes noted from the snapshot on, in which all changes so far are: nobody
+    /// has one in progress, as that would hold the metadata lock.
+    fn begin_build(
+        &self,
+        old: &Table,
+        def: &TableDef,
+        made: &[IndexId],
+        options: &BuildOptions,
+    ) -> Result<(Arc<IndexBuild>, Snapshot)> {
+        let snapshot = Snapshot::take(self);
+        let new = def.indexes.iter().filter(|index| made.contains(&index.id));
+        let indexes = new.map(|index| self.create_tree(def, index, snapshot.view.number()));
+        let build = IndexBuild::new(self, old, indexes.collect::<Result<_>>()?, options.side_log_bytes_max);
+        let build = Arc::new(build);
+        old.begin_build(&build);
+        Ok((build, snapshot))
+    }
+}

@@ -1,0 +1,37 @@
+//! The entry that a build of an index makes of a row: without a begin id, seen by all who may use the index.
+
+use page::RowHeader;
+
+use super::entry::append_declared_key;
+use super::insert::Value;
+use super::writer::ensure_key;
+use crate::error::Result;
+use crate::index_sort::EntryLens;
+use crate::table::Index;
+
+/// Appends key and payload of the entry of `row` to `out`. `scratch` is left with anything.
+///
+/// # Errors
+/// [`crate::Error::KeyTooLong`].
+pub(crate) fn append(
+    index: &Index,
+    row: &[Value<'_>],
+    row_id: u64,
+    out: &mut Vec<u8>,
+    scratch: &mut Vec<u8>,
+) -> Result<EntryLens> {
+    let declared = if index.is_unique() { declared_len(index, row, scratch) } else { 0 };
+    let start = out.len();
+    let extent = index.format.append_key(row, row_id, out);
+    let key = out.len() - start;
+    ensure_key(extent, &out[start..])?;
+    index.format.encode(RowHeader::default(), row, &[], out);
+    Ok(EntryLens { key, declared })
+}
+
+/// Bytes of the declared parts of a unique key; 0: NULL is among them, so that no other key equals it.
+fn declared_len(index: &Index, row: &[Value<'_>], scratch: &mut Vec<u8>) -> usize {
+    scratch.clear();
+    let (comparable, _) = append_declared_key(index, row, scratch);
+    if comparable { scratch.len() } else { 0 }
+}

@@ -1,0 +1,71 @@
+//! The entries of one version of a row in the indexes that are built.
+
+use page::RowRef;
+
+use crate::column_set::ColumnSet;
+use crate::error::Result;
+use crate::index_sort::{Entry, append_entry};
+use crate::row::built_entry;
+use crate::row::insert::{Value, row_id_of};
+use crate::row::row_image::{RowImage, value_of, with_values};
+use crate::scan::append_clustered_key;
+use crate::table::{Index, Table};
+
+/// What the entries are those of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Indexed<'a> {
+    pub(super) store: &'a space::Store,
+    pub(super) table: &'a Table,
+    pub(super) indexes: &'a [Index],
+    /// Columns that the entries are made from.
+    pub(super) columns: &'a ColumnSet,
+}
+
+/// An entry for each index, or none.
+#[derive(Debug, Default)]
+pub(super) struct RowEntries {
+    bytes: Vec<u8>,
+    /// Where each entry begins.
+    starts: Vec<usize>,
+}
+
+impl RowEntries {
+    /// The entries of `row`. Values off page are read: the row's transaction keeps them, or a view does.
+    ///
+    /// # Errors
+    /// [`crate::Error::KeyTooLong`]; those of reading pages.
+    pub(super) fn of(row: &RowRef<'_>, indexed: Indexed<'_>) -> Result<Self> {
+        let Indexed { store, table, columns, .. } = indexed;
+        let (mut values, mut spans, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
+        let mut row_id = 0;
+        if table.def.hidden_row_id {
+            append_clustered_key(table.clustered(), row, &mut scratch);
+            row_id = row_id_of(&scratch);
+        }
+        let mut image = RowImage { values: &mut values, spans: &mut spans };
+        image.fill_only(columns, row, table.def.columns.len(), &mut scratch);
+        if image.any_off_page(columns) {
+            (values, spans) = image.fetched(store, columns)?;
+        }
+        let mut entries = RowEntries::default();
+        let value = |i: usize| value_of(&values, spans[i]);
+        with_values(spans.len(), value, |row| entries.append(row, row_id, indexed.indexes))?;
+        Ok(entries)
+    }
+
+    fn append(&mut self, row: &[Value<'_>], row_id: u64, indexes: &[Index]) -> Result<()> {
+        let mut scratch = Vec::new();
+        for index in indexes {
+            self.starts.push(self.bytes.len());
+            append_entry(&mut self.bytes, |bytes| {
+                built_entry::append(index, row, row_id, bytes, &mut scratch)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The entry in the index at `position`; `None`: the row has none.
+    pub(super) fn get(&self, position: usize) -> Option<Entry<'_>> {
+        self.starts.get(position).map(|&start| Entry::at_start_of(&self.bytes[start..]))
+    }
+}

@@ -1,0 +1,39 @@
+//! What side logs have done since the start.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Work of all side logs since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SideLogTotals {
+    /// Entries that changes of rows have taken away or added.
+    pub noted: u64,
+    /// Of these, entries that builds have taken away or added.
+    pub applied: u64,
+    /// Blocks written to temporary files.
+    pub blocks: u64,
+}
+
+/// The counters behind [`SideLogTotals`].
+#[derive(Debug, Default)]
+pub(crate) struct SideLogCounters {
+    noted: AtomicU64,
+    applied: AtomicU64,
+    blocks: AtomicU64,
+}
+
+impl SideLogCounters {
+    pub(crate) fn add(&self, work: SideLogTotals) {
+        let SideLogTotals { noted, applied, blocks } = work;
+        self.noted.fetch_add(noted, Ordering::Relaxed);
+        self.applied.fetch_add(applied, Ordering::Relaxed);
+        self.blocks.fetch_add(blocks, Ordering::Relaxed);
+    }
+
+    pub(crate) fn totals(&self) -> SideLogTotals {
+        SideLogTotals {
+            noted: self.noted.load(Ordering::Relaxed),
+            applied: self.applied.load(Ordering::Relaxed),
+            blocks: self.blocks.load(Ordering::Relaxed),
+        }
+    }
+}

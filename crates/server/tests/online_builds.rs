@@ -1,0 +1,196 @@
+//! Indexes that are built while clients write, as the clients meet it.
+
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use std::path::Path;
+use std::thread::{self, JoinHandle};
+
+use mysql::Conn;
+use mysql::prelude::Queryable;
+use testkit::runner::Target;
+use testkit::server::TestServer;
+
+struct Shop {
+    server: TestServer,
+    conn: Conn,
+}
+
+impl Shop {
+    /// A server with a table of `1 << bits` rows, and one that has to do with nothing.
+    fn open(bits: u32) -> Self {
+        let server = TestServer::start(Path::new(env!("CARGO_BIN_EXE_ratchetd")), &[]).unwrap();
+        let mut conn = Target { port: server.port, user: "root".to_owned() }.connect(None).unwrap();
+        conn.query_drop("CREATE DATABASE shop; USE shop").unwrap();
+        conn.query_drop("CREATE TABLE other (id INT PRIMARY KEY)").unwrap();
+        conn.query_drop("CREATE TABLE t (id INT PRIMARY KEY, k INT, c VARCHAR(100), x TEXT, KEY k (k))")
+            .unwrap();
+        conn.query_drop("INSERT INTO t VALUES (0, 0, 'c0', 'x0')").unwrap();
+        for bit in 0..bits {
+            let by = 1 << bit;
+            let more = format!("INSERT INTO t SELECT id + {by}, k + {by}, CONCAT('c', id + {by}), x FROM t");
+            conn.query_drop(more).unwrap();
+        }
+        Shop { server, conn }
+    }
+
+    fn connect(&self) -> Conn {
+        Target { port: self.server.port, user: "root".to_owned() }.connect(Some("shop")).unwrap()
+    }
+
+    /// A connection in a transaction that reads the table: no index is put in place before it ends.
+    fn reader(&self) -> Conn {
+        let mut reader = self.connect();
+        reader.query_drop("BEGIN").unwrap();
+        reader.query_drop("SELECT COUNT(*) FROM t WHERE id = 1").unwrap();
+        reader
+    }
+
+    /// A connection in a transaction that uses the other table: it need not wait behind who waits for the
+    /// reader.
+    fn writer(&self) -> Conn {
+        let mut writer = self.connect();
+        writer.query_drop("BEGIN").unwrap();
+        writer.query_drop("SELECT COUNT(*) FROM other").unwrap();
+        writer
+    }
+
+    /// Runs `sql` beside, up to where it waits for readers; returns its connection's id.
+    fn alter(&self, sql: &str) -> (u32, JoinHandle<Result<(), String>>) {
+        let mut altering = self.connect();
+        altering.query_drop("SET lock_wait_timeout = 60").unwrap();
+        let (id, sql) = (altering.connection_id(), sql.to_owned());
+        let thread = thread::spawn(move || altering.query_drop(sql).map_err(|error| error.to_string()));
+        let mut other = self.connect();
+        other.query_drop("SET lock_wait_timeout = 1").unwrap();
+        while other.query_drop("SELECT id FROM t WHERE id = 1").is_ok() {
+            assert!(!thread.is_finished());
+        }
+        (id, thread)
+    }
+
+    fn status(&mut self, name: &str) -> u64 {
+        let query = format!("SHOW GLOBAL STATUS LIKE 'Ratchet_index_{name}'");
+        self.conn.query_first::<(String, u64), _>(query).unwrap().unwrap().1
+    }
+
+    /// That the table is sound, and what keys it has.
+    fn keys(&mut self) -> Vec<String> {
+        let report: (String, String, String, String) =
+            self.conn.query_first("CHECK TABLE t EXTENDED").unwrap().unwrap();
+        assert_eq!(report.3, "OK");
+        let keys: Vec<mysql::Row> = self.conn.query("SHOW INDEX FROM t WHERE Seq_in_index = 1").unwrap();
+        keys.iter().map(|key| key.get("Key_name").unwrap()).collect()
+    }
+}
+
+#[test]
+fn statements_that_change_rows_end_while_an_index_is_built() {
+    let mut shop = Shop::open(15);
+    let mut altering = shop.connect();
+    let altered = thread::spawn(move || {
+        altering.query_drop(
+            "ALTER TABLE t ADD UNIQUE c (c), ADD INDEX kx (k, x(9)), ALGORITHM = INPLACE, LOCK = NONE",
+        )
+    });
+    let (mut n, mut meanwhile) = (0, 0);
+    while shop.status("keys_sorted") == 0 {
+        thread::yield_now();
+    }
+    while !altered.is_finished() {
+        n += 1;
+        let id = (n * 7919) % (1 << 15);
+        for sql in [
+            format!("UPDATE t SET c = 'new {n}', x = REPEAT('{n}', 20) WHERE id = {id}"),
+            format!("DELETE FROM t WHERE id = {}", id + 1),
+            format!("INSERT INTO t VALUES ({}, {n}, NULL, REPEAT('long', 5000))", 100_000 + n),
+        ] {
+            shop.conn.query_drop(sql).unwrap();
+        }
+        meanwhile += u32::from(!altered.is_finished());
+    }
+    altered.join().unwrap().unwrap();
+    assert!(meanwhile > 3, "{meanwhile} rounds of statements");
+    let (noted, applied) = (shop.status("changes_noted"), shop.status("changes_applied"));
+    assert!(noted > 10 && noted == applied, "{noted} changes noted, {applied} applied");
+    assert_eq!(shop.keys(), ["PRIMARY", "c", "k", "kx"]);
+    for index in ["c", "kx"] {
+        let query =
+            |index| format!("SELECT COUNT(*) FROM t FORCE INDEX ({index}) WHERE c >= '' OR c IS NULL");
+        let by: Option<u64> = shop.conn.query_first(query(index)).unwrap();
+        assert_eq!(by, shop.conn.query_first(query("PRIMARY")).unwrap(), "{index}");
+    }
+}
+
+#[test]
+fn of_keys_that_rows_get_meanwhile_those_that_stay_count() {
+    let mut shop = Shop::open(8);
+    let (mut reader, mut writer) = (shop.reader(), shop.writer());
+    let (_, altered) = shop.alter("CREATE UNIQUE INDEX c ON t (c)");
+    for sql in ["UPDATE t SET c = 'same'", "UPDATE t SET c = CONCAT('again ', id)", "COMMIT"] {
+        writer.query_drop(sql).unwrap();
+    }
+    reader.query_drop("COMMIT").unwrap();
+    assert_eq!(altered.join().unwrap(), Ok(()));
+    assert_eq!(shop.keys(), ["PRIMARY", "c", "k"]);
+    shop.conn.query_drop("DROP INDEX c ON t").unwrap();
+
+    let (mut reader, mut writer) = (shop.reader(), shop.writer());
+    let (_, altered) = shop.alter("ALTER TABLE t ADD UNIQUE u (c(3), k), ADD KEY x (x(3))");
+    for sql in [
+        "UPDATE t SET c = 'abcdef', k = 77 WHERE id = 3",
+        "INSERT INTO t VALUES (999, 77, 'ABC', '')",
+        "COMMIT",
+    ] {
+        writer.query_drop(sql).unwrap();
+    }
+    reader.query_drop("COMMIT").unwrap();
+    let error = altered.join().unwrap().unwrap_err();
+    assert!(error.contains("ERROR 1062 (23000): Duplicate entry 'ABC-77' for key 't.u'"), "{error}");
+    assert_eq!(shop.keys(), ["PRIMARY", "k"]);
+}
+
+#[test]
+fn a_build_that_ends_early_leaves_the_table_and_its_writers_alone() {
+    let mut shop = Shop::open(10);
+    shop.conn.query_drop("SET GLOBAL innodb_online_alter_log_max_size = 65536").unwrap();
+    let (mut reader, mut writer) = (shop.reader(), shop.writer());
+    let (_, altered) = shop.alter("ALTER TABLE t ADD INDEX c (c)");
+    for n in 0..4 {
+        writer.query_drop(format!("UPDATE t SET c = CONCAT(REPEAT('{n}', 50), id)")).unwrap();
+    }
+    writer.query_drop("COMMIT").unwrap();
+    reader.query_drop("COMMIT").unwrap();
+    let error = altered.join().unwrap().unwrap_err();
+    let text = "ERROR 1799 (HY000): Creating index 'c' required more than 'innodb_online_alter_log_max_size' bytes \
+                of modification log. Please try again.";
+    assert!(error.contains(text), "{error}");
+    assert_eq!(shop.keys(), ["PRIMARY", "k"]);
+
+    let mut reader = shop.reader();
+    let (id, altered) = shop.alter("ALTER TABLE t ADD INDEX c (c)");
+    shop.conn.query_drop(format!("KILL QUERY {id}")).unwrap();
+    let error = altered.join().unwrap().unwrap_err();
+    assert!(error.contains("ERROR 1317 (70100)"), "{error}");
+    let mut impatient = shop.connect();
+    impatient.query_drop("SET lock_wait_timeout = 1").unwrap();
+    let error = impatient.query_drop("ALTER TABLE t ADD INDEX c (c)").unwrap_err().to_string();
+    assert!(error.contains("ERROR 1205 (HY000)"), "{error}");
+    shop.conn.query_drop("UPDATE t SET c = 'after' WHERE id = 3").unwrap();
+    reader.query_drop("COMMIT").unwrap();
+    assert_eq!(shop.keys(), ["PRIMARY", "k"]);
+    impatient.query_drop("ALTER TABLE t ADD INDEX c (c)").unwrap();
+    assert_eq!(shop.keys(), ["PRIMARY", "k", "c"]);
+}
+
+#[test]
+fn writers_wait_where_the_statement_asks_for_it() {
+    let shop = Shop::open(8);
+    let (mut reader, mut writer) = (shop.reader(), shop.writer());
+    writer.query_drop("SET lock_wait_timeout = 1").unwrap();
+    let (_, altered) = shop.alter("ALTER TABLE t ADD INDEX c (c), LOCK = SHARED");
+    let error = writer.query_drop("UPDATE t SET k = 1 WHERE id = 1").unwrap_err().to_string();
+    assert!(error.contains("ERROR 1205 (HY000)"), "{error}");
+    reader.query_drop("COMMIT").unwrap();
+    assert_eq!(altered.join().unwrap(), Ok(()));
+    writer.query_drop("UPDATE t SET k = 1 WHERE id = 1").unwrap();
+}
