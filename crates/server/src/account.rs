@@ -332,7 +332,6 @@ impl Accounts {
                 AccountStep::Remove(user, host) => list.remove(&user, &host),
             }
         }
-        list.sort();
         self.epoch.fetch_add(1, Ordering::Release);
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! All accounts at a moment, by host and by name.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -24,7 +25,6 @@ impl Directory {
         for account in accounts {
             directory.put(account);
         }
-        directory.sort();
         directory
     }
 
@@ -53,27 +53,65 @@ impl Directory {
         self.mandatory = roles;
     }
 
-    /// Adds the account or replaces the one of the same name. [`Directory::sort`] has to follow.
+    /// Adds the account or replaces the one of the same name.
     pub(crate) fn put(&mut self, account: Account) {
-        self.by_name.insert(key(&account.user, &account.host), Arc::new(account));
+        let account = Arc::new(account);
+        match self.place(&account.user, &account.host) {
+            Ok(at) => self.sorted[at] = Arc::clone(&account),
+            Err(at) => self.sorted.insert(at, Arc::clone(&account)),
+        }
+        self.by_name.insert(key(&account.user, &account.host), account);
     }
 
-    /// Removes the account, if there is one. [`Directory::sort`] has to follow.
+    /// Removes the account, if there is one.
     pub(crate) fn remove(&mut self, user: &str, host: &str) {
         self.by_name.remove(&key(user, host));
+        if let Ok(at) = self.place(user, host) {
+            self.sorted.remove(at);
+        }
     }
 
-    /// Lists the accounts anew, after changes.
-    pub(crate) fn sort(&mut self) {
-        self.sorted = self.by_name.values().cloned().collect();
-        self.sorted.sort_by_cached_key(|a| {
-            let wildcard = a.host.find(['%', '_']);
-            let specific = wildcard.unwrap_or(usize::MAX);
-            (std::cmp::Reverse(specific), a.user.is_empty(), a.host.clone(), a.user.clone())
-        });
+    /// The position of the account, or the one that it would have.
+    fn place(&self, user: &str, host: &str) -> Result<usize, usize> {
+        self.sorted.binary_search_by(|known| order(&known.user, &known.host).cmp(&order(user, host)))
     }
+}
+
+/// Orders accounts by how specific their hosts are, then named users before the anonymous one.
+fn order<'n>(user: &'n str, host: &'n str) -> (Reverse<usize>, bool, &'n str, &'n str) {
+    let specific = host.find(['%', '_']).unwrap_or(usize::MAX);
+    (Reverse(specific), user.is_empty(), host, user)
 }
 
 fn key(user: &str, host: &str) -> String {
     format!("{user}\0{}", host.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use base::prng::Prng;
+    use wire::auth::{AuthPlugin, Credential};
+
+    use super::*;
+
+    #[test]
+    fn both_orders_hold_the_same_accounts_after_any_changes() {
+        let prng = &mut Prng::new(7);
+        let mut directory = Directory::default();
+        for _ in 0..2000 {
+            let user = ["", "a", "b", "c"][prng.below(4) as usize];
+            let host = ["%", "localhost", "10.0.%", "10.0.0.1", "_", "10.%"][prng.below(6) as usize];
+            if prng.below(3) == 0 {
+                directory.remove(user, host);
+                assert!(directory.find(user, host).is_none());
+            } else {
+                let credential = Credential::empty(AuthPlugin::Native);
+                directory.put(Account::new(user.to_owned(), host.to_owned(), credential));
+            }
+            assert_eq!(directory.sorted.len(), directory.by_name.len());
+            assert!(directory.sorted.is_sorted_by_key(|a| order(&a.user, &a.host)));
+            let is_found = |a: &Arc<Account>| Arc::ptr_eq(a, directory.find(&a.user, &a.host).unwrap());
+            assert!(directory.sorted.iter().all(is_found));
+        }
+    }
 }

@@ -183,7 +183,11 @@ fn roles_survive_a_restart_and_a_crash() {
     let server = start(&["--mandatory-roles=a, missing"]);
     let mut root = connect(&server, "root");
     assert_eq!(seen(&mut root), before);
-    assert_eq!(current_role(&mut connect(&server, "v")), "`a`@`%`");
+    let mut user = connect(&server, "v");
+    assert_eq!(current_role(&mut user), "NONE", "mandatory roles are granted, not active");
+    user.query_drop("SET ROLE ALL").unwrap();
+    assert_eq!(current_role(&mut user), "`a`@`%`");
+    drop(user);
     assert_eq!(current_role(&mut connect(&server, "u")), "`a`@`%`,`b`@`localhost`");
     run(&mut root, &["SET GLOBAL mandatory_roles = ''", "DROP ROLE a"]);
     let before = seen(&mut root);

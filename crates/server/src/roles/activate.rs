@@ -68,15 +68,7 @@ fn defaults(directory: &Directory, account: &Account) -> Vec<RoleName> {
 /// The roles that a login as `'user'@'host'` activates. `all`: `activate_all_roles_on_login`.
 pub(crate) fn at_login(directory: &Directory, user: &str, host: &str, all: bool) -> Vec<RoleName> {
     let Some(account) = directory.find(user, host) else { return Vec::new() };
-    if all {
-        return all_granted(directory, account);
-    }
-    let mandatory = directory.mandatory().iter().filter(|role| directory.role(role).is_some());
-    let mut roles = defaults(directory, account);
-    roles.extend(mandatory.cloned());
-    roles.sort();
-    roles.dedup();
-    roles
+    if all { all_granted(directory, account) } else { defaults(directory, account) }
 }
 
 /// Error 3530 for the first of `roles` that is not granted to `account`, which is called `name`.
