@@ -47,8 +47,9 @@ pub(crate) struct Visible {
 pub(crate) struct Scope {
     /// Tables in the order written.
     pub(crate) tables: Vec<ScopeTable>,
-    /// Columns in the order of `*`.
-    pub(crate) visible: Vec<Visible>,
+    /// Columns in the order of `*`, where NATURAL or USING has made one of two. `None`: those of the tables,
+    /// one table after the other.
+    pub(crate) merged: Option<Vec<Visible>>,
 }
 
 /// A column that was found.
@@ -95,6 +96,16 @@ impl ScopeColumns {
         };
         col.map(|col| col as u16)
     }
+
+    /// Positions of all columns called `name`. Only a row under an alias has several.
+    fn named(&self, name: &str) -> impl Iterator<Item = u16> {
+        let first = self.find(name);
+        let others = match (self, first) {
+            (ScopeColumns::Named(columns), Some(first)) => first + 1..columns.len() as u16,
+            _ => 0..0,
+        };
+        first.into_iter().chain(others.filter(move |col| is_same_name(self.name(*col), name)))
+    }
 }
 
 impl ScopeTable {
@@ -129,19 +140,14 @@ impl ScopeTable {
 }
 
 impl Scope {
+    /// The scope of one table.
+    pub(crate) fn of_table(table: ScopeTable) -> Scope {
+        Scope { tables: vec![table], merged: None }
+    }
+
     /// Adds a table all of whose columns are visible.
     pub(crate) fn push(&mut self, table: ScopeTable) {
-        let at = self.tables.len() as u16;
-        let visible = |(col, shown)| Visible { table: at, col, shown };
-        match &table.columns {
-            ScopeColumns::Defined(def) => {
-                let shown = def.columns.iter().map(|column| !column.invisible);
-                self.visible.extend((0..).zip(shown).map(visible));
-            }
-            ScopeColumns::Named(columns) => {
-                self.visible.extend((0..columns.len() as u16).map(|col| visible((col, true))));
-            }
-        }
+        debug_assert!(self.merged.is_none(), "no columns were merged");
         self.tables.push(table);
     }
 
@@ -182,18 +188,34 @@ impl Scope {
         tables.filter_map(move |t| Some((t, t.columns.find(column)?)))
     }
 
-    fn bare(&self, column: &str) -> impl Iterator<Item = (&ScopeTable, u16)> {
-        let named = self.visible.iter().filter(move |v| is_same_name(self.name(v), column));
-        named.map(|v| (&self.tables[usize::from(v.table)], v.col))
+    fn bare<'s>(&'s self, column: &'s str) -> impl Iterator<Item = (&'s ScopeTable, u16)> {
+        let merged = self.merged.iter().flatten().filter(move |v| is_same_name(self.name(**v), column));
+        let merged = merged.map(|v| (&self.tables[usize::from(v.table)], v.col));
+        let of_table = move |t: &'s ScopeTable| t.columns.named(column).map(move |col| (t, col));
+        merged.chain(self.unmerged().iter().flat_map(of_table))
+    }
+
+    /// The tables, if their columns are visible as they are.
+    fn unmerged(&self) -> &[ScopeTable] {
+        if self.merged.is_some() { &[] } else { &self.tables }
+    }
+
+    /// The columns that a bare name can find, in the order of `*`.
+    pub(crate) fn visible(&self) -> impl Iterator<Item = Visible> {
+        let own = (0..).zip(self.unmerged()).flat_map(|(table, of)| {
+            let columns = 0..of.columns.len() as u16;
+            columns.map(move |col| Visible { table, col, shown: of.columns.is_shown(col) })
+        });
+        self.merged.iter().flatten().copied().chain(own)
     }
 
     /// The columns that `*` shows.
-    pub(crate) fn shown(&self) -> impl Iterator<Item = &Visible> {
-        self.visible.iter().filter(|v| v.shown)
+    pub(crate) fn shown(&self) -> impl Iterator<Item = Visible> {
+        self.visible().filter(|v| v.shown)
     }
 
     /// Name of a visible column.
-    pub(crate) fn name(&self, visible: &Visible) -> &str {
+    pub(crate) fn name(&self, visible: Visible) -> &str {
         self.tables[usize::from(visible.table)].columns.name(visible.col)
     }
 
