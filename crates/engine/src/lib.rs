@@ -44,6 +44,7 @@ mod index_sort;
 mod key_values;
 mod leaf_prober;
 pub mod limits;
+mod locking_get;
 mod locking_scan;
 mod log_space;
 mod lost_values;
