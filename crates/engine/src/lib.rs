@@ -48,6 +48,7 @@ mod locking_get;
 mod locking_scan;
 mod log_space;
 mod lost_values;
+mod page_copy;
 mod prober;
 mod purge;
 mod quarantine;

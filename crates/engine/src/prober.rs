@@ -1,10 +1,11 @@
 //! Looking up many keys in one index: the inner side of a join, the row behind a secondary entry.
 
-use page::{PAGE_SIZE, PageBytes, PageRef, Record, RecordCopy, RowRef, SlotFlags};
+use page::{PageRef, Record, RecordCopy, RowRef, SlotFlags};
 use trx::ReadView;
 
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::page_copy::PageCopy;
 use crate::range::{Direction, KeyRange};
 use crate::row::version::{self, Seen};
 use crate::scan::{Batch, Scan, Source};
@@ -20,7 +21,7 @@ pub struct Prober<'e> {
     source: Source<'e>,
     /// The leaf of the last descent.
     last_page: base::PageNo,
-    copy: Option<Box<PageBytes>>,
+    copy: Option<PageCopy>,
     copied: bool,
     key: Vec<u8>,
     answer: Answer,
@@ -128,7 +129,7 @@ impl<'e> Prober<'e> {
         };
         let page = at.page();
         if page.page_no() == self.last_page {
-            let copy = self.copy.get_or_insert_with(|| Box::new([0; PAGE_SIZE]));
+            let copy = self.copy.get_or_insert_with(PageCopy::new);
             page.copy_to(copy);
             self.copied = true;
             let slot = at.slot();

@@ -5,12 +5,13 @@ use std::fmt;
 
 use base::PageNo;
 use btree::{Cursor, Seek, Suspended};
-use page::{Cell, KeyInt, PAGE_SIZE, PageBytes, PageRef, Records, RowFormat, RowRef, SlotFlags, SlotRun};
+use page::{Cell, KeyInt, PAGE_SIZE, PageRef, Records, RowFormat, RowRef, SlotFlags, SlotRun};
 use space::Store;
 use trx::{ReadView, TrxSystem};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result, fail_if_interrupted};
+use crate::page_copy::PageCopy;
 use crate::range::{Direction, KeyRange};
 use crate::row::mixed;
 use crate::row::version::{self, Seen};
@@ -27,8 +28,10 @@ pub struct Scan<'e> {
     memory: Box<ScanMemory>,
     direction: Direction,
     position: Position<'e>,
+    /// See [`Scan::detached`].
+    is_detached: bool,
     /// The leaf of a detached scan.
-    copy: Option<Box<PageBytes>>,
+    copy: Option<PageCopy>,
     /// Whether `copy` is a leaf of the index.
     copied: bool,
 }
@@ -122,6 +125,7 @@ impl<'e> Scan<'e> {
             memory,
             direction,
             position: Position::Start,
+            is_detached: false,
             copy: None,
             copied: false,
         };
@@ -139,7 +143,7 @@ impl<'e> Scan<'e> {
     /// A scan that copies each leaf and holds no latch between calls: the rows of a batch stay readable while
     /// other pages are read or changed. Cost: a copy of 16 KiB a leaf.
     pub fn detached(mut self) -> Self {
-        self.copy = Some(Box::new([0; PAGE_SIZE]));
+        self.is_detached = true;
         self
     }
 
@@ -302,7 +306,8 @@ impl<'e> Scan<'e> {
         cursor.set_slot(stop);
         let selection = &mut self.memory.selection;
         selection.clear();
-        if let Some(copy) = &mut self.copy {
+        if self.is_detached {
+            let copy = self.copy.get_or_insert_with(PageCopy::new);
             cursor.page().copy_to(copy);
             self.copied = true;
             cursor.suspend_into(&mut selection.suspended);

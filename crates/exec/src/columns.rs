@@ -102,7 +102,7 @@ fn definition(column: &OutputColumn, charset: ResultCharset, is_run: bool) -> Co
     let Some(origin) = &column.origin else { return value_definition(column, charset) };
     let ty = &column.expr.ty;
     let is_gathered = is_run && origin.is_gathered;
-    let definition = if origin.is_value && !is_gathered {
+    let mut definition = if origin.is_value && !is_gathered {
         ColumnDefinition::of_value(&column.name, ty, charset)
     } else {
         ColumnDefinition::of_column(&column.name, ty, charset)
@@ -111,14 +111,12 @@ fn definition(column: &OutputColumn, charset: ResultCharset, is_run: bool) -> Co
     let key_flags = if is_gathered { 0 } else { key_flags(traits) };
     // A column of a derived table becomes one of the table that gathers it.
     let is_renamed = is_gathered && origin.is_of_merged();
-    ColumnDefinition {
-        schema: if is_renamed { "" } else { origin.schema() },
-        table: origin.table(),
-        org_table: if is_renamed { origin.table_name() } else { origin.org_table() },
-        org_name: if is_renamed { &column.name } else { origin.org_name() },
-        flags: definition.flags | not_null_flag(column) | key_flags | default_flags(traits),
-        ..definition
-    }
+    definition.schema = if is_renamed { "" } else { origin.schema() };
+    definition.table = origin.table();
+    definition.org_table = if is_renamed { origin.table_name() } else { origin.org_table() };
+    definition.org_name = if is_renamed { &column.name } else { origin.org_name() };
+    definition.flags |= not_null_flag(column) | key_flags | default_flags(traits);
+    definition
 }
 
 fn value_definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition<'_> {

@@ -1,6 +1,6 @@
-//! Lists of keys whose parts are all integer parameters, `(a, b) IN ((?, ?), ..)` and `a = ? AND b IN (?, ..)`,
-//! where a key has 8 bytes at most. It is the fastest way of [`crate::intervals`], which makes the same keys
-//! of any values.
+//! Lists of keys whose parts are all integer parameters, `(a, b) IN ((?, ?), ..)` and
+//! `a = ? AND b IN (?, ..)`, where a key has 8 bytes at most. It is the fastest way of [`crate::intervals`],
+//! which makes the same keys of any values.
 
 use std::ops::Range;
 
@@ -197,8 +197,8 @@ pub(crate) struct PointKeys {
 
 impl PointKeys {
     /// Becomes the keys of `points`, `width` bytes each, with the values of `params`. False: a value is no
-    /// integer. Cost: about ten instructions a value, and a sort of numbers; memory of more than a few keys is
-    /// charged to `charge`.
+    /// integer. Cost: about ten instructions a value, and a sort of numbers; memory of more than a few keys
+    /// is charged to `charge`.
     #[inline]
     pub(crate) fn make(
         &mut self,

@@ -154,7 +154,7 @@ fn put_row(
 
 #[cfg(test)]
 thread_local! {
-    /// Locking point reads of this thread take the general way.
+    /// Locking reads of whole keys take the general way on this thread.
     pub(crate) static NEVER_LOCKS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
     /// Rows that they have sent without.
     pub(crate) static LOCKED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
@@ -193,17 +193,15 @@ impl PointLock {
         if !point_key.make(run, arena, key)? {
             return Ok(false);
         }
-        let found = match query.plain.as_ref().and_then(|plain| plain.projection_of_one(query, target)) {
-            Some(projection) => {
-                let show = Show { zone: st.zone, charset: target.charset };
-                let put = |found: FoundCell<'_>| put_cell(projection, state, show, &found, target.out);
-                table.lock_and_get_cell(st.engine, locks, key, put)?
-            }
-            None => {
-                let env = RowEnv { st, arena };
-                let put = |row: RowRef<'_>| put_row(&query.outputs, target, reader, &row, env);
-                table.lock_and_get(st.engine, locks, key, put)?
-            }
+        let projection = query.plain.as_ref().and_then(|plain| plain.projection_of_one(query, target));
+        let found = if let Some(projection) = projection {
+            let show = Show { zone: st.zone, charset: target.charset };
+            let put = |found: FoundCell<'_>| put_cell(projection, state, show, &found, target.out);
+            table.lock_and_get_cell(st.engine, locks, key, put)?
+        } else {
+            let env = RowEnv { st, arena };
+            let put = |row: RowRef<'_>| put_row(&query.outputs, target, reader, &row, env);
+            table.lock_and_get(st.engine, locks, key, put)?
         };
         st.count_examined(usize::from(found.is_some()));
         #[cfg(test)]

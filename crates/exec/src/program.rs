@@ -105,7 +105,7 @@ impl Clauses {
 pub fn compile(plan: Arc<Plan>, engine: &Engine) -> Result<Program> {
     let mut tables = Vec::new();
     let body = match &*plan {
-        Plan::Query(query) => Body::Query(Box::new(SelectProgram::compile(engine, query, &mut tables)?)),
+        Plan::Query(query) => Body::Query(SelectProgram::compile(engine, query, &mut tables)?),
         Plan::Insert(insert) => Body::Insert(Box::new(InsertProgram::compile(engine, insert, &mut tables)?)),
         Plan::Update(update) => Body::Update(Box::new(UpdateProgram::compile(engine, update, &mut tables)?)),
         Plan::Delete(delete) => Body::Delete(Box::new(DeleteProgram::compile(engine, delete, &mut tables)?)),
@@ -154,7 +154,7 @@ impl Program {
 }
 
 impl SelectProgram {
-    fn compile(engine: &Engine, plan: &QueryPlan, tables: &mut Vec<Arc<Table>>) -> Result<Self> {
+    fn compile(engine: &Engine, plan: &QueryPlan, tables: &mut Vec<Arc<Table>>) -> Result<Box<Self>> {
         let query = QueryProgram::compile(engine, plan, tables)?;
         let clauses = Clauses::of(plan);
         let (point, locking_point, constant) = match &clauses {
@@ -167,7 +167,7 @@ impl SelectProgram {
         let (columns, scan) = (ColumnPackets::new(&plan.output), LeafScan::of_query(&query));
         let reads_tables = !tables.is_empty();
         let has_clauses = reads_tables && clauses.any();
-        Ok(SelectProgram {
+        Ok(Box::new(SelectProgram {
             query,
             columns,
             point,
@@ -177,7 +177,7 @@ impl SelectProgram {
             reads_tables,
             has_clauses,
             clauses,
-        })
+        }))
     }
 }
 

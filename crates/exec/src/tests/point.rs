@@ -165,6 +165,31 @@ fn a_locking_point_read_sends_and_locks_what_the_general_way_does() {
 }
 
 #[test]
+fn locking_reads_of_a_list_of_rows_send_and_lock_what_the_general_way_does() {
+    let mut bench = Bench::new();
+    filled(&mut bench, "t", 50);
+    let delete = bench.plan("DELETE FROM t WHERE id IN (0, 7, 49)");
+    bench.run_as(Protocol::Text, delete, &[]).0.unwrap();
+    bench.engine.commit(&mut bench.trx).unwrap();
+    let sent = LOCKED.get();
+    for clause in ["FOR UPDATE", "FOR SHARE NOWAIT", "LIMIT 2 FOR UPDATE", "FOR UPDATE SKIP LOCKED"] {
+        for list in ["3, 1, 2", "0, 1, 48, 49, 50", "7, 8, 7, 70", "5, 5", "-1, 60"] {
+            let plan = bench.plan(&format!("SELECT k, t.* FROM t WHERE id IN ({list}) {clause}"));
+            for isolation in [Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable] {
+                for protocol in [Protocol::Text, Protocol::Binary] {
+                    let quick = locking(&mut bench, &plan, isolation, protocol);
+                    NEVER_LOCKS.set(true);
+                    let general = locking(&mut bench, &plan, isolation, protocol);
+                    NEVER_LOCKS.set(false);
+                    assert_eq!(quick, general, "{list} {clause}, {isolation:?}, {protocol:?}");
+                }
+            }
+        }
+    }
+    assert_eq!(LOCKED.get() - sent, 3 * 7 * 6, "rows that are there, where there is no LIMIT");
+}
+
+#[test]
 fn the_binary_protocol_has_fixed_widths() {
     let mut bench = Bench::new();
     let def = filled(&mut bench, "t", 3);

@@ -101,7 +101,7 @@ impl<'a> Binder<'a, '_> {
 
     fn relation(&mut self, alias: Arc<str>, columns: ScopeColumns, source: Source) -> Bound {
         let rel = self.add_rel(source);
-        let scope = Scope::of_table(ScopeTable { rel, alias, columns, optional: false });
+        let scope = Scope::of_table(ScopeTable::new(rel, alias, columns));
         (JoinTree::Rel(rel), scope)
     }
 

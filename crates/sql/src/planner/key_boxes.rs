@@ -42,6 +42,11 @@ pub(super) fn bytes_of_keys(keys: usize, parts: usize) -> usize {
     keys * (parts * (TEST_BYTES + PART_BYTES) + INTERVAL_BYTES)
 }
 
+/// As [`bytes_of_keys`], of keys of one part that are the items of a list.
+pub(super) fn bytes_of_items(keys: usize) -> usize {
+    TEST_BYTES + keys * (INTERVAL_BYTES + PART_BYTES)
+}
+
 /// Tests of a box that need no allocation.
 const INLINE_TESTS: usize = 3;
 

@@ -24,18 +24,14 @@ use crate::plan::{Estimate, KeyBox, KeySet, PartTest, Path, QueryPlan};
 /// Keys whose places need no allocation: about as many as a short list has.
 const INLINE_KEYS: usize = 16;
 
+/// Where the values of keys are in the arms of a disjunction.
+type Rows = SmallVec<[Places; INLINE_KEYS]>;
+
 /// A list of whole clustered keys.
 pub(super) struct KeyList {
-    keys: Keys,
+    /// Empty: the items of a list are the keys.
+    rows: Rows,
     estimate: Estimate,
-}
-
-/// Where the values of the keys are.
-enum Keys {
-    /// In the arms of a disjunction.
-    Rows(SmallVec<[Places; INLINE_KEYS]>),
-    /// They are the items of a list.
-    Items,
 }
 
 /// Finds the keys, if `block` is a query whose path they decide.
@@ -48,27 +44,27 @@ pub(super) fn find(block: &Block, ctx: &BindContext<'_>) -> Option<KeyList> {
     };
     let def = only_table(block)?;
     let parts = &def.clustered().parts[..];
-    let rows = count as f64;
-    let estimate = Estimate { rows, cost: cost::stretches(count) + cost::reading(rows, false) };
+    let cost = cost::stretches(count) + cost::reading(count as f64, false);
+    let estimate = Estimate { rows: count as f64, cost };
     if estimate.cost >= cost::WORTH_JUMPS || parts.is_empty() || another_index_serves(def, parts) {
         return None;
     }
-    let keys = match &condition.kind {
-        ExprKind::Or(arms) => Keys::Rows(rows_of(arms, parts)?),
-        _ => items_of(condition, parts)?,
+    let (rows, bytes) = match &condition.kind {
+        ExprKind::Or(arms) => (rows_of(arms, parts)?, key_boxes::bytes_of_keys(count, parts.len())),
+        _ if is_of_items(condition, parts) => (Rows::new(), key_boxes::bytes_of_items(count)),
+        _ => return None,
     };
-    let is_allowed = ctx.range_memory.allows(key_boxes::bytes_of_keys(count, parts.len()));
-    is_allowed.then_some(KeyList { keys, estimate })
+    ctx.range_memory.allows(bytes).then_some(KeyList { rows, estimate })
 }
 
-/// The keys that the items of `condition` are, of a clustered index of one part.
-fn items_of(condition: &Expr, parts: &[KeyPart]) -> Option<Keys> {
-    let [KeyPart { column, prefix_len: None, .. }] = parts else { return None };
-    (sarg::exact_list(condition, 0)? == *column).then_some(Keys::Items)
+/// Whether the items of `condition` are keys of a clustered index of one part.
+fn is_of_items(condition: &Expr, parts: &[KeyPart]) -> bool {
+    let [KeyPart { column, prefix_len: None, .. }] = parts else { return false };
+    sarg::exact_list(condition, 0) == Some(*column)
 }
 
 /// The keys that `arms` are.
-fn rows_of(arms: &[Expr], parts: &[KeyPart]) -> Option<SmallVec<[Places; INLINE_KEYS]>> {
+fn rows_of(arms: &[Expr], parts: &[KeyPart]) -> Option<Rows> {
     let key = |arm: &Expr| match &arm.kind {
         ExprKind::And(terms) if terms.len() == parts.len() => places(terms, parts),
         _ => None,
@@ -90,11 +86,9 @@ impl KeyList {
     /// The plan of `block`, from which it takes what the plan holds.
     pub(super) fn plan(self, block: &mut Block, extra: &Extra<'_>) -> QueryPlan {
         let relation = relation(block, extra, &[]);
-        let boxes = match (self.keys, block.filter.pop().map(|condition| condition.kind)) {
-            (Keys::Rows(keys), Some(ExprKind::Or(arms))) => boxes_of(&keys, arms),
-            (Keys::Items, Some(ExprKind::In { list, .. })) => {
-                vec![KeyBox { tests: smallvec![(0, PartTest::In(list))] }]
-            }
+        let boxes = match block.filter.pop().map(|condition| condition.kind) {
+            Some(ExprKind::Or(mut arms)) => boxes_of(&self.rows, &mut arms),
+            Some(ExprKind::In { list, .. }) => vec![KeyBox { tests: smallvec![(0, PartTest::In(list))] }],
             _ => unreachable!("its only condition is a list"),
         };
         let path = Path::Intervals { index: 0, keys: Arc::new(KeySet { boxes }), reverse: false };
@@ -103,7 +97,7 @@ impl KeyList {
 }
 
 /// The boxes of `keys`, whose values are taken out of `arms`.
-fn boxes_of(keys: &[Places], mut arms: Box<[Expr]>) -> Vec<KeyBox> {
+fn boxes_of(keys: &[Places], arms: &mut [Expr]) -> Vec<KeyBox> {
     let mut boxes = Vec::with_capacity(arms.len());
     for (arm, places) in arms.iter_mut().zip(keys) {
         let ExprKind::And(terms) = &mut arm.kind else { unreachable!("a key of several parts") };

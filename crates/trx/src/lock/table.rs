@@ -295,7 +295,7 @@ impl Locks<'_> {
         match queues.iter_mut().find(|queue| queue.index == index && *queue.key == *key) {
             Some(queue) => queue.requests.push(request),
             None => {
-                queues.push(RowQueue { index, key: SmallVec::from_slice(key), requests: smallvec![request] })
+                queues.push(RowQueue { index, key: SmallVec::from_slice(key), requests: smallvec![request] });
             }
         }
         self.table.row_counters[hash as usize % ROW_COUNTERS].fetch_add(1, Ordering::SeqCst);
