@@ -1,52 +1,52 @@
 //! Copies of leaves, which scans and lookups keep: memory that a thread uses again and again.
 
 use std::cell::Cell;
-use std::ops::{Deref, DerefMut};
 
 use page::{PAGE_SIZE, PageBytes};
 
 thread_local! {
-    /// The copy that this thread has given up last.
+    /// The memory that this thread has given up last.
     static SPARE: Cell<Option<Box<PageBytes>>> = const { Cell::new(None) };
 }
 
-/// Memory for a page, whose contents mean nothing until there is one. Cost: none where the thread has given
-/// one up before, else an allocation, which is cleared.
-#[derive(Debug)]
-pub(crate) struct PageCopy {
-    /// `None` once it is given up.
-    page: Option<Box<PageBytes>>,
-}
+/// Memory for a page, once it is needed.
+#[derive(Debug, Default)]
+pub(crate) struct PageCopy(Option<Box<PageBytes>>);
 
 impl PageCopy {
-    pub(crate) fn new() -> Self {
-        let spare = SPARE.try_with(Cell::take).ok().flatten();
-        PageCopy { page: Some(spare.unwrap_or_else(|| Box::new([0; PAGE_SIZE]))) }
+    /// The page that was put there last; `None`: the memory was not needed so far.
+    #[inline]
+    pub(crate) fn get(&self) -> Option<&PageBytes> {
+        self.0.as_deref()
+    }
+
+    /// The memory, whose contents mean nothing at first. Cost the first time: none where the thread has given
+    /// some up before, else an allocation, which is cleared.
+    #[inline]
+    pub(crate) fn get_or_make(&mut self) -> &mut PageBytes {
+        self.0.get_or_insert_with(make)
     }
 }
 
-impl Deref for PageCopy {
-    type Target = PageBytes;
-
-    #[inline]
-    fn deref(&self) -> &PageBytes {
-        self.page.as_ref().expect("not given up")
-    }
-}
-
-impl DerefMut for PageCopy {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut PageBytes {
-        self.page.as_mut().expect("not given up")
-    }
+#[cold]
+fn make() -> Box<PageBytes> {
+    let spare = SPARE.try_with(Cell::take).ok().flatten();
+    spare.unwrap_or_else(|| Box::new([0; PAGE_SIZE]))
 }
 
 impl Drop for PageCopy {
+    #[inline]
     fn drop(&mut self) {
-        let page = self.page.take();
-        // At the end of the thread there is no place for it.
-        let _ = SPARE.try_with(|spare| spare.set(page));
+        if let Some(page) = self.0.take() {
+            give_up(page);
+        }
     }
+}
+
+#[cold]
+fn give_up(page: Box<PageBytes>) {
+    // At the end of the thread there is no place for it.
+    let _ = SPARE.try_with(|spare| spare.set(Some(page)));
 }
 
 #[cfg(test)]
@@ -54,15 +54,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_uses_the_copy_again_that_it_gave_up_last() {
-        let place = |copy: &PageCopy| copy.as_ptr().addr();
-        let (first, second) = (PageCopy::new(), PageCopy::new());
-        let (one, other) = (place(&first), place(&second));
+    fn a_thread_uses_the_memory_again_that_it_gave_up_last() {
+        let place = |copy: &mut PageCopy| copy.get_or_make().as_ptr().addr();
+        let (mut first, mut second) = (PageCopy::default(), PageCopy::default());
+        assert!(first.get().is_none(), "nothing is needed so far");
+        let (one, other) = (place(&mut first), place(&mut second));
         assert_ne!(one, other);
         drop(first);
         drop(second);
-        let again = PageCopy::new();
-        assert_eq!(place(&again), other);
-        assert_ne!(place(&PageCopy::new()), other, "it is in use");
+        let mut again = PageCopy::default();
+        assert_eq!(place(&mut again), other);
+        assert_ne!(place(&mut PageCopy::default()), other, "it is in use");
     }
 }

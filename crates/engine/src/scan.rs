@@ -31,7 +31,7 @@ pub struct Scan<'e> {
     /// See [`Scan::detached`].
     is_detached: bool,
     /// The leaf of a detached scan.
-    copy: Option<PageCopy>,
+    copy: PageCopy,
     /// Whether `copy` is a leaf of the index.
     copied: bool,
 }
@@ -126,7 +126,7 @@ impl<'e> Scan<'e> {
             direction,
             position: Position::Start,
             is_detached: false,
-            copy: None,
+            copy: PageCopy::default(),
             copied: false,
         };
         // Entries of a mixed view are looked up in the clustered index, which takes other latches.
@@ -160,7 +160,7 @@ impl<'e> Scan<'e> {
     }
 
     fn select_from_copy(&mut self) -> bool {
-        let Some(copy) = self.copy.as_deref().filter(|_| self.copied && !self.memory.range.empty) else {
+        let Some(copy) = self.copy.get().filter(|_| self.copied && !self.memory.range.empty) else {
             return false;
         };
         let page = PageRef::new(copy);
@@ -200,7 +200,7 @@ impl<'e> Scan<'e> {
     /// The rows of the leaf at hand.
     #[inline(always)]
     fn batch(&self) -> Option<Batch<'_>> {
-        let page = match (&self.copy, &self.position) {
+        let page = match (self.copy.get(), &self.position) {
             (Some(copy), _) => PageRef::new(copy),
             (None, Position::Leaf(cursor)) => cursor.page(),
             (None, _) => return None,
@@ -307,7 +307,7 @@ impl<'e> Scan<'e> {
         let selection = &mut self.memory.selection;
         selection.clear();
         if self.is_detached {
-            let copy = self.copy.get_or_insert_with(PageCopy::new);
+            let copy = self.copy.get_or_make();
             cursor.page().copy_to(copy);
             self.copied = true;
             cursor.suspend_into(&mut selection.suspended);

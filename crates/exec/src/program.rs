@@ -11,7 +11,7 @@ use types::{TableDef, Value};
 
 use crate::columns::ColumnPackets;
 use crate::constant::ConstantRow;
-use crate::context::{Client, ExecCtx, Outcome};
+use crate::context::{Client, ExecCtx, Outcome, Scratch};
 use crate::delete::DeleteProgram;
 use crate::error::{ExecError, Result};
 use crate::frame::Frame;
@@ -296,27 +296,16 @@ fn changing(ctx: &mut ExecCtx<'_>, run: impl FnOnce(&mut ExecCtx<'_>) -> Result<
 impl SelectProgram {
     fn run(&self, plan: &QueryPlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
         let locks_all = self.reads_tables && is_serializable(ctx);
-        let mut locks = None;
-        let st = if locks_all || self.has_clauses {
-            self.locking_statement(locks_all, plan, ctx, &mut locks)?
-        } else {
-            let view = if self.reads_tables { ctx.trx.view() } else { ReadView::newest() };
-            Statement::new(ctx.engine, view, ctx.session, ctx.memory, ctx.rows_examined)
-        };
+        if locks_all || self.has_clauses {
+            return self.run_locking(locks_all, plan, ctx);
+        }
+        let view = if self.reads_tables { ctx.trx.view() } else { ReadView::newest() };
+        let st = Statement::new(ctx.engine, view, ctx.session, ctx.memory, ctx.rows_examined);
         let run = QueryRun::new(&st, ctx.params, &self.query);
         self.columns.write(&plan.output, &mut ctx.client);
-        let charset = ctx.client.charset;
-        if let Some(point) = &self.locking_point {
-            let target = &mut RowTarget { protocol: ctx.client.protocol, charset, out: &mut *ctx.client.out };
-            if point.run(&run, target, ctx.scratch)? {
-                return Ok(Outcome { has_rows: true, rows_sent: 1, found_rows: 1, ..Outcome::default() });
-            }
-        }
-        if let Some(scan) = self.scan
-            && !self.has_clauses
-            && st.locks(RowUse::Read).is_none()
-        {
-            let target = RowTarget { protocol: ctx.client.protocol, charset, out: &mut *ctx.client.out };
+        if let Some(scan) = self.scan {
+            let Client { protocol, charset, .. } = ctx.client;
+            let target = RowTarget { protocol, charset, out: &mut *ctx.client.out };
             let client = ScanClient { target, flush: &mut *ctx.client.flush };
             if let Some(rows) = scan.run(&run, client, ctx.scratch)? {
                 return Ok(Outcome {
@@ -327,12 +316,24 @@ impl SelectProgram {
                 });
             }
         }
-        let target = RowTarget { protocol: ctx.client.protocol, charset, out: &mut *ctx.client.out };
-        let mut sender = RowSender::new(&run, target, &mut ctx.scratch.projection, &mut *ctx.client.flush);
-        run.rows(&mut sender)?;
-        let rows_sent = sender.rows;
-        let found_rows = run.found_rows.get().unwrap_or(rows_sent);
-        Ok(Outcome { has_rows: true, rows_sent, found_rows, ..Outcome::default() })
+        send_rows(&run, &mut ctx.client, ctx.scratch)
+    }
+
+    /// As [`SelectProgram::run`] for a query that locks rows.
+    #[inline(never)]
+    fn run_locking(&self, locks_all: bool, plan: &QueryPlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
+        let mut locks = None;
+        let st = self.locking_statement(locks_all, plan, ctx, &mut locks)?;
+        let run = QueryRun::new(&st, ctx.params, &self.query);
+        self.columns.write(&plan.output, &mut ctx.client);
+        if let Some(point) = &self.locking_point {
+            let Client { protocol, charset, .. } = ctx.client;
+            let mut target = RowTarget { protocol, charset, out: &mut *ctx.client.out };
+            if point.run(&run, &mut target, ctx.scratch)? {
+                return Ok(Outcome { has_rows: true, rows_sent: 1, found_rows: 1, ..Outcome::default() });
+            }
+        }
+        send_rows(&run, &mut ctx.client, ctx.scratch)
     }
 
     fn run_rows(
@@ -428,6 +429,21 @@ impl SelectProgram {
         st.count_examined(rows as usize);
         Ok(Outcome { has_rows: true, rows_sent: rows, found_rows: rows, ..Outcome::default() })
     }
+}
+
+/// Sends what the operators of a query give.
+#[inline(always)]
+fn send_rows<'c>(
+    run: &'c QueryRun<'c>,
+    client: &'c mut Client<'_>,
+    scratch: &'c mut Scratch,
+) -> Result<Outcome> {
+    let target = RowTarget { protocol: client.protocol, charset: client.charset, out: &mut *client.out };
+    let mut sender = RowSender::new(run, target, &mut scratch.projection, &mut *client.flush);
+    run.rows(&mut sender)?;
+    let rows_sent = sender.rows;
+    let found_rows = run.found_rows.get().unwrap_or(rows_sent);
+    Ok(Outcome { has_rows: true, rows_sent, found_rows, ..Outcome::default() })
 }
 
 /// Takes the metadata locks of a program's tables.
