@@ -70,7 +70,7 @@ pub(crate) fn lock_row(engine: &Engine, table: &Table, rows: RowLocker<'_>, key:
 /// # Errors
 /// [`Error::RecordChanged`]: the row's writer, who has ended, is one that the transaction must see and
 /// does not.
-fn ensure_seen(table: &Table, rows: RowLocker<'_>, writer: TrxId) -> Result<()> {
+pub(crate) fn ensure_seen(table: &Table, rows: RowLocker<'_>, writer: TrxId) -> Result<()> {
     if rows.refuses(writer) { Err(Error::record_changed(table)) } else { Ok(()) }
 }
 

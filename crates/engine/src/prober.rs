@@ -1,10 +1,11 @@
 //! Looking up many keys in one index: the inner side of a join, the row behind a secondary entry.
 
-use page::{PAGE_SIZE, PageBytes, PageRef, Record, RecordCopy, RowRef, SlotFlags};
+use page::{PageRef, Record, RecordCopy, RowRef, SlotFlags};
 use trx::ReadView;
 
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::page_copy::PageCopy;
 use crate::range::{Direction, KeyRange};
 use crate::row::version::{self, Seen};
 use crate::scan::{Batch, Scan, Source};
@@ -20,7 +21,7 @@ pub struct Prober<'e> {
     source: Source<'e>,
     /// The leaf of the last descent.
     last_page: base::PageNo,
-    copy: Option<Box<PageBytes>>,
+    copy: PageCopy,
     copied: bool,
     key: Vec<u8>,
     answer: Answer,
@@ -50,7 +51,7 @@ impl<'e> Prober<'e> {
         Ok(Prober {
             source,
             last_page: base::PageNo::NONE,
-            copy: None,
+            copy: PageCopy::default(),
             copied: false,
             key: Vec::new(),
             answer: Answer::None,
@@ -71,7 +72,7 @@ impl<'e> Prober<'e> {
     /// Answers from the copied leaf; false if the key does not belong there.
     #[inline]
     fn find_in_copy(&mut self, key: &[u8]) -> bool {
-        let Some(copy) = self.copy.as_deref().filter(|_| self.copied) else { return false };
+        let Some(copy) = self.copy.get().filter(|_| self.copied) else { return false };
         let page = PageRef::new(copy);
         let at = page.search_leaf(key);
         if !page.covers_searched(key, at) {
@@ -110,7 +111,7 @@ impl<'e> Prober<'e> {
     fn row(&self) -> Option<RowRef<'_>> {
         let record = match self.answer {
             Answer::None | Answer::Nothing => return None,
-            Answer::Slot(slot) => PageRef::new(self.copy.as_deref()?).record(slot),
+            Answer::Slot(slot) => PageRef::new(self.copy.get()?).record(slot),
             Answer::Copied(copy) => copy.record(&self.arena),
             Answer::Older(copy, payload) => {
                 copy.record(&self.arena).with_payload(&self.arena[payload..], SlotFlags::NONE)
@@ -128,7 +129,7 @@ impl<'e> Prober<'e> {
         };
         let page = at.page();
         if page.page_no() == self.last_page {
-            let copy = self.copy.get_or_insert_with(|| Box::new([0; PAGE_SIZE]));
+            let copy = self.copy.get_or_make();
             page.copy_to(copy);
             self.copied = true;
             let slot = at.slot();

@@ -5,12 +5,13 @@ use std::fmt;
 
 use base::PageNo;
 use btree::{Cursor, Seek, Suspended};
-use page::{Cell, KeyInt, PAGE_SIZE, PageBytes, PageRef, Records, RowFormat, RowRef, SlotFlags, SlotRun};
+use page::{Cell, KeyInt, PAGE_SIZE, PageRef, Records, RowFormat, RowRef, SlotFlags, SlotRun};
 use space::Store;
 use trx::{ReadView, TrxSystem};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result, fail_if_interrupted};
+use crate::page_copy::PageCopy;
 use crate::range::{Direction, KeyRange};
 use crate::row::mixed;
 use crate::row::version::{self, Seen};
@@ -27,8 +28,10 @@ pub struct Scan<'e> {
     memory: Box<ScanMemory>,
     direction: Direction,
     position: Position<'e>,
+    /// See [`Scan::detached`].
+    is_detached: bool,
     /// The leaf of a detached scan.
-    copy: Option<Box<PageBytes>>,
+    copy: PageCopy,
     /// Whether `copy` is a leaf of the index.
     copied: bool,
 }
@@ -122,7 +125,8 @@ impl<'e> Scan<'e> {
             memory,
             direction,
             position: Position::Start,
-            copy: None,
+            is_detached: false,
+            copy: PageCopy::default(),
             copied: false,
         };
         // Entries of a mixed view are looked up in the clustered index, which takes other latches.
@@ -139,7 +143,7 @@ impl<'e> Scan<'e> {
     /// A scan that copies each leaf and holds no latch between calls: the rows of a batch stay readable while
     /// other pages are read or changed. Cost: a copy of 16 KiB a leaf.
     pub fn detached(mut self) -> Self {
-        self.copy = Some(Box::new([0; PAGE_SIZE]));
+        self.is_detached = true;
         self
     }
 
@@ -156,7 +160,7 @@ impl<'e> Scan<'e> {
     }
 
     fn select_from_copy(&mut self) -> bool {
-        let Some(copy) = self.copy.as_deref().filter(|_| self.copied && !self.memory.range.empty) else {
+        let Some(copy) = self.copy.get().filter(|_| self.copied && !self.memory.range.empty) else {
             return false;
         };
         let page = PageRef::new(copy);
@@ -196,7 +200,7 @@ impl<'e> Scan<'e> {
     /// The rows of the leaf at hand.
     #[inline(always)]
     fn batch(&self) -> Option<Batch<'_>> {
-        let page = match (&self.copy, &self.position) {
+        let page = match (self.copy.get(), &self.position) {
             (Some(copy), _) => PageRef::new(copy),
             (None, Position::Leaf(cursor)) => cursor.page(),
             (None, _) => return None,
@@ -302,7 +306,8 @@ impl<'e> Scan<'e> {
         cursor.set_slot(stop);
         let selection = &mut self.memory.selection;
         selection.clear();
-        if let Some(copy) = &mut self.copy {
+        if self.is_detached {
+            let copy = self.copy.get_or_make();
             cursor.page().copy_to(copy);
             self.copied = true;
             cursor.suspend_into(&mut selection.suspended);

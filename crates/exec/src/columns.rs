@@ -1,6 +1,7 @@
 //! Column definitions of a result set, built once per plan.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use expr::{Expr, ExprKind};
 use sql::plan::{ColumnTraits, OutputColumn};
@@ -12,10 +13,12 @@ use wire::{ColumnDefinition, ColumnType, OutBuffer, ResultCharset, reply};
 use crate::context::Client;
 
 /// The packets before the rows: column count and definitions, as the first packets of an answer in the usual
-/// character set. The first such answer makes them.
+/// character set. The second such answer keeps them: many a plan serves one.
 #[derive(Debug)]
 pub(crate) struct ColumnPackets {
     packets: OnceLock<Box<[u8]>>,
+    /// There was such an answer.
+    was_written: AtomicBool,
     /// How many they are; 0: too many for their numbers, or with names that follow from literals.
     count: u8,
 }
@@ -24,11 +27,11 @@ impl ColumnPackets {
     pub(crate) fn new(output: &[OutputColumn]) -> Self {
         let has_own_names = output.iter().all(|column| column.text.is_none());
         let count = u8::try_from(output.len() + 1).ok().filter(|_| has_own_names).unwrap_or(0);
-        ColumnPackets { packets: OnceLock::new(), count }
+        ColumnPackets { packets: OnceLock::new(), was_written: AtomicBool::new(false), count }
     }
 
     /// Writes everything that stands before the rows. Cost: one copy for the first result of an answer, but
-    /// for the plan's first.
+    /// for the plan's first two.
     #[inline]
     pub(crate) fn write(&self, output: &[OutputColumn], client: &mut Client<'_>) {
         let out = &mut *client.out;
@@ -40,15 +43,20 @@ impl ColumnPackets {
         reply::write_columns_end(client.out, client.capabilities, client.status, 0);
     }
 
-    /// Writes the definitions one by one, and keeps what it has written if later answers are to have the
-    /// same.
+    /// Writes the definitions one by one, and keeps what it has written for later answers if this is not the
+    /// first.
     #[cold]
     fn write_new(&self, output: &[OutputColumn], client: &mut Client<'_>, usual: bool) {
         let before = client.out.pending().len();
         write_each(output, client.charset, client.names, client.out);
-        if usual && self.count != 0 {
+        if !usual || self.count == 0 {
+            return;
+        }
+        if self.was_written.load(Ordering::Relaxed) {
             // Another session may have been faster: it has written the same.
             let _ = self.packets.set(client.out.pending()[before..].into());
+        } else {
+            self.was_written.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -94,7 +102,7 @@ fn definition(column: &OutputColumn, charset: ResultCharset, is_run: bool) -> Co
     let Some(origin) = &column.origin else { return value_definition(column, charset) };
     let ty = &column.expr.ty;
     let is_gathered = is_run && origin.is_gathered;
-    let definition = if origin.is_value && !is_gathered {
+    let mut definition = if origin.is_value && !is_gathered {
         ColumnDefinition::of_value(&column.name, ty, charset)
     } else {
         ColumnDefinition::of_column(&column.name, ty, charset)
@@ -103,14 +111,12 @@ fn definition(column: &OutputColumn, charset: ResultCharset, is_run: bool) -> Co
     let key_flags = if is_gathered { 0 } else { key_flags(traits) };
     // A column of a derived table becomes one of the table that gathers it.
     let is_renamed = is_gathered && origin.is_of_merged();
-    ColumnDefinition {
-        schema: if is_renamed { "" } else { origin.schema() },
-        table: origin.table(),
-        org_table: if is_renamed { origin.table_name() } else { origin.org_table() },
-        org_name: if is_renamed { &column.name } else { origin.org_name() },
-        flags: definition.flags | not_null_flag(column) | key_flags | default_flags(traits),
-        ..definition
-    }
+    definition.schema = if is_renamed { "" } else { origin.schema() };
+    definition.table = origin.table();
+    definition.org_table = if is_renamed { origin.table_name() } else { origin.org_table() };
+    definition.org_name = if is_renamed { &column.name } else { origin.org_name() };
+    definition.flags |= not_null_flag(column) | key_flags | default_flags(traits);
+    definition
 }
 
 fn value_definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition<'_> {
@@ -179,9 +185,13 @@ mod tests {
         let plan = query_plan(Vec::new(), Node::Dual, vec![int(1), text("a"), null()]);
         let packets = ColumnPackets::new(&plan.output);
         let plain = Capabilities::default();
-        for (first, capabilities) in
-            [(9, plain), (1, plain), (1, plain), (1, Capabilities::DEPRECATE_EOF), (9, plain)]
-        {
+        for (first, capabilities, is_kept) in [
+            (9, plain, false),
+            (1, plain, false),
+            (1, plain, true),
+            (1, Capabilities::DEPRECATE_EOF, true),
+            (9, plain, true),
+        ] {
             let (mut out, mut expected) = (OutBuffer::new(), OutBuffer::new());
             out.set_sequence(first);
             expected.set_sequence(first);
@@ -201,6 +211,7 @@ mod tests {
             reply::write_columns_end(&mut expected, capabilities, ServerStatus::AUTOCOMMIT, 0);
             assert_eq!(out.pending(), expected.pending());
             assert_eq!(out.sequence(), expected.sequence());
+            assert_eq!(packets.packets.get().is_some(), is_kept);
         }
     }
 

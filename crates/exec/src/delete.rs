@@ -66,10 +66,11 @@ impl DeleteProgram {
 
     pub(crate) fn run(&self, plan: &DeletePlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
         let session = StrictSession::new(ctx.session, plan.ignore);
+        let mut locks = None;
         let st = if self.point.is_some() {
             Statement::changing(ctx.engine, &session, ctx.memory, ctx.rows_examined)
         } else {
-            Statement::finding(ctx.engine, &session, ctx.trx, ctx.memory, ctx.rows_examined)?
+            Statement::finding(ctx.engine, &session, ctx.trx, ctx.memory, ctx.rows_examined, &mut locks)?
         };
         let run = QueryRun::new(&st, ctx.params, &self.query);
         if let (Some(point), [(_, table)]) = (&self.point, &self.targets[..]) {

@@ -1,19 +1,48 @@
-//! Lists of keys whose parts are all integer parameters, `(a, b) IN ((?, ?), ..)`, where a key has 8 bytes at
-//! most. It is the fastest way of [`crate::int_spans`], which makes the same keys of any values.
+//! Lists of keys whose parts are all integer parameters, `(a, b) IN ((?, ?), ..)` and
+//! `a = ? AND b IN (?, ..)`, where a key has 8 bytes at most. It is the fastest way of [`crate::intervals`],
+//! which makes the same keys of any values.
 
-use expr::{Expr, ExprKind};
-use sql::plan::{KeySet, PartTest};
+use std::ops::Range;
+
+use base::memory::Charge;
+use expr::ExprKind;
+use sql::plan::{KeyBox, KeySet, PartTest};
 use types::Value;
 
-use crate::int_spans::{IntCode, IntSpan};
+use crate::error::Result;
+use crate::int_spans::IntCode;
+
+/// Values of all keys of a list, at most.
+const VALUES_MAX: usize = 1 << 20;
 
 /// The keys of a [`KeySet`].
 #[derive(Debug)]
 pub(crate) struct IntPoints {
-    /// Numbers of the parameters, key by key.
-    params: Box<[u16]>,
+    numbers: Numbers,
     /// The parts of a key.
     codes: Box<[PointCode]>,
+    /// Number of keys.
+    count: usize,
+}
+
+/// Numbers of the parameters, key by key.
+#[derive(Debug)]
+enum Numbers {
+    /// They follow one another.
+    Run(Range<usize>),
+    Each(Box<[u16]>),
+}
+
+impl Numbers {
+    fn new(numbers: &[u16]) -> Self {
+        let Some(&first) = numbers.first() else { return Numbers::Run(0..0) };
+        let first = usize::from(first);
+        if (first..).zip(numbers).all(|(run, number)| run == usize::from(*number)) {
+            Numbers::Run(first..first + numbers.len())
+        } else {
+            Numbers::Each(numbers.into())
+        }
+    }
 }
 
 /// An integer part that cannot be NULL.
@@ -22,8 +51,7 @@ struct PointCode {
     /// Smallest value of the column, and how far the greatest is above it.
     min: i64,
     extent: u64,
-    /// As in [`IntCode`].
-    value_mask: u64,
+    /// What makes the part of how far a value is above the smallest, by exclusive or.
     flip: u64,
     bits: u32,
 }
@@ -33,95 +61,211 @@ impl PointCode {
         let min = i64::try_from(code.min).ok()?;
         let max = i64::try_from(code.max).unwrap_or(i64::MAX);
         let extent = max.wrapping_sub(min) as u64;
-        let IntCode { value_mask, flip, part_bits: bits, .. } = *code;
-        (code.marker == 0).then_some(PointCode { min, extent, value_mask, flip, bits })
+        // The smallest value becomes 0, and all bits set where the part descends.
+        let flip = (min as u64 & code.value_mask) ^ code.flip;
+        (code.marker == 0).then_some(PointCode { min, extent, flip, bits: code.part_bits })
+    }
+
+    /// The part for `value`, if the column can hold that.
+    #[inline(always)]
+    fn part(&self, value: i64) -> Option<u64> {
+        let above = value.wrapping_sub(self.min) as u64;
+        (above <= self.extent).then_some(above ^ self.flip)
     }
 }
 
 impl IntPoints {
     /// `None` if a part may be NULL, keys are too wide, or a box is something else than a parameter for each
-    /// part.
+    /// part, with a list of them for one.
     pub(crate) fn new(keys: &KeySet, codes: &[IntCode]) -> Option<Self> {
         let bits: u32 = codes.iter().map(|code| code.part_bits).sum();
-        if bits > u64::BITS || keys.boxes.iter().any(|key_box| key_box.tests.len() != codes.len()) {
+        if bits > u64::BITS {
             return None;
         }
-        let mut params = Vec::with_capacity(keys.boxes.len() * codes.len());
-        for (_, test) in keys.boxes.iter().flat_map(|key_box| &key_box.tests) {
-            let PartTest::Eq(Expr { kind: ExprKind::Param(number), .. }) = test else { return None };
-            params.push(*number);
+        let codes: Box<[PointCode]> = codes.iter().map(PointCode::new).collect::<Option<_>>()?;
+        let mut numbers = Vec::with_capacity(keys.boxes.len() * codes.len());
+        for key_box in &keys.boxes {
+            push_numbers(key_box, codes.len(), &mut numbers)?;
         }
-        let codes = codes.iter().map(PointCode::new).collect::<Option<_>>()?;
-        Some(IntPoints { params: params.into(), codes })
-    }
-
-    /// Appends the keys with the values of `params` to `spans`, which has room for them. False: a value is no
-    /// integer, and `spans` says nothing. Cost: about a dozen instructions a value.
-    #[inline]
-    pub(crate) fn make(&self, params: &[Value<'_>], spans: &mut Vec<IntSpan>) -> bool {
-        self.for_each_key(params, |key| spans.push(IntSpan { lower: key.into(), upper: key.into() }))
+        let count = numbers.len() / codes.len();
+        Some(IntPoints { numbers: Numbers::new(&numbers), codes, count })
     }
 
     /// Calls `take` with each key that the columns can hold. False: a value is no integer.
     #[inline(always)]
     fn for_each_key(&self, params: &[Value<'_>], mut take: impl FnMut(u64)) -> bool {
-        let mut numbers = self.params.iter();
-        while !numbers.as_slice().is_empty() {
-            let (mut key, mut is_possible) = (0_u64, true);
-            for code in &self.codes {
-                let value = numbers.next().and_then(|number| params.get(usize::from(*number)));
-                let Some(&Value::Int(value)) = value else { return false };
-                is_possible &= value.wrapping_sub(code.min) as u64 <= code.extent;
-                // The only part of 64 bits stands alone.
-                key = key.wrapping_shl(code.bits) | ((value as u64 & code.value_mask) ^ code.flip);
+        let parts = self.codes.len();
+        let run = match &self.numbers {
+            Numbers::Run(run) => run.clone(),
+            Numbers::Each(numbers) => {
+                return numbers.chunks_exact(parts).all(|key| {
+                    let values = key.iter().map(|number| params.get(usize::from(*number)));
+                    take_key(&self.codes, values, &mut take)
+                });
             }
-            if is_possible {
-                take(key);
+        };
+        let Some(values) = params.get(run) else { return false };
+        match &self.codes[..] {
+            [code] => {
+                for value in values {
+                    let Value::Int(value) = *value else { return false };
+                    if let Some(key) = code.part(value) {
+                        take(key);
+                    }
+                }
+                true
             }
+            [first, second] => {
+                for [a, b] in values.as_chunks().0 {
+                    let (&Value::Int(a), &Value::Int(b)) = (a, b) else { return false };
+                    if let (Some(a), Some(b)) = (first.part(a), second.part(b)) {
+                        take(a << second.bits | b);
+                    }
+                }
+                true
+            }
+            codes => values.chunks_exact(parts).all(|key| take_key(codes, key.iter().map(Some), &mut take)),
         }
-        true
     }
+}
+
+/// Appends the numbers of the parameters of each key of `key_box`; `None`: it is something else.
+fn push_numbers(key_box: &KeyBox, parts: usize, numbers: &mut Vec<u16>) -> Option<()> {
+    let values = |test: &'_ PartTest| match test {
+        PartTest::Eq(_) | PartTest::In(_) => Some(test.exprs().len()),
+        _ => None,
+    };
+    let mut list = None;
+    for (at, (part, test)) in key_box.tests.iter().enumerate() {
+        let is_list = values(test)? != 1;
+        if usize::from(*part) != at || (is_list && list.replace(at).is_some()) {
+            return None;
+        }
+    }
+    let count = list.map_or(1, |at| key_box.tests[at].1.exprs().len());
+    if key_box.tests.len() != parts || numbers.len() + count * parts > VALUES_MAX {
+        return None;
+    }
+    for key in 0..count {
+        for (at, (_, test)) in key_box.tests.iter().enumerate() {
+            let expr = test.exprs().get(if list == Some(at) { key } else { 0 })?;
+            let ExprKind::Param(number) = expr.kind else { return None };
+            numbers.push(number);
+        }
+    }
+    Some(())
+}
+
+/// Calls `take` with the key of `values`, if the columns can hold it. False: a value is no integer.
+#[inline(always)]
+fn take_key<'v>(
+    codes: &[PointCode],
+    values: impl Iterator<Item = Option<&'v Value<'v>>>,
+    take: &mut impl FnMut(u64),
+) -> bool {
+    let mut key = Some(0_u64);
+    for (code, value) in codes.iter().zip(values) {
+        let Some(&Value::Int(value)) = value else { return false };
+        // The only part of 64 bits stands alone.
+        key = key.zip(code.part(value)).map(|(key, part)| key.wrapping_shl(code.bits) | part);
+    }
+    if let Some(key) = key {
+        take(key);
+    }
+    true
 }
 
 /// Most keys of a list that are made without memory of their own.
 pub(crate) const FEW_KEYS: usize = 16;
 
-/// The keys of a short list, ascending, each once.
+/// The bytes that a key begins.
+type KeyBytes = [u8; size_of::<u64>()];
+
+/// Keys of integers, ascending, each once.
 #[derive(Debug, Default)]
-pub(crate) struct FewKeys {
-    /// Each key begins its bytes.
-    bytes: [[u8; size_of::<u64>()]; FEW_KEYS],
+pub(crate) struct PointKeys {
+    /// The keys, if they are made of few values.
+    few: [KeyBytes; FEW_KEYS],
+    many: Vec<KeyBytes>,
+    /// The keys as numbers, while `many` is made.
+    numbers: Vec<u64>,
+    is_many: bool,
     count: usize,
     /// Bytes of a key.
     width: usize,
 }
 
-impl FewKeys {
-    /// Becomes the keys of `points`, `width` bytes each, with the values of `params`. False: they may be too
-    /// many, or a value is no integer.
+impl PointKeys {
+    /// Becomes the keys of `points`, `width` bytes each, with the values of `params`. False: a value is no
+    /// integer. Cost: about ten instructions a value, and a sort of numbers; memory of more than a few keys
+    /// is charged to `charge`.
     #[inline]
-    pub(crate) fn make(&mut self, points: &IntPoints, width: usize, params: &[Value<'_>]) -> bool {
-        if points.params.len() > FEW_KEYS * points.codes.len() {
-            return false;
-        }
-        let (mut keys, mut count) = ([0_u64; FEW_KEYS], 0);
+    pub(crate) fn make(
+        &mut self,
+        points: &IntPoints,
+        width: usize,
+        params: &[Value<'_>],
+        charge: &Charge,
+    ) -> Result<bool> {
+        self.width = width;
+        self.is_many = points.count > FEW_KEYS;
+        if self.is_many { self.make_many(points, params, charge) } else { Ok(self.make_few(points, params)) }
+    }
+
+    #[inline]
+    fn make_few(&mut self, points: &IntPoints, params: &[Value<'_>]) -> bool {
+        let unused_bits = self.unused_bits();
+        let (mut numbers, mut count) = ([0_u64; FEW_KEYS], 0);
         let all_integers = points.for_each_key(params, |key| {
-            keys[count] = key;
-            count += 1;
+            if let Some(place) = numbers.get_mut(count) {
+                *place = key << unused_bits;
+                count += 1;
+            }
         });
         if !all_integers {
             return false;
         }
-        let mut keys = &mut keys[..count];
-        if !keys.is_sorted_by(|a, b| a < b) {
-            keys = sorted_once(keys);
+        let numbers = &mut numbers[..count];
+        if !numbers.is_sorted_by(|a, b| a < b) {
+            numbers.sort_unstable();
         }
-        let unused_bits = u64::BITS - 8 * width as u32;
-        for (bytes, key) in self.bytes.iter_mut().zip(&*keys) {
-            *bytes = (key << unused_bits).to_be_bytes();
+        self.count = 0;
+        let mut last = None;
+        for &number in &*numbers {
+            if last != Some(number)
+                && let Some(place) = self.few.get_mut(self.count)
+            {
+                *place = number.to_be_bytes();
+                self.count += 1;
+                last = Some(number);
+            }
         }
-        (self.count, self.width) = (keys.len(), width);
         true
+    }
+
+    #[inline(never)]
+    fn make_many(&mut self, points: &IntPoints, params: &[Value<'_>], charge: &Charge) -> Result<bool> {
+        let unused_bits = self.unused_bits();
+        let PointKeys { numbers, many, .. } = self;
+        numbers.clear();
+        many.clear();
+        charge.reserve(numbers, points.count)?;
+        if !points.for_each_key(params, |key| numbers.push(key << unused_bits)) {
+            return Ok(false);
+        }
+        if !numbers.is_sorted_by(|a, b| a < b) {
+            numbers.sort_unstable();
+            numbers.dedup();
+        }
+        charge.reserve(many, numbers.len())?;
+        many.extend(numbers.iter().map(|number| number.to_be_bytes()));
+        self.count = many.len();
+        Ok(true)
+    }
+
+    /// Bits of a number behind a key.
+    fn unused_bits(&self) -> u32 {
+        u64::BITS - 8 * self.width as u32
     }
 
     /// Number of keys.
@@ -133,19 +277,7 @@ impl FewKeys {
     /// The `at`-th key.
     #[inline]
     pub(crate) fn get(&self, at: usize) -> &[u8] {
-        &self.bytes[at][..self.width]
+        let all = if self.is_many { &self.many[..] } else { &self.few };
+        &all[at][..self.width]
     }
-}
-
-/// Sorts `keys`; those that differ.
-fn sorted_once(keys: &mut [u64]) -> &mut [u64] {
-    keys.sort_unstable();
-    let mut kept = 0;
-    for at in 1..keys.len() {
-        if keys[at] != keys[kept] {
-            kept += 1;
-            keys[kept] = keys[at];
-        }
-    }
-    &mut keys[..=kept]
 }

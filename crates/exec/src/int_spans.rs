@@ -168,8 +168,7 @@ pub(crate) fn make(
 ) -> Result<bool> {
     spans.clear();
     charge.reserve(spans, keys.boxes.len())?;
-    let is_made = key.points.as_ref().is_some_and(|points| points.make(values.run.params, spans));
-    if !is_made && !make_of_boxes(key, keys, values, charge, spans)? {
+    if !make_of_boxes(key, keys, values, charge, spans)? {
         return Ok(false);
     }
     if !spans.is_sorted_by(|a, b| a.upper < b.lower) {

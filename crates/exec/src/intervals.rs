@@ -18,7 +18,7 @@ use types::Value;
 
 use crate::error::Result;
 use crate::frame::{Frame, row_source};
-use crate::int_points::FewKeys;
+use crate::int_points::PointKeys;
 use crate::int_spans::{self, IntKey, IntSpan, KEY_BYTES_MAX};
 use crate::key::{Fit, KeyPart};
 use crate::range_bugs::{RangeBug, is_planted};
@@ -99,15 +99,13 @@ pub(crate) struct Intervals {
     key: Vec<u8>,
     /// Spans of single parts while a box is made.
     parts: PartSpans,
-    /// The intervals, if they are a few keys made of integers (`are_few`); else they are in `ints` or in
-    /// `list`.
-    few: FewKeys,
-    are_few: bool,
+    /// The intervals, if they are single keys made of integer parameters (`are_points`); else they are in
+    /// `ints` or in `list`.
+    points: PointKeys,
+    are_points: bool,
     /// Intervals over integers, and the bytes of each end of one in `bytes`; 0: the intervals are in `list`.
     ints: Vec<IntSpan>,
     int_width: usize,
-    /// Bytes of an interval over integers in `bytes`: both ends, or the one of single keys.
-    int_stride: usize,
 }
 
 impl Intervals {
@@ -118,18 +116,17 @@ impl Intervals {
             charge: Charge::new(account, Purpose::Other),
             key: Vec::new(),
             parts: PartSpans::new(account),
-            few: FewKeys::default(),
-            are_few: false,
+            points: PointKeys::default(),
+            are_points: false,
             ints: Vec::new(),
             int_width: 0,
-            int_stride: 0,
         }
     }
 
     /// Number of intervals.
     pub(crate) fn len(&self) -> usize {
-        if self.are_few {
-            return self.few.len();
+        if self.are_points {
+            return self.points.len();
         }
         if self.int_width > 0 { self.ints.len() } else { self.list.len() }
     }
@@ -137,13 +134,13 @@ impl Intervals {
     /// The `at`-th interval.
     #[inline]
     pub(crate) fn get(&self, at: usize) -> Interval<'_> {
-        if self.are_few {
-            let key = Bound::Included(self.few.get(at));
+        if self.are_points {
+            let key = Bound::Included(self.points.get(at));
             return Interval { lower: key, upper: key, point: true };
         }
         if self.int_width > 0 {
-            let ends = &self.bytes[at * self.int_stride..][..self.int_stride];
-            let (lower, upper) = (&ends[..self.int_width], &ends[self.int_stride - self.int_width..]);
+            let ends = &self.bytes[at * 2 * self.int_width..][..2 * self.int_width];
+            let (lower, upper) = ends.split_at(self.int_width);
             let IntSpan { lower: first, upper: last } = self.ints[at];
             let point = first == last;
             return Interval { lower: Bound::Included(lower), upper: Bound::Included(upper), point };
@@ -173,8 +170,11 @@ impl Intervals {
         arena: &Bump,
     ) -> Result<()> {
         let points = int_key.and_then(|key| Some((key.points.as_ref()?, key.width)));
-        self.are_few = points.is_some_and(|(points, width)| self.few.make(points, width, run.params));
-        if !self.are_few {
+        self.are_points = match points {
+            Some((points, width)) => self.points.make(points, width, run.params, &self.charge)?,
+            None => false,
+        };
+        if !self.are_points {
             self.make_many((keys, int_key), parts, run, parent, arena)?;
         }
         run.st.check()?;
@@ -206,18 +206,17 @@ impl Intervals {
 
     /// Writes the ends of each interval over integers.
     fn store_ints(&mut self, key: &IntKey) -> Result<()> {
-        let (width, ends) = (key.width, if key.is_points { 1 } else { 2 });
+        let width = key.width;
         self.int_width = width;
-        self.int_stride = ends * width;
         // Each end is stored with as many bytes as the widest has: the next one lies over those that it does
         // not have.
-        let bytes = self.int_stride * self.ints.len() + KEY_BYTES_MAX;
+        let bytes = 2 * width * self.ints.len() + KEY_BYTES_MAX;
         self.charge.reserve(&mut self.bytes, bytes)?;
         self.bytes.resize(bytes, 0);
         let unused_bits = 8 * (KEY_BYTES_MAX - width) as u32;
         let mut rest = &mut self.bytes[..];
         for span in &self.ints {
-            for end in &[span.lower, span.upper][..ends] {
+            for end in [span.lower, span.upper] {
                 if let Some(place) = rest.first_chunk_mut::<KEY_BYTES_MAX>() {
                     *place = (end << unused_bits).to_be_bytes();
                 }

@@ -55,10 +55,11 @@ impl LoadProgram {
         };
         let ignore = plan.mode == InsertMode::Ignore;
         let session = StrictSession::new(ctx.session, ignore);
+        let mut locks = None;
         let st = if self.expressions.subqueries.is_empty() {
             Statement::changing(ctx.engine, &session, ctx.memory, ctx.rows_examined)
         } else {
-            Statement::finding(ctx.engine, &session, ctx.trx, ctx.memory, ctx.rows_examined)?
+            Statement::finding(ctx.engine, &session, ctx.trx, ctx.memory, ctx.rows_examined, &mut locks)?
         };
         let run = QueryRun::new(&st, ctx.params, &self.expressions);
         let conditions = ctx.conditions;

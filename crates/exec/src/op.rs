@@ -248,7 +248,7 @@ impl OpCompiler<'_> {
         Ok(match node {
             Node::Dual => Op::Dual,
             Node::Empty => Op::Empty,
-            Node::Access { .. } => Op::Access(Box::new(self.access_node(node, around)?)),
+            Node::Access { .. } => Op::Access(self.access_node(node, around)?),
             Node::Merge { arms } => {
                 Op::Merge(arms.iter().map(|arm| self.node(arm, around)).collect::<Result<_>>()?)
             }
@@ -256,7 +256,7 @@ impl OpCompiler<'_> {
                 let mut first = self.access_node(first, around)?;
                 first.tests_entries = first.row_reader.is_some();
                 let second = self.access_node(second, Surroundings { pages_read: false, ..around })?;
-                Op::Intersect(Box::new(IntersectOp { first, second }))
+                Op::Intersect(Box::new(IntersectOp { first: *first, second: *second }))
             }
             Node::Join { kind, outer, inner, on, inner_rels } => {
                 let outer = self.node(outer, Surroundings { pages_read: true, ..around })?;
@@ -402,14 +402,15 @@ impl OpCompiler<'_> {
         Ok((open_table(self.engine, def, self.tables)?, used.clone()))
     }
 
-    fn access_node(&mut self, node: &Node, around: Surroundings) -> Result<AccessOp> {
+    fn access_node(&mut self, node: &Node, around: Surroundings) -> Result<Box<AccessOp>> {
         let Node::Access { rel, path, filter, index_condition, covering } = node else {
             return Err(ExecError::NotSupported("an intersection of anything but accesses"));
         };
         let mut access = self.access(*rel, path, filter.as_ref(), *covering, around)?;
-        let condition = index_condition.as_ref().map(|cond| TableFilter::new(*rel, &access.table, cond));
-        access.tests_entries = condition.is_some();
-        access.index_condition = condition;
+        if let Some(condition) = index_condition {
+            access.tests_entries = true;
+            access.index_condition = Some(TableFilter::new(*rel, &access.table, condition));
+        }
         Ok(access)
     }
 
@@ -420,7 +421,7 @@ impl OpCompiler<'_> {
         filter: Option<&Expr>,
         covering: bool,
         around: Surroundings,
-    ) -> Result<AccessOp> {
+    ) -> Result<Box<AccessOp>> {
         let (table, mut used) = self.table(rel)?;
         let whole = self.change.whole && self.change.rels.contains(&rel);
         if whole {
@@ -441,7 +442,7 @@ impl OpCompiler<'_> {
         let detached = around.pages_read || needs_row || filter.is_some_and(needs_no_latch) || off_page;
         let key = kept_index::key_parts(&table, index, key_count);
         let is_whole_key = key_count == entry.def.parts.len() && key_count > 0 && has_points(path, key_count);
-        Ok(AccessOp {
+        Ok(Box::new(AccessOp {
             rel,
             index,
             path: path_op(path, &key),
@@ -459,7 +460,7 @@ impl OpCompiler<'_> {
             used,
             row_use: self.row_use(rel),
             table,
-        })
+        }))
     }
 
     fn row_use(&self, rel: u16) -> RowUse {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bumpalo::Bump;
-use engine::{Engine, Foreseen, FoundCell, Table};
+use engine::{Engine, Foreseen, FoundCell, RowRef, Table};
 use expr::{Expr, ExprKind};
 use types::Value;
 
@@ -16,7 +16,7 @@ use crate::project::{Output, OutputValue, RowTarget};
 use crate::query::QueryProgram;
 use crate::reader::{RowEnv, TableReader};
 use crate::record_projection::{Show, put_cell};
-use crate::statement::{QueryRun, Statement};
+use crate::statement::{QueryRun, RowUse, Statement};
 
 /// The values of a whole clustered key.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl PointGet {
         if way.is_none() && !self.key.make(&QueryRun::new(st, params, query), arena, key)? {
             return Ok(0);
         }
-        let found = match query.plain.as_ref().and_then(|plain| plain.projection(query, target)) {
+        let found = match query.plain.as_ref().and_then(|plain| plain.projection_of_one(query, target)) {
             Some(projection) => {
                 let show = Show { zone: st.zone, charset: target.charset };
                 let put = |found: FoundCell<'_>| put_cell(projection, state, show, &found, target.out);
@@ -129,17 +129,83 @@ impl PointGet {
         arena: &Bump,
         key: &[u8],
     ) -> Result<Option<()>> {
-        let outputs = &query.outputs;
-        let found = self.table.get(st.engine, &st.view, key, |row| {
+        let env = RowEnv { st, arena };
+        let put = |row: RowRef<'_>| put_row(&query.outputs, target, &self.reader, &row, env);
+        Ok(self.table.get(st.engine, &st.view, key, put)?)
+    }
+}
+
+/// Sends a record column by column.
+fn put_row(
+    outputs: &[Output],
+    target: &mut RowTarget<'_>,
+    reader: &TableReader,
+    row: &RowRef<'_>,
+    env: RowEnv<'_>,
+) {
+    let packet = target.begin(outputs.len());
+    for (i, Output { value, encoder }) in outputs.iter().enumerate() {
+        if let OutputValue::Column { col, .. } = value {
+            target.put_record_column(encoder, packet.map(|p| (p, i)), reader, row, *col, env);
+        }
+    }
+    target.out.end_packet();
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Locking reads of whole keys take the general way on this thread.
+    pub(crate) static NEVER_LOCKS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    /// Rows that they have sent without.
+    pub(crate) static LOCKED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// `SELECT columns FROM t WHERE primary key = values FOR UPDATE`, or FOR SHARE.
+#[derive(Debug)]
+pub(crate) struct PointLock {
+    point: PointGet,
+    row_use: RowUse,
+}
+
+impl PointLock {
+    /// The locking point read that `query` is, whose tables are read for `uses`; `None` if it is more than
+    /// that.
+    pub(crate) fn of_query(query: &QueryProgram, uses: &[RowUse]) -> Option<Self> {
+        let &[row_use] = uses else { return None };
+        PointGet::of_query(query).map(|point| PointLock { point, row_use })
+    }
+
+    /// Locks the row and sends it; false, with nothing sent: there is none, or it takes more than that to
+    /// tell. Cost: as [`PointGet::run`], and the request of the lock.
+    pub(crate) fn run(
+        &self,
+        run: &QueryRun<'_>,
+        target: &mut RowTarget<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<bool> {
+        #[cfg(test)]
+        if NEVER_LOCKS.get() {
+            return Ok(false);
+        }
+        let (PointGet { table, key: point_key, reader }, st, query) = (&self.point, run.st, run.program);
+        let Scratch { arena, key, projection: state, .. } = scratch;
+        let Some(locks) = st.locks(self.row_use) else { return Ok(false) };
+        if !point_key.make(run, arena, key)? {
+            return Ok(false);
+        }
+        let projection = query.plain.as_ref().and_then(|plain| plain.projection_of_one(query, target));
+        let found = if let Some(projection) = projection {
+            let show = Show { zone: st.zone, charset: target.charset };
+            let put = |found: FoundCell<'_>| put_cell(projection, state, show, &found, target.out);
+            table.lock_and_get_cell(st.engine, locks, key, put)?
+        } else {
             let env = RowEnv { st, arena };
-            let packet = target.begin(outputs.len());
-            for (i, Output { value, encoder }) in outputs.iter().enumerate() {
-                if let OutputValue::Column { col, .. } = value {
-                    target.put_record_column(encoder, packet.map(|p| (p, i)), &self.reader, &row, *col, env);
-                }
-            }
-            target.out.end_packet();
-        });
-        Ok(found?)
+            let put = |row: RowRef<'_>| put_row(&query.outputs, target, reader, &row, env);
+            table.lock_and_get(st.engine, locks, key, put)?
+        };
+        st.count_examined(usize::from(found.is_some()));
+        #[cfg(test)]
+        LOCKED.set(LOCKED.get() + u64::from(found.is_some()));
+        Ok(found.is_some())
     }
 }

@@ -11,18 +11,18 @@ use types::{TableDef, Value};
 
 use crate::columns::ColumnPackets;
 use crate::constant::ConstantRow;
-use crate::context::{Client, ExecCtx, Outcome};
+use crate::context::{Client, ExecCtx, Outcome, Scratch};
 use crate::delete::DeleteProgram;
 use crate::error::{ExecError, Result};
 use crate::frame::Frame;
 use crate::insert::InsertProgram;
 use crate::leaf_scan::{LeafScan, ScanClient};
 use crate::load::LoadProgram;
-use crate::point::PointGet;
+use crate::point::{PointGet, PointLock};
 use crate::project::{RowSender, RowTarget};
 use crate::query::QueryProgram;
 use crate::source::{Collect, Flow};
-use crate::statement::{ByPolicy, QueryRun, RowUse, Statement};
+use crate::statement::{Locks, QueryRun, RowUse, Statement};
 use crate::update::UpdateProgram;
 
 /// A compiled statement; immutable, shared by the sessions that run it.
@@ -51,6 +51,7 @@ struct SelectProgram {
     query: QueryProgram,
     columns: ColumnPackets,
     point: Option<PointGet>,
+    locking_point: Option<PointLock>,
     scan: Option<LeafScan>,
     constant: Option<ConstantRow>,
     /// Else neither a view nor locks are taken.
@@ -65,7 +66,7 @@ struct SelectProgram {
 #[derive(Clone, Debug, Default)]
 struct Clauses {
     /// What rows of tables are read for under them, each use once.
-    uses: Vec<RowUse>,
+    uses: SmallVec<[RowUse; 1]>,
     /// There are tables that no clause is about.
     reads_beside: bool,
 }
@@ -104,7 +105,7 @@ impl Clauses {
 pub fn compile(plan: Arc<Plan>, engine: &Engine) -> Result<Program> {
     let mut tables = Vec::new();
     let body = match &*plan {
-        Plan::Query(query) => Body::Query(Box::new(SelectProgram::compile(engine, query, &mut tables)?)),
+        Plan::Query(query) => Body::Query(SelectProgram::compile(engine, query, &mut tables)?),
         Plan::Insert(insert) => Body::Insert(Box::new(InsertProgram::compile(engine, insert, &mut tables)?)),
         Plan::Update(update) => Body::Update(Box::new(UpdateProgram::compile(engine, update, &mut tables)?)),
         Plan::Delete(delete) => Body::Delete(Box::new(DeleteProgram::compile(engine, delete, &mut tables)?)),
@@ -153,22 +154,44 @@ impl Program {
 }
 
 impl SelectProgram {
-    fn compile(engine: &Engine, plan: &QueryPlan, tables: &mut Vec<Arc<Table>>) -> Result<Self> {
+    fn compile(engine: &Engine, plan: &QueryPlan, tables: &mut Vec<Arc<Table>>) -> Result<Box<Self>> {
         let query = QueryProgram::compile(engine, plan, tables)?;
         let clauses = Clauses::of(plan);
-        let (point, constant) = if clauses.any() {
-            (None, None)
-        } else {
-            (PointGet::of_query(&query), ConstantRow::of_query(&query))
+        let (point, locking_point, constant) = match &clauses {
+            Clauses { uses, .. } if uses.is_empty() => {
+                (PointGet::of_query(&query), None, ConstantRow::of_query(&query))
+            }
+            Clauses { reads_beside: true, .. } => (None, None, None),
+            Clauses { uses, .. } => (None, PointLock::of_query(&query, uses), None),
         };
         let (columns, scan) = (ColumnPackets::new(&plan.output), LeafScan::of_query(&query));
         let reads_tables = !tables.is_empty();
         let has_clauses = reads_tables && clauses.any();
-        Ok(SelectProgram { query, columns, point, scan, constant, reads_tables, has_clauses, clauses })
+        Ok(Box::new(SelectProgram {
+            query,
+            columns,
+            point,
+            locking_point,
+            scan,
+            constant,
+            reads_tables,
+            has_clauses,
+            clauses,
+        }))
     }
 }
 
 impl Program {
+    /// Has the next run do what runs do after the first one.
+    #[cfg(test)]
+    pub(crate) fn note_run(&self) {
+        if let Body::Query(program) = &self.body
+            && let Some(plain) = &program.query.plain
+        {
+            plain.note_run();
+        }
+    }
+
     /// The plan that was compiled.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
@@ -273,20 +296,16 @@ fn changing(ctx: &mut ExecCtx<'_>, run: impl FnOnce(&mut ExecCtx<'_>) -> Result<
 impl SelectProgram {
     fn run(&self, plan: &QueryPlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
         let locks_all = self.reads_tables && is_serializable(ctx);
-        let st = if locks_all || self.has_clauses {
-            self.locking_statement(locks_all, plan, ctx)?
-        } else {
-            let view = if self.reads_tables { ctx.trx.view() } else { ReadView::newest() };
-            Statement::new(ctx.engine, view, ctx.session, ctx.memory, ctx.rows_examined)
-        };
+        if locks_all || self.has_clauses {
+            return self.run_locking(locks_all, plan, ctx);
+        }
+        let view = if self.reads_tables { ctx.trx.view() } else { ReadView::newest() };
+        let st = Statement::new(ctx.engine, view, ctx.session, ctx.memory, ctx.rows_examined);
         let run = QueryRun::new(&st, ctx.params, &self.query);
         self.columns.write(&plan.output, &mut ctx.client);
-        let charset = ctx.client.charset;
-        if let Some(scan) = self.scan
-            && !self.has_clauses
-            && st.locks(RowUse::Read).is_none()
-        {
-            let target = RowTarget { protocol: ctx.client.protocol, charset, out: &mut *ctx.client.out };
+        if let Some(scan) = self.scan {
+            let Client { protocol, charset, .. } = ctx.client;
+            let target = RowTarget { protocol, charset, out: &mut *ctx.client.out };
             let client = ScanClient { target, flush: &mut *ctx.client.flush };
             if let Some(rows) = scan.run(&run, client, ctx.scratch)? {
                 return Ok(Outcome {
@@ -297,12 +316,24 @@ impl SelectProgram {
                 });
             }
         }
-        let target = RowTarget { protocol: ctx.client.protocol, charset, out: &mut *ctx.client.out };
-        let mut sender = RowSender::new(&run, target, &mut ctx.scratch.projection, &mut *ctx.client.flush);
-        run.rows(&mut sender)?;
-        let rows_sent = sender.rows;
-        let found_rows = run.found_rows.get().unwrap_or(rows_sent);
-        Ok(Outcome { has_rows: true, rows_sent, found_rows, ..Outcome::default() })
+        send_rows(&run, &mut ctx.client, ctx.scratch)
+    }
+
+    /// As [`SelectProgram::run`] for a query that locks rows.
+    #[inline(never)]
+    fn run_locking(&self, locks_all: bool, plan: &QueryPlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
+        let mut locks = None;
+        let st = self.locking_statement(locks_all, plan, ctx, &mut locks)?;
+        let run = QueryRun::new(&st, ctx.params, &self.query);
+        self.columns.write(&plan.output, &mut ctx.client);
+        if let Some(point) = &self.locking_point {
+            let Client { protocol, charset, .. } = ctx.client;
+            let mut target = RowTarget { protocol, charset, out: &mut *ctx.client.out };
+            if point.run(&run, &mut target, ctx.scratch)? {
+                return Ok(Outcome { has_rows: true, rows_sent: 1, found_rows: 1, ..Outcome::default() });
+            }
+        }
+        send_rows(&run, &mut ctx.client, ctx.scratch)
     }
 
     fn run_rows(
@@ -311,7 +342,9 @@ impl SelectProgram {
         ctx: &mut ExecCtx<'_>,
         take: &mut dyn FnMut(&[Value<'_>]) -> bool,
     ) -> Result<()> {
-        let st = self.locking_statement(self.reads_tables && is_serializable(ctx), plan, ctx)?;
+        let mut locks = None;
+        let locks_all = self.reads_tables && is_serializable(ctx);
+        let st = self.locking_statement(locks_all, plan, ctx, &mut locks)?;
         let run = QueryRun::new(&st, ctx.params, &self.query);
         let mut arena = Bump::new();
         run.rows(&mut Collect(|frame: &Frame<'_>| {
@@ -330,11 +363,12 @@ impl SelectProgram {
     /// The running query of which what its locking clauses are about is locked, and under SERIALIZABLE all
     /// that it reads.
     #[cold]
-    fn locking_statement<'r>(
+    fn locking_statement<'r, 'x: 'r>(
         &self,
         locks_all: bool,
         plan: &QueryPlan,
-        ctx: &mut ExecCtx<'r>,
+        ctx: &mut ExecCtx<'x>,
+        locks: &'r mut Option<Locks>,
     ) -> Result<Statement<'r>> {
         if self.reads_tables && ctx.trx.is_snapshot() && plan.locks.is_none() {
             // Also where SERIALIZABLE locks what is read.
@@ -342,20 +376,23 @@ impl SelectProgram {
         }
         let Clauses { uses, reads_beside } = &self.clauses;
         let view = if *reads_beside && !locks_all { ctx.trx.view() } else { ReadView::newest() };
-        let (mut changed, mut shared) = (ByPolicy::default(), ByPolicy::default());
-        for row_use in uses {
-            match *row_use {
+        let locks = locks.insert(Locks::default());
+        for &row_use in uses {
+            match row_use {
                 RowUse::Change(policy) => {
                     ctx.trx.begin_write()?;
-                    changed.set(ctx.trx.lock_read(LockMode::Exclusive, policy)?);
+                    locks.add(row_use, ctx.trx.lock_read(LockMode::Exclusive, policy)?);
                 }
-                RowUse::Share(policy) => shared.set(ctx.trx.lock_read(LockMode::Shared, policy)?),
+                RowUse::Share(policy) => locks.add(row_use, ctx.trx.lock_read(LockMode::Shared, policy)?),
                 RowUse::Read => {}
             }
         }
-        let read = locks_all.then(|| ctx.trx.lock_read(LockMode::Shared, WaitPolicy::Wait)).transpose()?;
-        let st = Statement::new(ctx.engine, view, ctx.session, ctx.memory, ctx.rows_examined);
-        Ok(st.locking(changed, shared, read))
+        if locks_all {
+            locks.add(RowUse::Read, ctx.trx.lock_read(LockMode::Shared, WaitPolicy::Wait)?);
+        }
+        let mut st = Statement::new(ctx.engine, view, ctx.session, ctx.memory, ctx.rows_examined);
+        st.set_locks(locks);
+        Ok(st)
     }
 
     /// As [`SelectProgram::run`] for a query that is a point read: apart, so that the little code it takes
@@ -392,6 +429,21 @@ impl SelectProgram {
         st.count_examined(rows as usize);
         Ok(Outcome { has_rows: true, rows_sent: rows, found_rows: rows, ..Outcome::default() })
     }
+}
+
+/// Sends what the operators of a query give.
+#[inline(always)]
+fn send_rows<'c>(
+    run: &'c QueryRun<'c>,
+    client: &'c mut Client<'_>,
+    scratch: &'c mut Scratch,
+) -> Result<Outcome> {
+    let target = RowTarget { protocol: client.protocol, charset: client.charset, out: &mut *client.out };
+    let mut sender = RowSender::new(run, target, &mut scratch.projection, &mut *client.flush);
+    run.rows(&mut sender)?;
+    let rows_sent = sender.rows;
+    let found_rows = run.found_rows.get().unwrap_or(rows_sent);
+    Ok(Outcome { has_rows: true, rows_sent, found_rows, ..Outcome::default() })
 }
 
 /// Takes the metadata locks of a program's tables.

@@ -2,10 +2,12 @@
 
 use std::io;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bumpalo::Bump;
 use engine::{FoundCell, RowRef};
 use expr::{Expr, ExprKind, eval};
+use smallvec::SmallVec;
 use types::TimeZone;
 use wire::row_binary::BinaryRow;
 use wire::{OutBuffer, ResultCharset};
@@ -25,6 +27,9 @@ use crate::temp_row::CellKind;
 
 /// Values beyond this size are charged before they go into the connection's buffer, bytes.
 const LONG_VALUE_BYTES: usize = 64 << 10;
+
+/// Columns whose positions need no allocation.
+const INLINE_COLUMNS: usize = 8;
 
 /// One output column.
 #[derive(Debug)]
@@ -57,11 +62,13 @@ impl Output {
 pub(crate) struct PlainOutputs {
     rel: u16,
     /// Positions in the relation.
-    columns: Box<[u16]>,
-    /// The program for each protocol, compiled by the first run that uses the protocol: most statements use
-    /// one.
+    columns: SmallVec<[u16; INLINE_COLUMNS]>,
+    /// The program for each protocol, compiled by the first run that uses the protocol (most statements use
+    /// one), or by the second one where a run is for one row.
     text: OnceLock<Option<RecordProjection>>,
     binary: OnceLock<Option<RecordProjection>>,
+    /// A run for one row was content without a program.
+    has_run: AtomicBool,
 }
 
 impl PlainOutputs {
@@ -73,9 +80,12 @@ impl PlainOutputs {
         };
         let (rel, _) = column(outputs.first()?)?;
         root.find_access(rel).filter(|access| access.in_place)?;
-        let columns = outputs.iter().map(|output| column(output).filter(|column| column.0 == rel));
-        let columns = columns.map(|column| Some(column?.1)).collect::<Option<_>>()?;
-        Some(PlainOutputs { rel, columns, text: OnceLock::new(), binary: OnceLock::new() })
+        let mut columns = SmallVec::with_capacity(outputs.len());
+        for output in outputs {
+            columns.push(column(output).filter(|column| column.0 == rel)?.1);
+        }
+        let (text, binary) = (OnceLock::new(), OnceLock::new());
+        Some(PlainOutputs { rel, columns, text, binary, has_run: AtomicBool::new(false) })
     }
 
     /// The program for a client of `query`, whose outputs these are; `None` if it wants text in another
@@ -85,12 +95,46 @@ impl PlainOutputs {
         query: &QueryProgram,
         target: &RowTarget<'_>,
     ) -> Option<&RecordProjection> {
-        let projection = match target.protocol {
-            Protocol::Text => &self.text,
-            Protocol::Binary => &self.binary,
-        };
+        let projection = self.of_protocol(target.protocol);
         let projection = projection.get_or_init(|| self.compile(query, target.protocol)).as_ref()?;
         projection.serves(target.charset).then_some(projection)
+    }
+
+    /// As [`PlainOutputs::projection`], for a run of one row. The first such run gets none: it may be the
+    /// only one, and the program would cost more than it saves.
+    #[inline]
+    pub(crate) fn projection_of_one(
+        &self,
+        query: &QueryProgram,
+        target: &RowTarget<'_>,
+    ) -> Option<&RecordProjection> {
+        match self.of_protocol(target.protocol).get() {
+            Some(projection) => projection.as_ref().filter(|projection| projection.serves(target.charset)),
+            None => self.projection_of_next(query, target),
+        }
+    }
+
+    #[cold]
+    fn projection_of_next(&self, query: &QueryProgram, target: &RowTarget<'_>) -> Option<&RecordProjection> {
+        if !self.has_run.load(Ordering::Relaxed) {
+            self.has_run.store(true, Ordering::Relaxed);
+            return None;
+        }
+        self.projection(query, target)
+    }
+
+    /// From now on, runs of one row compile a program, too.
+    #[cfg(test)]
+    pub(crate) fn note_run(&self) {
+        self.has_run.store(true, Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn of_protocol(&self, protocol: Protocol) -> &OnceLock<Option<RecordProjection>> {
+        match protocol {
+            Protocol::Text => &self.text,
+            Protocol::Binary => &self.binary,
+        }
     }
 
     #[cold]

@@ -9,6 +9,7 @@ use bumpalo::Bump;
 use engine::{Engine, LockMode, LockRead, ReadView, Trx, WaitPolicy};
 use expr::{EvalCtx, EvalError, PatternMemo, SessionInfo, SubqueryRunner};
 use page::OverflowRef;
+use smallvec::SmallVec;
 use sql::ast::LockWait;
 use sql::plan::RowLock;
 use types::{ColumnDef, Date, StoreContext, TimeZone, Value};
@@ -26,43 +27,35 @@ use crate::subquery::{Answer, SubqueryCache};
 /// take half a millisecond each.
 const ROWS_BETWEEN_LOOKS: u32 = 64;
 
-/// How a statement locks rows as it reads them.
-#[derive(Debug)]
-struct Locks {
-    /// Those that it only reads.
-    read: Option<LockRead>,
-    /// Those that it changes, or that FOR UPDATE is about.
-    changed: ByPolicy,
-    /// Those that FOR SHARE is about; without any: as those that it only reads.
-    shared: ByPolicy,
-}
+/// Locks that stand where the statement does: few have more.
+const INLINE_LOCKS: usize = 2;
 
-/// How rows are locked, by what is done about locks of others.
+/// How a statement locks rows as it reads them, by what it reads them for. Whoever runs the statement has it
+/// beside that, once rows are locked.
 #[derive(Debug, Default)]
-pub(crate) struct ByPolicy([Option<LockRead>; 3]);
+pub(crate) struct Locks(SmallVec<[(RowUse, LockRead); INLINE_LOCKS]>);
 
-impl ByPolicy {
-    fn waiting(lock: Option<LockRead>) -> Self {
-        ByPolicy([lock, None, None])
+impl Locks {
+    /// Adds how rows are locked that are read for `row_use`, which is not there yet.
+    pub(crate) fn add(&mut self, row_use: RowUse, lock: LockRead) {
+        self.0.push((row_use, lock));
     }
 
-    /// Adds `lock`, in place of one of its policy.
-    pub(crate) fn set(&mut self, lock: LockRead) {
-        let at = Self::place(lock.policy);
-        self.0[at] = Some(lock);
-    }
-
-    /// The lock of this policy. A statement that changes rows has those that wait alone.
-    fn get(&self, policy: WaitPolicy) -> Option<&LockRead> {
-        self.0[Self::place(policy)].as_ref().or(self.0[0].as_ref())
-    }
-
-    fn place(policy: WaitPolicy) -> usize {
-        match policy {
-            WaitPolicy::Wait => 0,
-            WaitPolicy::NoWait => 1,
-            WaitPolicy::SkipLocked => 2,
+    /// How rows are locked that are read for `row_use`. A statement that changes rows has locks that wait
+    /// alone; what FOR SHARE is about is else locked as what is only read.
+    fn get(&self, row_use: RowUse) -> Option<&LockRead> {
+        match row_use {
+            RowUse::Read => self.find(RowUse::Read),
+            RowUse::Share(_) => self
+                .find(row_use)
+                .or_else(|| self.find(RowUse::Share(WaitPolicy::Wait)))
+                .or_else(|| self.find(RowUse::Read)),
+            RowUse::Change(_) => self.find(row_use).or_else(|| self.find(RowUse::Change(WaitPolicy::Wait))),
         }
+    }
+
+    fn find(&self, row_use: RowUse) -> Option<&LockRead> {
+        self.0.iter().find(|(known, _)| *known == row_use).map(|(_, lock)| lock)
     }
 }
 
@@ -93,8 +86,6 @@ impl RowUse {
 /// What few statements need. One pointer in [`Statement`], so that the others neither make nor drop it.
 #[derive(Default)]
 pub(crate) struct Rare {
-    /// `None`: no rows are locked.
-    locks: Option<Locks>,
     /// The first failure where none could be returned: reading a column, running a subquery.
     failure: RefCell<Option<ExecError>>,
     /// Charges for values in arenas, by the address of the arena.
@@ -120,12 +111,6 @@ pub(crate) enum OnceSaid {
     NoDefault,
 }
 
-impl Rare {
-    fn locking(locks: Locks) -> OnceCell<Box<Self>> {
-        OnceCell::from(Box::new(Rare { locks: Some(locks), ..Rare::default() }))
-    }
-}
-
 /// A running statement.
 pub(crate) struct Statement<'r> {
     pub(crate) engine: &'r Engine,
@@ -139,6 +124,8 @@ pub(crate) struct Statement<'r> {
     /// Rows and index entries of base tables that the connection's statements have read; this thread alone
     /// writes it.
     rows_examined: &'r AtomicU64,
+    /// `None`: no rows are locked.
+    locks: Option<&'r Locks>,
     /// Made by the first thing that it has a place for.
     rare: OnceCell<Box<Rare>>,
     today: OnceCell<Date>,
@@ -162,6 +149,7 @@ impl<'r> Statement<'r> {
             rows_to_look: Cell::new(ROWS_BETWEEN_LOOKS),
             memory,
             rows_examined,
+            locks: None,
             rare: OnceCell::new(),
             today: OnceCell::new(),
             strict: None,
@@ -187,8 +175,9 @@ impl<'r> Statement<'r> {
         trx: &mut Trx,
         memory: &'r Rc<StatementAccount>,
         rows_examined: &'r AtomicU64,
+        locks: &'r mut Option<Locks>,
     ) -> Result<Self> {
-        Self::finding_with(Self::changing(engine, session, memory, rows_examined), trx, false)
+        Self::changing(engine, session, memory, rows_examined).finding_with(trx, false, locks)
     }
 
     /// As [`Statement::finding`]. Where no gaps are locked, it does not wait for a row of which nothing was
@@ -199,40 +188,46 @@ impl<'r> Statement<'r> {
         trx: &mut Trx,
         memory: &'r Rc<StatementAccount>,
         rows_examined: &'r AtomicU64,
+        locks: &'r mut Option<Locks>,
     ) -> Result<Self> {
         let semi_consistent = !trx.locks_gaps();
         if semi_consistent {
             trx.keep_versions();
         }
-        Self::finding_with(Self::changing(engine, session, memory, rows_examined), trx, semi_consistent)
+        let changing = Self::changing(engine, session, memory, rows_examined);
+        changing.finding_with(trx, semi_consistent, locks)
     }
 
-    fn finding_with(changing: Self, trx: &mut Trx, semi_consistent: bool) -> Result<Self> {
+    fn finding_with(
+        mut self,
+        trx: &mut Trx,
+        semi_consistent: bool,
+        locks: &'r mut Option<Locks>,
+    ) -> Result<Self> {
+        let locks = locks.insert(Locks::default());
         let mut changed = trx.lock_read(LockMode::Exclusive, WaitPolicy::Wait)?;
         changed.semi_consistent = semi_consistent;
-        let shared = Some(trx.lock_read(LockMode::Shared, WaitPolicy::Wait)?);
-        let (read, shared, view) =
-            if trx.locks_gaps() { (shared, None, ReadView::newest()) } else { (None, shared, trx.view()) };
-        let (changed, shared) = (ByPolicy::waiting(Some(changed)), ByPolicy::waiting(shared));
-        let locks = Locks { read, changed, shared };
-        Ok(Statement { view, rare: Rare::locking(locks), ..changing })
+        locks.add(RowUse::Change(WaitPolicy::Wait), changed);
+        let shared = trx.lock_read(LockMode::Shared, WaitPolicy::Wait)?;
+        if trx.locks_gaps() {
+            locks.add(RowUse::Read, shared);
+        } else {
+            locks.add(RowUse::Share(WaitPolicy::Wait), shared);
+            self.view = trx.view();
+        }
+        self.locks = Some(locks);
+        Ok(self)
     }
 
-    /// Makes `self`, which is new, a query that locks what FOR UPDATE, what FOR SHARE and what no locking
-    /// clause is about.
-    pub(crate) fn locking(self, changed: ByPolicy, shared: ByPolicy, read: Option<LockRead>) -> Self {
-        Statement { rare: Rare::locking(Locks { read, changed, shared }), ..self }
+    /// Makes `self`, which is new, a query that locks rows so.
+    pub(crate) fn set_locks(&mut self, locks: &'r Locks) {
+        self.locks = Some(locks);
     }
 
     /// How the rows of a relation are locked; `None`: they are not.
     #[inline]
-    pub(crate) fn locks(&self, row_use: RowUse) -> Option<&LockRead> {
-        let locks = self.rare.get()?.locks.as_ref()?;
-        match row_use {
-            RowUse::Read => locks.read.as_ref(),
-            RowUse::Share(policy) => locks.shared.get(policy).or(locks.read.as_ref()),
-            RowUse::Change(policy) => locks.changed.get(policy),
-        }
+    pub(crate) fn locks(&self, row_use: RowUse) -> Option<&'r LockRead> {
+        self.locks?.get(row_use)
     }
 
     /// Remembers a failure; the operator at work finds it with [`Statement::check`].

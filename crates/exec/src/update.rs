@@ -121,12 +121,20 @@ impl UpdateProgram {
 
     pub(crate) fn run(&self, plan: &UpdatePlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
         let session = StrictSession::new(ctx.session, plan.ignore);
+        let mut locks = None;
         let st = if self.point.is_some() {
             Statement::changing(ctx.engine, &session, ctx.memory, ctx.rows_examined)
         } else if self.repeats {
-            Statement::finding(ctx.engine, &session, ctx.trx, ctx.memory, ctx.rows_examined)?
+            Statement::finding(ctx.engine, &session, ctx.trx, ctx.memory, ctx.rows_examined, &mut locks)?
         } else {
-            Statement::finding_committed(ctx.engine, &session, ctx.trx, ctx.memory, ctx.rows_examined)?
+            Statement::finding_committed(
+                ctx.engine,
+                &session,
+                ctx.trx,
+                ctx.memory,
+                ctx.rows_examined,
+                &mut locks,
+            )?
         };
         let run = QueryRun::new(&st, ctx.params, &self.query);
         let store = ColumnStore::new(&st, ctx.conditions, plan.ignore);

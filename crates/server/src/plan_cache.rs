@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use base::hash::HashState;
 use base::memory::ServerAccount;
 use parking_lot::{Mutex, RwLock};
+use smallvec::SmallVec;
 use sql::bind::ReadsLock;
 use sql::{CacheKey, LexMode, TextTree};
 use types::{CollationId, SqlModes};
@@ -43,6 +44,8 @@ const PLAN_BYTES_PER_KEY_BYTE: u64 = 128;
 /// Texts that a session keeps at once; of those that come later it keeps one in [`TEXTS_PER_KEPT`].
 const TEXTS_AT_FIRST: u64 = 256;
 const TEXTS_PER_KEPT: u64 = 16;
+/// Keys up to this length need no allocation.
+const INLINE_KEY_BYTES: usize = 96;
 /// Longest key worth keeping.
 const KEY_BYTES_MAX: usize = 16 * 1024;
 
@@ -89,7 +92,7 @@ impl EnvironmentId {
 pub struct Entry {
     environment: EnvironmentId,
     hash: u64,
-    key: Box<[u8]>,
+    key: SmallVec<[u8; INLINE_KEY_BYTES]>,
     /// What key and plan are charged for.
     bytes: u64,
     /// The plan.
@@ -100,7 +103,7 @@ impl Entry {
     fn new(environment: EnvironmentId, key: PlanKey<'_>, plan: &Arc<Compiled>) -> Arc<Self> {
         let bytes = plan_bytes(key.bytes.len());
         let plan = Arc::clone(plan);
-        Arc::new(Entry { environment, hash: key.hash, key: key.bytes.into(), bytes, plan })
+        Arc::new(Entry { environment, hash: key.hash, key: SmallVec::from_slice(key.bytes), bytes, plan })
     }
 
     #[inline]

@@ -269,9 +269,7 @@ impl<'a> ColumnDefinition<'a> {
 
     fn put_body(&self, out: &mut OutBuffer) {
         out.store(*b"\x03def");
-        for text in [self.schema, self.table, self.org_table, self.name, self.org_name] {
-            out.put_lenenc_bytes(text.as_bytes());
-        }
+        out.put_lenenc_texts([self.schema, self.table, self.org_table, self.name, self.org_name]);
         let ([c0, c1], [l0, l1, l2, l3]) = (self.collation.to_le_bytes(), self.length.to_le_bytes());
         let ([f0, f1], kind) = (self.flags.to_le_bytes(), self.column_type as u8);
         out.store([0x0c, c0, c1, l0, l1, l2, l3, kind, f0, f1, self.decimals, 0, 0]);
@@ -367,6 +365,21 @@ mod tests {
             out.pending(),
             b"\x19\0\0\0\x03def\x01s\x01t\0\x01n\0\x0c\xff\0\x28\0\0\0\xfd\x81\0\0\0\0".as_slice()
         );
+    }
+
+    #[test]
+    fn names_of_any_length_stand_behind_their_lengths() {
+        for len in [0, 1, 250, 251, 70_000] {
+            let name = "n".repeat(len);
+            let column = ColumnDefinition::of_column(&name, &SqlType::bigint(), ResultCharset::UTF8MB4);
+            let (mut out, mut expected) = (OutBuffer::new(), OutBuffer::new());
+            column.write(&mut out);
+            expected.store(*b"\0\0\0\0\x03def\0\0\0");
+            expected.put_lenenc_bytes(name.as_bytes());
+            expected.put_u8(0);
+            let names = 4..expected.pending().len();
+            assert_eq!(out.pending()[names.clone()], expected.pending()[names], "{len} bytes");
+        }
     }
 
     #[test]

@@ -303,6 +303,27 @@ impl OutBuffer {
         }
     }
 
+    /// Appends texts, each behind its length. Cost: a copy of each, where they are short.
+    pub(crate) fn put_lenenc_texts<const N: usize>(&mut self, texts: [&str; N]) {
+        const SHORT: usize = 0xfb;
+        if texts.iter().any(|text| text.len() >= SHORT) {
+            for text in texts {
+                self.put_lenenc_bytes(text.as_bytes());
+            }
+            return;
+        }
+        let bytes = N + texts.iter().map(|text| text.len()).sum::<usize>();
+        let mut place = self.room(bytes);
+        for text in texts {
+            let Some((len, behind)) = place.split_first_mut() else { return };
+            let Some((to, rest)) = behind.split_at_mut_checked(text.len()) else { return };
+            *len = text.len() as u8;
+            to.copy_from_slice(text.as_bytes());
+            place = rest;
+        }
+        self.advance(bytes);
+    }
+
     /// Appends text that `write` produces, behind its length. Cost: a copy.
     #[inline]
     pub fn put_text_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {

@@ -5,11 +5,13 @@ use std::ops::Bound;
 use engine::{Direction, FoundRow, LockRead, LockingScan, ReadView, RowRef};
 use expr::eval_bool;
 
-use super::{Keys, RowPush, TableAccess, push_parts};
+use super::{Keys, RowPush, TableAccess, point, push_parts};
 use crate::error::Result;
 use crate::frame::{Frame, row_source};
 use crate::intervals::Interval;
 use crate::op::{PathOp, is_unique};
+#[cfg(test)]
+use crate::point::{LOCKED, NEVER_LOCKS};
 use crate::source::{Collect, Flow, Sink};
 
 impl<'r> TableAccess<'r> {
@@ -41,12 +43,40 @@ impl<'r> TableAccess<'r> {
                 self.lock_range(locks, self.is_unique_key(key.len()), parent, sink)
             }
             PathOp::Intervals { .. } => self.for_each_interval(parent, |access, interval, _| {
+                if access.lock_cell(locks, interval, sink)? {
+                    return Ok(Flow::More);
+                }
                 access.range.set(interval.lower, interval.upper);
                 let is_single = access.is_one_unique_key(&interval);
                 access.lock_range(locks, is_single, parent, sink)
             }),
             PathOp::Skip(skip) => self.lock_skip(skip, locks, parent, sink),
         }
+    }
+
+    /// Locks the row of a whole clustered key and gives it to a sink that takes cells where they stand, in
+    /// one descent; false, with nothing done: there is no such row, or it takes more than that.
+    fn lock_cell(&self, locks: &LockRead, interval: Interval<'_>, sink: &mut dyn Sink) -> Result<bool> {
+        #[cfg(test)]
+        if NEVER_LOCKS.get() {
+            return Ok(false);
+        }
+        let (op, st) = (self.op, self.run.st);
+        if !op.whole_clustered_key || !op.batched {
+            return Ok(false);
+        }
+        let Some(cells) = sink.as_cells(op.rel) else { return Ok(false) };
+        let found =
+            op.table.lock_and_get_cell(st.engine, locks, point(interval), |found| cells.cell(&found))?;
+        if found.is_some() {
+            #[cfg(test)]
+            LOCKED.set(LOCKED.get() + 1);
+            st.count_examined(1);
+            if cells.wants_pause() {
+                cells.pause()?;
+            }
+        }
+        Ok(found.is_some())
     }
 
     /// Whether the conditions hold that no row changes: else nothing is locked.

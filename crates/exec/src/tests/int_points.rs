@@ -1,11 +1,14 @@
 //! Keys made of integer parameters.
 
+use std::collections::BTreeSet;
+
+use base::memory::{Charge, Purpose, StatementAccount};
 use sql::plan::{KeyBox, KeySet, PartTest};
 use types::{ColumnDef, IndexDef, IndexKind, SqlType, TableDef, TypeKind, Value};
 
 use super::support::*;
-use crate::int_points::{FEW_KEYS, FewKeys};
-use crate::int_spans::{IntKey, IntSpan, KEY_BYTES_MAX};
+use crate::int_points::{FEW_KEYS, PointKeys};
+use crate::int_spans::IntKey;
 use crate::kept_index::{KeyParts, key_parts};
 
 /// The parts of the clustered key of a table with columns of these kinds; the last part descends.
@@ -25,28 +28,50 @@ fn parts_of(kinds: &[(TypeKind, bool)], is_nullable: bool) -> KeyParts {
     key_parts(&bench.engine.table("s", "t").unwrap(), 1, kinds.len())
 }
 
+fn param(number: u16) -> expr::Expr {
+    expr::Expr { kind: expr::ExprKind::Param(number), ty: SqlType::bigint(), nullable: false }
+}
+
 /// `keys` keys of `parts` parameters each.
 fn key_set(keys: usize, parts: usize) -> KeySet {
-    let test = |key: usize, part: usize| {
-        let number = (key * parts + part) as u16;
-        let kind = expr::ExprKind::Param(number);
-        (part as u16, PartTest::Eq(expr::Expr { kind, ty: SqlType::bigint(), nullable: false }))
-    };
+    let test = |key: usize, part: usize| (part as u16, PartTest::Eq(param((key * parts + part) as u16)));
     let key_box = |key| KeyBox { tests: (0..parts).map(|part| test(key, part)).collect() };
     KeySet { boxes: (0..keys).map(key_box).collect() }
 }
 
-/// What is made of `params`; `None`: another way has to.
-fn spans(key: &IntKey, params: &[Value<'_>]) -> Option<Vec<IntSpan>> {
-    let mut spans = Vec::new();
-    key.points.as_ref()?.make(params, &mut spans).then_some(spans)
+/// `first = ? AND second IN (?, ..)`: keys of the first of `1 + count` parameters with each of the others.
+fn list_set(count: usize) -> KeySet {
+    let list = (1..=count as u16).map(param).collect();
+    let tests = [(0, PartTest::Eq(param(0))), (1, PartTest::In(list))];
+    KeySet { boxes: [KeyBox { tests: tests.into_iter().collect() }].into() }
+}
+
+/// The keys that are made of `params`; `None`: another way has to.
+fn made(key: &IntKey, params: &[Value<'_>]) -> Option<Vec<Vec<u8>>> {
+    let (mut keys, charge) =
+        (PointKeys::default(), Charge::new(&StatementAccount::unlimited(), Purpose::Other));
+    let is_made = keys.make(key.points.as_ref()?, key.width, params, &charge).unwrap();
+    is_made.then(|| (0..keys.len()).map(|at| keys.get(at).to_vec()).collect())
+}
+
+/// The keys with these numbers that the columns can hold, in order, each once: part by part.
+fn expected(parts: &KeyParts, keys: &[Vec<i64>]) -> Vec<Vec<u8>> {
+    let bytes_of = |numbers: &Vec<i64>| {
+        let mut bytes = Vec::new();
+        parts.iter().zip(numbers).all(|(part, &n)| part.push_column_int(n, &mut bytes)).then_some(bytes)
+    };
+    keys.iter().filter_map(bytes_of).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+fn values(numbers: impl IntoIterator<Item = i64>) -> Vec<Value<'static>> {
+    numbers.into_iter().map(Value::Int).collect()
 }
 
 #[test]
 fn keys_of_parameters_have_the_bytes_of_their_parts() {
     use TypeKind::{BigInt, Int, SmallInt, TinyInt};
-    let values = [0, 1, -1, 7, 127, 128, -128, 32_767, 32_768, -32_768, 1 << 31, (1 << 32) - 1, 1 << 32];
-    let values = values.into_iter().chain([i64::MAX, i64::MIN]);
+    let numbers = [0, 1, -1, 7, 127, 128, -128, 32_767, 32_768, -32_768, 1 << 31, (1 << 32) - 1, 1 << 32];
+    let numbers = numbers.into_iter().chain([i64::MAX, i64::MIN]);
     for kinds in [
         &[(SmallInt, false), (Int, true)][..],
         &[(Int, false), (Int, false)],
@@ -55,19 +80,12 @@ fn keys_of_parameters_have_the_bytes_of_their_parts() {
         &[(BigInt, true)],
     ] {
         let parts = parts_of(kinds, false);
-        for first in values.clone() {
-            for second in values.clone() {
+        let key = IntKey::new(&key_set(1, kinds.len()), &parts).unwrap();
+        for first in numbers.clone() {
+            for second in numbers.clone() {
                 let numbers: Vec<i64> = [first, second, 5].into_iter().take(kinds.len()).collect();
-                let key = IntKey::new(&key_set(1, kinds.len()), &parts).unwrap();
-                let params: Vec<Value<'_>> = numbers.iter().map(|&n| Value::Int(n)).collect();
-                let made = spans(&key, &params).expect("all are integers");
-                let mut bytes = Vec::new();
-                let fits = parts.iter().zip(&numbers).all(|(part, &n)| part.push_column_int(n, &mut bytes));
-                let expected = if fits { vec![bytes] } else { Vec::new() };
-                let bytes_of =
-                    |span: &IntSpan| span.lower.to_be_bytes()[KEY_BYTES_MAX - key.width..].to_vec();
-                let made: Vec<_> = made.iter().map(bytes_of).collect();
-                assert_eq!(made, expected, "{kinds:?} {numbers:?}");
+                let made = made(&key, &values(numbers.clone())).expect("all are integers");
+                assert_eq!(made, expected(&parts, std::slice::from_ref(&numbers)), "{kinds:?} {numbers:?}");
             }
         }
     }
@@ -78,41 +96,46 @@ fn other_values_and_wide_keys_are_left_to_the_general_way() {
     let ints = [(TypeKind::Int, false); 2];
     let key = IntKey::new(&key_set(2, 2), &parts_of(&ints, false)).unwrap();
     let int = Value::Int(1);
-    assert_eq!(spans(&key, &[int, int, int, int]).map(|spans| spans.len()), Some(2));
+    assert_eq!(made(&key, &[int, int, int, int]).map(|keys| keys.len()), Some(1));
     for other in [Value::Null, Value::UInt(1), Value::Double(1.0)] {
-        assert_eq!(spans(&key, &[int, int, int, other]), None, "{other:?}");
+        assert_eq!(made(&key, &[int, int, int, other]), None, "{other:?}");
     }
-    assert_eq!(spans(&key, &[int, int, int]), None, "a parameter is missing");
+    assert_eq!(made(&key, &[int, int, int]), None, "a parameter is missing");
     assert!(IntKey::new(&key_set(1, 2), &parts_of(&ints, true)).unwrap().points.is_none(), "NULL has a key");
     let wide = [(TypeKind::BigInt, false); 2];
     assert!(IntKey::new(&key_set(1, 2), &parts_of(&wide, false)).unwrap().points.is_none(), "16 bytes");
+    let mut two_lists = list_set(3);
+    two_lists.boxes[0].tests[0].1 = PartTest::In([param(4), param(5)].into());
+    assert!(IntKey::new(&two_lists, &parts_of(&ints, false)).unwrap().points.is_none(), "two lists");
+}
+
+/// A number below 11 that seems to be drawn, or one that is too large.
+fn number(at: usize, seed: usize) -> i64 {
+    match (at * at * 7 + seed * 13) % 11 {
+        10 => i64::MAX,
+        small => small as i64 - 5,
+    }
 }
 
 #[test]
-fn a_short_list_is_in_key_order_and_has_each_key_once() {
-    let kinds = [(TypeKind::Int, false); 2];
-    let parts = parts_of(&kinds, false);
-    for keys in [1, 2, 5, FEW_KEYS, FEW_KEYS + 1] {
+fn lists_are_in_key_order_and_have_each_key_once() {
+    let one = parts_of(&[(TypeKind::Int, false)], false);
+    let two = parts_of(&[(TypeKind::Int, false); 2], false);
+    for count in [1, 2, 5, FEW_KEYS, FEW_KEYS + 1, 100] {
         for seed in 0..20 {
-            let key = IntKey::new(&key_set(keys, 2), &parts).unwrap();
-            let number = |at: usize| match (at * 7 + seed * 13) % 11 {
-                10 => i64::MAX,
-                small => small as i64 - 5,
-            };
-            let params: Vec<Value<'_>> = (0..2 * keys).map(|at| Value::Int(number(at * at))).collect();
-            let mut few = FewKeys::default();
-            let is_made = few.make(key.points.as_ref().unwrap(), key.width, &params);
-            assert_eq!(is_made, keys <= FEW_KEYS, "{keys} keys");
-            if !is_made {
-                continue;
+            let numbers: Vec<i64> = (0..2 * count).map(|at| number(at, seed)).collect();
+            let alone: Vec<_> = numbers[..count].iter().map(|&n| vec![n]).collect();
+            let pairs: Vec<_> = numbers.chunks_exact(2).map(<[i64]>::to_vec).collect();
+            let behind: Vec<_> = numbers[1..count].iter().map(|&n| vec![numbers[0], n]).collect();
+            for (set, parts, keys) in [
+                (key_set(count, 1), &one, alone),
+                (key_set(count, 2), &two, pairs),
+                (list_set(count - 1), &two, behind),
+            ] {
+                let key = IntKey::new(&set, parts).unwrap();
+                let made = made(&key, &values(numbers.clone())).expect("all are integers");
+                assert_eq!(made, expected(parts, &keys), "{count} keys, seed {seed}");
             }
-            let mut expected = spans(&key, &params).unwrap();
-            expected.sort_unstable();
-            expected.dedup();
-            let bytes_of = |span: &IntSpan| span.lower.to_be_bytes()[KEY_BYTES_MAX - key.width..].to_vec();
-            let expected: Vec<_> = expected.iter().map(bytes_of).collect();
-            let made: Vec<_> = (0..few.len()).map(|at| few.get(at).to_vec()).collect();
-            assert_eq!(made, expected, "{keys} keys, seed {seed}");
         }
     }
 }

@@ -64,7 +64,7 @@ impl SessionTypes for TestSession {
 
 impl Bench {
     pub(super) fn plan(&self, sql: &str) -> sql::plan::Plan {
-        self.planned(sql, &EngineCatalog::new(&self.engine), None).plan
+        Arc::unwrap_or_clone(self.planned(sql, &EngineCatalog::new(&self.engine), None).plan)
     }
 
     /// The plan of `sql`, made with `dives`.

@@ -116,13 +116,15 @@ pub(crate) struct Bench {
     pub(super) session: TestSession,
     /// What statements are charged to.
     pub(crate) memory: Rc<StatementAccount>,
-    rows_examined: AtomicU64,
+    pub(super) rows_examined: AtomicU64,
     pub(super) scratch: Scratch,
     /// Each statement is a transaction; else all are one.
     pub(super) autocommit: bool,
     pub(super) capabilities: Capabilities,
     /// Character set of the client.
     pub(super) charset: ResultCharset,
+    /// Programs run for the first time; else as they do later.
+    pub(super) is_first_run: bool,
 }
 
 /// A file in one piece.
@@ -163,6 +165,7 @@ impl Bench {
             autocommit: false,
             capabilities: Capabilities::DEPRECATE_EOF,
             charset: ResultCharset::UTF8MB4,
+            is_first_run: false,
         }
     }
 
@@ -195,6 +198,9 @@ impl Bench {
             Ok(program) => program,
             Err(error) => return (Err(error), Vec::new()),
         };
+        if !self.is_first_run {
+            program.note_run();
+        }
         let mut out = OutBuffer::new();
         out.begin_answer(wire::out_buffer::FIRST_SEQUENCE);
         let mut sent = Vec::new();

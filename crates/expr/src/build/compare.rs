@@ -189,6 +189,9 @@ impl Builder {
     /// `needle [NOT] IN (list)`. A list of mixed types is one IN for each domain in which an item meets the
     /// needle.
     pub fn in_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
+        if list.len() > 1 && is_plain_integer(&needle) && list.iter().all(is_plain_integer) {
+            return Ok(in_set(CmpDomain::Integer, needle, list, negated));
+        }
         let mut groups: Vec<(Mixing, Vec<Expr>)> = Vec::new();
         // A number is looked for from left to right; a text, which warns when it is read as a number, is read
         // as one once.
@@ -570,10 +573,16 @@ fn has(expr: &Expr, is_such: impl Fn(&Expr) -> bool) -> bool {
 }
 
 /// `needle [NOT] IN (list)`; the first of `args` is the needle.
+/// `needle [NOT] IN (list)`, compared in `domain`; `args`: the needle, then the list.
 fn in_domain(domain: CmpDomain, mut args: Vec<Expr>, negated: bool) -> Expr {
-    let nullable = args.iter().any(|e| e.nullable);
-    let needle = Box::new(args.remove(0));
-    truth(ExprKind::In { negated, domain, needle, list: args.into() }, nullable)
+    let needle = args.remove(0);
+    in_set(domain, needle, args, negated)
+}
+
+/// `needle [NOT] IN (list)`, compared in `domain`.
+fn in_set(domain: CmpDomain, needle: Expr, list: Vec<Expr>, negated: bool) -> Expr {
+    let nullable = needle.nullable || list.iter().any(|e| e.nullable);
+    truth(ExprKind::In { negated, domain, needle: Box::new(needle), list: list.into() }, nullable)
 }
 
 fn is_temporal(expr: &Expr) -> bool {

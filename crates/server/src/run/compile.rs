@@ -208,7 +208,7 @@ pub fn compile(
         let planned = plan(session, statement, request)?;
         let limited = session.rights.is_limited();
         let accesses = limited.then(|| privilege::of_statement(session, statement).into());
-        match exec::compile(Arc::new(planned.plan), engine) {
+        match exec::compile(planned.plan, engine) {
             Ok(program) => {
                 session.server.plans.count_made();
                 let is_do = com == Com::Do;

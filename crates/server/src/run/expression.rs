@@ -33,7 +33,7 @@ pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> R
     };
     let statement = Statement::Do(&list);
     let planned = plan(session, &statement, &request)?;
-    let expr = match &planned.plan {
+    let expr = match &*planned.plan {
         Plan::Query(query) if matches!(query.root, Node::Dual) && query.subqueries.is_empty() => {
             query.output.first().map(|column| &column.expr)
         }

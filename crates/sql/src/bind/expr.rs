@@ -254,6 +254,11 @@ impl<'a> Binder<'a, '_> {
     ) -> Result<Expr, BindError> {
         let mut sides = [bound, self.value(right)?];
         self.settle_compared(&mut sides);
+        if sides.iter().all(|side| side.ty.is_integer()) {
+            // What follows is about texts, dates and numbers that are not exact.
+            let [a, b] = sides;
+            return Ok(self.build.compare(op, a, b)?);
+        }
         self.read_text_first(&mut sides, [left, right])?;
         self.pin_temporal(&mut sides, &[left, right])?;
         self.note_misfits(&sides);
@@ -341,8 +346,15 @@ impl<'a> Binder<'a, '_> {
         if let ExprKind::Row(needle) = test.expr.kind {
             return self.row_in_list(needle, test);
         }
-        let mut values = vec![self.value(&test.expr)?];
-        values.extend(self.values(test.list)?);
+        let needle = self.value(&test.expr)?;
+        if let Some(list) = self.integer_literals(&needle, test.list)? {
+            return Ok(self.build.in_list(needle, list, test.negated)?);
+        }
+        let mut values = Vec::with_capacity(1 + test.list.len());
+        values.push(needle);
+        for item in test.list {
+            values.push(self.value(item)?);
+        }
         self.settle_compared(&mut values);
         self.read_texts_of_list(&mut values, test.list)?;
         let written: Vec<&ast::Expr<'_>> = std::iter::once(&test.expr).chain(test.list).collect();
@@ -351,6 +363,23 @@ impl<'a> Binder<'a, '_> {
         let needle = values.swap_remove(0);
         self.drop_no_dates(&needle, &mut list, test.list)?;
         Ok(self.build.in_list(needle, list, test.negated)?)
+    }
+
+    /// As [`Binder::integer_literal`], a list of them; `None`, with nothing noted: it has something else.
+    fn integer_literals(
+        &mut self,
+        column: &Expr,
+        list: &'a [ast::Expr<'a>],
+    ) -> Result<Option<Vec<Expr>>, BindError> {
+        if column.as_column().is_none() {
+            return Ok(None);
+        }
+        let mut values = Vec::with_capacity(list.len());
+        for item in list {
+            let Some(value) = self.integer_literal(column, item)? else { return Ok(None) };
+            values.push(value);
+        }
+        Ok(Some(values))
     }
 
     fn row_in_list(

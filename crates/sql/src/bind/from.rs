@@ -101,8 +101,7 @@ impl<'a> Binder<'a, '_> {
 
     fn relation(&mut self, alias: Arc<str>, columns: ScopeColumns, source: Source) -> Bound {
         let rel = self.add_rel(source);
-        let mut scope = Scope::default();
-        scope.push(ScopeTable { rel, alias, columns, optional: false });
+        let scope = Scope::of_table(ScopeTable::new(rel, alias, columns));
         (JoinTree::Rel(rel), scope)
     }
 
@@ -208,8 +207,8 @@ impl<'a> Binder<'a, '_> {
         let right_first = join.kind == ast::JoinKind::Right;
         let (mut left, mut right) = (left, right);
         let left_width = left.tables.len();
-        let visible = merged_visible(&left, &right, &common, right_first);
-        let scope_before_nulls = concat(left.clone(), right.clone(), visible.clone())?;
+        let merged = merged(&left, &right, &common, right_first);
+        let scope_before_nulls = concat(left.clone(), right.clone(), merged.clone())?;
         if let JoinCondition::On(condition) = &join.condition {
             on.push(Expr::column(ON, self.conditions.len() as u16, SqlType::bigint(), true));
             self.conditions.push((condition, scope_before_nulls));
@@ -220,7 +219,7 @@ impl<'a> Binder<'a, '_> {
             ast::JoinKind::Inner | ast::JoinKind::Straight => {}
         }
         debug_assert_eq!(left.tables.len(), left_width);
-        let scope = concat(left, right, visible)?;
+        let scope = concat(left, right, merged)?;
         let (kind, outer, inner) = match join.kind {
             ast::JoinKind::Inner => (Kind::Inner, left_tree, right_tree),
             ast::JoinKind::Straight => (Kind::Straight, left_tree, right_tree),
@@ -286,8 +285,8 @@ impl<'a> Binder<'a, '_> {
 
 /// Two parts without a condition.
 fn cross(left: Bound, right: Bound) -> Result<Bound, BindError> {
-    let visible = merged_visible(&left.1, &right.1, &[], false);
-    let scope = concat(left.1, right.1, visible)?;
+    let merged = merged(&left.1, &right.1, &[], false);
+    let scope = concat(left.1, right.1, merged)?;
     let tree = JoinTree::Join {
         kind: Kind::Inner,
         left: Box::new(left.0),
@@ -298,27 +297,31 @@ fn cross(left: Bound, right: Bound) -> Result<Bound, BindError> {
 }
 
 /// Both scopes' tables, the right ones after the left ones. Two tables of one name are error 1066.
-fn concat(mut left: Scope, right: Scope, visible: Vec<Visible>) -> Result<Scope, BindError> {
+fn concat(mut left: Scope, right: Scope, merged: Option<Vec<Visible>>) -> Result<Scope, BindError> {
     for table in right.tables {
         if left.tables.iter().any(|t| t.alias == table.alias && t.schema() == table.schema()) {
             return Err(BindError::DuplicateAlias(table.alias.to_string()));
         }
         left.tables.push(table);
     }
-    left.visible = visible;
+    left.merged = merged;
     Ok(left)
 }
 
 /// What `*` shows of a join: the common columns once and first, in the preserved side's order, then the rest
-/// of the left side, then of the right side. RIGHT JOIN is a LEFT JOIN with its sides exchanged.
-fn merged_visible(left: &Scope, right: &Scope, common: &[Box<str>], right_first: bool) -> Vec<Visible> {
+/// of the left side, then of the right side. RIGHT JOIN is a LEFT JOIN with its sides exchanged. `None`: the
+/// columns of all tables, one after the other.
+fn merged(left: &Scope, right: &Scope, common: &[Box<str>], right_first: bool) -> Option<Vec<Visible>> {
+    if common.is_empty() && left.merged.is_none() && right.merged.is_none() {
+        return None;
+    }
     let width = left.tables.len() as u16;
-    let of_left = |v: &Visible| (*v, left.name(v));
-    let of_right = |v: &Visible| (Visible { table: v.table + width, ..*v }, right.name(v));
-    let left = left.visible.iter().map(of_left);
-    let right = right.visible.iter().map(of_right);
+    let of_left = |v: Visible| (v, left.name(v));
+    let of_right = |v: Visible| (Visible { table: v.table + width, ..v }, right.name(v));
+    let left = left.visible().map(of_left);
+    let right = right.visible().map(of_right);
     if common.is_empty() {
-        return left.chain(right).map(|(visible, _)| visible).collect();
+        return Some(left.chain(right).map(|(visible, _)| visible).collect());
     }
     let (first, second): (Vec<_>, Vec<_>) =
         if right_first { (right.collect(), left.collect()) } else { (left.collect(), right.collect()) };
@@ -329,7 +332,7 @@ fn merged_visible(left: &Scope, right: &Scope, common: &[Box<str>], right_first:
     }
     visible.extend(rest);
     visible.extend(second.into_iter().filter(|v| !is_common(v)));
-    visible.into_iter().map(|(visible, _)| visible).collect()
+    Some(visible.into_iter().map(|(visible, _)| visible).collect())
 }
 
 /// Names that `*` shows of both sides.

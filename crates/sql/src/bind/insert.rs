@@ -315,7 +315,7 @@ fn alias_table(
         scope[usize::from(col)].name = name.into();
     }
     let columns = ScopeColumns::Named(scope);
-    Ok(ScopeTable { rel: NEW_ROW, alias: alias.name.into(), columns, optional: false })
+    Ok(ScopeTable::new(NEW_ROW, alias.name.into(), columns))
 }
 
 /// The columns that an INSERT names; all visible ones if it has no list.

@@ -1,5 +1,6 @@
 //! Where names are looked up: the tables of a FROM clause.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use expr::ColumnRef;
@@ -29,6 +30,8 @@ pub(crate) struct ScopeTable {
     pub(crate) columns: ScopeColumns,
     /// An outer join may have no row of it, so that all its columns may be NULL.
     pub(crate) optional: bool,
+    /// The column behind the one that was found last: statements often name columns in their order.
+    pub(crate) next: Cell<u16>,
 }
 
 /// A column that a bare name finds. NATURAL and USING make one of two.
@@ -47,8 +50,9 @@ pub(crate) struct Visible {
 pub(crate) struct Scope {
     /// Tables in the order written.
     pub(crate) tables: Vec<ScopeTable>,
-    /// Columns in the order of `*`.
-    pub(crate) visible: Vec<Visible>,
+    /// Columns in the order of `*`, where NATURAL or USING has made one of two. `None`: those of the tables,
+    /// one table after the other.
+    pub(crate) merged: Option<Vec<Visible>>,
 }
 
 /// A column that was found.
@@ -98,6 +102,36 @@ impl ScopeColumns {
 }
 
 impl ScopeTable {
+    /// A table that has a row wherever its query has one.
+    pub(crate) fn new(rel: u16, alias: Arc<str>, columns: ScopeColumns) -> Self {
+        ScopeTable { rel, alias, columns, optional: false, next: Cell::new(0) }
+    }
+
+    /// As [`ScopeColumns::find`].
+    pub(crate) fn find(&self, name: &str) -> Option<u16> {
+        let next = self.next.get();
+        let col = match &self.columns {
+            ScopeColumns::Defined(def)
+                if def.columns.get(usize::from(next)).is_some_and(|c| is_same_name(&c.name, name)) =>
+            {
+                next
+            }
+            columns => columns.find(name)?,
+        };
+        self.next.set(col + 1);
+        Some(col)
+    }
+
+    /// Positions of all columns called `name`. Only a row under an alias has several.
+    fn named(&self, name: &str) -> impl Iterator<Item = u16> {
+        let first = self.find(name);
+        let others = match (&self.columns, first) {
+            (ScopeColumns::Named(columns), Some(first)) => first + 1..columns.len() as u16,
+            _ => 0..0,
+        };
+        first.into_iter().chain(others.filter(move |col| is_same_name(self.columns.name(*col), name)))
+    }
+
     /// The column at position `col`.
     pub(crate) fn found(&self, col: u16) -> Found {
         let (ty, nullable) = match &self.columns {
@@ -129,19 +163,14 @@ impl ScopeTable {
 }
 
 impl Scope {
+    /// The scope of one table.
+    pub(crate) fn of_table(table: ScopeTable) -> Scope {
+        Scope { tables: vec![table], merged: None }
+    }
+
     /// Adds a table all of whose columns are visible.
     pub(crate) fn push(&mut self, table: ScopeTable) {
-        let at = self.tables.len() as u16;
-        let visible = |(col, shown)| Visible { table: at, col, shown };
-        match &table.columns {
-            ScopeColumns::Defined(def) => {
-                let shown = def.columns.iter().map(|column| !column.invisible);
-                self.visible.extend((0..).zip(shown).map(visible));
-            }
-            ScopeColumns::Named(columns) => {
-                self.visible.extend((0..columns.len() as u16).map(|col| visible((col, true))));
-            }
-        }
+        debug_assert!(self.merged.is_none(), "no columns were merged");
         self.tables.push(table);
     }
 
@@ -151,7 +180,7 @@ impl Scope {
             Some(table) => only(self.qualified(name.schema, table, name.column)),
             None => match &self.tables[..] {
                 // The columns of one table have different names.
-                [table] => Ok(table.columns.find(name.column).map(|col| (table, col))),
+                [table] => Ok(table.find(name.column).map(|col| (table, col))),
                 _ => only(self.bare(name.column)),
             },
         };
@@ -166,8 +195,7 @@ impl Scope {
     pub(crate) fn find_unmerged(&self, name: &ast::ColumnRef<'_>) -> Option<ColumnRef> {
         let is_meant = |t: &&ScopeTable| name.table.is_none_or(|table| t.is_named(name.schema, table));
         let columns = self.tables.iter().filter(is_meant);
-        let mut columns =
-            columns.filter_map(|t| Some(ColumnRef { rel: t.rel, col: t.columns.find(name.column)? }));
+        let mut columns = columns.filter_map(|t| Some(ColumnRef { rel: t.rel, col: t.find(name.column)? }));
         let first = columns.next()?;
         columns.next().is_none().then_some(first)
     }
@@ -179,21 +207,37 @@ impl Scope {
         column: &str,
     ) -> impl Iterator<Item = (&ScopeTable, u16)> {
         let tables = self.tables.iter().filter(move |t| t.is_named(schema, table));
-        tables.filter_map(move |t| Some((t, t.columns.find(column)?)))
+        tables.filter_map(move |t| Some((t, t.find(column)?)))
     }
 
-    fn bare(&self, column: &str) -> impl Iterator<Item = (&ScopeTable, u16)> {
-        let named = self.visible.iter().filter(move |v| is_same_name(self.name(v), column));
-        named.map(|v| (&self.tables[usize::from(v.table)], v.col))
+    fn bare<'s>(&'s self, column: &'s str) -> impl Iterator<Item = (&'s ScopeTable, u16)> {
+        let merged = self.merged.iter().flatten().filter(move |v| is_same_name(self.name(**v), column));
+        let merged = merged.map(|v| (&self.tables[usize::from(v.table)], v.col));
+        let of_table = move |t: &'s ScopeTable| t.named(column).map(move |col| (t, col));
+        merged.chain(self.unmerged().iter().flat_map(of_table))
+    }
+
+    /// The tables, if their columns are visible as they are.
+    fn unmerged(&self) -> &[ScopeTable] {
+        if self.merged.is_some() { &[] } else { &self.tables }
+    }
+
+    /// The columns that a bare name can find, in the order of `*`.
+    pub(crate) fn visible(&self) -> impl Iterator<Item = Visible> {
+        let own = (0..).zip(self.unmerged()).flat_map(|(table, of)| {
+            let columns = 0..of.columns.len() as u16;
+            columns.map(move |col| Visible { table, col, shown: of.columns.is_shown(col) })
+        });
+        self.merged.iter().flatten().copied().chain(own)
     }
 
     /// The columns that `*` shows.
-    pub(crate) fn shown(&self) -> impl Iterator<Item = &Visible> {
-        self.visible.iter().filter(|v| v.shown)
+    pub(crate) fn shown(&self) -> impl Iterator<Item = Visible> {
+        self.visible().filter(|v| v.shown)
     }
 
     /// Name of a visible column.
-    pub(crate) fn name(&self, visible: &Visible) -> &str {
+    pub(crate) fn name(&self, visible: Visible) -> &str {
         self.tables[usize::from(visible.table)].columns.name(visible.col)
     }
 

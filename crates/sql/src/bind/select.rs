@@ -128,32 +128,48 @@ impl<'a> Binder<'a, '_> {
             self.ensure_star_tables(items)?;
         }
         for item in items {
-            let mut shown = Vec::new();
             match item {
                 SelectItem::Star | SelectItem::TableStar(_) if shows_nothing => {
                     let expr = self.build.int(1);
-                    shown.push(OutputColumn { name: "Not_used".into(), expr, origin: None, text: None });
+                    let shown = OutputColumn { name: "Not_used".into(), expr, origin: None, text: None };
+                    self.level().output.push(shown);
                 }
-                SelectItem::Star => self.star(&mut shown)?,
-                SelectItem::TableStar(name) => self.table_star(name, &mut shown)?,
-                SelectItem::Expr { expr, alias, text } => {
-                    let is_column = matches!(expr.kind, ast::ExprKind::Column(_));
-                    self.level().item_name = alias.filter(|_| is_column);
-                    let mut bound = self.value(expr)?;
-                    self.level().item_name = None;
-                    let name = alias.map_or_else(|| self.item_name(expr, text), Into::into);
-                    bound.name_cast(&name);
-                    // A cast keeps the name that it is given here.
-                    self.shareable &= alias.is_some() || !is_cast_of_subquery(&bound);
-                    let (origin, text) =
-                        (self.origin(stored(&bound)), self.item_text(&bound, text, alias.is_none()));
-                    self.level().output.push(OutputColumn { name, expr: bound, origin, text });
+                SelectItem::Expr { expr, alias, text } => self.select_item(expr, *alias, text)?,
+                SelectItem::Star | SelectItem::TableStar(_) => {
+                    let mut shown = Vec::new();
+                    match item {
+                        SelectItem::TableStar(name) => self.table_star(name, &mut shown)?,
+                        _ => self.star(&mut shown)?,
+                    }
+                    self.level().output.append(&mut shown);
                 }
             }
-            let level = self.level();
-            level.output.append(&mut shown);
-            level.items_bound += 1;
+            self.level().items_bound += 1;
         }
+        Ok(())
+    }
+
+    fn select_item(
+        &mut self,
+        expr: &'a ast::Expr<'a>,
+        alias: Option<&'a str>,
+        text: &'a [u8],
+    ) -> Result<(), BindError> {
+        let is_column = matches!(expr.kind, ast::ExprKind::Column(_));
+        self.level().item_name = alias.filter(|_| is_column);
+        let mut bound = self.value(expr)?;
+        self.level().item_name = None;
+        let name = alias.map_or_else(|| self.item_name(expr, text), Into::into);
+        if bound.as_column().is_some() {
+            let origin = self.origin(&bound);
+            self.level().output.push(OutputColumn { name, expr: bound, origin, text: None });
+            return Ok(());
+        }
+        bound.name_cast(&name);
+        // A cast keeps the name that it is given here.
+        self.shareable &= alias.is_some() || !is_cast_of_subquery(&bound);
+        let (origin, text) = (self.origin(stored(&bound)), self.item_text(&bound, text, alias.is_none()));
+        self.level().output.push(OutputColumn { name, expr: bound, origin, text });
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! The entry: one statement to its plan.
 
+use std::sync::Arc;
+
 use super::binder::{Binder, Level, Role};
 use super::block::{Block, Query};
 use super::{BindContext, BindError, Deprecated, ParamUse, TextParam, made_table, text_errors};
@@ -12,7 +14,7 @@ use crate::planner;
 #[derive(Clone, Debug)]
 pub struct Planned {
     /// The plan.
-    pub plan: Plan,
+    pub plan: Arc<Plan>,
     /// Any text with the same cache key may use the plan. False if the value of a literal that has an
     /// ordinal, or the type of a variable, went into it.
     pub shareable: bool,
@@ -72,15 +74,15 @@ fn plan<'a>(statement: &Statement<'a>, binder: &mut Binder<'a, '_>) -> Result<Pl
             binder.late.take()?;
             let mut plan = planner::query(bound, ctx);
             made_table::send_as_kept(&mut plan.output);
-            Plan::Query(plan)
+            Arc::new(Plan::Query(plan))
         }
-        Statement::Insert(insert) => Plan::Insert(binder.insert(insert)?),
-        Statement::Update(update) => Plan::Update(binder.update(update)?),
-        Statement::Delete(delete) => Plan::Delete(binder.delete(delete)?),
-        Statement::LoadData(load) => Plan::Load(binder.load(load)?),
+        Statement::Insert(insert) => Arc::new(Plan::Insert(binder.insert(insert)?)),
+        Statement::Update(update) => Arc::new(Plan::Update(binder.update(update)?)),
+        Statement::Delete(delete) => Arc::new(Plan::Delete(binder.delete(delete)?)),
+        Statement::LoadData(load) => Arc::new(Plan::Load(binder.load(load)?)),
         Statement::Do(values) => {
             let bound = binder.do_values(values)?;
-            Plan::Query(planner::query(bound, ctx))
+            Arc::new(Plan::Query(planner::query(bound, ctx)))
         }
         _ => return Err(BindError::NotSupported("planning this statement")),
     };

@@ -9,7 +9,9 @@ use crate::mode::LexMode;
 /// `text` without the marks around what only MySQL runs, `/*!` and `*/`, and without such comments as are for
 /// later versions. Other comments stay, as in MySQL.
 pub(super) fn without_version_marks<'a>(text: &'a [u8], mode: LexMode, arena: &'a Bump) -> &'a [u8] {
-    if memchr::memmem::find(text, b"/*!").is_some() { stripped(text, mode, arena) } else { text }
+    // Few items have the sign at all.
+    let has_mark = text.contains(&b'!') && memchr::memmem::find(text, b"/*!").is_some();
+    if has_mark { stripped(text, mode, arena) } else { text }
 }
 
 /// Blanks that belong to an item that ends at `end`: where blanks may stand before the parenthesis of a call,

@@ -75,7 +75,7 @@ pub(super) fn choices(
     let indexes = || index_positions(def, indexes_hinted);
     let trees: SmallVec<[Tree<'_>; 4]> = conditions.iter().map(|c| sarg::of(c, rel, bound, rels)).collect();
     let table = Table { rel, def, rels, wants_order };
-    let mut found: Vec<Choice> = Vec::with_capacity(1);
+    let mut found: Vec<Choice> = Vec::with_capacity(room(def, wants_order));
     found.extend(indexes().filter_map(|index| table.keyed(index, &trees)));
     let tests = RowTests::new(rel, conditions, bound, rels);
     let is_cheap = |choice: &Choice| {
@@ -116,6 +116,12 @@ pub(super) fn choices(
     }
     found.sort_by(|a, b| a.cost.total_cmp(&b.cost));
     found
+}
+
+/// Room for the ways that most queries have to read a table.
+fn room(def: &TableDef, wants_order: bool) -> usize {
+    const CHOICES_MAX: usize = 8;
+    (def.indexes.len() * if wants_order { 2 } else { 1 }).min(CHOICES_MAX)
 }
 
 /// The indexes of `def` that hints leave; `None`: all.

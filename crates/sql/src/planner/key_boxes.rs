@@ -42,8 +42,13 @@ pub(super) fn bytes_of_keys(keys: usize, parts: usize) -> usize {
     keys * (parts * (TEST_BYTES + PART_BYTES) + INTERVAL_BYTES)
 }
 
+/// As [`bytes_of_keys`], of keys of one part that are the items of a list.
+pub(super) fn bytes_of_items(keys: usize) -> usize {
+    TEST_BYTES + keys * (INTERVAL_BYTES + PART_BYTES)
+}
+
 /// Tests of a box that need no allocation.
-const INLINE_TESTS: usize = 2;
+const INLINE_TESTS: usize = 3;
 
 /// The tests of one box.
 pub(super) type Tests<'e> = SmallVec<[Placed<'e>; INLINE_TESTS]>;
@@ -99,6 +104,9 @@ pub(super) fn of<'e>(parts: &[&KeyPart], conditions: &[Tree<'e>], rels: &Rels) -
     if !conditions.iter().any(|condition| bounds(condition, first)) {
         return None;
     }
+    if let Some(boxes) = lookup(parts, conditions, rels.range_memory) {
+        return Some(boxes);
+    }
     let limit = Limit { memory: rels.range_memory, is_exceeded: Cell::new(false) };
     let mut list: List<'e> = smallvec![Tests::new()];
     let mut exact: SmallVec<[bool; 8]> = smallvec![false; conditions.len()];
@@ -118,6 +126,50 @@ pub(super) fn of<'e>(parts: &[&KeyPart], conditions: &[Tree<'e>], rels: &Rels) -
     let ensured = exact.iter().enumerate().filter(|(_, exact)| **exact).map(|(at, _)| at).collect();
     let boxes = Boxes { list, ensured, is_key_list };
     (boxes.is_lookup() || limit.allows(boxes.bytes())).then_some(boxes)
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Whether [`lookup`] leaves all conditions of this thread to the general way, and how many sets of boxes
+    /// it has made.
+    pub(in crate::planner) static NO_LOOKUPS: Cell<bool> = const { Cell::new(false) };
+    pub(in crate::planner) static LOOKUPS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// As [`of`], where what is said of the parts is one equality for each of the first ones: nothing has to be
+/// multiplied or left out. `None`: it is something else.
+fn lookup<'e>(parts: &[&KeyPart], conditions: &[Tree<'e>], memory: &RangeMemory) -> Option<Boxes<'e>> {
+    #[cfg(test)]
+    if NO_LOOKUPS.get() {
+        return None;
+    }
+    let (mut tests, mut ensured) = (Tests::new(), Vec::new());
+    let mut equal_parts = 0_u64;
+    for (at, condition) in conditions.iter().enumerate() {
+        let sarg = match condition {
+            Tree::Leaf(sarg) => sarg,
+            Tree::Other => continue,
+            Tree::All(_) | Tree::Any(_) => return None,
+        };
+        let Some((placed, exact)) = place(parts, sarg, at) else { continue };
+        let part = 1_u64.checked_shl(u32::from(placed.part))?;
+        if !matches!(placed.test, Test::Eq(_)) || equal_parts & part != 0 {
+            return None;
+        }
+        equal_parts |= part;
+        tests.push(placed);
+        if exact {
+            ensured.push(at);
+        }
+    }
+    let has_gap = equal_parts & (equal_parts + 1) != 0;
+    if has_gap || !memory.allows(tests.len() * TEST_BYTES) {
+        return None;
+    }
+    tests.sort_unstable_by_key(|placed| placed.part);
+    #[cfg(test)]
+    LOOKUPS.set(LOOKUPS.get() + 1);
+    Some(Boxes { list: smallvec![tests], ensured, is_key_list: true })
 }
 
 /// Whether every box that `condition` makes has a test on the part `column`. Boxes of several conditions have

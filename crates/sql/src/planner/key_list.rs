@@ -1,8 +1,8 @@
 //! A query of one table whose only condition is a short list of whole clustered keys, as written in one of
-//! two ways:
+//! three ways:
 //!
 //! ```text
-//! WHERE (w, i) IN ((1, 5), (1, 7))       WHERE (w = 1 AND i = 5) OR (w = 1 AND i = 7)
+//! WHERE (w, i) IN ((1, 5), (1, 7))       WHERE (w = 1 AND i = 5) OR (w = 1 AND i = 7)       WHERE id IN (5, 7)
 //! ```
 //! Where no other index begins with a part of the key, so few lookups cost less than any other path: none is
 //! compared. Longer lists are left to the general way ([`super::select`]), which finds the same plan for
@@ -11,12 +11,12 @@
 use std::sync::Arc;
 
 use expr::{Expr, ExprKind};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use types::{KeyPart, TableDef};
 
 use super::select::Extra;
 use super::whole_key::{Places, only_table, places, plan_of_path, relation};
-use super::{cost, key_boxes};
+use super::{cost, key_boxes, sarg};
 use crate::bind::BindContext;
 use crate::bind::block::Block;
 use crate::plan::{Estimate, KeyBox, KeySet, PartTest, Path, QueryPlan};
@@ -24,23 +24,47 @@ use crate::plan::{Estimate, KeyBox, KeySet, PartTest, Path, QueryPlan};
 /// Keys whose places need no allocation: about as many as a short list has.
 const INLINE_KEYS: usize = 16;
 
+/// Where the values of keys are in the arms of a disjunction.
+type Rows = SmallVec<[Places; INLINE_KEYS]>;
+
 /// A list of whole clustered keys.
 pub(super) struct KeyList {
-    /// Where the values of each key are.
-    keys: SmallVec<[Places; INLINE_KEYS]>,
+    /// Empty: the items of a list are the keys.
+    rows: Rows,
     estimate: Estimate,
 }
 
 /// Finds the keys, if `block` is a query whose path they decide.
 pub(super) fn find(block: &Block, ctx: &BindContext<'_>) -> Option<KeyList> {
-    let [Expr { kind: ExprKind::Or(arms), .. }] = &block.filter[..] else { return None };
+    let [condition] = &block.filter[..] else { return None };
+    let count = match &condition.kind {
+        ExprKind::Or(arms) => arms.len(),
+        ExprKind::In { list, .. } => list.len(),
+        _ => return None,
+    };
     let def = only_table(block)?;
     let parts = &def.clustered().parts[..];
-    let rows = arms.len() as f64;
-    let estimate = Estimate { rows, cost: cost::stretches(arms.len()) + cost::reading(rows, false) };
+    let cost = cost::stretches(count) + cost::reading(count as f64, false);
+    let estimate = Estimate { rows: count as f64, cost };
     if estimate.cost >= cost::WORTH_JUMPS || parts.is_empty() || another_index_serves(def, parts) {
         return None;
     }
+    let (rows, bytes) = match &condition.kind {
+        ExprKind::Or(arms) => (rows_of(arms, parts)?, key_boxes::bytes_of_keys(count, parts.len())),
+        _ if is_of_items(condition, parts) => (Rows::new(), key_boxes::bytes_of_items(count)),
+        _ => return None,
+    };
+    ctx.range_memory.allows(bytes).then_some(KeyList { rows, estimate })
+}
+
+/// Whether the items of `condition` are keys of a clustered index of one part.
+fn is_of_items(condition: &Expr, parts: &[KeyPart]) -> bool {
+    let [KeyPart { column, prefix_len: None, .. }] = parts else { return false };
+    sarg::exact_list(condition, 0) == Some(*column)
+}
+
+/// The keys that `arms` are.
+fn rows_of(arms: &[Expr], parts: &[KeyPart]) -> Option<Rows> {
     let key = |arm: &Expr| match &arm.kind {
         ExprKind::And(terms) if terms.len() == parts.len() => places(terms, parts),
         _ => None,
@@ -49,8 +73,7 @@ pub(super) fn find(block: &Block, ctx: &BindContext<'_>) -> Option<KeyList> {
     for arm in arms {
         keys.push(key(arm)?);
     }
-    let is_allowed = ctx.range_memory.allows(key_boxes::bytes_of_keys(arms.len(), parts.len()));
-    is_allowed.then_some(KeyList { keys, estimate })
+    Some(keys)
 }
 
 /// Whether conditions on the columns of `parts`, the clustered key's, bound another index.
@@ -63,19 +86,26 @@ impl KeyList {
     /// The plan of `block`, from which it takes what the plan holds.
     pub(super) fn plan(self, block: &mut Block, extra: &Extra<'_>) -> QueryPlan {
         let relation = relation(block, extra, &[]);
-        let Some(Expr { kind: ExprKind::Or(mut arms), .. }) = block.filter.pop() else {
-            unreachable!("its only condition is a list")
+        let boxes = match block.filter.pop().map(|condition| condition.kind) {
+            Some(ExprKind::Or(mut arms)) => boxes_of(&self.rows, &mut arms),
+            Some(ExprKind::In { list, .. }) => vec![KeyBox { tests: smallvec![(0, PartTest::In(list))] }],
+            _ => unreachable!("its only condition is a list"),
         };
-        let mut boxes = Vec::with_capacity(arms.len());
-        for (arm, places) in arms.iter_mut().zip(&self.keys) {
-            let ExprKind::And(terms) = &mut arm.kind else { unreachable!("a key of several parts") };
-            let mut tests = SmallVec::with_capacity(places.len());
-            for (part, place) in (0..).zip(places) {
-                tests.push((part, PartTest::Eq(place.take(terms))));
-            }
-            boxes.push(KeyBox { tests });
-        }
         let path = Path::Intervals { index: 0, keys: Arc::new(KeySet { boxes }), reverse: false };
         plan_of_path(block, relation, (path, None), self.estimate)
     }
+}
+
+/// The boxes of `keys`, whose values are taken out of `arms`.
+fn boxes_of(keys: &[Places], arms: &mut [Expr]) -> Vec<KeyBox> {
+    let mut boxes = Vec::with_capacity(arms.len());
+    for (arm, places) in arms.iter_mut().zip(keys) {
+        let ExprKind::And(terms) = &mut arm.kind else { unreachable!("a key of several parts") };
+        let mut tests = SmallVec::with_capacity(places.len());
+        for (part, place) in (0..).zip(places) {
+            tests.push((part, PartTest::Eq(place.take(terms))));
+        }
+        boxes.push(KeyBox { tests });
+    }
+    boxes
 }

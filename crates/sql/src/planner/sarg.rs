@@ -137,6 +137,18 @@ pub(super) fn equality(condition: &Expr, rel: u16) -> Option<Equality> {
     Some(Equality { col, side, exact })
 }
 
+/// The column of `rel` that `condition` looks for in a list of constants and parameters, if an index finds
+/// exactly the rows that pass.
+pub(super) fn exact_list(condition: &Expr, rel: u16) -> Option<u16> {
+    let ExprKind::In { negated: false, domain, needle, list } = &condition.kind else { return None };
+    let column = needle.as_column().filter(|column| column.rel == rel)?;
+    let is_exact = |value: &Expr| {
+        matches!(value.kind, ExprKind::Const(_) | ExprKind::Param(_))
+            && fit(&needle.ty, *domain, &value.ty, true) == Some(true)
+    };
+    list.iter().all(is_exact).then_some(column.col)
+}
+
 struct Finder<'r> {
     rel: u16,
     bound: RelSet,

@@ -1,6 +1,7 @@
 //! The requests for one row.
 
 use base::{IndexId, TrxId};
+use smallvec::SmallVec;
 
 use super::LockMode;
 
@@ -12,12 +13,15 @@ pub(super) struct Request {
     pub(super) granted: bool,
 }
 
-/// All requests for a row, in order of arrival.
+/// Keys up to this length need no allocation.
+const INLINE_KEY_BYTES: usize = 16;
+
+/// All requests for a row, in order of arrival. One request for a row with a short key needs no allocation.
 #[derive(Debug)]
 pub(super) struct RowQueue {
     pub(super) index: IndexId,
-    pub(super) key: Box<[u8]>,
-    pub(super) requests: Vec<Request>,
+    pub(super) key: SmallVec<[u8; INLINE_KEY_BYTES]>,
+    pub(super) requests: SmallVec<[Request; 1]>,
 }
 
 impl RowQueue {

@@ -234,7 +234,7 @@ fn locks_of(queue: &RowQueue) -> Vec<LockInfo> {
     let lock = |request: &super::queue::Request| LockInfo {
         trx: request.trx,
         index: queue.index,
-        kind: LockKind::Row { key: queue.key.clone(), mode: request.mode },
+        kind: LockKind::Row { key: (*queue.key).into(), mode: request.mode },
         granted: request.granted,
     };
     queue.requests.iter().map(lock).collect()

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use base::sync::{LatchLevel, Mutex, MutexGuard};
 use base::{IndexId, TrxId};
+use smallvec::{SmallVec, smallvec};
 
 use super::LockMode;
 use super::queue::{Request, RowQueue};
@@ -20,6 +21,9 @@ use crate::system::TrxSystem;
 const ROW_COUNTERS: usize = 4096;
 /// Counters of gaps by index.
 const GAP_COUNTERS: usize = 256;
+
+/// Rows that a transaction locks without an allocation for their list.
+const INLINE_ROWS: usize = 4;
 
 /// Names a gap lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +94,7 @@ pub(super) struct Wait {
 #[derive(Debug, Default)]
 pub(super) struct Owner {
     /// Hashes of the rows whose queues have requests of it, some more than once.
-    pub(super) rows: Vec<u64>,
+    pub(super) rows: SmallVec<[u64; INLINE_ROWS]>,
     /// Indexes on which it has gap locks, some more than once.
     pub(super) indexes: Vec<IndexId>,
     pub(super) wait: Option<Wait>,
@@ -109,7 +113,7 @@ impl Owner {
 /// Everything under the mutex.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    pub(super) rows: HashMap<u64, Vec<RowQueue>, BuildHasherDefault<HashItself>>,
+    pub(super) rows: HashMap<u64, SmallVec<[RowQueue; 1]>, BuildHasherDefault<HashItself>>,
     pub(super) gaps: BTreeMap<IndexId, Vec<Gap>>,
     pub(super) owners: BTreeMap<TrxId, Owner>,
     next_gap: u64,
@@ -290,7 +294,9 @@ impl Locks<'_> {
         let queues = self.state.rows.entry(hash).or_default();
         match queues.iter_mut().find(|queue| queue.index == index && *queue.key == *key) {
             Some(queue) => queue.requests.push(request),
-            None => queues.push(RowQueue { index, key: key.into(), requests: vec![request] }),
+            None => {
+                queues.push(RowQueue { index, key: SmallVec::from_slice(key), requests: smallvec![request] });
+            }
         }
         self.table.row_counters[hash as usize % ROW_COUNTERS].fetch_add(1, Ordering::SeqCst);
     }

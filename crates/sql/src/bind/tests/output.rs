@@ -1,5 +1,7 @@
 //! Names, origins and types of select lists.
 
+use std::sync::Arc;
+
 use types::{CollationId, SqlType, TypeKind, Value};
 
 use super::fixture::{bind, bind_shared, bind_under};
@@ -7,7 +9,7 @@ use crate::plan::{InsertCell, InsertSource, Plan, QueryPlan, explain};
 
 fn query(sql: &str) -> QueryPlan {
     match bind(sql) {
-        Ok(planned) => match planned.plan {
+        Ok(planned) => match Arc::unwrap_or_clone(planned.plan) {
             Plan::Query(query) => query,
             other => panic!("{sql}: {other:?}"),
         },
@@ -69,7 +71,7 @@ fn a_union_has_types_that_hold_all_operands() {
 fn parameters_have_the_types_announced() {
     let types = [Some(SqlType::bigint())];
     let planned = bind_under("SELECT ? + 1", Some("db"), types::SqlModes::DEFAULT, &types).unwrap();
-    let Plan::Query(query) = planned.plan else { panic!("a query") };
+    let Plan::Query(query) = Arc::unwrap_or_clone(planned.plan) else { panic!("a query") };
     assert_eq!(query.output[0].expr.ty.kind, TypeKind::BigInt);
 }
 
@@ -82,7 +84,7 @@ fn user_variables_keep_a_plan_from_being_shared() {
 #[test]
 fn inserts_know_columns_and_cells() {
     let planned = bind("INSERT INTO emp (name, id) VALUES ('x', DEFAULT), (?, id + 1)").unwrap();
-    let Plan::Insert(insert) = planned.plan else { panic!("an insert") };
+    let Plan::Insert(insert) = Arc::unwrap_or_clone(planned.plan) else { panic!("an insert") };
     assert_eq!(insert.columns, [1, 0]);
     let InsertSource::Rows(rows) = insert.source else { panic!("rows") };
     assert!(matches!(rows[0][1], InsertCell::Default));
@@ -135,7 +137,7 @@ fn outer_columns_are_parameters_behind_those_of_enclosing_queries() {
         "SELECT (SELECT MAX(x.id) FROM emp x WHERE x.dept = (SELECT y.id FROM dept y WHERE y.id = e.dept AND y.name = \
          x.name)) FROM emp e",
     );
-    let Plan::Query(query) = planned.unwrap().plan else { panic!("a query") };
+    let Plan::Query(query) = Arc::unwrap_or_clone(planned.unwrap().plan) else { panic!("a query") };
     let outer = &query.subqueries[0];
     assert_eq!((outer.outer_base, outer.outer.len()), (0, 1));
     let inner = &outer.query.subqueries[0];

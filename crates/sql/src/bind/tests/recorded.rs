@@ -49,7 +49,7 @@ fn recorded_queries_have_the_names_and_types_of_mysql() {
         if !is_query || sql.contains('@') {
             continue;
         }
-        let shown = match bind(&sql).map(|planned| planned.plan) {
+        let shown = match bind(&sql).as_ref().map(|planned| &*planned.plan) {
             Ok(Plan::Query(query)) => {
                 let columns = query.output.iter().map(|o| {
                     let name = o.name.replace('\t', "\\t").replace('\n', "\\n");

@@ -2,7 +2,8 @@
 
 mod whole_key;
 
-use crate::bind::tests::fixture::plan;
+use super::key_boxes::{LOOKUPS, NO_LOOKUPS};
+use crate::bind::tests::fixture::{bind, plan};
 
 /// Statement, `----`, plan, empty line.
 static SHAPES: &str = include_str!("shapes.test");
@@ -18,6 +19,28 @@ fn plans_have_the_shapes_written_down() {
         }
     }
     assert!(wrong.is_empty(), "other shapes than written down:\n{wrong}");
+}
+
+#[test]
+fn equalities_make_the_keys_that_the_general_way_makes() {
+    let shapes = SHAPES.split("\n\n").filter_map(|case| case.split_once("\n----\n"));
+    let more = [
+        "SELECT name FROM stock WHERE i = 5 AND quantity > 3 AND w = 1 ORDER BY name",
+        "SELECT name FROM stock WHERE i = 5 AND w = 1 AND i = 6 ORDER BY name",
+        "SELECT name FROM stock WHERE i = 5 ORDER BY name",
+        "SELECT name FROM stock WHERE w = 1 AND i > 5 ORDER BY name",
+        "SELECT e.name FROM stock s JOIN emp e ON e.id = s.i WHERE s.w = 1 AND s.i = 5.0 AND e.dept = s.quantity",
+    ];
+    let before = LOOKUPS.get();
+    for sql in shapes.map(|(sql, _)| sql.trim()).chain(more) {
+        let shown = |is_general: bool| {
+            NO_LOOKUPS.set(is_general);
+            format!("{:?}", bind(sql).map(|planned| (planned.plan, planned.range_memory_exceeded)))
+        };
+        assert_eq!(shown(false), shown(true), "{sql}");
+    }
+    NO_LOOKUPS.set(false);
+    assert!(LOOKUPS.get() > before + 50, "only {} lookups", LOOKUPS.get() - before);
 }
 
 #[test]

@@ -61,6 +61,14 @@ fn a_short_list_of_whole_keys_is_planned_as_comparing_all_paths_plans_it() {
         assert_eq!(found.as_deref(), Some(&*compared), "{sql}");
     }
     for condition in [
+        "id IN (3, 5, 4, 3) FOR UPDATE",
+        "id IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16) LIMIT 3",
+    ] {
+        let sql = format!("SELECT name, salary + 1 FROM emp WHERE {condition}");
+        let (found, compared) = both_plans(&sql);
+        assert_eq!(found.as_deref(), Some(&*compared), "{sql}");
+    }
+    for condition in [
         format!("(w, i) IN ({})", rows(17)),
         "(w, i) IN ((1, 5), (1, 7)) AND quantity > 5".to_owned(),
         "(w, i, quantity) IN ((1, 5, 3), (1, 7, 3))".to_owned(),
@@ -70,6 +78,18 @@ fn a_short_list_of_whole_keys_is_planned_as_comparing_all_paths_plans_it() {
         "(w, i) IN ((1, 5), (1, 7)) ORDER BY quantity".to_owned(),
     ] {
         let sql = format!("SELECT quantity q FROM stock WHERE {condition}");
+        assert_eq!(both_plans(&sql).0, None, "{sql}");
+    }
+    for condition in [
+        "id IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17)",
+        "id IN (3, 5) AND salary > 5",
+        "id IN (3, NULL)",
+        "id IN (3, 5.5)",
+        "id IN (3, dept)",
+        "id NOT IN (3, 5)",
+        "dept IN (3, 5)",
+    ] {
+        let sql = format!("SELECT name FROM emp WHERE {condition}");
         assert_eq!(both_plans(&sql).0, None, "{sql}");
     }
 }
