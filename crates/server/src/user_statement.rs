@@ -145,6 +145,8 @@ fn refuse_unsupported(statement: &UserStatement<'_>) -> Result<(), SqlError> {
         "REQUIRE SUBJECT, ISSUER or CIPHER"
     } else if statement.users.iter().any(|spec| spec.other_options) {
         "second passwords"
+    } else if let Some(option) = statement.unsupported {
+        option
     } else {
         return Ok(());
     };

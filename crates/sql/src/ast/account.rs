@@ -39,8 +39,10 @@ pub struct UserStatement<'a> {
     pub password_lock_time: Option<PasswordLockTime>,
     /// COMMENT or ATTRIBUTE.
     pub attribute: Option<UserAttribute<'a>>,
-    /// Resource limits or password options were given (recognised only).
+    /// Resource limits or options of new passwords were given.
     pub other_options: bool,
+    /// One of these that is recognised only, and has another value than its default.
+    pub unsupported: Option<&'static str>,
 }
 
 /// What is said of accounts in JSON.
@@ -56,9 +58,10 @@ impl UserStatement<'_> {
     /// Whether it says something of its accounts beside their passwords.
     pub fn has_options(&self) -> bool {
         let UserStatement { require, lock, attribute, .. } = self;
-        let has_flag = !self.default_roles.is_empty() || self.password_expire.is_some() || self.other_options;
-        let locks = self.failed_login_attempts.is_some() || self.password_lock_time.is_some();
-        has_flag || locks || require.is_some() || lock.is_some() || attribute.is_some()
+        let has_flag = !self.default_roles.is_empty() || self.password_expire.is_some();
+        let has_more =
+            self.other_options || self.failed_login_attempts.is_some() || self.password_lock_time.is_some();
+        has_flag || has_more || require.is_some() || lock.is_some() || attribute.is_some()
     }
 }
 

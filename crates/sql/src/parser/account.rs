@@ -56,6 +56,7 @@ impl<'a> Parser<'a, '_> {
             password_lock_time: None,
             attribute: None,
             other_options: false,
+            unsupported: None,
         };
         if !alter && self.eat_kw2(Kw::DEFAULT, Kw::ROLE) {
             user.default_roles = self.roles()?;
@@ -159,7 +160,7 @@ impl<'a> Parser<'a, '_> {
                 user.password_lock_time =
                     Some(days.map_or(PasswordLockTime::Unbounded, PasswordLockTime::Days));
             } else {
-                self.other_user_option()?;
+                self.other_user_option(user)?;
                 user.other_options = true;
             }
         }
@@ -183,48 +184,53 @@ impl<'a> Parser<'a, '_> {
         if !self.eat_kw(Kw::INTERVAL) {
             return Ok(PasswordExpire::Now);
         }
-        let days = self.number()?;
-        self.expect_kw(Kw::DAY)?;
-        Ok(PasswordExpire::Days(days))
+        Ok(PasswordExpire::Days(self.days()?))
     }
 
-    /// Resource limits, password history: read over.
-    fn other_user_option(&mut self) -> Result<()> {
-        let known = matches!(
-            self.tok.kind,
-            Tok::Kw(
-                Kw::WITH
-                    | Kw::PASSWORD
-                    | Kw::MAX_QUERIES_PER_HOUR
-                    | Kw::MAX_UPDATES_PER_HOUR
-                    | Kw::MAX_CONNECTIONS_PER_HOUR
-                    | Kw::MAX_USER_CONNECTIONS
-            )
-        );
-        if !known {
-            return self.syntax();
+    /// Resource limits, and what new passwords must be. What asks for more than the default is noted.
+    fn other_user_option(&mut self, user: &mut UserStatement<'a>) -> Result<()> {
+        if self.eat_kw(Kw::WITH) {
+            return self.resource_limits(user);
         }
-        self.bump();
+        self.expect_kw(Kw::PASSWORD)?;
+        let (what, asks) = if self.eat_kw(Kw::HISTORY) {
+            ("PASSWORD HISTORY", !self.eat_kw(Kw::DEFAULT) && self.number()? > 0)
+        } else if self.eat_kw2(Kw::REUSE, Kw::INTERVAL) {
+            ("PASSWORD REUSE INTERVAL", !self.eat_kw(Kw::DEFAULT) && self.days()? > 0)
+        } else {
+            self.expect_kw(Kw::REQUIRE)?;
+            self.expect_kw(Kw::CURRENT)?;
+            ("PASSWORD REQUIRE CURRENT", !self.eat_kw(Kw::DEFAULT) && !self.eat_kw(Kw::OPTIONAL))
+        };
+        if asks {
+            user.unsupported = Some(what);
+        }
+        Ok(())
+    }
+
+    fn days(&mut self) -> Result<u64> {
+        let days = self.number()?;
+        self.expect_kw(Kw::DAY)?;
+        Ok(days)
+    }
+
+    /// What follows WITH: one limit at least.
+    fn resource_limits(&mut self, user: &mut UserStatement<'a>) -> Result<()> {
+        let mut count = 0;
         loop {
-            let value = matches!(
-                self.tok.kind,
-                Tok::Int
-                    | Tok::Str(_)
-                    | Tok::Kw(
-                        Kw::HISTORY
-                            | Kw::REUSE
-                            | Kw::REQUIRE
-                            | Kw::CURRENT
-                            | Kw::DEFAULT
-                            | Kw::OPTIONAL
-                            | Kw::INTERVAL
-                            | Kw::DAY
-                    )
-            );
-            if !value {
-                return Ok(());
-            }
+            let what = match self.tok.kind {
+                Tok::Kw(Kw::MAX_QUERIES_PER_HOUR) => "MAX_QUERIES_PER_HOUR",
+                Tok::Kw(Kw::MAX_UPDATES_PER_HOUR) => "MAX_UPDATES_PER_HOUR",
+                Tok::Kw(Kw::MAX_CONNECTIONS_PER_HOUR) => "MAX_CONNECTIONS_PER_HOUR",
+                Tok::Kw(Kw::MAX_USER_CONNECTIONS) => "MAX_USER_CONNECTIONS",
+                _ if count == 0 => return self.syntax(),
+                _ => return Ok(()),
+            };
             self.bump();
+            if self.number()? > 0 {
+                user.unsupported = Some(what);
+            }
+            count += 1;
         }
     }
 
