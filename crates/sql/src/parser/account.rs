@@ -259,7 +259,7 @@ impl<'a> Parser<'a, '_> {
         if self.at_granted_roles() {
             return self.grant_roles();
         }
-        let mut grant = self.granted()?;
+        let mut grant = self.granted(false)?;
         self.expect_kw(Kw::TO)?;
         grant.users = self.list(Self::account)?;
         if self.eat_kw(Kw::WITH) {
@@ -283,7 +283,7 @@ impl<'a> Parser<'a, '_> {
         if self.at_granted_roles() {
             return self.revoke_roles(if_exists);
         }
-        let mut revoke = self.granted()?;
+        let mut revoke = self.granted(true)?;
         self.expect_kw(Kw::FROM)?;
         revoke.users = self.list(Self::account)?;
         revoke.if_exists = if_exists;
@@ -299,8 +299,8 @@ impl<'a> Parser<'a, '_> {
         Ok(ignores)
     }
 
-    /// Privileges, and what they are on.
-    fn granted(&mut self) -> Result<Grant<'a>> {
+    /// Privileges, and what they are on. `is_taken`: of REVOKE.
+    fn granted(&mut self, is_taken: bool) -> Result<Grant<'a>> {
         let mut grant = Grant {
             privileges: &[],
             target: GrantTarget::Global,
@@ -316,7 +316,7 @@ impl<'a> Parser<'a, '_> {
         }
         if self.eat_kw(Kw::ALL) {
             self.eat_kw(Kw::PRIVILEGES);
-            if self.eat(Tok::Comma) {
+            if is_taken && self.eat(Tok::Comma) {
                 self.expect_kw(Kw::GRANT)?;
                 self.expect_kw(Kw::OPTION)?;
                 grant.grant_option = true;
@@ -325,11 +325,8 @@ impl<'a> Parser<'a, '_> {
         } else {
             grant.privileges = self.list(Self::privilege)?;
         }
-        if self.eat_kw(Kw::ON) {
-            grant.target = self.grant_target()?;
-        } else if !grant.privileges.is_empty() {
-            return self.syntax();
-        }
+        self.expect_kw(Kw::ON)?;
+        grant.target = self.grant_target()?;
         Ok(grant)
     }
 
