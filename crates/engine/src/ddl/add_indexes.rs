@@ -21,7 +21,7 @@ use types::TableDef;
 use super::alter::{Alteration, ensure_alterable};
 use super::replay::Replay;
 use super::snapshot::Snapshot;
-use super::{Exclusive, ReadOnly};
+use super::{DefinitionLock, Exclusive};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::index_sort::SortMemory;
@@ -62,7 +62,7 @@ impl Engine {
         old: &Arc<Table>,
         alteration: Alteration,
         options: &BuildOptions,
-        lock: ReadOnly,
+        lock: DefinitionLock,
         wait: &ExclusiveWait,
     ) -> Result<()> {
         let Alteration { mut def, auto_increment } = alteration;
@@ -91,7 +91,7 @@ impl Engine {
         def: &TableDef,
         made: &[IndexId],
         options: &BuildOptions,
-        lock: ReadOnly,
+        lock: DefinitionLock,
         wait: &ExclusiveWait,
     ) -> Result<(Vec<Index>, Exclusive)> {
         let (build, snapshot) = self.begin_build(old, def, made, options)?;

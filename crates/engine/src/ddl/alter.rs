@@ -12,7 +12,7 @@ use trx::ExclusiveWait;
 use types::storage::{fixed_width, max_width};
 use types::{IndexDef, SqlType, TableDef, TypeKind};
 
-use super::ReadOnly;
+use super::DefinitionLock;
 use super::add_indexes::BuildOptions;
 use crate::dictionary::{Change, Kind};
 use crate::engine::Engine;
@@ -60,7 +60,7 @@ impl Engine {
             });
         }
         let table = self.table(&old.schema, &old.name)?;
-        let lock = ReadOnly::lock(Arc::clone(&table), &wait)?;
+        let lock = DefinitionLock::lock(Arc::clone(&table), &wait)?;
         if !table.is_current() {
             return Err(Error::TableChanged);
         }

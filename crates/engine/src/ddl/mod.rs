@@ -197,16 +197,16 @@ impl Drop for Exclusive {
 }
 
 /// A table whose definition stays, and whose rows nobody changes, unless writers were let in; readers go on.
-pub(crate) struct ReadOnly {
+pub(crate) struct DefinitionLock {
     /// `None`: the lock was given on.
     table: Option<Arc<Table>>,
     has_writers: bool,
 }
 
-impl ReadOnly {
+impl DefinitionLock {
     fn lock(table: Arc<Table>, wait: &ExclusiveWait) -> Result<Self> {
         table.state.lock.lock_for_rebuild(wait)?;
-        Ok(ReadOnly { table: Some(table), has_writers: false })
+        Ok(DefinitionLock { table: Some(table), has_writers: false })
     }
 
     /// Lets others change rows.
@@ -223,7 +223,8 @@ impl ReadOnly {
         self.into_exclusive_with(wait, || Ok(()))
     }
 
-    /// As [`ReadOnly::into_exclusive`]; where writers were let in, `meanwhile` is called again and again.
+    /// As [`DefinitionLock::into_exclusive`]; where writers were let in, `meanwhile` is called again and
+    /// again.
     fn into_exclusive_with(
         mut self,
         wait: &ExclusiveWait,
@@ -261,7 +262,7 @@ fn take_from_writers(
     }
 }
 
-impl Drop for ReadOnly {
+impl Drop for DefinitionLock {
     fn drop(&mut self) {
         match &self.table {
             Some(table) if self.has_writers => table.state.lock.unlock_shared(TableUse::Write),

@@ -16,7 +16,7 @@ use base::{ColumnId, IndexId, Lsn};
 use trx::{ExclusiveWait, ReadView};
 use types::{KeyPart, TableDef};
 
-use super::ReadOnly;
+use super::DefinitionLock;
 use super::alter::Alteration;
 use super::new_rows::NewRows;
 use super::table::choose_clustered;
@@ -54,7 +54,7 @@ impl Engine {
         }
         let wait = wait.into();
         let table = self.table(&old.schema, &old.name)?;
-        let lock = ReadOnly::lock(Arc::clone(&table), &wait)?;
+        let lock = DefinitionLock::lock(Arc::clone(&table), &wait)?;
         if !table.is_current() || !Arc::ptr_eq(&table.def, old) {
             return Err(Error::TableChanged.into());
         }

@@ -115,10 +115,12 @@ impl<'a> Replay<'a> {
             return Ok(());
         }
         self.suspect_bytes += bytes_of(declared);
-        if self.suspect_bytes > SUSPECT_BYTES_MAX {
-            self.forget_settled()?;
-        }
         if self.suspect_bytes <= SUSPECT_BYTES_MAX {
+            return Ok(());
+        }
+        self.forget_settled()?;
+        // More than half would have to be looked at again and again.
+        if self.suspect_bytes <= SUSPECT_BYTES_MAX / 2 {
             return Ok(());
         }
         let index = self.build.indexes()[position].def.name.clone();
