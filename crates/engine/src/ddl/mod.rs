@@ -223,7 +223,8 @@ impl DefinitionLock {
         self.into_exclusive_with(wait, || Ok(()))
     }
 
-    /// As [`DefinitionLock::into_exclusive`]; where writers were let in, `meanwhile` is called again and again.
+    /// As [`DefinitionLock::into_exclusive`]; where writers were let in, `meanwhile` is called again and
+    /// again.
     fn into_exclusive_with(
         mut self,
         wait: &ExclusiveWait,
