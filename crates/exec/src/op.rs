@@ -425,7 +425,7 @@ impl OpCompiler<'_> {
         let (table, mut used) = self.table(rel)?;
         let whole = self.change.whole && self.change.rels.contains(&rel);
         if whole {
-            (0..table.def.columns.len() as u16).for_each(|col| used.insert(col));
+            used.insert_first(table.def.columns.len());
         }
         let (index, key_count) = match path {
             Path::Scan { index, .. } => (*index, 0),

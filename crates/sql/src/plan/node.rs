@@ -37,6 +37,19 @@ impl ColumnSet {
         self.0[word] |= 1 << (col % 64);
     }
 
+    /// Adds the first `count` columns.
+    pub fn insert_first(&mut self, count: usize) {
+        let words = count.div_ceil(64);
+        if self.0.len() < words {
+            self.0.resize(words, 0);
+        }
+        let (whole, rest) = (count / 64, count % 64);
+        self.0[..whole].fill(u64::MAX);
+        if rest > 0 {
+            self.0[whole] |= (1 << rest) - 1;
+        }
+    }
+
     /// Whether the column is in the set.
     pub fn contains(&self, col: u16) -> bool {
         self.0.get(usize::from(col) / 64).is_some_and(|word| word >> (col % 64) & 1 == 1)
@@ -443,6 +456,23 @@ impl Path {
             | Path::Intervals { index, .. }
             | Path::Skip { index, .. }
             | Path::Range { index, .. } => *index,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_columns_are_those_added_one_by_one() {
+        for count in [0, 1, 63, 64, 65, 127, 128, 129, 200] {
+            let (mut all, mut each) = (ColumnSet::default(), ColumnSet::default());
+            all.insert(2);
+            each.insert(2);
+            all.insert_first(count);
+            (0..count as u16).for_each(|col| each.insert(col));
+            assert_eq!(all, each, "{count} columns");
         }
     }
 }

@@ -200,7 +200,7 @@ pub(super) fn relation(block: &mut Block, extra: &Extra<'_>, rest: &[Expr]) -> R
     extra.read.iter().for_each(|expr| note(expr));
     rest.iter().for_each(&mut note);
     if !extra.whole.is_empty() {
-        (0..def.columns.len() as u16).for_each(|col| used.insert(col));
+        used.insert_first(def.columns.len());
     }
     Relation::Table { def, alias, used }
 }
