@@ -5,9 +5,12 @@ use std::io;
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use zstd::bulk::Compressor;
 use zstd::stream::raw::{Decoder as ZstdDecoder, InBuffer, Operation as _, OutBuffer};
-use zstd::zstd_safe::DParameter;
+use zstd::zstd_safe::{CParameter, DParameter};
 
 use super::Algorithm;
+
+/// zstd's window for what the server sends, as a power of two: its tables follow the window.
+const ENCODER_WINDOW_LOG: u32 = 17;
 
 /// Compresses bodies one after the other.
 pub(super) enum Encoder {
@@ -22,7 +25,11 @@ impl Encoder {
         let level = algorithm.level();
         Ok(match algorithm {
             Algorithm::Zlib => Encoder::Zlib(Compress::new(Compression::new(u32::from(level)), true)),
-            Algorithm::Zstd(_) => Encoder::Zstd(Compressor::new(i32::from(level))?),
+            Algorithm::Zstd(_) => {
+                let mut encoder = Compressor::new(i32::from(level))?;
+                encoder.set_parameter(CParameter::WindowLog(ENCODER_WINDOW_LOG))?;
+                Encoder::Zstd(encoder)
+            }
         })
     }
 

@@ -15,9 +15,9 @@ use super::codec::{Decoder, Encoder};
 
 /// Bytes received at a time.
 const INPUT_BYTES: usize = 16 << 10;
-/// Most bytes of the packet stream in a frame that the server sends. Longer frames compress little better,
-/// and their encoder takes more memory.
-const CONTENT_BYTES_MAX: usize = 64 << 10;
+/// Most bytes of the packet stream in a frame. Connector/Python, in pure Python, reads no packet that spans
+/// more than two frames: whole answers go into one.
+const CONTENT_BYTES_MAX: usize = (1 << 24) - 1;
 
 /// A connection whose packets are compressed. The lock is for the connection's own thread alone: KILL closes
 /// the socket.
