@@ -8,8 +8,9 @@ use std::path::Path;
 use crate::process::{run, run_with, target_dir};
 
 /// The test files of the crate server that attack it.
-const TESTS: [&str; 10] = [
+const TESTS: [&str; 11] = [
     "attacks",
+    "compression",
     "connections",
     "depth",
     "failed_logins",

@@ -13,6 +13,7 @@ use wire::{Capabilities, reply};
 use crate::account::{Account, Peer, access_denied, account_locked};
 use crate::audit;
 use crate::client_io::{ClientIo, ReadError};
+use crate::compression;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::failed_logins;
 use crate::roles;
@@ -63,6 +64,7 @@ pub fn packet_error(error: &wire::Error) -> &'static ErrorKind {
     match error {
         wire::Error::PacketTooLarge { .. } => &error_map::NET_PACKET_TOO_LARGE,
         wire::Error::OutOfOrder { .. } => &error_map::NET_PACKETS_OUT_OF_ORDER,
+        wire::Error::CorruptFrame => &error_map::NET_UNCOMPRESS_ERROR,
         wire::Error::ProtocolTooOld => &error_map::NOT_SUPPORTED_AUTH_MODE,
         _ => &error_map::HANDSHAKE_ERROR,
     }
@@ -78,8 +80,12 @@ struct Claim {
     attributes: Vec<(String, String)>,
 }
 
-/// Greets the client, reads its answer and lets it in; the OK packet is left to be sent.
-pub fn handshake(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal> {
+/// Greets the client, reads its answer and lets it in; the OK packet is left to be sent. Returns what the
+/// packets after the OK are compressed with.
+pub(crate) fn handshake(
+    session: &mut Session,
+    io: &mut ClientIo,
+) -> Result<Option<compression::Algorithm>, Refusal> {
     let offered = offered_capabilities(session);
     Greeting {
         version: crate::version::VERSION,
@@ -97,10 +103,8 @@ pub fn handshake(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal
         begin_tls(session, io)?;
     }
     let response = HandshakeResponse::parse(io.reader.packet()).map_err(|e| protocol_error(&e))?;
-    if response.capabilities.changes_packets_beyond(offered) {
-        return Err(error_map::HANDSHAKE_ERROR.bare().into());
-    }
     session.capabilities = response.capabilities & offered;
+    let compression = agree_on_compression(session, &response)?;
     ensure_transport(session, io)?;
     let claim = Claim {
         user: text(response.user),
@@ -110,7 +114,18 @@ pub fn handshake(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal
         collation: Some(u16::from(response.collation)),
         attributes: attribute_list(response.attributes),
     };
-    admit(session, io, claim, "connect")
+    admit(session, io, claim, "connect")?;
+    Ok(compression)
+}
+
+/// What the client's packets are compressed with once it is let in.
+fn agree_on_compression(
+    session: &Session,
+    response: &HandshakeResponse<'_>,
+) -> Result<Option<compression::Algorithm>, SqlError> {
+    let variables = session.server.variables.read();
+    let list = variables.named("protocol_compression_algorithms").as_text();
+    compression::agree(list, response.capabilities, response.zstd_level)
 }
 
 /// The client has asked for TLS: its answer to the greeting comes through it.
@@ -307,9 +322,12 @@ fn take_collation(session: &mut Session, id: Option<u16>) {
 }
 
 fn offered_capabilities(session: &Session) -> Capabilities {
-    let local_infile = session.server.variables.read().named("local_infile").as_bool();
+    let variables = session.server.variables.read();
+    let local_infile = variables.named("local_infile").as_bool();
+    let compression = compression::offered(variables.named("protocol_compression_algorithms").as_text());
     let has_tls = session.server.tls.load().is_some();
-    Capabilities::OFFERED.with(Capabilities::LOCAL_FILES, local_infile).with(Capabilities::SSL, has_tls)
+    let always = Capabilities::OFFERED | compression;
+    always.with(Capabilities::LOCAL_FILES, local_infile).with(Capabilities::SSL, has_tls)
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -9,6 +9,7 @@ use rustls::ServerConfig;
 use wire::{OutBuffer, PacketReader};
 
 use crate::answer::Answer;
+use crate::compression::{Algorithm, CompressedStream};
 use crate::status::{Counters, Hot};
 use crate::stream::Stream;
 
@@ -113,6 +114,15 @@ impl ClientIo {
         self.stream.begin_tls(config, &early, self.deadline)
     }
 
+    /// Compresses what follows in both directions. What the client has sent of it already are its first
+    /// frames, or a part of them.
+    #[cold]
+    pub(crate) fn begin_compression(&mut self, algorithm: Algorithm) {
+        let early = self.reader.take_early();
+        self.reader.ignore_numbers();
+        self.stream.begin_compression(algorithm, early);
+    }
+
     /// Receives a packet of a handshake. The packet is [`PacketReader::packet`], and what is written next
     /// answers it.
     ///
@@ -152,6 +162,9 @@ impl ClientIo {
             receive_some(&self.stream, &mut self.reader, &self.counters)?;
             has_received = true;
         }
+        if has_received {
+            take_frame_number(&self.stream, &mut self.reader);
+        }
         Ok(())
     }
 
@@ -167,6 +180,7 @@ impl ClientIo {
     #[cold]
     fn read_with(&mut self, patience: Patience) -> Result<(), ReadError> {
         receive_within(&self.stream, &mut self.reader, &self.counters, patience)?;
+        take_frame_number(&self.stream, &mut self.reader);
         self.out.begin_answer(self.reader.next_sequence());
         Ok(())
     }
@@ -216,7 +230,7 @@ impl ClientIo {
         self.stream.shut_down_write();
         let (mut waste, until) = ([0; 16 << 10], Instant::now() + longest);
         loop {
-            match self.stream.read_arrived(&mut waste) {
+            match self.stream.raw(false).read(&mut waste) {
                 Ok(1..) if Instant::now() < until + LINGER_SILENCE => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
                     let silence = Patience::Until(until).left().min(LINGER_SILENCE);
@@ -246,6 +260,12 @@ impl Socket<'_> {
         receive_within(self.stream, reader, self.counters, patience)
     }
 
+    /// The number of the packet that answers what `reader` has read.
+    pub(crate) fn answer_number(self, reader: &mut PacketReader) -> u8 {
+        take_frame_number(self.stream, reader);
+        reader.next_sequence()
+    }
+
     /// Sends what is in the buffer.
     pub fn send(self, out: &mut OutBuffer) -> io::Result<()> {
         send(self.stream, out, self.counters).map_err(|error| give_up(self.stream, error))
@@ -254,17 +274,45 @@ impl Socket<'_> {
 
 #[inline(never)]
 fn send(stream: &Stream, out: &mut OutBuffer, counters: &Counters) -> io::Result<()> {
-    counters.add(Hot::BytesSent, out.pending().len() as u64);
-    if stream.tls().is_some() {
-        return send_encrypted(stream, out);
+    if stream.is_layered() {
+        return send_layered(stream, out, counters);
     }
+    counters.add(Hot::BytesSent, out.pending().len() as u64);
     out.flush_to(&mut stream.plain())
 }
 
 #[cold]
 #[inline(never)]
-fn send_encrypted(stream: &Stream, out: &mut OutBuffer) -> io::Result<()> {
-    out.flush_to(&mut &*stream)
+fn send_layered(stream: &Stream, out: &mut OutBuffer, counters: &Counters) -> io::Result<()> {
+    let packets = out.pending().len() as u64;
+    let sent = out.flush_to(&mut stream.layered());
+    count_bytes(stream, counters, (0, packets));
+    sent
+}
+
+/// Counts bytes received and sent: those of packets, or those of frames if the connection is compressed.
+fn count_bytes(stream: &Stream, counters: &Counters, packets: (u64, u64)) {
+    let (received, sent) = stream.compression().map_or(packets, CompressedStream::take_counts);
+    counters.add(Hot::BytesReceived, received);
+    counters.add(Hot::BytesSent, sent);
+}
+
+/// An answer to packets in frames carries the number that follows that of the last frame, as clients expect.
+fn take_frame_number(stream: &Stream, reader: &mut PacketReader) {
+    if let Some(compression) = stream.compression() {
+        reader.set_sequence(compression.next_number());
+    }
+}
+
+/// What a failed read means.
+#[cold]
+fn read_error(error: &io::Error) -> ReadError {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<wire::Error>()) {
+        Some(malformed) => ReadError::Malformed(*malformed),
+        // Frames have arrived in part.
+        None if error.kind() == io::ErrorKind::WouldBlock => ReadError::Incomplete,
+        None => ReadError::Closed,
+    }
 }
 
 /// Shuts a connection that could not be written to: the answer was cut off somewhere, so nothing more can be
@@ -278,8 +326,11 @@ fn give_up(stream: &Stream, error: io::Error) -> io::Error {
 /// Receives what has arrived, at least one byte, and waits for it for ever.
 #[inline]
 fn receive_some(stream: &Stream, reader: &mut PacketReader, counters: &Counters) -> Result<(), ReadError> {
+    if stream.is_layered() {
+        return receive_layered(stream, reader, counters);
+    }
     loop {
-        match (&*stream).read(reader.space()) {
+        match stream.plain().read(reader.space()) {
             Ok(0) => return Err(ReadError::Closed),
             Ok(n) => {
                 reader.filled(n);
@@ -290,6 +341,45 @@ fn receive_some(stream: &Stream, reader: &mut PacketReader, counters: &Counters)
             Err(_) => return Err(ReadError::Closed),
         }
     }
+}
+
+/// [`receive_some`] through TLS or compression.
+#[cold]
+#[inline(never)]
+fn receive_layered(stream: &Stream, reader: &mut PacketReader, counters: &Counters) -> Result<(), ReadError> {
+    if let Some(compression) = stream.compression()
+        && reader.is_drained()
+    {
+        compression.begin_command();
+    }
+    loop {
+        let read = stream.read_layered(true, reader.space());
+        count_bytes(stream, counters, (*read.as_ref().unwrap_or(&0) as u64, 0));
+        match read {
+            Ok(0) => return Err(ReadError::Closed),
+            Ok(n) => {
+                reader.filled(n);
+                return Ok(());
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(read_error(&e)),
+        }
+    }
+}
+
+/// Receives what has arrived; how many bytes of packets it was.
+fn receive_arrived(stream: &Stream, reader: &mut PacketReader, counters: &Counters) -> io::Result<usize> {
+    let received = if stream.is_layered() {
+        let read = stream.read_layered(false, reader.space());
+        count_bytes(stream, counters, (*read.as_ref().unwrap_or(&0) as u64, 0));
+        read?
+    } else {
+        let read = stream.raw(false).read(reader.space())?;
+        counters.add(Hot::BytesReceived, read as u64);
+        read
+    };
+    reader.filled(received);
+    Ok(received)
 }
 
 /// Receives until `reader` has a packet. A client that has sent already what is read costs one system call,
@@ -305,19 +395,16 @@ fn receive_within(
         return Err(ReadError::TimedOut);
     }
     while !reader.advance().map_err(ReadError::Malformed)? {
-        match stream.read_arrived(reader.space()) {
+        match receive_arrived(stream, reader, counters) {
             Ok(0) => return Err(ReadError::Closed),
-            Ok(n) => {
-                reader.filled(n);
-                counters.add(Hot::BytesReceived, n as u64);
-            }
+            Ok(_) => {}
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
                 if !patience.wait(stream).map_err(|_| ReadError::Closed)? {
                     return Err(ReadError::TimedOut);
                 }
             }
-            Err(_) => return Err(ReadError::Closed),
+            Err(e) => return Err(read_error(&e)),
         }
     }
     Ok(())

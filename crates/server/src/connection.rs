@@ -15,6 +15,7 @@ use crate::audit;
 use crate::authenticate::{self, Refusal};
 use crate::client_io::{ClientIo, ReadError};
 use crate::commands::{self, After};
+use crate::compression::CompressedStream;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::host_cache::{self, Limits};
 use crate::places::Place;
@@ -149,7 +150,7 @@ fn establish(session: &mut Session, io: &mut ClientIo) -> bool {
         return false;
     }
     match authenticate::handshake(session, io) {
-        Ok(()) => {
+        Ok(compression) => {
             let limit = session.variables.hot.max_allowed_packet as usize;
             io.reader.set_limit(limit);
             take_interactive_timeout(session);
@@ -159,7 +160,11 @@ fn establish(session: &mut Session, io: &mut ClientIo) -> bool {
             if io.stream().tls().is_some() {
                 session.server.drop_thread_cache();
             }
-            io.send().is_ok()
+            let is_sent = io.send().is_ok();
+            if let Some(algorithm) = compression {
+                io.begin_compression(algorithm);
+            }
+            is_sent
         }
         Err(Refusal::Lost) => {
             count_handshake(session, true);
@@ -326,7 +331,7 @@ fn farewell(session: &Session, io: &mut ClientIo, error: &ReadError) -> &'static
         }
         ReadError::Malformed(error) => (1, authenticate::packet_error(error)),
     };
-    io.out.set_sequence(sequence);
+    io.out.set_sequence(io.stream().compression().map_or(sequence, CompressedStream::next_number));
     commands::write_error(&mut io.out, &kind.bare());
     io.send_and_close();
     kind

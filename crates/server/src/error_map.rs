@@ -213,6 +213,7 @@ errors! {
     ABORTING_CONNECTION = 1152, b"08S01", "Aborted connection %d to db: '%-.192s' user: '%-.48s' (%-.64s)";
     NET_PACKET_TOO_LARGE = 1153, b"08S01", "Got a packet bigger than 'max_allowed_packet' bytes";
     NET_PACKETS_OUT_OF_ORDER = 1156, b"08S01", "Got packets out of order";
+    NET_UNCOMPRESS_ERROR = 1157, b"08S01", "Couldn't uncompress communication packet";
     NET_READ_ERROR = 1158, b"08S01", "Got an error reading communication packets";
     NET_READ_INTERRUPTED = 1159, b"08S01", "Got timeout reading communication packets";
     NET_ERROR_ON_WRITE = 1160, b"08S01", "Got an error writing communication packets";
@@ -428,6 +429,8 @@ errors! {
     INCORRECT_CURRENT_PASSWORD = 3891, b"HY000", "Incorrect current password. Specify the correct password which has to be replaced.";
     CURRENT_PASSWORD_NOT_REQUIRED = 3893, b"HY000", "Do not specify the current password while changing it for other users.";
     CANNOT_GRANT_TO_MANDATORY_ROLE = 3897, b"HY000", "AuthId %s is set as mandatory_roles. Cannot grant the '%s' privilege.";
+    WRONG_COMPRESSION_ALGORITHM_CLIENT = 3922, b"HY000", "Invalid compression algorithm '%-.192s'.";
+    WRONG_COMPRESSION_LEVEL_CLIENT = 3923, b"HY000", "Invalid zstd compression level for algorithm '%-.192s'.";
     UNREGISTERED_DYNAMIC_PRIVILEGE = 3929, b"HY000", "Dynamic privilege '%s' is not registered with the server.";
     CONSTRAINT_NOT_FOUND = 3940, b"HY000", "Constraint '%s' does not exist.";
     VALUES_WITHOUT_COLUMNS = 3942, b"HY000", "Each row of a VALUES clause must have at least one column, unless when used as source in an INSERT statement.";

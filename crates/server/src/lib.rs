@@ -27,6 +27,7 @@ pub mod bind_error;
 pub mod catalog;
 pub mod client_io;
 pub mod commands;
+mod compression;
 pub mod connection;
 pub mod constant;
 pub mod daemon;

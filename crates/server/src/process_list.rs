@@ -12,6 +12,7 @@ use trx::{ClientInfo, ClientSettings};
 use wire::Command;
 
 use crate::activity::Activity;
+use crate::compression::{Algorithm, CompressedStream};
 use crate::stream::Stream;
 use crate::tls::TlsSession;
 
@@ -214,6 +215,11 @@ impl Process {
     /// What the connection is encrypted with.
     pub(crate) fn tls(&self) -> Option<&TlsSession> {
         self.stream.tls()
+    }
+
+    /// What the connection is compressed with.
+    pub(crate) fn compression(&self) -> Option<Algorithm> {
+        self.stream.compression().map(CompressedStream::algorithm)
     }
 
     /// The default database.

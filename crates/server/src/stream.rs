@@ -14,14 +14,24 @@ use rustix::net::{RecvFlags, SendFlags};
 use rustls::ServerConfig;
 
 use crate::account::Peer;
+use crate::compression::{Algorithm, CompressedStream};
 use crate::tls::TlsSession;
 
 /// A connected socket. Reading and writing need no exclusive access, so that KILL can close it from outside.
-/// Once the client has asked for TLS, what is read and written is encrypted on the way.
+/// Once client and server have agreed on TLS or compression, layers change on the way what is read and
+/// written.
 #[derive(Debug)]
 pub struct Stream {
     socket: Socket,
-    tls: OnceLock<Box<TlsSession>>,
+    /// Absent without TLS and compression: such connections check this alone.
+    layers: OnceLock<Box<Layers>>,
+}
+
+/// What lies between packets and socket: compression above TLS.
+#[derive(Debug, Default)]
+struct Layers {
+    tls: OnceLock<TlsSession>,
+    compression: OnceLock<CompressedStream>,
 }
 
 #[derive(Debug)]
@@ -32,13 +42,13 @@ enum Socket {
 
 impl From<TcpStream> for Stream {
     fn from(socket: TcpStream) -> Self {
-        Stream { socket: Socket::Tcp(socket), tls: OnceLock::new() }
+        Stream { socket: Socket::Tcp(socket), layers: OnceLock::new() }
     }
 }
 
 impl From<UnixStream> for Stream {
     fn from(socket: UnixStream) -> Self {
-        Stream { socket: Socket::Unix(socket), tls: OnceLock::new() }
+        Stream { socket: Socket::Unix(socket), layers: OnceLock::new() }
     }
 }
 
@@ -85,15 +95,34 @@ impl Stream {
         deadline: Instant,
     ) -> io::Result<()> {
         let session = TlsSession::accept(self, config, early, deadline)?;
-        self.tls.set(Box::new(session)).map_err(|_| io::ErrorKind::AlreadyExists.into())
+        let layers = self.layers.get_or_init(Box::default);
+        layers.tls.set(session).map_err(|_| io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// Compresses what follows in both directions. `early`: what the client has sent of it already.
+    #[cold]
+    pub(crate) fn begin_compression(&self, algorithm: Algorithm, early: Vec<u8>) {
+        let layers = self.layers.get_or_init(Box::default);
+        layers.compression.get_or_init(|| CompressedStream::new(algorithm, early));
     }
 
     /// The TLS session, if there is one.
     pub(crate) fn tls(&self) -> Option<&TlsSession> {
-        self.tls.get().map(|session| &**session)
+        self.layers.get()?.tls.get()
     }
 
-    /// The socket of a connection without TLS.
+    /// The compression, if there is one.
+    pub(crate) fn compression(&self) -> Option<&CompressedStream> {
+        self.layers.get()?.compression.get()
+    }
+
+    /// Whether what is sent goes through TLS or compression.
+    #[inline]
+    pub(crate) fn is_layered(&self) -> bool {
+        self.layers.get().is_some()
+    }
+
+    /// The socket of a connection without TLS and compression.
     #[inline]
     pub(crate) fn plain(&self) -> PlainSocket<'_> {
         PlainSocket(self)
@@ -115,12 +144,24 @@ impl Stream {
         }
     }
 
-    /// Reads what has arrived; `WouldBlock` if that is nothing.
-    pub fn read_arrived(&self, buf: &mut [u8]) -> io::Result<usize> {
-        match self.tls.get() {
-            None => self.raw(false).read(buf),
-            Some(session) => session.read(self.raw(false), buf),
+    /// Reads through the layers what has arrived, or waits for the first bytes if it may `wait`.
+    ///
+    /// # Errors
+    /// Those of the socket; `WouldBlock` if less has arrived than a layer needs; those of a layer, after
+    /// which the connection is lost.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn read_layered(&self, wait: bool, buf: &mut [u8]) -> io::Result<usize> {
+        let mut below = BelowCompression { stream: self, wait };
+        match self.compression() {
+            None => below.read(buf),
+            Some(compression) => compression.read(&mut below, buf),
         }
+    }
+
+    /// The layers, to write to.
+    pub(crate) fn layered(&self) -> LayeredSocket<'_> {
+        LayeredSocket(self)
     }
 
     /// Waits until something can be read, or the client is gone; false if that takes longer than `timeout`.
@@ -168,7 +209,7 @@ impl Stream {
 
     /// Tells the client that nothing more comes; what was written is still delivered.
     pub fn shut_down_write(&self) {
-        if let Some(session) = self.tls.get() {
+        if let Some(session) = self.tls() {
             session.say_goodbye(self.raw(false));
         }
         let _ = match &self.socket {
@@ -188,23 +229,18 @@ impl AsFd for Stream {
     }
 }
 
-/// By the system call itself: the C library's function looks for thread cancellation before and after it.
-impl Read for &Stream {
-    #[inline]
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        match self.tls.get() {
-            None => Ok(rustix::io::read(*self, buf)?),
-            Some(session) => session.read(self.raw(true), buf),
-        }
-    }
-}
+/// A connection with TLS or compression.
+pub(crate) struct LayeredSocket<'a>(&'a Stream);
 
-impl Write for &Stream {
-    #[inline]
+impl Write for LayeredSocket<'_> {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        match self.tls.get() {
-            None => self.plain().write(buf),
-            Some(session) => session.write(self.raw(true), buf),
+        let mut below = BelowCompression { stream: self.0, wait: true };
+        match self.0.compression() {
+            None => below.write(buf),
+            Some(compression) => {
+                compression.write_all(&mut below, buf)?;
+                Ok(buf.len())
+            }
         }
     }
 
@@ -213,9 +249,50 @@ impl Write for &Stream {
     }
 }
 
-/// What a connection without TLS is written to.
+/// The socket, or TLS on it.
+struct BelowCompression<'a> {
+    stream: &'a Stream,
+    /// The next read may wait.
+    wait: bool,
+}
+
+impl Read for BelowCompression<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let mut socket = self.stream.raw(self.wait);
+        let read = match self.stream.tls() {
+            None => socket.read(buf),
+            Some(session) => session.read(socket, buf),
+        }?;
+        self.wait = false;
+        Ok(read)
+    }
+}
+
+impl Write for BelowCompression<'_> {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        let mut socket = self.stream.raw(self.wait);
+        match self.stream.tls() {
+            None => socket.write(buf),
+            Some(session) => session.write(socket, buf),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A connection without TLS and compression.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlainSocket<'a>(&'a Stream);
+
+/// By the system call itself: the C library's function looks for thread cancellation before and after it.
+impl Read for PlainSocket<'_> {
+    #[inline]
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        Ok(rustix::io::read(self.0, buf)?)
+    }
+}
 
 impl Write for PlainSocket<'_> {
     #[inline]
@@ -242,7 +319,7 @@ impl Write for PlainSocket<'_> {
     }
 }
 
-/// A socket without what encrypts it.
+/// A socket without its layers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawSocket<'a> {
     stream: &'a Stream,

@@ -47,6 +47,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     on_duplicate_columns,
     prepared_kept_types,
     prepared_types,
+    protocol_compression,
     queries,
     read_only,
     rename_locked,

@@ -26,9 +26,14 @@ fn client(server: &TestServer, args: &[&str], input: &str) -> Outcome {
 
 /// Runs a script as root and compares what the client shows.
 fn compare(server: &TestServer, name: &str) {
+    compare_with(server, name, &[]);
+}
+
+/// As [`compare`], with further options of the client.
+fn compare_with(server: &TestServer, name: &str, options: &[&str]) {
     let text = std::fs::read_to_string(scripts().join(name).with_extension("sql")).unwrap();
     let args = ["--user=root", "--local-infile=1", "--table", "--verbose", "--verbose", "--force"];
-    let outcome = client(server, &args, &text);
+    let outcome = client(server, &[&args, options].concat(), &text);
     let expected = std::fs::read_to_string(scripts().join(name).with_extension("out")).unwrap_or_default();
     if let Some(told) = tool::difference(&expected, &outcome.output) {
         let actual = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).with_extension("out");
@@ -50,6 +55,13 @@ fn every_type_is_stored_and_clocks_are_read() {
 #[test]
 fn rows_are_changed_and_loaded() {
     compare(&start(), "changes");
+}
+
+#[test]
+fn compression_changes_no_answer() {
+    for name in ["changes", "queries"] {
+        compare_with(&start(), name, &["--compress"]);
+    }
 }
 
 #[test]

@@ -371,3 +371,17 @@ fn a_connection_is_killed_and_times_out_as_without_tls() {
     let (_, farewell) = silent.read().unwrap();
     assert_eq!(error(&farewell).0, 4031);
 }
+
+/// Frames of the compressed protocol travel inside of TLS.
+#[test]
+fn a_connection_is_compressed_above_tls() {
+    let server = TestServer::start(&[]);
+    let args = ["--ssl", "--compress"];
+    let sql = "SHOW STATUS LIKE 'Compression'; SHOW STATUS LIKE 'Ssl_version'; SELECT REPEAT('abc', 1000000)";
+    let expected = format!("Compression\tON\nSsl_version\tTLSv1.3\n{}\n", "abc".repeat(1_000_000));
+    assert_eq!(said(&stock(&server, "root", &args, sql)), expected);
+    let long = format!("SELECT LENGTH('{}')", "0123456789".repeat(10_000));
+    for args in [&args[..], &["--skip-ssl", "--compress"]] {
+        assert_eq!(said(&stock(&server, "root", args, &long)), "100000\n");
+    }
+}

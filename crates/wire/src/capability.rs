@@ -59,10 +59,10 @@ impl Capabilities {
     /// OK packets in place of EOF packets at the end of rows.
     pub const DEPRECATE_EOF: Self = Self(1 << 24);
 
-    /// zstd compression.
+    /// zstd compression; the client's level ends the handshake.
     pub const ZSTD: Self = Self(1 << 26);
 
-    /// What this server offers.
+    /// What every server offers; TLS and compression depend on its settings.
     pub const OFFERED: Self = Self(
         Self::LONG_PASSWORD.0
             | Self::FOUND_ROWS.0
@@ -93,13 +93,6 @@ impl Capabilities {
     #[inline]
     pub fn has(self, flags: Self) -> bool {
         self.0 & flags.0 == flags.0
-    }
-
-    /// Whether packets have another form after a handshake that ends with this set than with `offered`: a
-    /// client that takes an offer for granted can neither be understood nor answered.
-    pub fn changes_packets_beyond(self, offered: Self) -> bool {
-        let changing = Self(Self::COMPRESS.0 | Self::ZSTD.0);
-        self.0 & changing.0 & !offered.0 != 0
     }
 
     /// The set with `flags` added or removed.

@@ -24,6 +24,8 @@ pub enum Error {
         /// Number received.
         got: u8,
     },
+    /// A frame's body does not decompress to what its header declares. Maps to ER_NET_UNCOMPRESS_ERROR.
+    CorruptFrame,
     /// The client asked for TLS although it was not offered.
     TlsNotOffered,
     /// The client speaks the protocol of before MySQL 4.1. Maps to ER_NOT_SUPPORTED_AUTH_MODE.
@@ -45,6 +47,7 @@ impl fmt::Display for Error {
             Error::OutOfOrder { expected, got } => {
                 write!(f, "packet sequence number {got} where {expected} was due")
             }
+            Error::CorruptFrame => f.write_str("frame that does not decompress to its declared length"),
             Error::TlsNotOffered => f.write_str("client asked for TLS, which was not offered"),
             Error::ProtocolTooOld => f.write_str("client speaks a protocol older than 4.1"),
             Error::UnknownParameterType { code } => write!(f, "unknown parameter type {code}"),

@@ -29,6 +29,8 @@ pub struct HandshakeResponse<'a> {
     pub auth_plugin: Option<&'a [u8]>,
     /// Connection attributes, still encoded; see [`attributes`].
     pub attributes: &'a [u8],
+    /// Level of the zstd compression that the client asks for, as it was sent; `None` from other clients.
+    pub zstd_level: Option<u8>,
 }
 
 impl<'a> HandshakeResponse<'a> {
@@ -57,6 +59,8 @@ impl<'a> HandshakeResponse<'a> {
         let database = capabilities.has(Capabilities::CONNECT_WITH_DB).then(|| d.nul_bytes());
         let auth_plugin = capabilities.has(Capabilities::PLUGIN_AUTH).then(|| d.nul_bytes());
         let attributes = attribute_block(&mut d, capabilities)?;
+        let asks_for_level = capabilities.has(Capabilities::ZSTD) && !d.is_empty();
+        let zstd_level = if asks_for_level { Some(d.u8("zstd level")?) } else { None };
         Ok(HandshakeResponse {
             capabilities,
             extended_capabilities: if is_mariadb { extended } else { 0 },
@@ -67,6 +71,7 @@ impl<'a> HandshakeResponse<'a> {
             database: database.filter(|name| !name.is_empty()),
             auth_plugin: auth_plugin.filter(|name| !name.is_empty()),
             attributes,
+            zstd_level,
         })
     }
 }

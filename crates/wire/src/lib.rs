@@ -27,6 +27,7 @@ pub mod command;
 pub mod decode;
 mod error;
 pub mod execute;
+pub mod frame;
 pub mod greeting;
 pub mod handshake;
 pub mod out_buffer;

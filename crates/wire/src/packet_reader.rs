@@ -46,6 +46,8 @@ pub struct PacketReader {
     /// The last packet was a long one: the next one may be.
     after_long: bool,
     sequence: u8,
+    /// Packets may carry any number.
+    ignores_numbers: bool,
     limit: usize,
 }
 
@@ -60,6 +62,7 @@ impl PacketReader {
             body: Body::None,
             after_long: false,
             sequence: 0,
+            ignores_numbers: false,
             limit,
         }
     }
@@ -67,6 +70,12 @@ impl PacketReader {
     /// Changes the limit for packets to come.
     pub fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
+    }
+
+    /// Accepts packets of any number from now on: frames that carry them are counted in their place.
+    #[cold]
+    pub fn ignore_numbers(&mut self) {
+        self.ignores_numbers = true;
     }
 
     /// A command begins: its first packet carries number 0.
@@ -243,7 +252,7 @@ impl PacketReader {
 
     #[inline]
     fn expect_sequence(&self, got: u8) -> Result<(), Error> {
-        if got == self.sequence {
+        if got == self.sequence || self.ignores_numbers {
             return Ok(());
         }
         Err(Error::OutOfOrder { expected: self.sequence, got })

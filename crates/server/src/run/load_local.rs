@@ -51,7 +51,7 @@ impl<'a> ClientFile<'a> {
         self.drains = true;
         let mut chunk = Vec::new();
         while self.next_chunk(&mut chunk)? {}
-        Ok(self.reader.next_sequence())
+        Ok(self.socket.answer_number(self.reader))
     }
 }
 

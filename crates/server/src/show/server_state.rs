@@ -7,6 +7,7 @@ use sql::ast::{Show, ShowKind, VarScope};
 use types::collation::{Charset, Collation};
 
 use crate::answer::{Cell, Column, Table};
+use crate::compression::Algorithm;
 use crate::constant::level;
 use crate::diagnostics::{Condition, Severity};
 use crate::error_map::SqlError;
@@ -67,6 +68,7 @@ fn counters(session: &Session, scope: VarScope) -> Table {
     }
     let mut counters: Vec<_> = counters.into_iter().map(|(name, value)| (name, value.to_string())).collect();
     counters.extend(tls_status(session));
+    counters.extend(compression_status(session));
     counters.sort_unstable_by_key(|&(name, _)| name.to_ascii_lowercase());
     for (name, value) in counters {
         table.push(vec![Cell::text(name), Cell::Text(value)]);
@@ -102,6 +104,19 @@ fn tls_status(session: &Session) -> [(&'static str, String); 3] {
     let offered = session.server.tls.load();
     let all = offered.as_deref().filter(|_| tls.is_some()).map_or_else(String::new, cipher_list);
     [("Ssl_cipher", cipher), ("Ssl_cipher_list", all), ("Ssl_version", version)]
+}
+
+/// What the connection is compressed with. As in MySQL, SHOW GLOBAL STATUS shows that of its own connection.
+fn compression_status(session: &Session) -> [(&'static str, String); 3] {
+    let algorithm = session.process.compression();
+    let is_on = if algorithm.is_some() { "ON" } else { "OFF" };
+    let name = algorithm.map_or("", Algorithm::name);
+    let level = algorithm.map_or(0, Algorithm::level);
+    [
+        ("Compression", is_on.to_owned()),
+        ("Compression_algorithm", name.to_owned()),
+        ("Compression_level", level.to_string()),
+    ]
 }
 
 fn conditions<'a>(conditions: impl Iterator<Item = &'a Condition>) -> Table {

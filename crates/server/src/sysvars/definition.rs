@@ -55,6 +55,8 @@ pub enum VarKind {
     TimeZone,
     /// Locale.
     Locale,
+    /// Algorithms of the compressed protocol, separated by commas.
+    Compression,
     /// `name=on` and `name=off` for each of these.
     Switches(&'static [&'static str]),
 }

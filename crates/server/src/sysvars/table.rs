@@ -3,8 +3,8 @@
 use super::definition::Access::{Dynamic, Fixed, GlobalOnly, Startup};
 use super::definition::Scope::{Both, Global, Session};
 use super::definition::VarKind::{
-    Bool, Charset, Collation, Double, Enum, Int, Locale, NullableCharset, NullableText, SqlMode, Switches,
-    Text, TimeZone, UInt,
+    Bool, Charset, Collation, Compression, Double, Enum, Int, Locale, NullableCharset, NullableText, SqlMode,
+    Switches, Text, TimeZone, UInt,
 };
 use super::definition::{Access, Scope, VarDef, VarKind};
 
@@ -137,7 +137,7 @@ pub static ALL: &[VarDef] = &[
     v("gtid_mode", Global, GlobalOnly, Enum(&["OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON"]), "OFF"),
     v("gtid_next", Session, Dynamic, Text, "AUTOMATIC"),
     v("gtid_purged", Global, GlobalOnly, Text, ""),
-    v("have_compress", Global, Fixed, Text, "NO"),
+    v("have_compress", Global, Fixed, Text, "YES"),
     v("have_dynamic_loading", Global, Fixed, Text, "NO"),
     v("have_geometry", Global, Fixed, Text, "NO"),
     v("have_profiling", Global, Fixed, Text, "NO"),
@@ -268,6 +268,7 @@ pub static ALL: &[VarDef] = &[
     v("print_identified_with_as_hex", Both, Dynamic, Bool, "OFF"),
     v("profiling", Both, Dynamic, Bool, "OFF"),
     v("profiling_history_size", Both, Dynamic, UInt(0, 100), "15"),
+    v("protocol_compression_algorithms", Global, GlobalOnly, Compression, crate::compression::ALGORITHMS),
     v("protocol_version", Global, Fixed, UInt(0, MAX32), "10"),
     v("proxy_user", Session, Fixed, NullableText, "NULL"),
     v("pseudo_thread_id", Session, Dynamic, UInt(0, MAX32), "0"),

@@ -8,6 +8,7 @@ use types::{CollationId, Locale, SqlModes};
 use super::definition::{VarDef, VarKind};
 use super::only_default;
 use super::sql_mode::from_number;
+use crate::compression;
 use crate::error_map::{self, SqlError};
 
 /// The value of a variable.
@@ -145,6 +146,7 @@ impl VarDef {
             VarKind::Collation => return self.collation_of(set),
             VarKind::TimeZone => return time_zone_of(set).map(|value| (value, false)),
             VarKind::Locale => return self.locale_of(set),
+            VarKind::Compression => return self.compression_of(set),
             VarKind::Switches(names) => return self.switches_of(set, names),
         };
         coerced.ok_or_else(|| self.wrong_value(set))
@@ -208,6 +210,14 @@ impl VarDef {
             SetValue::Text(value) => Ok((text(value), false)),
             SetValue::Null if self.kind == VarKind::NullableText => Ok((VarValue::Null, false)),
             SetValue::Null => Err(self.wrong_value(set)),
+            _ => Err(self.wrong_type()),
+        }
+    }
+
+    fn compression_of(&self, set: &SetValue) -> Result<Coerced, SqlError> {
+        match set {
+            SetValue::Text(list) if compression::is_algorithm_list(list) => Ok((text(list), false)),
+            SetValue::Text(_) | SetValue::Null => Err(self.wrong_value(set)),
             _ => Err(self.wrong_type()),
         }
     }

@@ -61,6 +61,18 @@ fn mariadb_extended_bits_are_kept_apart() {
 }
 
 #[test]
+fn the_level_of_zstd_is_the_last_byte() {
+    let flags = Capabilities(0x013e_a20f) | Capabilities::ZSTD;
+    let mut packet = response(flags, &[7; 20]);
+    assert_eq!(HandshakeResponse::parse(&packet).unwrap().zstd_level, None);
+    packet.push(22);
+    assert_eq!(HandshakeResponse::parse(&packet).unwrap().zstd_level, Some(22));
+    let mut packet = response(Capabilities(0x013e_a20f), &[7; 20]);
+    packet.push(22);
+    assert_eq!(HandshakeResponse::parse(&packet).unwrap().zstd_level, None);
+}
+
+#[test]
 fn a_tls_request_is_told_from_a_response() {
     let flags = Capabilities::PROTOCOL_41 | Capabilities::SSL;
     let packet = response(flags, &[]);

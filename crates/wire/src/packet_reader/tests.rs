@@ -120,3 +120,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn numbers_inside_frames_mean_nothing() {
+    let mut reader = PacketReader::new(1 << 30);
+    reader.ignore_numbers();
+    for number in [0, 7, 7] {
+        feed(&mut reader, &[1, 0, 0, number, b'x']);
+        assert!(reader.advance().unwrap());
+        assert_eq!((reader.packet(), reader.next_sequence()), (&b"x"[..], number + 1));
+    }
+}
