@@ -51,6 +51,17 @@ fn rebuild(table: &Table) {
     table.lock.unlock_exclusive();
 }
 
+/// Reads the rows, which others may change from then on, and changes the definition in the end.
+fn build(table: &Table) {
+    table.lock.lock_for_rebuild(&LONG.into()).unwrap();
+    table.rows.with(|_| ());
+    table.lock.let_writers_in();
+    table.lock.make_exclusive_from_writer(&LONG.into()).unwrap();
+    table.definition.with_mut(|_| ());
+    table.rows.with_mut(|_| ());
+    table.lock.unlock_exclusive();
+}
+
 /// Rebuilds a table that the session has for itself.
 fn rebuild_own(table: &Table) {
     let wait = ExclusiveWait { session: 7, ..LONG.into() };
@@ -101,6 +112,14 @@ fn rows_kept_still_are_not_changed() {
 fn a_rebuilt_table_takes_its_place_while_nobody_uses_it() {
     at_once(2, [rebuild, read]);
     at_once(2, [rebuild, write]);
+}
+
+#[test]
+fn rows_of_a_table_whose_indexes_are_built_change_before_the_new_definition_or_after() {
+    at_once(2, [build, write]);
+    at_once(2, [build, read]);
+    at_once(2, [build, alter]);
+    at_once(2, [build, build]);
 }
 
 #[test]
