@@ -83,9 +83,12 @@ impl Shop {
     }
 }
 
+/// Rows of a table, as a power of two, whose indexes take a while to build.
+const LONG_BITS: u32 = if cfg!(debug_assertions) { 15 } else { 18 };
+
 #[test]
 fn statements_that_change_rows_end_while_an_index_is_built() {
-    let mut shop = Shop::open(15);
+    let mut shop = Shop::open(LONG_BITS);
     let mut altering = shop.connect();
     let altered = thread::spawn(move || {
         altering.query_drop(
@@ -98,11 +101,11 @@ fn statements_that_change_rows_end_while_an_index_is_built() {
     }
     while !altered.is_finished() {
         n += 1;
-        let id = (n * 7919) % (1 << 15);
+        let id = (n * 7919) % (1 << LONG_BITS);
         for sql in [
             format!("UPDATE t SET c = 'new {n}', x = REPEAT('{n}', 20) WHERE id = {id}"),
             format!("DELETE FROM t WHERE id = {}", id + 1),
-            format!("INSERT INTO t VALUES ({}, {n}, NULL, REPEAT('long', 5000))", 100_000 + n),
+            format!("INSERT INTO t VALUES ({}, {n}, NULL, REPEAT('long', 5000))", (1 << LONG_BITS) + n),
         ] {
             shop.conn.query_drop(sql).unwrap();
         }
