@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use base::memory::ServerAccount;
 use base::sync::interrupt;
 use rustls::ServerConfig;
 use wire::{OutBuffer, PacketReader};
@@ -115,12 +116,12 @@ impl ClientIo {
     }
 
     /// Compresses what follows in both directions. What the client has sent of it already are its first
-    /// frames, or a part of them.
+    /// frames, or a part of them. Frames are charged to `memory`.
     #[cold]
-    pub(crate) fn begin_compression(&mut self, algorithm: Algorithm) {
+    pub(crate) fn begin_compression(&mut self, algorithm: Algorithm, memory: &Arc<ServerAccount>) {
         let early = self.reader.take_early();
         self.reader.ignore_numbers();
-        self.stream.begin_compression(algorithm, early);
+        self.stream.begin_compression(algorithm, early, Arc::clone(memory));
     }
 
     /// Receives a packet of a handshake. The packet is [`PacketReader::packet`], and what is written next

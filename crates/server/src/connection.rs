@@ -162,7 +162,7 @@ fn establish(session: &mut Session, io: &mut ClientIo) -> bool {
             }
             let is_sent = io.send().is_ok();
             if let Some(algorithm) = compression {
-                io.begin_compression(algorithm);
+                io.begin_compression(algorithm, &session.server.memory);
             }
             is_sent
         }

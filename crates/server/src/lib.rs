@@ -48,6 +48,7 @@ pub mod listener;
 mod lock_settings;
 mod lock_text;
 mod lockout;
+mod log_file;
 pub mod login;
 mod memory_error;
 mod memory_limits;

@@ -1,14 +1,11 @@
 //! The server's log: one line per event, with time and level, to stderr or to the file of `--log-error`.
 
-use std::fs::{OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use parking_lot::Mutex;
 
-/// Mode of a new log file, whatever the umask says.
-const LOG_MODE: u32 = 0o640;
+use crate::log_file;
 
 /// How much an event matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,18 +60,7 @@ impl ServerLog {
 
     /// Lines are appended to the file at `path`.
     pub fn to_file(path: &Path) -> io::Result<Self> {
-        let mut append = OpenOptions::new();
-        append.append(true);
-        // The mode of a log that exists already is its owner's choice.
-        let file = match append.clone().create_new(true).mode(LOG_MODE).open(path) {
-            Ok(file) => {
-                file.set_permissions(Permissions::from_mode(LOG_MODE))?;
-                file
-            }
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => append.create(true).open(path)?,
-            Err(e) => return Err(e),
-        };
-        Ok(ServerLog::to(file))
+        Ok(ServerLog::to(log_file::append_to(path)?))
     }
 
     fn to(out: impl Write + Send + 'static) -> Self {

@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use base::memory::ServerAccount;
 use nix::unistd::{Uid, User};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -99,11 +100,12 @@ impl Stream {
         layers.tls.set(session).map_err(|_| io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Compresses what follows in both directions. `early`: what the client has sent of it already.
+    /// Compresses what follows in both directions, at the cost of `memory`. `early`: what the client has sent
+    /// of it already.
     #[cold]
-    pub(crate) fn begin_compression(&self, algorithm: Algorithm, early: Vec<u8>) {
+    pub(crate) fn begin_compression(&self, algorithm: Algorithm, early: Vec<u8>, memory: Arc<ServerAccount>) {
         let layers = self.layers.get_or_init(Box::default);
-        layers.compression.get_or_init(|| CompressedStream::new(algorithm, early));
+        layers.compression.get_or_init(|| CompressedStream::new(algorithm, early, memory));
     }
 
     /// The TLS session, if there is one.

@@ -3,15 +3,13 @@
 //! `audit.log` is set aside as `audit.20261127T113448.log`, the time being UTC; a second one of the same
 //! second as `audit.20261127T113448-1.log`.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-/// Mode of a new file, whatever the umask says.
-const MODE: u32 = 0o640;
+use crate::log_file;
 
 /// How much is kept; 0: no limit.
 #[derive(Clone, Copy, Debug)]
@@ -120,23 +118,15 @@ impl RotatingFile {
 
 /// Opens or makes a file to append to, and its length.
 fn open(path: &Path) -> io::Result<(File, u64)> {
-    let mut append = OpenOptions::new();
-    append.append(true);
-    // The mode of a file that exists already is its owner's choice.
-    let file = match append.clone().create_new(true).mode(MODE).open(path) {
-        Ok(file) => {
-            file.set_permissions(Permissions::from_mode(MODE))?;
-            file
-        }
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => append.open(path)?,
-        Err(error) => return Err(error),
-    };
+    let file = log_file::append_to(path)?;
     let bytes = file.metadata()?.len();
     Ok((file, bytes))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {
@@ -166,6 +156,6 @@ mod tests {
         let mut file = RotatingFile::open(&path).unwrap();
         file.append(b" and more", Keep { rotate_bytes: 0, all_bytes: 0 }, second(9)).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"short and more", "it goes on where it ended");
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, MODE);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, log_file::LOG_MODE);
     }
 }

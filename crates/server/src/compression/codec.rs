@@ -19,6 +19,16 @@ pub(super) enum Encoder {
 }
 
 impl Encoder {
+    /// Most bytes that an encoder takes: measured, and rounded up.
+    pub(super) fn bytes_max(algorithm: Algorithm) -> u64 {
+        match algorithm {
+            Algorithm::Zlib => 512 << 10,
+            Algorithm::Zstd(..=2) => 1 << 20,
+            Algorithm::Zstd(3) => 2 << 20,
+            Algorithm::Zstd(_) => 4 << 20,
+        }
+    }
+
     /// # Errors
     /// Memory is short.
     pub(super) fn new(algorithm: Algorithm) -> io::Result<Self> {
@@ -65,6 +75,14 @@ pub(super) enum Decoder {
 }
 
 impl Decoder {
+    /// Most bytes that a decoder takes.
+    pub(super) fn bytes_max(algorithm: Algorithm) -> u64 {
+        match algorithm {
+            Algorithm::Zlib => 64 << 10,
+            Algorithm::Zstd(level) => (512 << 10) + (1 << window_log_max(level)),
+        }
+    }
+
     /// # Errors
     /// Memory is short.
     pub(super) fn new(algorithm: Algorithm) -> io::Result<Self> {

@@ -1,17 +1,20 @@
 //! The layer between a connection's packets and its socket: bytes go through it in frames.
 //!
-//! A connection holds [`INPUT_BYTES`] for its life, a decoder while a frame arrives, and an encoder while an
-//! answer is sent. docs/limits.md has their sizes.
+//! A connection holds [`INPUT_BYTES`] for its life, a decoder while a frame arrives, and an encoder and a frame
+//! while an answer is sent. docs/limits.md has their sizes. All but the first are charged to the server.
 
 use std::fmt;
 use std::io::{self, Read, Write};
+use std::sync::Arc;
 
+use base::memory::ServerAccount;
 use parking_lot::Mutex;
 use wire::Error;
 use wire::frame::{COMPRESSED_BYTES_MIN, FRAME_HEADER_BYTES, FrameHeader};
 
 use super::Algorithm;
 use super::codec::{Decoder, Encoder};
+use super::held::Held;
 
 /// Bytes received at a time.
 const INPUT_BYTES: usize = 16 << 10;
@@ -29,11 +32,12 @@ pub(crate) struct CompressedStream {
 
 impl CompressedStream {
     /// A connection that has agreed on `algorithm`. `early`: what the client has sent of its first frames.
-    pub(crate) fn new(algorithm: Algorithm, mut early: Vec<u8>) -> Self {
+    /// Frames are charged to `memory`.
+    pub(crate) fn new(algorithm: Algorithm, mut early: Vec<u8>, memory: Arc<ServerAccount>) -> Self {
         let end = early.len();
         early.resize(end.max(INPUT_BYTES), 0);
-        let frames =
-            Frames { algorithm, input: early, start: 0, end, open: None, next: 0, received: 0, sent: 0 };
+        let (input, open) = (early, None);
+        let frames = Frames { algorithm, memory, input, start: 0, end, open, next: 0, received: 0, sent: 0 };
         CompressedStream { algorithm, frames: Mutex::new(frames) }
     }
 
@@ -62,8 +66,8 @@ impl CompressedStream {
     /// Returns the last byte of a frame only if the whole frame is as its header declares.
     ///
     /// # Errors
-    /// Those of the socket; a [`wire::Error`] inside for frames that are corrupt or out of order, after which
-    /// the connection is lost.
+    /// Those of the socket; a [`wire::Error`] inside for frames that are corrupt or out of order, and
+    /// `OutOfMemory` beyond the server's limit, after which the connection is lost.
     pub(crate) fn read(&self, socket: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
         self.frames.lock().read(socket, out)
     }
@@ -71,7 +75,7 @@ impl CompressedStream {
     /// Compresses `bytes` and sends all of them to `socket`.
     ///
     /// # Errors
-    /// Those of the socket; the connection is lost then.
+    /// Those of the socket, and `OutOfMemory`; the connection is lost then.
     pub(crate) fn write_all(&self, socket: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
         self.frames.lock().write_all(socket, bytes)
     }
@@ -80,6 +84,7 @@ impl CompressedStream {
 /// Frames in both directions.
 struct Frames {
     algorithm: Algorithm,
+    memory: Arc<ServerAccount>,
     /// What was received, from `start` to `end`.
     input: Vec<u8>,
     start: usize,
@@ -103,7 +108,7 @@ struct OpenFrame {
     /// Bytes of the content that were not returned yet.
     content: usize,
     /// `None`: the body is the content.
-    decoder: Option<Decoder>,
+    decoder: Option<(Decoder, Held)>,
 }
 
 impl Frames {
@@ -144,7 +149,12 @@ impl Frames {
         }
         self.start += FRAME_HEADER_BYTES;
         self.next = self.next.wrapping_add(1);
-        let decoder = if header.decompressed == 0 { None } else { Some(Decoder::new(self.algorithm)?) };
+        let decoder = if header.decompressed == 0 {
+            None
+        } else {
+            let held = Held::new(&self.memory, Decoder::bytes_max(self.algorithm))?;
+            Some((Decoder::new(self.algorithm)?, held))
+        };
         self.open =
             Some(OpenFrame { body: header.body as usize, content: header.content() as usize, decoder });
         Ok(())
@@ -167,6 +177,10 @@ impl Frames {
     }
 
     fn write_all(&mut self, socket: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+        let frame_bytes = bytes.len().min(CONTENT_BYTES_MAX) + FRAME_HEADER_BYTES;
+        let encoder_bytes =
+            if bytes.len() < COMPRESSED_BYTES_MIN { 0 } else { Encoder::bytes_max(self.algorithm) };
+        let _held = Held::new(&self.memory, frame_bytes as u64 + encoder_bytes)?;
         let (mut encoder, mut frame) = (None, Vec::new());
         for content in bytes.chunks(CONTENT_BYTES_MAX) {
             self.encode(&mut encoder, content, &mut frame)?;
@@ -218,7 +232,7 @@ impl OpenFrame {
         if out.is_empty() {
             return Ok((0, 0));
         }
-        let Some(decoder) = &mut self.decoder else {
+        let Some((decoder, _)) = &mut self.decoder else {
             let moved = here.len().min(out.len());
             out[..moved].copy_from_slice(&here[..moved]);
             (self.body, self.content) = (self.body - moved, self.content - moved);

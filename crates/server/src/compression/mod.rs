@@ -3,6 +3,7 @@
 mod algorithm;
 mod codec;
 mod frames;
+mod held;
 
 pub(crate) use algorithm::{ALGORITHMS, Algorithm, agree, is_algorithm_list, offered};
 pub(crate) use frames::CompressedStream;

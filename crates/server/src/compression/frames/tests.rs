@@ -73,7 +73,7 @@ fn wire_error(error: Option<io::Error>) -> Error {
 fn read_corrupt(algorithm: Algorithm, bytes: &[u8]) -> Vec<u8> {
     let mut returned = Vec::new();
     for (piece, room) in [(1, 7), (1000, 1000), (usize::MAX, 1 << 20)] {
-        let stream = CompressedStream::new(algorithm, Vec::new());
+        let stream = CompressedStream::new(algorithm, Vec::new(), Arc::default());
         let (all, error) = read_all(&stream, &mut Pieces::of(bytes, piece), room);
         assert_eq!(wire_error(error), Error::CorruptFrame, "pieces of {piece}");
         returned = all;
@@ -88,7 +88,7 @@ fn what_is_written_can_be_read() {
     for len in lengths {
         let content = content(len);
         for algorithm in [Algorithm::Zlib, Algorithm::Zstd(3)] {
-            let sender = CompressedStream::new(algorithm, Vec::new());
+            let sender = CompressedStream::new(algorithm, Vec::new(), Arc::default());
             let mut sent = Vec::new();
             sender.write_all(&mut sent, &content).unwrap();
             assert_eq!(sender.next_number(), u8::from(len > 0));
@@ -97,7 +97,7 @@ fn what_is_written_can_be_read() {
                 if len > 200_000 && piece == 1 {
                     continue;
                 }
-                let receiver = CompressedStream::new(algorithm, Vec::new());
+                let receiver = CompressedStream::new(algorithm, Vec::new(), Arc::default());
                 let (all, error) = read_all(&receiver, &mut Pieces::of(&sent, piece), room);
                 assert!(error.is_none() && all == content, "{len} bytes, {algorithm:?}, pieces of {piece}");
                 assert_eq!(receiver.next_number(), sender.next_number());
@@ -113,11 +113,11 @@ fn long_content_needs_several_frames() {
     {
         let content = content(len);
         for algorithm in [Algorithm::Zlib, Algorithm::Zstd(1)] {
-            let sender = CompressedStream::new(algorithm, Vec::new());
+            let sender = CompressedStream::new(algorithm, Vec::new(), Arc::default());
             let mut sent = Vec::new();
             sender.write_all(&mut sent, &content).unwrap();
             assert_eq!(sender.next_number(), frames);
-            let receiver = CompressedStream::new(algorithm, Vec::new());
+            let receiver = CompressedStream::new(algorithm, Vec::new(), Arc::default());
             let (all, error) = read_all(&receiver, &mut Pieces::of(&sent, 1 << 20), 1 << 18);
             assert!(error.is_none() && all == content, "{len} bytes, {algorithm:?}");
         }
@@ -128,7 +128,9 @@ fn long_content_needs_several_frames() {
 fn short_and_incompressible_content_is_stored() {
     let stored = |content: &[u8]| {
         let mut sent = Vec::new();
-        CompressedStream::new(Algorithm::Zlib, Vec::new()).write_all(&mut sent, content).unwrap();
+        CompressedStream::new(Algorithm::Zlib, Vec::new(), Arc::default())
+            .write_all(&mut sent, content)
+            .unwrap();
         FrameHeader::decode(*sent.first_chunk().unwrap()).decompressed == 0
     };
     assert!(stored(&[b'a'; COMPRESSED_BYTES_MIN - 1]));
@@ -153,11 +155,11 @@ fn frames_of_any_length_are_read() {
         } else {
             compressed(algorithm, &content)
         };
-        let stream = CompressedStream::new(algorithm, Vec::new());
+        let stream = CompressedStream::new(algorithm, Vec::new(), Arc::default());
         let sent = [frame(0, &body, longest), frame(1, b"x", 0)].concat();
         let (all, error) = read_all(&stream, &mut Pieces::of(&sent, 1 << 20), 256 << 10);
         assert!(error.is_none() && all.len() == longest + 1 && all[..longest] == content, "{algorithm:?}");
-        let stream = CompressedStream::new(algorithm, Vec::new());
+        let stream = CompressedStream::new(algorithm, Vec::new(), Arc::default());
         let (all, error) = read_all(&stream, &mut Pieces::of(&frame(0, &content, 0), 1 << 20), 256 << 10);
         assert!(error.is_none() && all == content);
     }
@@ -169,7 +171,7 @@ fn the_last_byte_waits_for_the_end_of_its_frame() {
     for algorithm in ALGORITHMS {
         let sent = frame(0, &compressed(algorithm, &content), content.len());
         for cut in 0..sent.len() {
-            let stream = CompressedStream::new(algorithm, Vec::new());
+            let stream = CompressedStream::new(algorithm, Vec::new(), Arc::default());
             let mut socket = Pieces::of(&sent[..cut], usize::MAX);
             socket.ended = false;
             let (all, error) = read_all(&stream, &mut socket, 700);
@@ -185,7 +187,7 @@ fn the_last_byte_waits_for_the_end_of_its_frame() {
 #[test]
 fn a_connection_may_end_in_a_frame() {
     let sent = frame(0, &compressed(Algorithm::Zlib, &content(500)), 500);
-    let stream = CompressedStream::new(Algorithm::Zlib, Vec::new());
+    let stream = CompressedStream::new(Algorithm::Zlib, Vec::new(), Arc::default());
     let (all, error) = read_all(&stream, &mut Pieces::of(&sent[..sent.len() - 1], 10), 100);
     assert!(error.is_none() && all.len() < 500);
 }
@@ -222,7 +224,7 @@ fn changed_bytes_never_panic_and_never_return_more_than_declared() {
             for bit in 0..8 {
                 let mut changed = sent.clone();
                 changed[at] ^= 1 << bit;
-                let stream = CompressedStream::new(algorithm, Vec::new());
+                let stream = CompressedStream::new(algorithm, Vec::new(), Arc::default());
                 let (all, _) = read_all(&stream, &mut Pieces::of(&changed, 500), 900);
                 assert!(all.len() <= content.len());
             }
@@ -232,7 +234,7 @@ fn changed_bytes_never_panic_and_never_return_more_than_declared() {
 
 #[test]
 fn frames_are_counted_in_both_directions() {
-    let stream = CompressedStream::new(Algorithm::Zlib, Vec::new());
+    let stream = CompressedStream::new(Algorithm::Zlib, Vec::new(), Arc::default());
     let read = |bytes: &[u8]| read_all(&stream, &mut Pieces::of(bytes, 3), 10);
     let (all, error) = read(&[frame(0, b"ab", 0), frame(1, b"c", 0)].concat());
     assert!(error.is_none() && all == b"abc");
@@ -242,7 +244,7 @@ fn frames_are_counted_in_both_directions() {
     let (all, error) = read(&frame(4, b"d", 0));
     assert_eq!((all.len(), wire_error(error)), (0, Error::OutOfOrder { expected: 3, got: 4 }));
 
-    let stream = CompressedStream::new(Algorithm::Zlib, frame(0, b"early", 0));
+    let stream = CompressedStream::new(Algorithm::Zlib, frame(0, b"early", 0), Arc::default());
     let (all, _) = read_all(&stream, &mut Pieces::of(&frame(1, b"late", 0), 3), 10);
     assert_eq!(all, b"earlylate");
     stream.begin_command();
@@ -276,11 +278,36 @@ fn the_window_of_zstd_is_bounded_by_the_level() {
     let body = |log: u8| [&b"\x28\xb5\x2f\xfd\0"[..], &[(log - 10) << 3], b"\x09\0\0x"].concat();
     for (level, most) in [(1, 22), (3, 22), (8, 22), (9, 23), (16, 23), (17, 24), (22, 24)] {
         let algorithm = Algorithm::Zstd(level);
-        let stream = CompressedStream::new(algorithm, Vec::new());
+        let stream = CompressedStream::new(algorithm, Vec::new(), Arc::default());
         let (all, error) = read_all(&stream, &mut Pieces::of(&frame(0, &body(most), 1), 100), 10);
         assert!(all == b"x" && error.is_none(), "{level}");
         for log in [most + 1, 27, 31, 40] {
             assert!(read_corrupt(algorithm, &frame(0, &body(log), 1)).is_empty());
         }
+    }
+}
+
+#[test]
+fn frames_are_charged_while_they_are_in_work_and_refused_beyond_the_limit() {
+    for algorithm in ALGORITHMS {
+        let memory = Arc::<ServerAccount>::default();
+        let stream = || CompressedStream::new(algorithm, Vec::new(), Arc::clone(&memory));
+        let (content, mut sent) = (content(100_000), Vec::new());
+        stream().write_all(&mut sent, &content).unwrap();
+        assert_eq!(memory.charged(), 0);
+        let receiver = stream();
+        let mut half = Pieces { pieces: [sent[..40_000].to_vec()].into(), ended: false };
+        read_all(&receiver, &mut half, 1000);
+        assert_eq!(memory.charged(), Decoder::bytes_max(algorithm));
+        let (_, error) = read_all(&receiver, &mut Pieces::of(&sent[40_000..], 1000), 1000);
+        assert!(error.is_none());
+        assert_eq!(memory.charged(), 0);
+
+        memory.set_limit(Decoder::bytes_max(algorithm) - 1);
+        let (none, error) = read_all(&stream(), &mut Pieces::of(&sent, 1000), 1000);
+        assert_eq!((none.len(), error.unwrap().kind()), (0, io::ErrorKind::OutOfMemory));
+        memory.set_limit(Encoder::bytes_max(algorithm));
+        let refused = stream().write_all(&mut Vec::new(), &content).unwrap_err();
+        assert_eq!((refused.kind(), memory.charged()), (io::ErrorKind::OutOfMemory, 0));
     }
 }
