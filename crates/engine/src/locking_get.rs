@@ -18,7 +18,7 @@ impl Table {
     /// # Errors
     /// Those of locks, and of pages.
     ///
-    /// Cost: [`btree::Tree::point`] and the request of the lock; no allocation beside the lock's own.
+    /// Cost: [`btree::Tree::point`] and one lock request; allocates only what the lock needs.
     pub fn lock_and_get<R>(
         &self,
         engine: &Engine,

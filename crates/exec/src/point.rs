@@ -175,8 +175,8 @@ impl PointLock {
         PointGet::of_query(query).map(|point| PointLock { point, row_use })
     }
 
-    /// Locks the row and sends it; false, with nothing sent: there is none, or it takes more than that to
-    /// tell. Cost: as [`PointGet::run`], and the request of the lock.
+    /// Locks the row and sends it. Returns false, with nothing sent, if there is no row or the general path
+    /// has to decide. Cost: that of [`PointGet::run`] and one lock request.
     pub(crate) fn run(
         &self,
         run: &QueryRun<'_>,

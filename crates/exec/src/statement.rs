@@ -30,13 +30,13 @@ const ROWS_BETWEEN_LOOKS: u32 = 64;
 /// Locks that stand where the statement does: few have more.
 const INLINE_LOCKS: usize = 2;
 
-/// How a statement locks rows as it reads them, by what it reads them for. Whoever runs the statement has it
-/// beside that, once rows are locked.
+/// The lock mode for each use of rows in a statement. The caller that runs the statement keeps it on its
+/// stack.
 #[derive(Debug, Default)]
 pub(crate) struct Locks(SmallVec<[(RowUse, LockRead); INLINE_LOCKS]>);
 
 impl Locks {
-    /// Adds how rows are locked that are read for `row_use`, which is not there yet.
+    /// Adds the lock mode of `row_use`, which must be new.
     pub(crate) fn add(&mut self, row_use: RowUse, lock: LockRead) {
         self.0.push((row_use, lock));
     }

@@ -1,5 +1,5 @@
-//! FAILED_LOGIN_ATTEMPTS and PASSWORD_LOCK_TIME: an account that is locked for days after so many wrong
-//! passwords in a row.
+//! FAILED_LOGIN_ATTEMPTS and PASSWORD_LOCK_TIME: consecutive failed logins lock an account for a number of
+//! days.
 //!
 //! Failures are counted in memory, as in MySQL: a new start of the server, FLUSH PRIVILEGES, ACCOUNT UNLOCK
 //! and a change of these options begin anew; a new password and a new name do not.
@@ -18,7 +18,7 @@ const SECONDS_PER_DAY: u64 = 24 * 60 * 60;
 /// How days without end are written.
 const UNBOUNDED: i16 = -1;
 
-/// What an account has of it, and the failures so far, which changes of the account share.
+/// The two options of an account and its failures so far, which all versions of the account share.
 #[derive(Clone, Debug, Default)]
 pub struct Lockout {
     /// Failures that lock; 0: none do.
@@ -41,11 +41,11 @@ impl Eq for Lockout {}
 struct Failures {
     /// Wrong passwords in a row.
     count: u16,
-    /// The day of the last one that mattered, since 1970, if the account is locked.
+    /// The day since 1970 on which the account was locked.
     locked_on: Option<u64>,
 }
 
-/// A login that is refused, whatever the password.
+/// Refuses a login regardless of its password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Blocked {
     /// For how long from its beginning, and from now on; `None`: for ever.
@@ -89,7 +89,7 @@ impl Lockout {
         Ok(Lockout { attempts, days, failures: Arc::default() })
     }
 
-    /// Whether the account says anything of it.
+    /// Whether the account has either option.
     pub(crate) fn is_set(&self) -> bool {
         self.attempts != 0 || self.days != 0
     }

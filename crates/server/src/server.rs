@@ -135,8 +135,8 @@ impl Server {
         }))
     }
 
-    /// Writes the event that `make` makes into the audit log, if there is one. The first of several that are
-    /// lost is told in the server's log.
+    /// Writes the event of `make` to the audit log, if there is one. The server's log reports the first of
+    /// several lost events.
     pub(crate) fn audit<'a>(&self, make: impl FnOnce() -> audit::Event<'a>) {
         let Some(log) = &self.audit else { return };
         let keep = audit::Keep::of(&self.variables.read());

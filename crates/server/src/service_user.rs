@@ -44,9 +44,9 @@ pub(crate) fn become_user(user: &User) -> Result<(), String> {
     Err(failed("it could become root again".to_owned()))
 }
 
-/// What the log is told of a server that runs as root; `is_meant`: `--user` says so.
-pub(crate) fn warning(is_meant: bool) -> Option<&'static str> {
-    let warns = !is_meant && unistd::geteuid().is_root();
+/// Returns the warning for a server that runs as root without `--user`. `is_named`: `--user` names a user.
+pub(crate) fn warning(is_named: bool) -> Option<&'static str> {
+    let warns = !is_named && unistd::geteuid().is_root();
     warns.then_some("the server runs as root: start it with --user, as a user that owns nothing but the data")
 }
 

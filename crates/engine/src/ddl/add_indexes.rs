@@ -28,7 +28,7 @@ use crate::index_sort::SortMemory;
 use crate::side_log::IndexBuild;
 use crate::table::{Index, Table};
 
-/// What building indexes may take, and what it leaves to others.
+/// Limits of an index build, and whether writers continue during it.
 #[derive(Clone, Debug)]
 pub struct BuildOptions {
     /// For the entries of the indexes.

@@ -179,7 +179,7 @@ impl Drop for Replay<'_> {
     }
 }
 
-/// What a suspect takes of memory, about.
+/// Approximate memory of a suspect, bytes.
 fn bytes_of(declared: &[u8]) -> usize {
     declared.len() + size_of::<(usize, Vec<u8>)>() * 2
 }

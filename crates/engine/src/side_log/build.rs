@@ -70,8 +70,7 @@ impl IndexBuild {
         }
     }
 
-    /// Notes that the change of a row of `table` that `undo` tells of is about to be undone. No latch is
-    /// held.
+    /// Logs that the row change recorded in `undo` is about to be undone. The caller holds no latch.
     #[cold]
     #[inline(never)]
     pub(crate) fn note_undo(&self, engine: &Engine, table: &Table, undo: &UndoRecord) {

@@ -78,7 +78,7 @@ struct ConnectionData<'a> {
     db: &'a str,
 }
 
-/// By what a client is connected.
+/// The transport of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 enum Transport {
     #[serde(rename = "tcp/ip")]

@@ -1,15 +1,15 @@
-//! The audit log: who logged in or failed to, who changed accounts, privileges and definitions.
+//! The audit log: logins, failed logins, and changes of accounts, privileges and definitions.
 //!
 //! One JSON object a line, with the fields of MySQL's audit log in JSON format. Passwords are never written.
-//! Without `audit_log_file` there is no log, and nothing is done for it.
+//! Without `audit_log_file` the server writes no audit log.
 //!
 //! | file | role |
 //! |---|---|
 //! | `event` | an event as a line |
 //! | `rotating_file` | the file: its rotation, and how much of it is kept |
 //!
-//! An event is written when it has happened, before the client has its answer. A log that cannot be written
-//! stops nobody: its events are lost, and counted.
+//! The server writes an event before it answers the client. If the write fails, the server counts the event
+//! as lost and continues.
 
 mod event;
 mod rotating_file;

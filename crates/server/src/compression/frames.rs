@@ -1,7 +1,8 @@
 //! The layer between a connection's packets and its socket: bytes go through it in frames.
 //!
-//! A connection holds [`INPUT_BYTES`] for its life, a decoder while a frame arrives, and an encoder and a frame
-//! while an answer is sent. docs/limits.md has their sizes. All but the first are charged to the server.
+//! A connection holds [`INPUT_BYTES`] for its life, a decoder while a frame arrives, and an encoder and a
+//! frame while an answer is sent. docs/limits.md has their sizes. All but the first are charged to the
+//! server.
 
 use std::fmt;
 use std::io::{self, Read, Write};

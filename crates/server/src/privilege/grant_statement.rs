@@ -40,8 +40,9 @@ struct Named {
 /// GRANT, to all accounts or none.
 ///
 /// # Errors
-/// 1044, 1045, 1142, 1227 for who may not grant this; 1144, 1149, 1221, 3619 for what cannot be granted so;
-/// 1146, 1410 for what is not there; 1041 for too much; 1235 for columns, programs and PROXY.
+/// 1044, 1045, 1142, 1227 without the privilege to grant; 1144, 1149, 1221, 3619 for a privilege that the
+/// level does not have; 1146, 1410 for a missing table or account; 1041 beyond the limit of grants; 1235 for
+/// columns, programs and PROXY.
 pub(crate) fn grant(session: &mut Session, grant: &Grant<'_>) -> Result<(), SqlError> {
     refuse_unsupported(grant)?;
     let level = level(session, &grant.target)?;

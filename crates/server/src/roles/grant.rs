@@ -25,8 +25,8 @@ const GRANTED_ROLES_MAX: usize = 100_000;
 /// GRANT of roles, to all accounts or none.
 ///
 /// # Errors
-/// 1227 for a role that the session may not grant; 3523 for what is not there, 4027 for loops, 1041 for too
-/// many.
+/// 1227 for a role that the session may not grant; 3523 for a missing role or account; 4027 for a cycle; 1041
+/// beyond the limits of grants.
 pub(crate) fn grant(
     session: &mut Session,
     roles: &[ast::Account<'_>],
@@ -116,7 +116,7 @@ fn ensure_bounded(directory: &Directory, added: usize) -> Result<(), SqlError> {
 /// Grants DEFAULT ROLE of the CREATE USER `statement` to `account`, which is new.
 ///
 /// # Errors
-/// As [`grant`], but 3162 for a role that is not there.
+/// As [`grant`], but 3162 for a missing role.
 pub(crate) fn grant_defaults(
     session: &Session,
     account: &mut Account,
@@ -130,7 +130,7 @@ pub(crate) fn grant_defaults(
     let directory = session.server.accounts.directory();
     ensure_bounded(&directory, roles.len().saturating_mul(statement.users.len()))?;
     for role in &roles {
-        // The account itself is not there yet: nothing is granted to it that would make a loop.
+        // A new account is granted to nobody, so its roles close no cycle.
         let found = directory.role(role).ok_or_else(|| error_map::USER_DOES_NOT_EXIST.with(&[role]))?;
         ensure_may_change(session, found)?;
     }
@@ -142,7 +142,7 @@ pub(crate) fn grant_defaults(
 /// REVOKE of roles, from all accounts or none.
 ///
 /// # Errors
-/// 1227 as [`grant`]; 3523 for what is not there, 3628 for a mandatory role.
+/// 1227 as [`grant`]; 3523 for a missing role or account; 3628 for a mandatory role.
 pub(crate) fn revoke(
     session: &mut Session,
     roles: &[ast::Account<'_>],

@@ -76,7 +76,7 @@ pub(crate) fn enabled<'d>(
     roles
 }
 
-/// What the account `name` may do while the roles `active` are; nothing if it is not there any more.
+/// Returns the merged privileges of the account `name` and its active roles; none if the account is gone.
 pub(crate) fn image(directory: &Directory, name: &RoleName, active: &[RoleName]) -> Grants {
     directory.role(name).map_or_else(Grants::default, |account| {
         Grants::merged(members(directory, account, active).into_iter().map(|member| &*member.grants))

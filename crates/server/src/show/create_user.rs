@@ -18,7 +18,7 @@ const HIDDEN: &str = "<secret>";
 /// The statement that makes the account anew.
 ///
 /// # Errors
-/// 1044 for others' without SELECT on the schema `mysql`; 1396 for accounts that are not there.
+/// 1044 for others' without SELECT on the schema `mysql`; 1396 for a missing account.
 pub(super) fn table(session: &Session, name: &AccountName<'_>) -> Result<Table, SqlError> {
     let (user, host) = name_of(session, name)?;
     if session.account_name() != (&user, &host) {

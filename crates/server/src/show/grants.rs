@@ -16,7 +16,7 @@ use crate::session::Session;
 /// those of these roles are shown as the account's.
 ///
 /// # Errors
-/// 1141 for accounts that are not there, 1142 for others' unless the session may read `mysql.user`; 3530 for
+/// 1141 for a missing account; 1142 for another account's unless the session may read `mysql.user`; 3530 for
 /// roles that the account is not granted.
 pub(super) fn table(
     session: &Session,

@@ -50,7 +50,7 @@ struct VirtualTable {
     rows: fn(&Sources<'_>) -> Vec<Row>,
     /// What is declared of it. No rows are found by these keys.
     declared: Declared,
-    /// Whether it tells what others do: only who has PROCESS may read it.
+    /// Whether it shows other sessions' activity and therefore needs PROCESS.
     needs_process: bool,
 }
 
@@ -178,7 +178,7 @@ pub(crate) fn is_everybodys(schema: &str) -> bool {
 /// The rows of the table `def`.
 ///
 /// # Errors
-/// [`EvalError::Denied`]: only who has PROCESS sees what others do.
+/// [`EvalError::Denied`] without PROCESS, for tables that need it.
 pub(crate) fn rows(def: &TableDef, sources: &Sources<'_>) -> Result<Vec<Row>, EvalError> {
     let table = ALL.iter().find(|table| *def.schema == *table.schema && *def.name == *table.name);
     let has_process = || sources.session.on_everything().privileges.has(Privileges::PROCESS);
