@@ -5,7 +5,7 @@ use std::cell::Cell;
 use page::{PAGE_SIZE, PageBytes};
 
 thread_local! {
-    /// The memory that this thread has given up last.
+    /// The page buffer that this thread freed last.
     static SPARE: Cell<Option<Box<PageBytes>>> = const { Cell::new(None) };
 }
 
@@ -20,8 +20,8 @@ impl PageCopy {
         self.0.as_deref()
     }
 
-    /// The memory, whose contents mean nothing at first. Cost the first time: none where the thread has given
-    /// some up before, else an allocation, which is cleared.
+    /// The memory, with unspecified contents until the first write. Cost the first time: none if the thread
+    /// has freed some before, else a cleared allocation.
     #[inline]
     pub(crate) fn get_or_make(&mut self) -> &mut PageBytes {
         self.0.get_or_insert_with(make)

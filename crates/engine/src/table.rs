@@ -261,7 +261,7 @@ impl Table {
     /// for changes held, during which a build may end and none begin. Cost: a load.
     #[inline]
     pub(crate) fn is_building(&self) -> bool {
-        // The metadata lock orders this: no build begins while there is one who may ask.
+        // The metadata lock orders this: no build starts while a transaction holds the lock for writing.
         self.is_building.load(Ordering::Relaxed)
     }
 
@@ -271,14 +271,14 @@ impl Table {
         self.build.lock().clone()
     }
 
-    /// Has changes of rows be noted from now on. Nobody may change rows now.
+    /// Starts logging row changes for `build`. The caller excludes writers.
     pub(crate) fn begin_build(&self, build: &Arc<IndexBuild>) {
         let mut place = self.build.lock();
         self.is_building.store(true, Ordering::Relaxed);
         *place = Some(Arc::clone(build));
     }
 
-    /// Has changes of rows be noted for `build` no longer. Another build may have begun since that gave up.
+    /// Stops logging row changes for `build`, unless another build has replaced it.
     pub(crate) fn end_build(&self, build: &Arc<IndexBuild>) {
         let mut place = self.build.lock();
         if place.as_ref().is_some_and(|current| Arc::ptr_eq(current, build)) {

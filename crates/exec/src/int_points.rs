@@ -263,7 +263,7 @@ impl PointKeys {
         Ok(true)
     }
 
-    /// Bits of a number behind a key.
+    /// Unused low bits of a key's number.
     fn unused_bits(&self) -> u32 {
         u64::BITS - 8 * self.width as u32
     }

@@ -27,7 +27,7 @@ use crate::subquery::{Answer, SubqueryCache};
 /// take half a millisecond each.
 const ROWS_BETWEEN_LOOKS: u32 = 64;
 
-/// Locks that stand where the statement does: few have more.
+/// Lock modes stored inline; few statements need more.
 const INLINE_LOCKS: usize = 2;
 
 /// The lock mode for each use of rows in a statement. The caller that runs the statement keeps it on its

@@ -23,20 +23,21 @@ impl<'s> AccountChange<'s> {
 
     /// The account `'user'@'host'` as the changes so far leave it.
     pub(crate) fn find(&self, user: &str, host: &str) -> Option<Account> {
-        let is_same = |step: &&AccountStep| {
-            let (known_user, known_host) = step.name();
-            known_user == user && known_host.eq_ignore_ascii_case(host)
-        };
-        match self.steps.iter().rev().find(is_same) {
+        match self.steps.iter().rev().find(|step| is_of(step, user, host)) {
             Some(AccountStep::Put(account)) => Some(account.clone()),
             Some(AccountStep::Remove(..)) => None,
             None => self.accounts.find(user, host).map(Arc::unwrap_or_clone),
         }
     }
 
-    /// Adds the account or replaces the one of the same name.
+    /// Adds the account or replaces the one of the same name. A statement that names an account again and
+    /// again keeps one copy of it.
     pub(crate) fn put(&mut self, account: Account) {
-        self.steps.push(AccountStep::Put(account));
+        let last = self.steps.iter_mut().rev().find(|step| is_of(step, &account.user, &account.host));
+        match last {
+            Some(AccountStep::Put(earlier)) => *earlier = account,
+            _ => self.steps.push(AccountStep::Put(account)),
+        }
     }
 
     /// Removes the account `'user'@'host'`.
@@ -51,4 +52,10 @@ impl<'s> AccountChange<'s> {
     pub(crate) fn commit(self) -> Result<(), SqlError> {
         if self.steps.is_empty() { Ok(()) } else { self.accounts.change(self.steps) }
     }
+}
+
+/// Whether `step` is about the account `'user'@'host'`.
+fn is_of(step: &AccountStep, user: &str, host: &str) -> bool {
+    let (known_user, known_host) = step.name();
+    known_user == user && known_host.eq_ignore_ascii_case(host)
 }

@@ -95,18 +95,6 @@ impl Activity {
         self.version.store(version.wrapping_add(2), Ordering::Release);
     }
 
-    /// Shows `text` in place of the text that the command began with.
-    #[cold]
-    pub(crate) fn show_text(&self, text: &[u8]) {
-        let version = self.version.load(Ordering::Relaxed);
-        self.version.store(version.wrapping_add(1), Ordering::Relaxed);
-        // As in `begin`.
-        fence(Ordering::Release);
-        self.text_len.store(text.len().min(TEXT_BYTES) as u32, Ordering::Relaxed);
-        self.put_text(text);
-        self.version.store(version.wrapping_add(2), Ordering::Release);
-    }
-
     /// The command is over.
     #[inline]
     pub(crate) fn end(&self) {

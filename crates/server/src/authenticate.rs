@@ -281,19 +281,21 @@ fn prove(session: &Session, io: &mut ClientIo, claim: &Claim) -> Result<Arc<Acco
         return Ok(Arc::clone(account));
     }
     let is_private = session.peer.is_loopback() || io.stream().tls().is_some();
-    let mut exchange = Exchange::new(login.tested(), &session.nonce, is_private);
-    let mut step = exchange.start(claim.auth_plugin.as_deref(), &claim.auth_response, &mut io.out);
-    while step == Step::Read {
-        io.send().map_err(|_| Refusal::Lost)?;
-        io.read_packet()?;
-        let resumed = exchange.resume(io.reader.packet(), || server.rsa_key(), &mut io.out);
-        step = resumed.map_err(|_| error_map::OUT_OF_RESOURCES.bare())?;
+    let mut tested = login.tested();
+    if login.account().is_some_and(|account| account.lockout.is_blocked()) {
+        // A cached hash would tell whether the password is right before the login is refused.
+        tested.cached = None;
     }
+    let mut exchange = Exchange::new(tested, &session.nonce, is_private);
+    let ended = run_exchange(&mut exchange, session, io, claim);
     if let Some(account) = login.account() {
-        let recorded = account.lockout.record(matches!(step, Step::Accepted(_)));
-        recorded.map_err(|blocked| blocked.error(&claim.user, session.peer))?;
+        // A client that leaves in the middle has failed.
+        let recorded = account.lockout.record(matches!(ended, Ok(Step::Accepted(_))));
+        if ended.is_ok() {
+            recorded.map_err(|blocked| blocked.error(&claim.user, session.peer))?;
+        }
     }
-    let (Step::Accepted(hash), Some(account)) = (step, login.account()) else {
+    let (Step::Accepted(hash), Some(account)) = (ended?, login.account()) else {
         return Err(access_denied(&claim.user, session.peer, exchange.used_password()).into());
     };
     ensure_usable(account, claim, session, io)?;
@@ -301,6 +303,23 @@ fn prove(session: &Session, io: &mut ClientIo, claim: &Claim) -> Result<Arc<Acco
         server.accounts.cache_hash(account, hash);
     }
     Ok(Arc::clone(account))
+}
+
+/// Exchanges packets until the client is accepted or denied.
+fn run_exchange(
+    exchange: &mut Exchange<'_>,
+    session: &Session,
+    io: &mut ClientIo,
+    claim: &Claim,
+) -> Result<Step, Refusal> {
+    let mut step = exchange.start(claim.auth_plugin.as_deref(), &claim.auth_response, &mut io.out);
+    while step == Step::Read {
+        io.send().map_err(|_| Refusal::Lost)?;
+        io.read_packet()?;
+        let resumed = exchange.resume(io.reader.packet(), || session.server.rsa_key(), &mut io.out);
+        step = resumed.map_err(|_| error_map::OUT_OF_RESOURCES.bare())?;
+    }
+    Ok(step)
 }
 
 /// The character sets of the session follow the collation that the client named, if it is known here.

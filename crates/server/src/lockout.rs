@@ -99,6 +99,12 @@ impl Lockout {
         *self.failures.lock() = Failures::default();
     }
 
+    /// Whether logins are refused now, whatever the password.
+    pub(crate) fn is_blocked(&self) -> bool {
+        let since = self.failures.lock().locked_on;
+        since.is_some_and(|since| self.blocked(since, today()).is_some())
+    }
+
     /// Counts a login. `succeeded`: the password was right.
     pub(crate) fn record(&self, succeeded: bool) -> Result<(), Blocked> {
         if self.attempts == 0 || self.days == 0 {

@@ -74,7 +74,7 @@ pub struct Options {
     pub offers_tls: bool,
     /// A data directory is to be made, and nobody to be served.
     pub initialize: Option<FirstPassword>,
-    /// Who the server is to run as (`--user`).
+    /// The system user that the server runs as (`--user`).
     pub user: Option<User>,
 }
 
@@ -139,8 +139,7 @@ impl Options {
             }
             "user" => {
                 let user = value.ok_or_else(|| missing_value(&setting.name, &setting.origin))?;
-                let found = service_user::find(user).map_err(|message| OptionError::new(&message))?;
-                self.user = Some(found);
+                self.user = service_user::find(user).map_err(|message| OptionError::new(&message))?;
             }
             "daemonize" if value.and_then(parse_switch) != Some(false) => {
                 let message = "option '--daemonize' is not supported: start the server from a service manager, or with setsid";

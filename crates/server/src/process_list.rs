@@ -116,12 +116,6 @@ impl Process {
         self.activity.begin(command, text);
     }
 
-    /// Shows `text` as that of the statement in progress. Called by the connection's thread alone.
-    #[cold]
-    pub(crate) fn show_text(&self, text: &[u8]) {
-        self.activity.show_text(text);
-    }
-
     /// The command is over.
     #[inline]
     pub fn end(&self) {
@@ -327,7 +321,8 @@ impl Process {
 
     fn info(&self) -> ProcessInfo {
         let doing = self.activity.read();
-        let text = String::from_utf8_lossy(&doing.text);
+        let text = sql::shown_text(&doing.text);
+        let text = String::from_utf8_lossy(&text);
         let client = self.client.lock();
         let is_killed = self.kill_requested() == Kill::Connection;
         ProcessInfo {

@@ -76,7 +76,7 @@ pub struct Server {
     pub status: Status,
     /// Log.
     pub log: ServerLog,
-    /// Who logs in and changes accounts and definitions, if that is to be written.
+    /// The audit log, if `audit_log_file` is set.
     audit: Option<AuditLog>,
     /// What TLS is offered with.
     pub(crate) tls: ArcSwapOption<ServerConfig>,

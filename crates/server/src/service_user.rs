@@ -3,17 +3,20 @@
 
 use nix::unistd::{self, Uid, User};
 
-/// Finds the account that `written` names, by name or number.
+/// Finds the account that `written` names, by name or number. `None`: the number is that of this process, and
+/// the system has no name for it, as in many containers.
 ///
 /// # Errors
 /// The line that refuses the start.
-pub(crate) fn find(written: &str) -> Result<User, String> {
+pub(crate) fn find(written: &str) -> Result<Option<User>, String> {
+    let is_own = written.parse() == Ok(unistd::geteuid().as_raw());
     let found = match written.parse() {
         Ok(number) => User::from_uid(Uid::from_raw(number)),
         Err(_) => User::from_name(written),
     };
     match found {
-        Ok(Some(user)) => Ok(user),
+        Ok(Some(user)) => Ok(Some(user)),
+        Ok(None) if is_own => Ok(None),
         Ok(None) => Err(format!("option '--user': there is no user '{written}' on this system")),
         Err(error) => Err(format!("option '--user': cannot look up '{written}': {error}")),
     }
@@ -56,8 +59,8 @@ mod tests {
 
     #[test]
     fn users_are_found_by_name_and_number() {
-        let root = find("root").unwrap();
-        assert_eq!((root.uid.as_raw(), find("0").unwrap().name), (0, root.name));
+        let root = find("root").unwrap().unwrap();
+        assert_eq!((root.uid.as_raw(), find("0").unwrap().unwrap().name), (0, root.name));
         assert!(find("no such user").unwrap_err().contains("there is no user"));
         assert!(find("4000000000").unwrap_err().contains("there is no user"));
     }

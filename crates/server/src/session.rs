@@ -430,7 +430,7 @@ impl Session {
         self.account.as_ref().map_or_else(String::new, |account| format!("{}@{}", account.user, account.host))
     }
 
-    /// Who this is, for the audit log.
+    /// The session's client, for audit events.
     pub(crate) fn who(&self) -> Who<'_> {
         Who { connection_id: self.process.id(), user: &self.user, peer: self.peer }
     }

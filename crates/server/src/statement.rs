@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use sql::ast::{
     Begin, Completion, Flush, FlushTarget, Kill as KillStatement, MaintainKind, Query, RoleStatement,
-    Statement,
+    SetItem, Statement,
 };
 use types::OwnedValue;
 use wire::OkPacket;
 
 use crate::answer::{Answer, Cell, Column, Table};
-use crate::audit::Event;
+use crate::audit::{self, Event};
 use crate::commands;
 use crate::constant::{Inputs, evaluate};
 use crate::diagnostics::Severity;
@@ -64,8 +64,15 @@ fn run_audited(
     done
 }
 
-/// MySQL's name of a statement that goes into the audit log: those that change accounts, privileges or
-/// definitions.
+/// Whether the variable that an item sets decides about privileges or the audit log.
+fn is_audited(item: &SetItem<'_>) -> bool {
+    let SetItem::System(variable, _) = item else { return false };
+    let is = |name: &str| variable.name.eq_ignore_ascii_case(name);
+    is("mandatory_roles") || is("activate_all_roles_on_login") || audit::VARIABLES.into_iter().any(is)
+}
+
+/// MySQL's name of a statement that goes into the audit log: those that change accounts, privileges,
+/// definitions or what the log has.
 fn audited_as(statement: &Statement<'_>) -> Option<&'static str> {
     Some(match statement {
         Statement::User(user) if user.alter => "alter_user",
@@ -85,6 +92,7 @@ fn audited_as(statement: &Statement<'_>) -> Option<&'static str> {
         Statement::Revoke(_) => "revoke",
         Statement::ReloadTls(_) => "alter_instance",
         Statement::Shutdown => "shutdown",
+        Statement::Set(items) if items.iter().any(is_audited) => "set_option",
         _ => return ddl::command_name(statement),
     })
 }
@@ -106,8 +114,6 @@ fn dispatch(
             set_statement::set_transaction(session, set)?;
         }
         Statement::SetPassword(_) | Statement::User(_) => {
-            let shown = sql::without_secrets(inputs.sql, session.variables.hot.lex_mode);
-            session.process.show_text(&shown);
             return change_passwords(session, statement, answer);
         }
         Statement::Use(name) => use_schema(session, name)?,

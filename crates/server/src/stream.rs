@@ -19,8 +19,7 @@ use crate::compression::{Algorithm, CompressedStream};
 use crate::tls::TlsSession;
 
 /// A connected socket. Reading and writing need no exclusive access, so that KILL can close it from outside.
-/// Once client and server have agreed on TLS or compression, layers change on the way what is read and
-/// written.
+/// After client and server have agreed on TLS or compression, these transform what is read and written.
 #[derive(Debug)]
 pub struct Stream {
     socket: Socket,

@@ -71,6 +71,7 @@ fn logins_and_changes_are_written_and_passwords_are_not() {
     ada.query_drop("USE d").unwrap();
     drop(ada);
     root.query_drop("CREATE ROLE r; GRANT r TO ada; SET ROLE NONE; REVOKE r FROM ada; DROP ROLE r").unwrap();
+    root.query_drop("SET GLOBAL mandatory_roles = '', @x = 1; SET GLOBAL Audit_log_max_size = 0").unwrap();
     root.query_drop("DROP USER bob").unwrap();
     let (written,): (u64,) = root
         .query_first("SHOW STATUS LIKE 'Audit_log_events_written'")
@@ -102,6 +103,8 @@ fn logins_and_changes_are_written_and_passwords_are_not() {
         "root grant_roles: GRANT r TO ada = 0",
         "root revoke_roles: REVOKE r FROM ada = 0",
         "root drop_role: DROP ROLE r = 0",
+        "root set_option: SET GLOBAL mandatory_roles = '', @x = 1 = 0",
+        "root set_option: SET GLOBAL Audit_log_max_size = 0 = 0",
         "root drop_user: DROP USER bob = 0",
         "shutdown ",
     ];
@@ -131,6 +134,13 @@ fn the_process_list_shows_no_password() {
         shown.extend(rows.filter_map(|row| row.unwrap().get::<Option<String>, _>("Info").unwrap()));
     }
     assert_eq!(shown, ["CREATE USER ada IDENTIFIED BY <secret>; SHOW FULL PROCESSLIST"]);
+    drop(results);
+    // Before it is run, too, and within a text.
+    let sql = "SHOW FULL PROCESSLIST; PREPARE p FROM 'ALTER USER ada IDENTIFIED BY \"hush\"'; SET PASSWORD := 'hush'";
+    let mut results = root.query_iter(sql).unwrap();
+    let info: Option<String> = results.iter().unwrap().next().unwrap().unwrap().get("Info");
+    let expected = "SHOW FULL PROCESSLIST; PREPARE p FROM <secret>; SET PASSWORD := <secret>";
+    assert_eq!(info.as_deref(), Some(expected));
 }
 
 #[test]

@@ -304,3 +304,35 @@ fn failed_logins_lock_an_account_that_says_so() {
     // Others, and names without an account, are not.
     assert!((0..5).all(|_| wrong("ada").0 == 1045));
 }
+
+#[test]
+fn an_account_locked_by_failed_logins_hides_whether_a_password_is_right() {
+    let more = [
+        "SET GLOBAL connection_control_failed_connections_threshold = 0",
+        "CREATE USER mia IDENTIFIED BY 'right' FAILED_LOGIN_ATTEMPTS 2 PASSWORD_LOCK_TIME 3",
+    ];
+    let (server, mut admin) = start(&[], &more);
+    let begin = |answer: &dyn Fn(&[u8; 20]) -> Vec<u8>| {
+        let mut client = server.raw();
+        let nonce: [u8; 20] = client.nonce().try_into().unwrap();
+        client.login_with("mia", SHA2, &answer(&nonce));
+        let (sequence, packet) = client.read();
+        (client, sequence, packet)
+    };
+    let wrong = |_: &[u8; 20]| vec![7; 32];
+    let right = |nonce: &[u8; 20]| wire::auth::sha2::answer(b"right", nonce).to_vec();
+    let (mut client, sequence, packet) = begin(&wrong);
+    assert_eq!(packet, b"\x01\x04");
+    client.send(sequence + 1, b"right\0");
+    assert_eq!(client.read().1[0], 0, "and the hash is cached");
+    assert_eq!(begin(&right).2, b"\x01\x03");
+
+    // Clients that leave once they know that their guess is wrong.
+    let aborted = status(&mut admin, "Aborted_connects");
+    (0..2).for_each(|_| assert_eq!(begin(&wrong).2, b"\x01\x04"));
+    eventually("the failures to be counted", || status(&mut admin, "Aborted_connects") == aborted + 2);
+    let (mut client, sequence, packet) = begin(&right);
+    assert_eq!(packet, b"\x01\x04", "as for a wrong one");
+    client.send(sequence + 1, b"right\0");
+    assert_eq!(error(&client.read().1).0, 3955);
+}

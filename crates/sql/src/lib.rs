@@ -42,4 +42,4 @@ pub use error::{ParseError, ParseErrorKind};
 pub use literal::{Literal, LiteralKind};
 pub use mode::LexMode;
 pub use parser::{Parsed, parse, parse_numbered};
-pub use secrets::without_secrets;
+pub use secrets::{shown_text, without_secrets};

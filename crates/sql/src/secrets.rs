@@ -1,14 +1,39 @@
 //! Statement texts without the passwords in them.
 
+use std::borrow::Cow;
+
 use crate::lexer::{Kw, Lexer, Tok};
 use crate::mode::LexMode;
 
 /// What stands for a password, as in MySQL's logs.
 const HIDDEN: &[u8] = b"<secret>";
 
+/// Words of which every text with a password in clear has one.
+const WORDS: [&[u8]; 2] = [b"identified", b"password"];
+
+/// Returns the text of a statement as other sessions may see it: [`without_secrets`] where it may have a
+/// password. It may be cut anywhere, have several statements, or be no statement.
+pub fn shown_text(text: &[u8]) -> Cow<'_, [u8]> {
+    if may_have_secrets(text) {
+        Cow::Owned(without_secrets(text, LexMode::default()))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+fn may_have_secrets(text: &[u8]) -> bool {
+    let has = |word: &[u8]| text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
+    WORDS.into_iter().any(has)
+}
+
+/// Whether a literal may be the text of a statement with a password. Names of plugins have no blanks.
+fn is_statement(literal: &[u8]) -> bool {
+    literal.iter().any(u8::is_ascii_whitespace) && may_have_secrets(literal)
+}
+
 /// Returns `text`, one or several statements that change accounts, with every password, hash and former
-/// password replaced by `<secret>`: literals after BY, AS, USING, REPLACE, `=` and `PASSWORD (`. In other
-/// statements these may be something else. Cost: one pass.
+/// password replaced by `<secret>`: literals after BY, AS, USING, REPLACE, `=` and `PASSWORD (`, and texts of
+/// statements within. In other statements these may be something else. Cost: one pass.
 pub fn without_secrets(text: &[u8], mode: LexMode) -> Vec<u8> {
     let mut shown = Vec::with_capacity(text.len());
     let mut lexer = Lexer::new(text, 0, mode);
@@ -18,13 +43,17 @@ pub fn without_secrets(text: &[u8], mode: LexMode) -> Vec<u8> {
         let token = lexer.next();
         match token.kind {
             Tok::Eof | Tok::Bad => break,
-            Tok::Str(_) | Tok::NationalStr(_) | Tok::Hex | Tok::Bit if is_next => {
+            Tok::Str(_) | Tok::NationalStr(_) | Tok::Hex | Tok::Bit
+                if is_next || is_statement(&text[token.start as usize..token.end as usize]) =>
+            {
                 shown.extend_from_slice(&text[copied..token.start as usize]);
                 shown.extend_from_slice(HIDDEN);
                 copied = token.end as usize;
                 is_next = false;
             }
-            Tok::Kw(Kw::BY | Kw::AS | Kw::USING | Kw::REPLACE | Kw::PASSWORD) | Tok::Eq => is_next = true,
+            Tok::Kw(Kw::BY | Kw::AS | Kw::USING | Kw::REPLACE | Kw::PASSWORD) | Tok::Eq | Tok::Assign => {
+                is_next = true;
+            }
             // They stand before the literal.
             Tok::Introducer(_) | Tok::LParen => {}
             _ => is_next = false,
@@ -41,7 +70,7 @@ mod tests {
 
     #[test]
     fn passwords_are_hidden_and_all_else_is_as_it_was() {
-        let cases: [(&str, &str); 8] = [
+        let cases: [(&str, &str); 9] = [
             (
                 "CREATE USER a@b IDENTIFIED BY 'x' COMMENT 'c'",
                 "CREATE USER a@b IDENTIFIED BY <secret> COMMENT 'c'",
@@ -56,6 +85,7 @@ mod tests {
                 "ALTER USER u IDENTIFIED BY <secret> REPLACE <secret>",
             ),
             ("SET PASSWORD FOR 'u'@'h' = /* c */ 'x'", "SET PASSWORD FOR 'u'@'h' = /* c */ <secret>"),
+            ("SET PASSWORD FOR u := 'x'", "SET PASSWORD FOR u := <secret>"),
             ("SET PASSWORD = PASSWORD ( 'x' )", "SET PASSWORD = PASSWORD ( <secret> )"),
             ("ALTER USER u IDENTIFIED BY RANDOM PASSWORD", "ALTER USER u IDENTIFIED BY RANDOM PASSWORD"),
             (
@@ -67,6 +97,13 @@ mod tests {
             let got = without_secrets(text.as_bytes(), LexMode::default());
             assert_eq!(String::from_utf8(got).unwrap(), shown);
         }
+        let shown = |text: &str| String::from_utf8(shown_text(text.as_bytes()).into_owned()).unwrap();
+        assert_eq!(
+            shown("PREPARE p FROM 'ALTER USER u IDENTIFIED BY \\'x\\'', 'y'"),
+            "PREPARE p FROM <secret>, 'y'"
+        );
+        assert_eq!(shown("SELECT 'a' AS 'b', 1 = '2'"), "SELECT 'a' AS 'b', 1 = '2'", "no password is near");
+        assert_eq!(shown("SELECT 1; set PASSWORD = 'x' !"), "SELECT 1; set PASSWORD = <secret> !");
         let open = without_secrets(b"CREATE USER u IDENTIFIED BY 'never closed", LexMode::default());
         assert!(!String::from_utf8_lossy(&open).contains("never"));
     }

@@ -265,16 +265,16 @@ impl MetadataLock {
         self.note_waited(locked)
     }
 
-    /// Makes the caller's lock of [`MetadataLock::lock_for_rebuild`] one of those that change rows: others
-    /// may do so, too, and nobody may keep them from it.
+    /// Downgrades the caller's lock of [`MetadataLock::lock_for_rebuild`] to a writer's: other sessions may
+    /// write, and none can take the lock that excludes writers.
     pub fn let_writers_in(&self) {
         self.state.fetch_sub(READ_ONLY - WRITER, Ordering::Release);
         self.wake();
     }
 
-    /// [`MetadataLock::make_exclusive`] of what [`MetadataLock::let_writers_in`] has left. Who holds other
-    /// locks passes this request, so that it is part of no cycle. After an error the request stands, for
-    /// another try, until [`MetadataLock::withdraw`].
+    /// [`MetadataLock::make_exclusive`] of what [`MetadataLock::let_writers_in`] has left. A session that
+    /// holds other metadata locks passes this request, so it cannot be part of a cycle. After an error the
+    /// request stays pending, for another try, until [`MetadataLock::withdraw`].
     pub fn make_exclusive_from_writer(&self, wait: &ExclusiveWait) -> Result<(), Error> {
         let passes = if self.is_owned_by(wait.session) { OWNED } else { 0 };
         self.wait(wait, || {
@@ -290,7 +290,7 @@ impl MetadataLock {
         self.wake();
     }
 
-    /// After a wait for an exclusive lock: one that has failed keeps nobody out any more.
+    /// Withdraws the pending request of an exclusive lock if its wait has failed.
     fn note_waited(&self, locked: Result<(), Error>) -> Result<(), Error> {
         if locked.is_err() {
             self.withdraw();

@@ -46,7 +46,7 @@ impl Default for BuildOptions {
     }
 }
 
-/// A table whose changes are noted for a build, until this drops.
+/// Guard: row changes are logged for the build until it drops.
 struct Noted<'t>(&'t Table, Arc<IndexBuild>);
 
 impl Drop for Noted<'_> {

@@ -44,7 +44,7 @@ impl Engine {
         let mut entries = collector.sort.finish()?;
         for (position, index) in indexes.iter().enumerate() {
             look()?;
-            self.build_from(entries.take(position)?, table, view, index)?;
+            self.build_from(entries.take(position)?, table, view, index, look)?;
         }
         Ok(())
     }
@@ -56,6 +56,7 @@ impl Engine {
         table: &Table,
         view: &ReadView,
         index: &Index,
+        look: &dyn Fn() -> Result<()>,
     ) -> Result<()> {
         let mut build = BulkBuild::new(&self.store, &index.tree, base::TrxId::NONE)?;
         // Key bytes that no other entry may begin with.
@@ -64,6 +65,7 @@ impl Engine {
         while let Some(entry) = entries.next()? {
             if count.is_multiple_of(ENTRIES_BETWEEN_LOOKS) {
                 fail_if_interrupted()?;
+                look()?;
             }
             count += 1;
             if index.is_unique() {

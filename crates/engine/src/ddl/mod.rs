@@ -43,7 +43,7 @@ use crate::error::Result;
 use crate::table::Table;
 use crate::table_lock::FOREVER;
 
-/// How long a build waits for others before it looks what they have changed.
+/// Interval between replays of the side log while a build waits for the exclusive lock.
 const BETWEEN_CALLS: Duration = Duration::from_millis(100);
 
 impl Engine {
@@ -198,7 +198,7 @@ impl Drop for Exclusive {
 
 /// A table whose definition stays, and whose rows nobody changes, unless writers were let in; readers go on.
 pub(crate) struct DefinitionLock {
-    /// `None`: the lock was given on.
+    /// `None`: the lock was handed to an [`Exclusive`].
     table: Option<Arc<Table>>,
     has_writers: bool,
 }
@@ -211,7 +211,7 @@ impl DefinitionLock {
 
     /// Lets others change rows.
     fn let_writers_in(mut self) -> Self {
-        if let Some(table) = self.table.as_ref().filter(|_| !self.has_writers) {
+        if let Some(table) = &self.table {
             table.state.lock.let_writers_in();
             self.has_writers = true;
         }

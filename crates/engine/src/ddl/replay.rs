@@ -16,7 +16,7 @@ use crate::table::{Index, Table};
 
 /// Entries that are removed or inserted between two looks at the kill flag.
 const CHANGES_BETWEEN_LOOKS: u64 = 64;
-/// Most bytes of keys of which there may be two.
+/// Upper bound on memory for possibly duplicate keys, bytes.
 const SUSPECT_BYTES_MAX: usize = 128 << 10;
 
 /// The changes of a build, on their way into its trees.
@@ -61,7 +61,7 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Takes the last changes, and looks whether unique keys are so; nobody makes more changes.
+    /// Replays the last changes and checks unique keys. The caller holds the exclusive lock.
     ///
     /// # Errors
     /// [`Error::DuplicateKey`]; those of [`Replay::catch_up`].
@@ -87,6 +87,9 @@ impl<'a> Replay<'a> {
             applied += 1;
         }
         self.engine.side_log_counters.add(SideLogTotals { applied, ..SideLogTotals::default() });
+        // The queue does not divide the changes of one row, which may need more memory than is charged.
+        changes.clear();
+        changes.shrink_to(IndexBuild::MEMORY_BYTES / 2);
         self.changes = changes;
         Ok(taken)
     }
@@ -184,7 +187,7 @@ fn bytes_of(declared: &[u8]) -> usize {
     declared.len() + size_of::<(usize, Vec<u8>)>() * 2
 }
 
-/// False: there is such an entry.
+/// Inserts the entry. Returns false if the index already has its key.
 fn insert(engine: &Engine, index: &Index, entry: Entry<'_>) -> Result<bool> {
     let (key, payload) = (entry.key(), entry.payload());
     let mut edit = index.tree.edit(&engine.store, key, key.len() + payload.len())?;

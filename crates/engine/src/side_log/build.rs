@@ -35,7 +35,7 @@ enum Step {
 impl IndexBuild {
     /// Most bytes of changes in memory: those that the queue keeps, and those that the build has taken.
     pub(crate) const MEMORY_BYTES: usize = 2 * BLOCK_BYTES;
-    /// Changes of at most this many bytes are left for when nobody makes more.
+    /// Catch-up stops when at most this many bytes wait; the rest is replayed under the exclusive lock.
     pub(crate) const REST_BYTES: u64 = BLOCK_BYTES as u64;
 
     /// A build of `indexes`, of which there is one at least, for which changes of up to `bytes_max` bytes may
@@ -77,14 +77,14 @@ impl IndexBuild {
         self.note(engine, table, undo, UndoPtr::NONE, Step::Undone);
     }
 
-    /// What was noted last by [`IndexBuild::note_undo`] has not happened.
+    /// Fails the build: the undo that was logged last did not take place.
     #[cold]
     pub(crate) fn note_not_undone(&self) {
         self.fail(self.disagrees(0));
     }
 
     fn note(&self, engine: &Engine, table: &Table, undo: &UndoRecord, at: UndoPtr, step: Step) {
-        if planted(Planted::UnnotedChange) {
+        if planted(Planted::UnnotedChange) || self.queue.ensure_whole().is_err() {
             return;
         }
         match self.changes_of(engine, table, undo, at, step) {
@@ -125,7 +125,10 @@ impl IndexBuild {
         }
         let mut before = RowEntries::default();
         let mut payload = record.payload().to_vec();
-        if !flags_from_undo(undo.flags).is_deleted() && apply(undo, 0, &mut payload) {
+        if undo.kind != UndoKind::RowInsert && !flags_from_undo(undo.flags).is_deleted() {
+            if !apply(undo, 0, &mut payload) {
+                return Err(self.disagrees(0));
+            }
             let record = record.with_payload(&payload, SlotFlags::NONE);
             before = RowEntries::of(&RowRef::new(&clustered.format, record), indexed)?;
         }
@@ -159,7 +162,7 @@ impl IndexBuild {
         Error::SideLogDisagrees { index: self.indexes[position].def.name.clone() }
     }
 
-    /// The build cannot know of all changes, because of `error`.
+    /// Fails the build because a change could not be logged.
     #[cold]
     fn fail(&self, error: Error) {
         self.queue.fail(error);

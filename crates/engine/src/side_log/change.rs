@@ -2,7 +2,7 @@
 //!
 //! | OFFSET | SIZE | FIELD |
 //! |---|---|---|
-//! | 0 | 1 | 0: the index loses the entry; 1: it gets it |
+//! | 0 | 1 | 0: remove the entry; 1: insert it |
 //! | 1 | 1 | position of the index among those that are built |
 //! | 2 | | the entry, as sorts have it (`index_sort/entry.rs`) |
 

@@ -42,7 +42,7 @@ pub(super) struct ChangeQueue {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Changes behind those in the file.
+    /// Changes newer than those in the file.
     tail: Vec<u8>,
     file: Option<Arc<TempFile>>,
     /// Where the next block of the file is read and written.

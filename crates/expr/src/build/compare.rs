@@ -572,7 +572,6 @@ fn has(expr: &Expr, is_such: impl Fn(&Expr) -> bool) -> bool {
     found
 }
 
-/// `needle [NOT] IN (list)`; the first of `args` is the needle.
 /// `needle [NOT] IN (list)`, compared in `domain`; `args`: the needle, then the list.
 fn in_domain(domain: CmpDomain, mut args: Vec<Expr>, negated: bool) -> Expr {
     let needle = args.remove(0);

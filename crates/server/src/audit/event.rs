@@ -11,7 +11,7 @@ const NAME_CHARS: usize = 128;
 /// Longest text of a statement that is written, in bytes.
 const TEXT_BYTES: usize = 64 << 10;
 
-/// Who acts: an account, or who claims to be one.
+/// The client of an event: connection, user name as given, address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Who<'a> {
     pub(crate) connection_id: u32,
@@ -69,7 +69,7 @@ struct Login<'a> {
     proxy: &'static str,
 }
 
-/// What of a connection.
+/// Fields of a connection event.
 #[derive(Debug, Serialize)]
 struct ConnectionData<'a> {
     connection_type: Transport,
@@ -99,7 +99,7 @@ impl Transport {
     }
 }
 
-/// What of a statement.
+/// Fields of a statement event.
 #[derive(Debug, Serialize)]
 struct GeneralData<'a> {
     command: &'static str,

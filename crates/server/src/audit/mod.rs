@@ -30,6 +30,9 @@ const FILE: &str = "audit_log_file";
 const ROTATE_ON_SIZE: &str = "audit_log_rotate_on_size";
 const MAX_SIZE: &str = "audit_log_max_size";
 
+/// Variables that may be set while the server runs.
+pub(crate) const VARIABLES: [&str; 2] = [ROTATE_ON_SIZE, MAX_SIZE];
+
 /// The open log.
 #[derive(Debug)]
 pub(crate) struct AuditLog {

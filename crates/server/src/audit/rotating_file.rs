@@ -1,4 +1,4 @@
-//! A file that is appended to, set aside when it is long, and of which so much is kept.
+//! An append-only file, rotated by size, with a limit on the total size.
 //!
 //! `audit.log` is set aside as `audit.20261127T113448.log`, the time being UTC; a second one of the same
 //! second as `audit.20261127T113448-1.log`.
@@ -61,7 +61,11 @@ impl RotatingFile {
         let time = now.strftime("%Y%m%dT%H%M%S").to_string();
         let free = (0..1000).map(|n| self.aside(&time, n)).find(|path| !path.exists());
         let Some(aside) = free else { return Err(io::ErrorKind::AlreadyExists.into()) };
-        fs::rename(&self.path, aside)?;
+        match fs::rename(&self.path, aside) {
+            // It was renamed before, and a new one could not be opened.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            renamed => renamed?,
+        }
         (self.file, self.bytes) = open(&self.path)?;
         Ok(())
     }

@@ -168,7 +168,7 @@ impl Frames {
         self.start = 0;
         let room = self.input.get_mut(self.end..).unwrap_or_default();
         if room.is_empty() {
-            // All of the input is behind the content of a frame.
+            // All of the input follows the content of a frame.
             return Err(corrupt());
         }
         let received = socket.read(room)?;
@@ -226,7 +226,7 @@ impl OpenFrame {
     /// Moves content out of `here`, a part of the body, to `out`. Returns the bytes used and the bytes made.
     fn step(&mut self, here: &[u8], out: &mut [u8]) -> io::Result<(usize, usize)> {
         let is_rest = here.len() == self.body;
-        // The last byte waits for the end of the body, so that nobody acts on a frame that is corrupt.
+        // The last byte waits for the end of the body, so that no caller acts on a corrupt frame.
         let most = if is_rest || self.decoder.is_none() { self.content } else { self.content - 1 };
         let room = out.len().min(most);
         let out = out.get_mut(..room).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Roles: accounts that are granted to other accounts.
 //!
 //! An account keeps the roles that it is granted, and those of them that its logins activate, with itself
-//! (`engine_accounts`). Roles may be granted to roles; no chain of grants is a loop ([`grant`]).
-//! `mandatory_roles` are granted to everybody.
+//! (`engine_accounts`). Roles may be granted to roles; no chain of grants is a cycle ([`grant`]).
+//! Every account has `mandatory_roles`.
 //!
 //! A session has a list of active roles ([`activate`]). Its privileges are its account's and those of every
 //! active role that is granted to the account still, with all that is granted to these roles ([`graph`]).

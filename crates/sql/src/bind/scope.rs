@@ -30,7 +30,7 @@ pub(crate) struct ScopeTable {
     pub(crate) columns: ScopeColumns,
     /// An outer join may have no row of it, so that all its columns may be NULL.
     pub(crate) optional: bool,
-    /// The column behind the one that was found last: statements often name columns in their order.
+    /// The column after the last match: statements often name columns in their order.
     pub(crate) next: Cell<u16>,
 }
 
