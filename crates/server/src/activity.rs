@@ -5,7 +5,7 @@
 //! short statement is kept in words that can be stored one by one; a long one is copied under a mutex that
 //! only readers contend for.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 
 use parking_lot::Mutex;
 use rustix::time::{ClockId, clock_gettime};
@@ -24,8 +24,29 @@ const CONNECT: u8 = 0xff;
 /// Command code of a login that is delayed.
 const DELAYED: u8 = 0xfe;
 
-/// State of a command that undoes what it did. MySQL has no such state.
-const ROLLING_BACK: &str = "rolling back";
+/// What a command does that the process list tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Phase {
+    /// Its work.
+    Running,
+    /// Undoing what it did.
+    RollingBack,
+    /// Waiting for a table's metadata lock.
+    WaitingForTable,
+}
+
+impl Phase {
+    /// The state of the process list.
+    fn state(phase: u8) -> &'static str {
+        match phase {
+            // MySQL has no such state.
+            _ if phase == Phase::RollingBack as u8 => "rolling back",
+            _ if phase == Phase::WaitingForTable as u8 => "Waiting for table metadata lock",
+            _ => "",
+        }
+    }
+}
 
 /// A connection's command in progress.
 #[derive(Debug)]
@@ -36,8 +57,8 @@ pub(crate) struct Activity {
     text_len: AtomicU32,
     /// The command's code, [`SLEEP`], [`CONNECT`] or [`DELAYED`].
     command: AtomicU8,
-    /// The command in progress undoes what it did.
-    is_rolling_back: AtomicBool,
+    /// The [`Phase`] of the command in progress.
+    phase: AtomicU8,
     /// When the open transaction began, as `since_s`; 0: none is known to be open.
     transaction_s: AtomicU32,
     /// A short text, 8 bytes a word. If its length is no multiple of 8, the last word holds its last 8 bytes;
@@ -73,7 +94,7 @@ impl Activity {
             since_s: AtomicU32::new(coarse_seconds()),
             text_len: AtomicU32::new(0),
             command: AtomicU8::new(CONNECT),
-            is_rolling_back: AtomicBool::new(false),
+            phase: AtomicU8::new(Phase::Running as u8),
             transaction_s: AtomicU32::new(0),
             words: std::array::from_fn(|_| AtomicU64::new(0)),
             long: Mutex::default(),
@@ -152,9 +173,9 @@ impl Activity {
         self.transaction_s.store(0, Ordering::Relaxed);
     }
 
-    /// The command in progress begins or ends to undo what it did.
-    pub(crate) fn set_rolling_back(&self, is_rolling_back: bool) {
-        self.is_rolling_back.store(is_rolling_back, Ordering::Relaxed);
+    /// What the command in progress does from here on; before it ends it is [`Phase::Running`] again.
+    pub(crate) fn set_phase(&self, phase: Phase) {
+        self.phase.store(phase as u8, Ordering::Relaxed);
     }
 
     /// Whether there is such a transaction.
@@ -188,8 +209,9 @@ impl Activity {
             fence(Ordering::Acquire);
             if before.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == before {
                 let mut doing = doing(command, since_s, text);
-                if self.is_rolling_back.load(Ordering::Relaxed) {
-                    doing.state = ROLLING_BACK;
+                let phase = self.phase.load(Ordering::Relaxed);
+                if phase != Phase::Running as u8 {
+                    doing.state = Phase::state(phase);
                 }
                 return doing;
             }
@@ -227,6 +249,8 @@ fn doing(command: u8, since_s: u32, text: Vec<u8>) -> Doing {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
     use super::*;
 
     #[test]

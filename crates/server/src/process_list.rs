@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use trx::{ClientInfo, ClientSettings};
 use wire::Command;
 
-use crate::activity::Activity;
+use crate::activity::{Activity, Phase};
 use crate::compression::{Algorithm, CompressedStream};
 use crate::stream::Stream;
 use crate::tls::TlsSession;
@@ -175,7 +175,7 @@ impl Process {
     /// [`Process::end_rollback`].
     #[cold]
     pub(crate) fn begin_rollback(&self) {
-        self.activity.set_rolling_back(true);
+        self.activity.set_phase(Phase::RollingBack);
         let stopped_us = &self.kill_times.stopped_us;
         let _ = stopped_us.compare_exchange(0, self.now_us(), Ordering::Relaxed, Ordering::Relaxed);
     }
@@ -183,7 +183,7 @@ impl Process {
     /// The rollback is over.
     #[cold]
     pub(crate) fn end_rollback(&self) {
-        self.activity.set_rolling_back(false);
+        self.activity.set_phase(Phase::Running);
     }
 
     /// How long the statement that fails now worked on after it was asked to end, its rollback left out;
@@ -352,6 +352,10 @@ impl trx::Client for Process {
 
     fn is_killed(&self) -> bool {
         self.kill_requested() != Kill::No
+    }
+
+    fn set_waits_for_table(&self, waits: bool) {
+        self.activity.set_phase(if waits { Phase::WaitingForTable } else { Phase::Running });
     }
 }
 

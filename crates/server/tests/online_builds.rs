@@ -54,16 +54,26 @@ impl Shop {
         writer
     }
 
+    /// Whether the connection `id` waits for a table's metadata lock.
+    fn waits_for_table(&mut self, id: u32) -> bool {
+        let states: Vec<(u32, String)> = self
+            .conn
+            .query_map("SHOW PROCESSLIST", |row: mysql::Row| {
+                (row.get("Id").unwrap(), row.get("State").unwrap())
+            })
+            .unwrap();
+        states.contains(&(id, "Waiting for table metadata lock".to_owned()))
+    }
+
     /// Runs `sql` beside, up to where it waits for readers; returns its connection's id.
-    fn alter(&self, sql: &str) -> (u32, JoinHandle<Result<(), String>>) {
+    fn alter(&mut self, sql: &str) -> (u32, JoinHandle<Result<(), String>>) {
         let mut altering = self.connect();
         altering.query_drop("SET lock_wait_timeout = 60").unwrap();
         let (id, sql) = (altering.connection_id(), sql.to_owned());
         let thread = thread::spawn(move || altering.query_drop(sql).map_err(|error| error.to_string()));
-        let mut other = self.connect();
-        other.query_drop("SET lock_wait_timeout = 1").unwrap();
-        while other.query_drop("SELECT id FROM t WHERE id = 1").is_ok() {
-            assert!(!thread.is_finished());
+        while !self.waits_for_table(id) {
+            assert!(!thread.is_finished(), "it does not wait for the reader");
+            thread::yield_now();
         }
         (id, thread)
     }
@@ -187,7 +197,7 @@ fn a_build_that_ends_early_leaves_the_table_and_its_writers_alone() {
 
 #[test]
 fn writers_wait_where_the_statement_asks_for_it() {
-    let shop = Shop::open(8);
+    let mut shop = Shop::open(8);
     let (mut reader, mut writer) = (shop.reader(), shop.writer());
     writer.query_drop("SET lock_wait_timeout = 1").unwrap();
     let (_, altered) = shop.alter("ALTER TABLE t ADD INDEX c (c), LOCK = SHARED");
@@ -196,4 +206,26 @@ fn writers_wait_where_the_statement_asks_for_it() {
     reader.query_drop("COMMIT").unwrap();
     assert_eq!(altered.join().unwrap(), Ok(()));
     writer.query_drop("UPDATE t SET k = 1 WHERE id = 1").unwrap();
+}
+
+#[test]
+fn statements_go_on_while_definition_changes_wait_for_an_idle_transaction() {
+    let mut shop = Shop::open(8);
+    let mut reader = shop.reader();
+    let changes = ["ALTER TABLE t ADD INDEX c (c)", "ALTER TABLE t DROP INDEX k", "DROP TABLE t"];
+    let altered = changes.map(|sql| shop.alter(sql).1);
+    let mut writer = shop.connect();
+    // Each statement begins a transaction, and so is a newcomer.
+    writer.query_drop("SET lock_wait_timeout = 2").unwrap();
+    for n in 0..30 {
+        writer.query_drop(format!("UPDATE t SET k = {n} WHERE id = {n}")).unwrap();
+        let k: Option<i32> = writer.query_first(format!("SELECT k FROM t WHERE id = {n}")).unwrap();
+        assert_eq!(k, Some(n));
+    }
+    reader.query_drop("COMMIT").unwrap();
+    for (altered, sql) in altered.into_iter().zip(changes) {
+        let result = altered.join().unwrap();
+        let is_gone = result.as_ref().is_err_and(|error| error.contains("ERROR 1146 (42S02)"));
+        assert!(result.is_ok() || is_gone && !sql.starts_with("DROP"), "{sql}: {result:?}");
+    }
 }

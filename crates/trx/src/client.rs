@@ -1,6 +1,7 @@
 //! Who is behind a transaction, for reports on locks. Asked only when one is made.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use crate::isolation::Isolation;
 
@@ -16,6 +17,30 @@ pub trait Client: Send + Sync + Debug {
 
     /// Whether its statement or itself was killed. Asked likewise.
     fn is_killed(&self) -> bool;
+
+    /// Its statement begins or ends to wait for a table's metadata lock.
+    fn set_waits_for_table(&self, waits: bool);
+}
+
+/// A client whose statement waits for a table's metadata lock, until dropped.
+#[derive(Debug)]
+pub(crate) struct TableWaiter(Option<Arc<dyn Client>>);
+
+impl TableWaiter {
+    pub(crate) fn new(client: Option<Arc<dyn Client>>) -> Self {
+        if let Some(client) = &client {
+            client.set_waits_for_table(true);
+        }
+        TableWaiter(client)
+    }
+}
+
+impl Drop for TableWaiter {
+    fn drop(&mut self) {
+        if let Some(client) = &self.0 {
+            client.set_waits_for_table(false);
+        }
+    }
 }
 
 /// How a session's transactions run.

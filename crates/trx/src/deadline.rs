@@ -16,7 +16,8 @@ impl Deadline {
         Deadline(RealClock.monotonic_ns().saturating_add(timeout))
     }
 
-    /// As [`Deadline::wait`], for `slice` at most.
+    /// Waits for a notification, for `slice` at most; whether the deadline has passed. A wake-up without cause
+    /// is possible.
     pub(crate) fn wait_up_to<T>(
         self,
         slice: Duration,
@@ -28,11 +29,5 @@ impl Deadline {
             condvar.wait_for(guard, Duration::from_nanos(left).min(slice));
         }
         left == 0
-    }
-
-    /// Waits for a notification; whether the deadline has passed. A wake-up without cause is possible.
-    pub(crate) fn wait<T>(self, condvar: &Condvar, guard: &mut MutexGuard<'_, T>) -> bool {
-        let left = self.0.saturating_sub(RealClock.monotonic_ns());
-        left == 0 || condvar.wait_for(guard, Duration::from_nanos(left)).timed_out()
     }
 }

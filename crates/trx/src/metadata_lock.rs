@@ -4,31 +4,39 @@
 //! TABLES ... WRITE. Those who share say whether they change rows: LOCK TABLES ... READ keeps those out, and
 //! waits for them. A shared lock costs one compare-and-exchange. A session that already holds metadata locks
 //! passes a waiting (not a granted) request to keep it out, so that two sessions cannot wait for each other;
-//! one that holds none queues behind it, so that the request is not starved.
+//! one that holds none queues behind it, for a moment or, behind LOCK TABLES, until it has its turn
+//! ([`requests`]).
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use base::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use base::sync::plain::{Condvar, Mutex};
+use base::sync::plain::{Condvar, Mutex, MutexGuard};
 use base::sync::wait_times::{WaitKind, timed};
+use env::{Clock, RealClock};
 
-use crate::client::Client;
+use crate::client::{Client, TableWaiter};
 use crate::deadline::Deadline;
 use crate::error::Error;
 
+use requests::{Request, Requests};
+
+mod requests;
+
 const EXCLUSIVE: u64 = 1 << 63;
-/// Somebody waits for an exclusive lock.
+/// Somebody waits for an exclusive lock, and keeps newcomers out.
 const PENDING: u64 = 1 << 62;
-/// Somebody waits for those who change rows to end.
+/// Somebody waits for those who change rows to end, and keeps newcomers that do so out.
 const PENDING_READ_ONLY: u64 = 1 << 61;
 /// A session has the table for itself by LOCK TABLES ... WRITE.
 const OWNED: u64 = 1 << 60;
+/// Somebody waits for those who share to end, and is to be woken by them.
+const WAITED: u64 = 1 << 59;
 /// One who keeps others from changing rows.
-const READ_ONLY: u64 = 1 << 48;
-const READ_ONLYS: u64 = OWNED - READ_ONLY;
+const READ_ONLY: u64 = 1 << 40;
+const READ_ONLYS: u64 = WAITED - READ_ONLY;
 /// One of those who share that changes rows.
-const WRITER: u64 = 1 << 24;
+const WRITER: u64 = 1 << 20;
 const WRITERS: u64 = READ_ONLY - WRITER;
 /// One who shares.
 const SHARED: u64 = 1;
@@ -97,7 +105,8 @@ pub struct MetadataLock {
     owner: AtomicU64,
     /// A rebuild of the table waits for readers to end.
     rebuild_waits: AtomicBool,
-    gate: Mutex<()>,
+    /// Held by those who begin to wait, and by those who wake them.
+    requests: Mutex<Requests>,
     changed: Condvar,
 }
 
@@ -122,14 +131,14 @@ impl MetadataLock {
         false
     }
 
-    /// Whether somebody waits for the exclusive lock, or has asked for it and given up just now.
+    /// Whether somebody waits for the exclusive lock and keeps newcomers out.
     pub fn is_wanted(&self) -> bool {
         self.state.load(Ordering::Relaxed) & PENDING != 0
     }
 
     /// Takes a shared lock, waiting up to `timeout`.
     pub fn lock_shared(&self, use_: TableUse, may_pass: bool, timeout: Duration) -> Result<(), Error> {
-        self.wait_unless(WaitKind::TableUse, timeout, None, || self.try_shared(use_, may_pass))
+        self.share(timeout, None, || self.try_shared(use_, may_pass))
     }
 
     /// As [`MetadataLock::lock_shared`]; ends with the error of `look`, which is called before each sleep:
@@ -141,7 +150,7 @@ impl MetadataLock {
         timeout: Duration,
         look: &dyn Fn() -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.wait_unless(WaitKind::TableUse, timeout, Some(look), || self.try_shared(use_, may_pass))
+        self.share(timeout, Some(look), || self.try_shared(use_, may_pass))
     }
 
     /// Makes the caller's lock for reading one for writing; `look` as above.
@@ -150,7 +159,7 @@ impl MetadataLock {
         timeout: Duration,
         look: &dyn Fn() -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.wait_unless(WaitKind::TableUse, timeout, Some(look), || self.try_add(WRITER, READ_ONLYS))
+        self.share(timeout, Some(look), || self.try_add(WRITER, READ_ONLYS))
     }
 
     /// Whether a rebuild of the table waits for all who share the lock, and lets nobody change rows.
@@ -158,48 +167,78 @@ impl MetadataLock {
         self.rebuild_waits.load(Ordering::Relaxed)
     }
 
-    /// Waits until `take` succeeds or its client wants it no more.
-    fn wait(&self, wait: &ExclusiveWait, take: impl FnMut() -> bool) -> Result<(), Error> {
-        match &wait.client {
-            Some(client) => {
-                let is_to_stop = || client.is_killed() || client.is_gone();
-                let look = || if is_to_stop() { Err(Error::Interrupted) } else { Ok(()) };
-                self.wait_unless(WaitKind::TableChange, wait.timeout, Some(&look), take)
-            }
-            None => self.wait_unless(WaitKind::TableChange, wait.timeout, None, take),
+    /// Waits until `take` succeeds or the client of `wait` wants it no more, keeping newcomers out as
+    /// `request` does.
+    fn request(
+        &self,
+        request: Request,
+        wait: &ExclusiveWait,
+        mut take: impl FnMut() -> bool,
+    ) -> Result<(), Error> {
+        if take() {
+            return Ok(());
         }
+        let is_to_stop = |client: &dyn Client| client.is_killed() || client.is_gone();
+        let look = || match &wait.client {
+            Some(client) if is_to_stop(&**client) => Err(Error::Interrupted),
+            _ => Ok(()),
+        };
+        timed(WaitKind::TableChange, || {
+            let _waiter = TableWaiter::new(wait.client.clone());
+            let mut requests = self.requests.lock();
+            requests.begin(request);
+            let taken = self.wait_for_change(&mut requests, wait.timeout, Some(&look), take);
+            requests.end(request, taken.is_ok());
+            self.mark(&mut requests);
+            taken
+        })
     }
 
-    /// Waits until `take` succeeds or `look` fails.
-    fn wait_unless(
+    /// Brings the state's marks up to date; for how long they are so. Wakes those whom a mark keeps out no
+    /// more.
+    fn mark(&self, requests: &mut Requests) -> Duration {
+        let now = requests.marks(now());
+        let set = |state| Some(state & !Requests::MARKS | now.marks);
+        let before = self.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, set);
+        let gone = before.unwrap_or_else(|state| state) & !now.marks;
+        if gone & (PENDING | PENDING_READ_ONLY) != 0 {
+            self.changed.notify_all();
+        }
+        now.lasting
+    }
+
+    /// Waits for a shared lock until `take` succeeds or `look` fails.
+    fn share(
         &self,
-        kind: WaitKind,
         timeout: Duration,
         look: Option<&dyn Fn() -> Result<(), Error>>,
         mut take: impl FnMut() -> bool,
     ) -> Result<(), Error> {
-        if take() { Ok(()) } else { timed(kind, || self.wait_for_change(timeout, look, take)) }
+        if take() {
+            return Ok(());
+        }
+        timed(WaitKind::TableUse, || self.wait_for_change(&mut self.requests.lock(), timeout, look, take))
     }
 
     fn wait_for_change(
         &self,
+        requests: &mut MutexGuard<'_, Requests>,
         timeout: Duration,
         look: Option<&dyn Fn() -> Result<(), Error>>,
         mut take: impl FnMut() -> bool,
     ) -> Result<(), Error> {
         let deadline = Deadline::after(timeout);
-        let mut gate = self.gate.lock();
-        while !take() {
+        loop {
+            let lasting = self.mark(requests);
+            if take() {
+                return Ok(());
+            }
             look.map_or(Ok(()), |look| look())?;
-            let has_passed = match look {
-                Some(_) => deadline.wait_up_to(LOOK, &self.changed, &mut gate),
-                None => deadline.wait(&self.changed, &mut gate),
-            };
-            if has_passed {
+            let slice = if look.is_some() { lasting.min(LOOK) } else { lasting };
+            if deadline.wait_up_to(slice, &self.changed, requests) {
                 return if take() { Ok(()) } else { Err(Error::LockWaitTimeout) };
             }
         }
-        Ok(())
     }
 
     /// Gives a shared lock back.
@@ -209,7 +248,7 @@ impl MetadataLock {
         // change.
         let before = self.state.fetch_sub(use_.count(), Ordering::Release);
         debug_assert!(before & SHARERS != 0, "metadata lock is not held");
-        if before & (PENDING | PENDING_READ_ONLY) != 0 {
+        if before & WAITED != 0 {
             self.wake();
         }
     }
@@ -221,14 +260,7 @@ impl MetadataLock {
 
     /// As [`MetadataLock::try_read_only`], waiting as long as `wait` says.
     pub fn lock_read_only(&self, wait: &ExclusiveWait) -> Result<(), Error> {
-        let locked = self.wait(wait, || {
-            self.state.fetch_or(PENDING_READ_ONLY, Ordering::Relaxed);
-            self.try_read_only()
-        });
-        self.state.fetch_and(!PENDING_READ_ONLY, Ordering::Relaxed);
-        // Others that still wait set the mark again.
-        self.wake();
-        locked
+        self.request(Request::ReadOnly, wait, || self.try_read_only())
     }
 
     /// As [`MetadataLock::lock_read_only`], but that nobody else may keep rows from changing either: one
@@ -237,65 +269,56 @@ impl MetadataLock {
     pub fn lock_for_rebuild(&self, wait: &ExclusiveWait) -> Result<(), Error> {
         let passes = if self.is_owned_by(wait.session) { OWNED | PENDING } else { 0 };
         let blockers = (EXCLUSIVE | OWNED | PENDING | WRITERS | READ_ONLYS) & !passes;
-        let locked = self.wait(wait, || {
-            self.state.fetch_or(PENDING_READ_ONLY, Ordering::Relaxed);
-            self.try_add(SHARED | READ_ONLY, blockers)
-        });
-        self.state.fetch_and(!PENDING_READ_ONLY, Ordering::Relaxed);
-        self.wake();
-        locked
+        self.request(Request::Rebuild, wait, || self.try_add(SHARED | READ_ONLY, blockers))
     }
 
     /// Makes the caller's lock of [`MetadataLock::lock_for_rebuild`] the exclusive one, waiting as long as
     /// `wait` says. After an error the caller still has the lock that it had.
     pub fn make_exclusive(&self, wait: &ExclusiveWait) -> Result<(), Error> {
         let passes = if self.is_owned_by(wait.session) { OWNED } else { 0 };
-        let take = || {
-            self.state.fetch_or(PENDING, Ordering::Relaxed);
-            self.try_exclusive(SHARED | READ_ONLY, passes, EXCLUSIVE)
-        };
+        let take = || self.try_exclusive(SHARED | READ_ONLY, passes, EXCLUSIVE);
         if take() {
             return Ok(());
         }
         self.rebuild_waits.store(true, Ordering::Relaxed);
         // Waiting writers look whether this closes a cycle.
         self.wake();
-        let locked = self.wait(wait, take);
+        let locked = self.request(Request::Change, wait, take);
         self.rebuild_waits.store(false, Ordering::Relaxed);
-        self.note_waited(locked)
+        locked
     }
 
     /// Downgrades the caller's lock of [`MetadataLock::lock_for_rebuild`] to a writer's: other sessions may
     /// write, and none can take the lock that excludes writers.
     pub fn let_writers_in(&self) {
         self.state.fetch_sub(READ_ONLY - WRITER, Ordering::Release);
-        self.wake();
+        self.set_build_goes_on(true);
     }
 
     /// [`MetadataLock::make_exclusive`] of what [`MetadataLock::let_writers_in`] has left. A session that
     /// holds other metadata locks passes this request, so it cannot be part of a cycle. After an error the
-    /// request stays pending, for another try, until [`MetadataLock::withdraw`].
+    /// caller still has the lock that it had.
     pub fn make_exclusive_from_writer(&self, wait: &ExclusiveWait) -> Result<(), Error> {
         let passes = if self.is_owned_by(wait.session) { OWNED } else { 0 };
-        self.wait(wait, || {
-            self.state.fetch_or(PENDING, Ordering::Relaxed);
-            self.try_exclusive(TableUse::Write.count(), passes, EXCLUSIVE)
-        })
-    }
-
-    /// Takes the caller's request for the exclusive lock back: it keeps nobody out any more.
-    pub fn withdraw(&self) {
-        self.state.fetch_and(!PENDING, Ordering::Relaxed);
-        // Others that still wait set the mark again.
-        self.wake();
-    }
-
-    /// Withdraws the pending request of an exclusive lock if its wait has failed.
-    fn note_waited(&self, locked: Result<(), Error>) -> Result<(), Error> {
-        if locked.is_err() {
-            self.withdraw();
+        let take = || self.try_exclusive(TableUse::Write.count(), passes, EXCLUSIVE);
+        let locked = self.request(Request::EndOfBuild, wait, take);
+        if locked.is_ok() {
+            self.set_build_goes_on(false);
         }
         locked
+    }
+
+    /// Gives back what [`MetadataLock::let_writers_in`] has left.
+    pub fn give_build_up(&self) {
+        self.unlock_shared(TableUse::Write);
+        self.set_build_goes_on(false);
+    }
+
+    fn set_build_goes_on(&self, goes_on: bool) {
+        let mut requests = self.requests.lock();
+        requests.set_build_goes_on(goes_on);
+        self.mark(&mut requests);
+        self.changed.notify_all();
     }
 
     /// Lets others change rows.
@@ -308,22 +331,17 @@ impl MetadataLock {
     /// table.
     pub fn lock_exclusive(&self, wait: &ExclusiveWait) -> Result<(), Error> {
         let passes = if self.is_owned_by(wait.session) { OWNED } else { 0 };
-        let locked = self.wait(wait, || {
-            self.state.fetch_or(PENDING, Ordering::Relaxed);
-            self.try_exclusive(0, passes, EXCLUSIVE)
-        });
-        self.note_waited(locked)
+        self.request(Request::Change, wait, || self.try_exclusive(0, passes, EXCLUSIVE))
     }
 
-    /// Sets `mark` in place of the caller's lock `own` if nobody else has any lock but those in `passes`; the
-    /// mark that somebody waits for it goes.
+    /// Sets `mark` in place of the caller's lock `own` if nobody else has any lock but those in `passes`.
     fn try_exclusive(&self, own: u64, passes: u64, mark: u64) -> bool {
         let blockers = (EXCLUSIVE | OWNED | SHARERS) & !passes;
         let mut state = self.state.load(Ordering::Relaxed);
         // Again when the state has changed: another waiter's mark is no reason to wait, and who leaves a mark
         // wakes nobody.
         while (state - own) & blockers == 0 {
-            let taken = (state - own) & !PENDING | mark;
+            let taken = (state - own) | mark;
             match self.state.compare_exchange(state, taken, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(now) => state = now,
@@ -350,11 +368,7 @@ impl MetadataLock {
 
     /// As [`MetadataLock::try_own`] for the session of `wait`, waiting as long as that says.
     pub fn own(&self, wait: &ExclusiveWait) -> Result<(), Error> {
-        let owned = self.wait(wait, || {
-            self.state.fetch_or(PENDING, Ordering::Relaxed);
-            self.try_own(wait.session)
-        });
-        self.note_waited(owned)
+        self.request(Request::Own, wait, || self.try_own(wait.session))
     }
 
     /// Whether `session`, which asks itself, has the table for itself.
@@ -372,9 +386,14 @@ impl MetadataLock {
     #[cold]
     fn wake(&self) {
         // The mutex orders this after a waiter's check, so that no wake-up is lost.
-        drop(self.gate.lock());
+        drop(self.requests.lock());
         self.changed.notify_all();
     }
+}
+
+/// The monotonic clock, in nanoseconds; under the model checker it stands still.
+fn now() -> u64 {
+    if cfg!(loom) { 1 << 40 } else { RealClock.monotonic_ns() }
 }
 
 #[cfg(all(test, loom))]
@@ -404,12 +423,12 @@ mod tests {
     }
 
     #[test]
-    fn a_waiting_exclusive_request_stops_newcomers_but_not_holders_of_other_locks() {
+    fn a_waiting_owner_stops_newcomers_but_not_holders_of_other_locks() {
         let lock = Arc::new(MetadataLock::default());
         assert!(lock.try_shared(TableUse::Read, false));
         let waiter = std::thread::spawn({
             let lock = Arc::clone(&lock);
-            move || lock.lock_exclusive(&LONG.into())
+            move || lock.own(&LONG.into())
         });
         while lock.state.load(Ordering::Relaxed) & PENDING == 0 {
             std::thread::yield_now();
@@ -419,7 +438,69 @@ mod tests {
         lock.unlock_shared(TableUse::Read);
         lock.unlock_shared(TableUse::Read);
         assert_eq!(waiter.join().unwrap(), Ok(()));
+        lock.disown();
+        assert_eq!(lock.state.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn who_changes_a_definition_stops_newcomers_for_a_moment_at_a_time() {
+        let lock = Arc::new(MetadataLock::default());
+        assert!(lock.try_shared(TableUse::Read, false));
+        let waiter = std::thread::spawn({
+            let lock = Arc::clone(&lock);
+            move || lock.lock_exclusive(&LONG.into())
+        });
+        let mut kept_out = 0;
+        while kept_out < 3 {
+            assert!(!waiter.is_finished(), "the table is in use");
+            if !lock.try_shared(TableUse::Write, false) {
+                kept_out += 1;
+                assert_eq!(lock.lock_shared(TableUse::Write, false, LONG), Ok(()), "it passes in the pause");
+            }
+            lock.unlock_shared(TableUse::Write);
+        }
+        lock.unlock_shared(TableUse::Read);
+        assert_eq!(waiter.join().unwrap(), Ok(()));
         lock.unlock_exclusive();
+        assert_eq!(lock.state.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn while_a_build_lets_writers_in_others_that_wait_keep_nobody_out() {
+        let lock = Arc::new(MetadataLock::default());
+        lock.lock_for_rebuild(&LONG.into()).unwrap();
+        let start = |n| {
+            let lock = Arc::clone(&lock);
+            let wait = ExclusiveWait { session: 7, ..LONG.into() };
+            std::thread::spawn(move || match n {
+                0 => lock.lock_for_rebuild(&LONG.into()).map(|()| lock.unlock_read_only()),
+                1 => lock.own(&wait).map(|()| lock.disown()),
+                2 => lock.lock_exclusive(&wait).map(|()| lock.unlock_exclusive()),
+                _ => lock.lock_read_only(&wait).map(|()| lock.unlock_read_only()),
+            })
+        };
+        let all_wait = |count| {
+            while lock.requests.lock().waiting() < count {
+                std::thread::yield_now();
+            }
+        };
+        let mut waiters: Vec<_> = (0..3).map(start).collect();
+        all_wait(3);
+        lock.let_writers_in();
+        waiters.push(start(3));
+        all_wait(4);
+        for _ in 0..100 {
+            assert!(lock.try_shared(TableUse::Write, false) && lock.try_shared(TableUse::Read, false));
+            lock.unlock_shared(TableUse::Read);
+            lock.unlock_shared(TableUse::Write);
+            assert_eq!(lock.state.load(Ordering::Relaxed), SHARED | WRITER);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        lock.give_build_up();
+        for waiter in waiters {
+            assert_eq!(waiter.join().unwrap(), Ok(()));
+        }
+        assert_eq!(lock.state.load(Ordering::Relaxed), 0);
     }
 
     #[test]
@@ -493,7 +574,7 @@ mod tests {
             let lock = Arc::clone(&lock);
             move || lock.lock_exclusive(&LONG.into())
         });
-        while lock.state.load(Ordering::Relaxed) & PENDING == 0 {
+        while lock.state.load(Ordering::Relaxed) & WAITED == 0 {
             std::thread::yield_now();
         }
         let owner = ExclusiveWait { session: 7, ..SHORT.into() };
@@ -520,9 +601,7 @@ mod tests {
         assert!(lock.try_shared(write, false) && !lock.try_read_only() && !lock.try_own(7));
         assert_eq!(lock.lock_for_rebuild(&SHORT.into()), Err(Error::LockWaitTimeout));
         assert_eq!(lock.make_exclusive_from_writer(&SHORT.into()), Err(Error::LockWaitTimeout));
-        assert!(!lock.try_shared(write, false), "the request stands");
-        lock.withdraw();
-        assert!(lock.try_shared(write, false));
+        assert!(lock.try_shared(write, false), "who has given up keeps nobody out");
         for use_ in [read, write, write] {
             assert_eq!(lock.make_exclusive_from_writer(&SHORT.into()), Err(Error::LockWaitTimeout));
             lock.unlock_shared(use_);

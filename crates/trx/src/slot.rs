@@ -113,7 +113,12 @@ impl TrxSlot {
 
     /// Whose slot it is, while the session lasts.
     pub(crate) fn client_info(&self) -> Option<ClientInfo> {
-        self.client.get()?.upgrade().map(|client| client.describe())
+        self.client().map(|client| client.describe())
+    }
+
+    /// As [`TrxSlot::client_info`], itself.
+    pub(crate) fn client(&self) -> Option<Arc<dyn Client>> {
+        self.client.get()?.upgrade()
     }
 
     /// For how many seconds the transaction has been unfinished, if the start found it so.
@@ -129,7 +134,7 @@ impl TrxSlot {
 
     /// Whether its session is there and has lost its client.
     pub(crate) fn client_is_gone(&self) -> bool {
-        self.client.get().and_then(Weak::upgrade).is_some_and(|client| client.is_gone())
+        self.client().is_some_and(|client| client.is_gone())
     }
 
     /// The transaction has ended.

@@ -9,6 +9,7 @@ use base::sync::plain::MutexGuard;
 use base::{Lsn, TrxId, UndoPtr};
 
 use crate::client::Client;
+use crate::client::TableWaiter;
 use crate::commit_table::Ending;
 use crate::error::Error;
 use crate::held_locks::HeldLocks;
@@ -414,6 +415,7 @@ impl Trx {
     #[inline(never)]
     fn upgrade_metadata(&mut self, lock: &Arc<MetadataLock>) -> Result<(), Error> {
         let noted = self.system.metadata_waits.note(lock, &self.metadata);
+        let _waiter = TableWaiter::new(self.slot.client());
         let look = || self.ensure_is_to_wait().and_then(|()| noted.ensure_no_cycle());
         let upgraded = lock.upgrade(self.options.metadata_wait, &look);
         drop(noted);
@@ -440,6 +442,7 @@ impl Trx {
         // Who has locked tables uses no others, and nobody is to wait for that.
         let may_pass = may_pass || self.has_table_locks;
         let noted = self.system.metadata_waits.note(lock, &self.metadata);
+        let _waiter = TableWaiter::new(self.slot.client());
         let look = || self.ensure_is_to_wait().and_then(|()| noted.ensure_no_cycle());
         lock.lock_shared_unless(use_, may_pass, self.options.metadata_wait, &look)?;
         Ok(true)

@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use base::TrxId;
 use buffer::TrxIds;
-use trx::{ExclusiveWait, MetadataLock, TableUse};
+use trx::{ExclusiveWait, MetadataLock};
 
 pub use add_indexes::BuildOptions;
 pub use alter::{Alteration, has_same_storage};
@@ -233,11 +233,7 @@ impl DefinitionLock {
         let table = self.table.as_ref().expect("the lock is held until it is dropped");
         let lock = &table.state.lock;
         if self.has_writers {
-            let taken = take_from_writers(lock, wait, &mut meanwhile);
-            if taken.is_err() {
-                lock.withdraw();
-            }
-            taken?;
+            take_from_writers(lock, wait, &mut meanwhile)?;
         } else {
             lock.make_exclusive(wait)?;
         }
@@ -265,7 +261,7 @@ fn take_from_writers(
 impl Drop for DefinitionLock {
     fn drop(&mut self) {
         match &self.table {
-            Some(table) if self.has_writers => table.state.lock.unlock_shared(TableUse::Write),
+            Some(table) if self.has_writers => table.state.lock.give_build_up(),
             Some(table) => table.state.lock.unlock_read_only(),
             None => {}
         }

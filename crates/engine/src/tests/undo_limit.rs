@@ -27,6 +27,8 @@ impl Client for Session {
     fn is_killed(&self) -> bool {
         false
     }
+
+    fn set_waits_for_table(&self, _waits: bool) {}
 }
 
 fn limited(told: &Arc<Told>) -> (Arc<Engine>, Arc<Table>) {

@@ -80,6 +80,14 @@ fn own(table: &Table) {
     table.lock.disown();
 }
 
+/// An attempt ends at any moment, or the pause after it.
+fn let_time_pass(table: &Table) {
+    let mut requests = table.lock.requests.lock();
+    requests.let_time_pass();
+    table.lock.mark(&mut requests);
+    table.lock.changed.notify_all();
+}
+
 /// Runs all at the same time; nobody may be left waiting.
 fn at_once<const N: usize>(preemptions: usize, works: [fn(&Table); N]) {
     explore(preemptions, move || {
@@ -89,7 +97,7 @@ fn at_once<const N: usize>(preemptions: usize, works: [fn(&Table); N]) {
             spawn(move || work(&table))
         });
         threads.into_iter().for_each(|thread| drop(thread.join().unwrap()));
-        assert_eq!(table.lock.state.load(Ordering::Relaxed) & !(PENDING | PENDING_READ_ONLY), 0);
+        assert_eq!(table.lock.state.load(Ordering::Relaxed), 0);
     });
 }
 
@@ -120,6 +128,20 @@ fn rows_of_a_table_whose_indexes_are_built_change_before_the_new_definition_or_a
     at_once(2, [build, read]);
     at_once(2, [build, alter]);
     at_once(2, [build, build]);
+}
+
+#[test]
+fn who_lets_newcomers_pass_still_gets_its_turn() {
+    at_once(2, [alter, write, let_time_pass]);
+    at_once(2, [rebuild, read, let_time_pass]);
+    at_once(2, [build, write, let_time_pass]);
+}
+
+#[test]
+fn who_waits_for_a_build_with_writers_gets_its_turn() {
+    at_once(2, [build, keep_still]);
+    at_once(2, [build, own]);
+    at_once(2, [build, rebuild]);
 }
 
 #[test]
