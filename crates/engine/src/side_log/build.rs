@@ -7,7 +7,7 @@ use trx::{UndoKind, UndoLog, UndoRecord};
 
 use super::change::{Action, Change};
 use super::queue::{BLOCK_BYTES, ChangeQueue};
-use super::row_entries::{Indexed, RowEntries};
+use super::row_entries::{Indexed, RowEntries, same_fields};
 use super::totals::SideLogTotals;
 use crate::column_set::ColumnSet;
 use crate::engine::Engine;
@@ -118,20 +118,25 @@ impl IndexBuild {
             // It has not come to the change that the undo record was for.
             return Ok((Vec::new(), 0));
         }
-        let indexed = Indexed { store: &engine.store, table, indexes: &self.indexes, columns: &self.columns };
-        let mut after = RowEntries::default();
-        if !record.flags().is_deleted() {
-            after = RowEntries::of(&RowRef::new(&clustered.format, record), indexed)?;
-        }
-        let mut before = RowEntries::default();
         let mut payload = record.payload().to_vec();
-        if undo.kind != UndoKind::RowInsert && !flags_from_undo(undo.flags).is_deleted() {
-            if !apply(undo, 0, &mut payload) {
-                return Err(self.disagrees(0));
-            }
-            let record = record.with_payload(&payload, SlotFlags::NONE);
-            before = RowEntries::of(&RowRef::new(&clustered.format, record), indexed)?;
+        let was_there = undo.kind != UndoKind::RowInsert && !flags_from_undo(undo.flags).is_deleted();
+        if was_there && !apply(undo, 0, &mut payload) {
+            return Err(self.disagrees(0));
         }
+        let old = record.with_payload(&payload, SlotFlags::NONE);
+        let row = |record| RowRef::new(&clustered.format, record);
+        let (before, after) =
+            (was_there.then(|| row(old)), (!record.flags().is_deleted()).then(|| row(record)));
+        if let (Some(before), Some(after)) = (&before, &after)
+            && same_fields(before, after, &self.columns)
+        {
+            return Ok((Vec::new(), 0));
+        }
+        let indexed = Indexed { store: &engine.store, table, indexes: &self.indexes, columns: &self.columns };
+        let entries = |row: Option<RowRef<'_>>| {
+            row.map_or(Ok(RowEntries::default()), |row| RowEntries::of(&row, indexed))
+        };
+        let (before, after) = (entries(before)?, entries(after)?);
         Ok(match step {
             Step::Made => self.differences(&before, &after),
             Step::Undone => self.differences(&after, &before),

@@ -5,6 +5,7 @@ use page::RowRef;
 use crate::column_set::ColumnSet;
 use crate::error::Result;
 use crate::index_sort::{Entry, append_entry};
+use crate::limits::COLUMNS_MAX;
 use crate::row::built_entry;
 use crate::row::insert::{Value, row_id_of};
 use crate::row::row_image::{RowImage, value_of, with_values};
@@ -19,6 +20,15 @@ pub(super) struct Indexed<'a> {
     pub(super) indexes: &'a [Index],
     /// Columns that the entries are made from.
     pub(super) columns: &'a ColumnSet,
+}
+
+/// Whether two versions of a row have the same bytes in `columns`, as most changes leave them. Values off page
+/// are the same if they are in one place: none is changed where it is, and both versions keep theirs.
+pub(super) fn same_fields(one: &RowRef<'_>, other: &RowRef<'_>, columns: &ColumnSet) -> bool {
+    let (mut scratch, mut other_scratch) = (Vec::new(), Vec::new());
+    columns
+        .below(COLUMNS_MAX)
+        .all(|column| one.field(column, &mut scratch) == other.field(column, &mut other_scratch))
 }
 
 /// An entry for each index, or none.
