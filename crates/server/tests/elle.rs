@@ -26,7 +26,9 @@ use testkit::elle::judge::{forbidden, judge};
 use testkit::elle::workload::{Plan, run};
 
 /// Transactions of each level with each kind of objects; without optimisation only a taste.
-const TRANSACTIONS: u64 = if cfg!(debug_assertions) { 2_000 } else { 50_000 };
+fn transactions() -> u64 {
+    if testkit::IS_OPTIMISED { 50_000 } else { 2_000 }
+}
 const SESSIONS: u64 = 8;
 const DATADIR: &str = "/data";
 
@@ -50,7 +52,7 @@ fn connect(server: &Arc<Server>) -> Result<Client, String> {
 
 fn test(objects: Objects, level: Level) {
     let server = open();
-    let plan = Plan { objects, level, transactions: TRANSACTIONS, sessions: SESSIONS, seed: 1 };
+    let plan = Plan { objects, level, transactions: transactions(), sessions: SESSIONS, seed: 1 };
     let begun = Instant::now();
     let (history, counts) = run(plan, || connect(&server)).unwrap();
     let ran = begun.elapsed();

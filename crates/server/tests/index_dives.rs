@@ -9,7 +9,7 @@ use mysql::Conn;
 use mysql::prelude::Queryable;
 use testkit::conditions::{Column, Dice, Kind};
 use testkit::runner::Target;
-use testkit::server::TestServer;
+use testkit::server::{TestServer, of_build};
 
 const ROWS: u32 = 8_000;
 
@@ -261,7 +261,7 @@ fn what_dives_choose_finds_what_a_scan_finds() {
     }
     conn.query_drop("INSERT INTO indexed SELECT * FROM scanned").unwrap();
     let (mut by_index, mut by_scan) = (0, 0);
-    for at in 0..if cfg!(debug_assertions) { 250 } else { 1_500 } {
+    for at in 0..of_build(250, 1_500) {
         let condition = dice.condition(&COLUMNS, 3);
         let read = |table: &str| format!("SELECT n + z FROM {table} WHERE {condition}");
         let mut numbers = |table: &str| {

@@ -9,11 +9,13 @@ use mysql::Conn;
 use mysql::prelude::Queryable;
 use testkit::conditions::Dice;
 use testkit::runner::Target;
-use testkit::server::TestServer;
+use testkit::server::{TestServer, of_build};
 
 const ROWS: usize = 6_000;
 /// Conditions that are tried; `RATCHET_INDEX_INTERSECTION` asks for another number.
-const CONDITIONS: usize = if cfg!(debug_assertions) { 300 } else { 3_000 };
+fn conditions() -> usize {
+    of_build(300, 3_000)
+}
 
 const COLUMNS: &str = "a INT, b SMALLINT NOT NULL, c VARCHAR(12) COLLATE utf8mb4_0900_ai_ci, d DATE, t VARCHAR(40) NOT NULL, z INT NOT NULL";
 const KEYS: &str = "KEY a (a), KEY b (b DESC), KEY c (c), KEY dz (d, z)";
@@ -104,7 +106,7 @@ fn rows_of_both_conditions_are_what_a_scan_finds() {
     let mut dice = Dice::new(seed);
     let (_server, mut conn) = start(&mut dice);
     let asked = std::env::var("RATCHET_INDEX_INTERSECTION").ok().map(|count| count.parse().unwrap());
-    let count = asked.unwrap_or(CONDITIONS);
+    let count = asked.unwrap_or(conditions());
     let (mut intersected, mut covered, mut found_rows) = (0, 0, 0);
     for at in 0..count {
         if at == count / 2 {

@@ -10,10 +10,12 @@ use mysql::Conn;
 use mysql::prelude::Queryable;
 use testkit::conditions::{Column, Dice, Kind};
 use testkit::runner::Target;
-use testkit::server::TestServer;
+use testkit::server::{TestServer, of_build};
 
 /// Conditions that are tried; `RATCHET_INDEX_MERGE` asks for another number.
-const CONDITIONS: usize = if cfg!(debug_assertions) { 1500 } else { 6000 };
+fn conditions() -> usize {
+    of_build(1500, 6000)
+}
 
 const COLUMNS: [Column; 7] = [
     ("a", "INT", Kind::Integer),
@@ -79,7 +81,7 @@ fn rows_of_several_indexes_come_once() {
     let mut dice = Dice::new(seed);
     let (_server, mut conn) = start(&mut dice);
     let asked = std::env::var("RATCHET_INDEX_MERGE").ok().map(|count| count.parse().unwrap());
-    let count = asked.unwrap_or(CONDITIONS);
+    let count = asked.unwrap_or(conditions());
     let (mut merged, mut found) = (0, 0);
     for at in 0..count {
         let condition = condition(&mut dice);

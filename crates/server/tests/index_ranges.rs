@@ -9,10 +9,12 @@ use mysql::Conn;
 use mysql::prelude::Queryable;
 use testkit::conditions::{Column, Dice, Kind};
 use testkit::runner::Target;
-use testkit::server::TestServer;
+use testkit::server::{TestServer, of_build};
 
 /// Conditions that are tried; `RATCHET_INDEX_RANGES` asks for another number.
-const CONDITIONS: u64 = if cfg!(debug_assertions) { 2000 } else { 8000 };
+fn conditions() -> u64 {
+    of_build(2000, 8000)
+}
 
 /// The columns but the last, the row's number.
 const COLUMNS: [Column; 10] = [
@@ -138,7 +140,7 @@ fn ranges_of_an_index_are_what_a_scan_finds() {
     let (_server, mut conn) = start(&mut dice);
     let asked = std::env::var("RATCHET_INDEX_RANGES").ok().map(|count| count.parse().unwrap());
     let (mut by_ranges, mut by_entries, mut found_rows) = (0, 0, 0);
-    let count = asked.unwrap_or(CONDITIONS);
+    let count = asked.unwrap_or(conditions());
     for at in 0..count {
         let (key, parts) = *dice.pick(&KEYS);
         let columns = dice.columns_for(parts, &COLUMNS);
@@ -179,7 +181,7 @@ fn ranges_go_on_in_the_clustered_key_behind_the_declared_parts() {
     let mut dice = Dice::new(seed);
     let (_server, mut conn) = start(&mut dice);
     let (mut by_tail, mut found_rows) = (0, 0);
-    for at in 0..CONDITIONS {
+    for at in 0..conditions() {
         let (key, parts) = *dice.pick(&KEYS[1..]);
         let is_part = |name: &str| parts.split(", ").any(|part| part.split([' ', '(']).next() == Some(name));
         let mut terms: Vec<String> = COLUMNS
@@ -209,6 +211,6 @@ fn ranges_go_on_in_the_clustered_key_behind_the_declared_parts() {
         by_tail += u64::from(!is_part("u") && [" u", "(u", "u="].iter().any(|name| keys.contains(name)));
         found_rows += expected.len() as u64;
     }
-    assert!(by_tail * 5 > CONDITIONS, "{by_tail} of {CONDITIONS} by parts of the clustered key");
-    assert!(found_rows > CONDITIONS, "{found_rows} rows");
+    assert!(by_tail * 5 > conditions(), "{by_tail} of {} by parts of the clustered key", conditions());
+    assert!(found_rows > conditions(), "{found_rows} rows");
 }

@@ -10,11 +10,13 @@ use std::time::{Duration, Instant};
 use mysql::Conn;
 use mysql::prelude::Queryable;
 use testkit::runner::Target;
-use testkit::server::TestServer;
+use testkit::server::{TestServer, of_build};
 
 /// Upper bound on the time between KILL and the end of a statement that has nothing to roll back. The builds
 /// without optimisation, whose statements are some twenty times slower, get five times as much.
-const END_TIME: Duration = Duration::from_millis(if cfg!(debug_assertions) { 500 } else { 100 });
+fn end_time() -> Duration {
+    Duration::from_millis(of_build(500, 100))
+}
 /// How often a statement is killed, if other work of the machine delays its end.
 const TRIES: u32 = 4;
 const INTERRUPTED: u16 = 1317;
@@ -82,7 +84,7 @@ impl House {
             let (time, error) = self.kill(&mut conn, sql, Duration::from_millis(60));
             assert_eq!(error, Some(INTERRUPTED), "{sql}");
             assert_eq!(conn.query_first::<u32, _>("SELECT 7").unwrap(), Some(7));
-            if time <= END_TIME {
+            if time <= end_time() {
                 return;
             }
             times.push(time);
@@ -141,14 +143,10 @@ fn sorts_end() {
     let mut late = Vec::new();
     for step in 1..=8 {
         for _ in 0..TRIES {
-            let (time, error) = house.kill(
-                &mut conn,
-                &sql,
-                Duration::from_millis(step * if cfg!(debug_assertions) { 500 } else { 40 }),
-            );
+            let (time, error) = house.kill(&mut conn, &sql, Duration::from_millis(step * of_build(500, 40)));
             assert!(matches!(error, None | Some(INTERRUPTED)), "{error:?}");
             late.push(time);
-            if time <= END_TIME {
+            if time <= end_time() {
                 late.clear();
                 break;
             }
@@ -166,7 +164,7 @@ fn changes_of_definitions_end_and_leave_nothing() {
     ] {
         house.watcher.query_drop(sql).unwrap();
     }
-    for bit in 0..if cfg!(debug_assertions) { 15 } else { 19 } {
+    for bit in 0..of_build(15, 19) {
         let more = format!("INSERT INTO t SELECT id + {0}, k + {0}, MD5(id + {0}) FROM t", 1 << bit);
         house.watcher.query_drop(more).unwrap();
     }
@@ -188,7 +186,7 @@ fn changes_of_definitions_end_and_leave_nothing() {
         let mut killed = 0;
         for step in 0..6 {
             let mut times = Vec::new();
-            while times.last().is_none_or(|time| *time > END_TIME) {
+            while times.last().is_none_or(|time| *time > end_time()) {
                 assert!(times.len() < TRIES as usize, "{sql} took {times:?} to end");
                 let (time, error) = house.kill(&mut conn, sql, Duration::from_millis(10 + 150 * step));
                 times.push(time);
@@ -237,7 +235,7 @@ fn a_rollback_is_shown_as_such_and_a_killed_connection_too() {
     let mut conn = house.connect();
     conn.query_drop(format!("INSERT INTO t (b) SELECT a.n FROM ({}) a", numbers(100))).unwrap();
     conn.query_drop("BEGIN").unwrap();
-    let rows = if cfg!(debug_assertions) { 8 } else { 64 };
+    let rows = of_build(8, 64);
     for _ in 0..rows {
         conn.query_drop("INSERT INTO t (b) SELECT CONCAT(LEFT(b.b, 20), RAND()) FROM t b LIMIT 3000")
             .unwrap();

@@ -14,20 +14,27 @@ use base::prng::Prng;
 use mysql::prelude::Queryable;
 use mysql::{Conn, LocalInfileHandler, Row};
 use testkit::runner::Target;
-use testkit::server::TestServer;
+use testkit::server::{TestServer, of_build};
 
-/// Statements without optimisation are some twenty times slower: fewer of them, over fewer rows, with more
-/// time to end.
-const IS_SLOW: bool = cfg!(debug_assertions);
-const STATEMENTS: usize = if IS_SLOW { 120 } else { 500 };
-const ROWS: u32 = if IS_SLOW { 6_000 } else { 30_000 };
+// Statements without optimisation are some twenty times slower: fewer of them, over fewer rows, with more
+// time to end.
+fn statement_count() -> usize {
+    of_build(120, 500)
+}
+fn row_count() -> u32 {
+    of_build(6_000, 30_000)
+}
 /// Upper bound on the time that a statement works on after the request to end it, as the server measures it;
 /// its rollback comes on top.
-const END_TIME: Duration = Duration::from_millis(if IS_SLOW { 500 } else { 100 });
+fn end_time() -> Duration {
+    Duration::from_millis(of_build(500, 100))
+}
 /// A statement that ends late is killed again, up to so often: other work of the machine may have delayed it.
 const TRIES: usize = 5;
 /// Latest moment of a kill, after the statement's beginning.
-const DELAY_MAX: Duration = Duration::from_millis(if IS_SLOW { 120 } else { 60 });
+fn delay_max() -> Duration {
+    Duration::from_millis(of_build(120, 60))
+}
 /// No statement lasts longer, rollback included.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Most that the server's heap may grow by from a third of the statements on, by its allocator's count.
@@ -88,7 +95,7 @@ fn queries() -> Vec<String> {
 fn constants() -> Vec<String> {
     let n = numbers(50);
     let text = "REPEAT('ab', 8000000)";
-    let short = format!("REPEAT('ab', {})", if IS_SLOW { 100_000 } else { 1_000_000 });
+    let short = format!("REPEAT('ab', {})", of_build(100_000, 1_000_000));
     vec![
         format!("SELECT COUNT(*) FROM ({n}) a, ({n}) b, ({n}) c, ({n}) d, ({n}) e"),
         format!("SELECT a.n FROM ({n}) a, ({n}) b, ({n}) c, ({n}) d ORDER BY a.n * b.n, c.n, d.n"),
@@ -110,9 +117,9 @@ fn constants() -> Vec<String> {
 
 /// Statements over one long value, and long statements.
 fn long_values() -> Vec<String> {
-    let ascii = format!("REPEAT('abcdefghij', {})", if IS_SLOW { 400_000 } else { 1_000_000 });
-    let mixed = format!("REPEAT('a\u{e9}\u{20ac} ', {})", if IS_SLOW { 400_000 } else { 1_000_000 });
-    let digits = format!("REPEAT('1234567890', {})", if IS_SLOW { 400_000 } else { 1_000_000 });
+    let ascii = format!("REPEAT('abcdefghij', {})", of_build(400_000, 1_000_000));
+    let mixed = format!("REPEAT('a\u{e9}\u{20ac} ', {})", of_build(400_000, 1_000_000));
+    let digits = format!("REPEAT('1234567890', {})", of_build(400_000, 1_000_000));
     let list = |item: &str, count: usize| vec![item; count].join(",");
     let calls = [
         "REVERSE(m)",
@@ -150,7 +157,7 @@ fn long_values() -> Vec<String> {
     }
     let longer = format!(
         "SELECT REPEAT('abcdefghij', {n}) a, REPEAT('a\u{e9}\u{20ac} ', {n}) m UNION ALL SELECT 'a', 'm'",
-        n = if IS_SLOW { 400_000 } else { 6_000_000 }
+        n = of_build(400_000, 6_000_000)
     );
     for query in [
         "SELECT COUNT(DISTINCT m, a) FROM",
@@ -160,7 +167,7 @@ fn long_values() -> Vec<String> {
         statements.push(format!("{query} ({longer}) r"));
     }
     statements.push(format!("SELECT LENGTH(a) FROM ({longer}) r ORDER BY m DESC, a"));
-    statements.push(format!("SELECT 1 IN ({})", list("1 + 1", if IS_SLOW { 20_000 } else { 100_000 })));
+    statements.push(format!("SELECT 1 IN ({})", list("1 + 1", of_build(20_000, 100_000))));
     statements
 }
 
@@ -184,7 +191,7 @@ fn waits() -> Vec<(String, Undo)> {
 
 /// Statements that change rows.
 fn changes() -> Vec<(String, Undo)> {
-    let values: Vec<String> = (0..ROWS / 2).map(|id| format!("({id}, 'row {id}', {id})")).collect();
+    let values: Vec<String> = (0..row_count() / 2).map(|id| format!("({id}, 'row {id}', {id})")).collect();
     let values = values.join(",");
     let in_trx = |sql: &str| (sql.to_owned(), Undo::Transaction);
     let empty = Undo::Statement("TRUNCATE TABLE sink");
@@ -202,13 +209,7 @@ fn changes() -> Vec<(String, Undo)> {
         ("INSERT INTO sink SELECT id, c, v FROM big".to_owned(), empty),
         (format!("INSERT INTO sink VALUES {values}"), empty),
         (format!("REPLACE INTO sink VALUES {values}"), empty),
-        (
-            format!(
-                "INSERT INTO lob SELECT 1, REPEAT('abcdefghij', {})",
-                if IS_SLOW { 400_000 } else { 1_000_000 }
-            ),
-            no_lob,
-        ),
+        (format!("INSERT INTO lob SELECT 1, REPEAT('abcdefghij', {})", of_build(400_000, 1_000_000)), no_lob),
         ("LOAD DATA LOCAL INFILE 'line' INTO TABLE lob (v) SET id = 1".to_owned(), no_lob),
         ("LOAD DATA LOCAL INFILE 'rows' INTO TABLE sink".to_owned(), empty),
         ("LOAD DATA LOCAL INFILE 'rows' INTO TABLE sink (id, @c, v) SET c = SHA1(@c)".to_owned(), empty),
@@ -275,7 +276,8 @@ impl House {
         ] {
             watcher.query_drop(sql).unwrap();
         }
-        let rows: Vec<String> = (1..=ROWS).map(|i| format!("('row {}', 0, {})", i % 97, i % 501)).collect();
+        let rows: Vec<String> =
+            (1..=row_count()).map(|i| format!("('row {}', 0, {})", i % 97, i % 501)).collect();
         for some in rows.chunks(5_000) {
             watcher.query_drop(format!("INSERT INTO big (c, v, k) VALUES {}", some.join(","))).unwrap();
         }
@@ -290,9 +292,9 @@ impl House {
         conn.set_local_infile_handler(Some(LocalInfileHandler::new(|name, out| {
             if name == b"line" {
                 // One line.
-                return (1..=ROWS * 20).try_for_each(|id| write!(out, "name {id} "));
+                return (1..=row_count() * 20).try_for_each(|id| write!(out, "name {id} "));
             }
-            (1..=ROWS).try_for_each(|id| writeln!(out, "{id}\tname {id}\t{id}"))
+            (1..=row_count()).try_for_each(|id| writeln!(out, "{id}\tname {id}\t{id}"))
         })));
         House { target, server, watcher, conn, _holder: holder }
     }
@@ -365,7 +367,7 @@ impl House {
             }
             match end {
                 End::Finished => return !times.is_empty(),
-                End::Killed(time) if time <= END_TIME => return true,
+                End::Killed(time) if time <= end_time() => return true,
                 End::Killed(time) => times.push(time),
             }
         }
@@ -380,8 +382,8 @@ impl House {
         let mut other = self.target.connect(Some("d")).unwrap();
         other.query_drop("SET innodb_lock_wait_timeout = 2, lock_wait_timeout = 2").unwrap();
         let sums = "SELECT COUNT(*), MIN(v) = MAX(v), MIN(id), SUM(LENGTH(c)) FROM big FOR UPDATE";
-        let expected_bytes: usize = (1..=ROWS).map(|i| format!("row {}", i % 97).len()).sum();
-        let expected = (ROWS, true, 1, expected_bytes);
+        let expected_bytes: usize = (1..=row_count()).map(|i| format!("row {}", i % 97).len()).sum();
+        let expected = (row_count(), true, 1, expected_bytes);
         assert_eq!(other.query_first::<(u32, bool, u32, usize), _>(sums).unwrap(), Some(expected));
         assert_eq!(other.query_first::<u32, _>("SELECT COUNT(*) FROM sink FOR UPDATE").unwrap(), Some(0));
         assert_eq!(other.query_first::<u32, _>("SELECT COUNT(*) FROM lob FOR UPDATE").unwrap(), Some(0));
@@ -421,12 +423,12 @@ fn statements_of_every_kind_end_when_they_are_killed() {
     let kinds = kinds();
     let mut house = House::open();
     let (mut met, mut heap) = (0, 0);
-    for i in 0..STATEMENTS {
+    for i in 0..statement_count() {
         // Every kind comes first, then any.
         let kind = &kinds[if i < kinds.len() { i } else { prng.below(kinds.len() as u64) as usize }];
-        let delay = Duration::from_micros(prng.below(DELAY_MAX.as_micros() as u64));
+        let delay = Duration::from_micros(prng.below(delay_max().as_micros() as u64));
         met += usize::from(house.check(kind, delay));
-        if i == STATEMENTS / 3 {
+        if i == statement_count() / 3 {
             house.expect_nothing_left();
             heap = house.heap_bytes();
         }
@@ -435,5 +437,9 @@ fn statements_of_every_kind_end_when_they_are_killed() {
     house.expect_heap_below(heap + GROWTH_BYTES_MAX);
     let checked: Row = house.watcher.query_first("CHECK TABLE big, sink, lob").unwrap().unwrap();
     assert_eq!(checked.get::<String, _>("Msg_text").unwrap(), "OK");
-    assert!(met * 2 >= STATEMENTS, "only {met} of {STATEMENTS} statements were met by their kill");
+    assert!(
+        met * 2 >= statement_count(),
+        "only {met} of {} statements were met by their kill",
+        statement_count()
+    );
 }

@@ -6,12 +6,9 @@ use std::path::Path;
 
 use lab::compare;
 use lab::config::{Config, Run, TargetConfig};
-#[cfg(not(debug_assertions))]
-use lab::{
-    report::{TargetResult, markdown, rows},
-    stats::Verdict,
-};
-use testkit::server::TestServer;
+use lab::report::{TargetResult, markdown, rows};
+use lab::stats::Verdict;
+use testkit::server::{TestServer, binary_under_test, is_released};
 
 fn start(options: &[&str]) -> TestServer {
     TestServer::start(Path::new(env!("CARGO_BIN_EXE_ratchetd")), options).unwrap()
@@ -32,9 +29,11 @@ fn config(out: &Path, targets: Vec<TargetConfig>) -> Config {
     config
 }
 
-#[cfg(debug_assertions)]
 #[test]
 fn builds_with_debug_assertions_are_refused() {
+    if is_released() {
+        return;
+    }
     let (one, two) = (start(&[]), start(&[]));
     let out = tempfile::tempdir().unwrap();
     let error =
@@ -43,14 +42,11 @@ fn builds_with_debug_assertions_are_refused() {
 }
 
 /// One measurement at a time.
-#[cfg(not(debug_assertions))]
 static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 /// Measurements of which one at least must not be too noisy.
-#[cfg(not(debug_assertions))]
 const NOISY_TRIES: usize = 6;
 
-#[cfg(not(debug_assertions))]
 fn verdict_of(result: &TargetResult) -> Option<Verdict> {
     match result {
         TargetResult::Measured(_, Some(comparison)) => Some(comparison.verdict),
@@ -58,9 +54,11 @@ fn verdict_of(result: &TargetResult) -> Option<Verdict> {
     }
 }
 
-#[cfg(not(debug_assertions))]
 #[test]
 fn a_sync_at_every_commit_is_found_to_cost_and_a_server_that_is_down_is_a_row_that_says_so() {
+    if !is_released() {
+        return;
+    }
     let _turn = TURN.lock();
     let (synced, unsynced) = (start(&[]), start(&["--innodb-flush-log-at-trx-commit=2"]));
     let out = tempfile::tempdir().unwrap();
@@ -100,13 +98,16 @@ fn a_sync_at_every_commit_is_found_to_cost_and_a_server_that_is_down_is_a_row_th
     assert_eq!(compare::run(&config).unwrap().cells.len(), journal.cells.len());
 }
 
-#[cfg(not(debug_assertions))]
 #[test]
 fn the_build_from_which_on_commits_cost_a_sync_is_found_among_five() {
     use lab::bisect::{BisectConfig, Builds, Found, run};
+    if !is_released() {
+        return;
+    }
     let _turn = TURN.lock();
     let folder = tempfile::tempdir().unwrap();
-    let (place, binary) = (folder.path().display(), env!("CARGO_BIN_EXE_ratchetd"));
+    let binary = binary_under_test(Path::new(env!("CARGO_BIN_EXE_ratchetd")));
+    let (place, binary) = (folder.path().display(), binary.display());
     let start = format!(
         "case {{build}} in one|two|three) flush=2;; *) flush=1;; esac; \
          {binary} --no-defaults --port={{port}} --datadir={place}/{{build}} --socket={place}/{{build}}.sock \

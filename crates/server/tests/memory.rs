@@ -1,10 +1,8 @@
 //! Memory that clients make the server hold, counted by the allocator of this process, in which the server
 //! runs.
 //!
-//! The tests run one after the other: they share the counter. What is counted does not depend on how the
-//! server is compiled, and code that is not optimised takes minutes: one profile runs these.
+//! The tests run one after the other: they share the counter. They take minutes where code is not optimised.
 
-#![cfg(not(debug_assertions))]
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use std::alloc::{GlobalAlloc, Layout, System};

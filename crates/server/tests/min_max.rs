@@ -8,9 +8,11 @@ use mysql::Conn;
 use mysql::prelude::Queryable;
 use testkit::conditions::{Column, Dice, Kind};
 use testkit::runner::Target;
-use testkit::server::TestServer;
+use testkit::server::{TestServer, of_build};
 
-const QUERIES: usize = if cfg!(debug_assertions) { 1500 } else { 6000 };
+fn queries() -> usize {
+    of_build(1500, 6000)
+}
 
 const COLUMNS: [Column; 5] = [
     ("a", "INT", Kind::Integer),
@@ -48,7 +50,7 @@ fn ends_of_indexes_are_the_least_and_greatest_of_all_rows() {
     let mut dice = Dice::new(seed);
     let (_server, mut conn) = start(&mut dice);
     let mut by_ends = 0;
-    for at in 0..QUERIES {
+    for at in 0..queries() {
         let ends: Vec<String> = (0..=dice.below(3))
             .map(|_| format!("{}({})", dice.pick(&["MIN", "MAX"]), dice.pick(&COLUMNS).0))
             .collect();
@@ -70,5 +72,5 @@ fn ends_of_indexes_are_the_least_and_greatest_of_all_rows() {
         let plan: String = conn.query_first(explain).unwrap().unwrap();
         by_ends += usize::from(plan.contains("Limit: 1 row"));
     }
-    assert!(by_ends * 5 > QUERIES, "{by_ends} of {QUERIES} by ends");
+    assert!(by_ends * 5 > queries(), "{by_ends} of {} by ends", queries());
 }

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use mysql::Conn;
 use mysql::prelude::Queryable;
 use testkit::runner::Target;
-use testkit::server::TestServer;
+use testkit::server::{TestServer, of_build};
 
 struct Shop {
     server: TestServer,
@@ -94,11 +94,13 @@ impl Shop {
 }
 
 /// Rows of a table, as a power of two, whose indexes take a while to build.
-const LONG_BITS: u32 = if cfg!(debug_assertions) { 15 } else { 18 };
+fn long_bits() -> u32 {
+    of_build(15, 18)
+}
 
 #[test]
 fn statements_that_change_rows_end_while_an_index_is_built() {
-    let mut shop = Shop::open(LONG_BITS);
+    let mut shop = Shop::open(long_bits());
     let mut altering = shop.connect();
     let altered = thread::spawn(move || {
         altering.query_drop(
@@ -111,11 +113,11 @@ fn statements_that_change_rows_end_while_an_index_is_built() {
     }
     while !altered.is_finished() {
         n += 1;
-        let id = (n * 7919) % (1 << LONG_BITS);
+        let id = (n * 7919) % (1 << long_bits());
         for sql in [
             format!("UPDATE t SET c = 'new {n}', x = REPEAT('{n}', 20) WHERE id = {id}"),
             format!("DELETE FROM t WHERE id = {}", id + 1),
-            format!("INSERT INTO t VALUES ({}, {n}, NULL, REPEAT('long', 5000))", (1 << LONG_BITS) + n),
+            format!("INSERT INTO t VALUES ({}, {n}, NULL, REPEAT('long', 5000))", (1 << long_bits()) + n),
         ] {
             shop.conn.query_drop(sql).unwrap();
         }

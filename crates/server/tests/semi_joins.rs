@@ -9,10 +9,12 @@ use mysql::Conn;
 use mysql::prelude::Queryable;
 use testkit::conditions::{Column, Dice, Kind};
 use testkit::runner::Target;
-use testkit::server::TestServer;
+use testkit::server::{TestServer, of_build};
 
 /// Conditions that are tried; `RATCHET_SEMI_JOINS` asks for another number.
-const CONDITIONS: usize = if cfg!(debug_assertions) { 1000 } else { 4000 };
+fn conditions() -> usize {
+    of_build(1000, 4000)
+}
 
 /// The columns but the row's number and the one that changes.
 const COLUMNS: [Column; 9] = [
@@ -109,7 +111,7 @@ fn subqueries_find_the_same_rows_in_every_direction() {
     let mut dice = Dice::new(seed);
     let (_server, mut conn) = start(&mut dice);
     let asked = std::env::var("RATCHET_SEMI_JOINS").ok().map(|count| count.parse().unwrap());
-    let count = asked.unwrap_or(CONDITIONS);
+    let count = asked.unwrap_or(conditions());
     let (mut by_index, mut by_row, mut by_list, mut found) = (0, 0, 0, 0);
     for at in 0..count {
         let ((test, like_it), filter) = (condition(&mut dice), filter(&mut dice, 200));

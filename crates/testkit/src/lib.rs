@@ -24,3 +24,6 @@ pub mod server;
 pub mod sim;
 pub mod strict;
 pub mod tool;
+
+/// Whether the workspace is compiled with optimisation.
+pub const IS_OPTIMISED: bool = cfg!(optimised);

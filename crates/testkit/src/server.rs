@@ -138,13 +138,28 @@ impl TestServer {
     }
 }
 
+/// Names the server that tests start.
+const UNDER_TEST: &str = "RATCHETD_UNDER_TEST";
+
 /// Returns the server that tests start in place of `built`, a `ratchetd` that cargo made with the test: the
-/// one that the environment variable `RATCHETD_UNDER_TEST` names, if it names one. So the same tests run
+/// one that the environment variable [`UNDER_TEST`] names, if it names one. So the same tests run
 /// against the server of another profile, such as the released one. Programs of other names stay, such as
 /// scripts that start a server.
 pub fn binary_under_test(built: &Path) -> PathBuf {
-    let named = std::env::var_os("RATCHETD_UNDER_TEST").filter(|_| built.ends_with("ratchetd"));
+    let named = std::env::var_os(UNDER_TEST).filter(|_| built.ends_with("ratchetd"));
     named.map_or_else(|| built.to_owned(), PathBuf::from)
+}
+
+/// Whether the server under test is optimised, without debug assertions: the released one, or the one of a test
+/// built that way.
+pub fn is_released() -> bool {
+    std::env::var_os(UNDER_TEST).is_some() || !cfg!(debug_assertions)
+}
+
+/// What a test takes for a server with debug assertions, which may be twenty times slower, and for a released
+/// one.
+pub fn of_build<T>(checked: T, released: T) -> T {
+    if is_released() { released } else { checked }
 }
 
 fn command(binary: &Path, datadir: &Path, options: &[&str]) -> Command {
