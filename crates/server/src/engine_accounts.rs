@@ -16,6 +16,7 @@
 //! | `R` | the roles that it is granted, see `roles::name`; absent if there are none |
 //! | `D` | the roles that its logins activate, see `roles::name`; absent if there are none |
 //! | `G` | the grants, see `privilege::grants` |
+//! | `K` | the grants on columns, see `privilege::grants`; absent if there are none |
 //!
 //! Format 1, which is read only: `1`, `locked` or `open`, the plugin's name, separated by line feeds, and the
 //! credential to the end. It had no privileges: `root` could do everything, others everything with data.
@@ -134,6 +135,9 @@ fn encode(account: &Account) -> Vec<u8> {
         field(b'D', &roles::encode_names(&account.default_roles));
     }
     field(b'G', &account.grants.encode());
+    if account.grants.has_columns() {
+        field(b'K', &account.grants.encode_columns());
+    }
     bytes
 }
 
@@ -147,7 +151,7 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
     }
     let (mut plugin, mut stored, mut locked, mut grants) = (None, None, false, Grants::default());
     let (mut requires, mut password_age) = (TlsRequirement::None, PasswordAge::default());
-    let mut lockout = Lockout::default();
+    let (mut lockout, mut columns) = (Lockout::default(), None);
     let (mut attributes, mut granted, mut default_roles) = (None, Vec::new(), Vec::new());
     while let Some((tag, after)) = rest.split_first() {
         let (length, after) = after.split_first_chunk()?;
@@ -165,8 +169,12 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
             b'R' => granted = roles::decode_granted(value)?,
             b'D' => default_roles = roles::decode_names(value)?,
             b'G' => grants = Grants::decode(value)?,
+            b'K' => columns = Some(value),
             _ => return None,
         }
+    }
+    if let Some(columns) = columns {
+        grants.decode_columns(columns)?;
     }
     let credential = Credential::from_stored(plugin?, stored?).ok()?;
     let (user, host, grants) = (user.to_owned(), host.to_owned(), Arc::new(grants));

@@ -41,7 +41,7 @@ use crate::constant::Inputs;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::plan_cache::SessionPlans;
-use crate::privilege::{self, Access, Want};
+use crate::privilege::{self, Access, OnColumns, Want};
 use crate::session::{Session, Workspace};
 use crate::status::{Com, Hot};
 use crate::{bind_error, memory_error, memory_limits, statement, virtual_tables};
@@ -387,7 +387,8 @@ pub fn field_list(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlErr
     };
     session.diagnostics.clear();
     let charset = session.variables.hot.results;
-    for column in &def.columns {
+    let rights = OnColumns::new(session, &def);
+    for column in def.columns.iter().filter(|column| !rights.of(&column.name).is_empty()) {
         let mut definition = wire::ColumnDefinition::of_column(&column.name, &column.ty, charset);
         definition.schema = &def.schema;
         definition.table = &def.name;

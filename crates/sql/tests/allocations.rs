@@ -150,6 +150,7 @@ fn planning(text: &str, columns: usize) -> u64 {
         range_memory: &RangeMemory::new(0),
         assigns_variables: &OnceCell::new(),
         reads_lock: sql::bind::ReadsLock::default(),
+        column_uses: None,
         dives: None,
     };
     allocations(|| assert!(bind_and_plan(&parsed.statement, &context).is_ok(), "{text}"))

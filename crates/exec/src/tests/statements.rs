@@ -91,6 +91,7 @@ impl Bench {
             range_memory: &RangeMemory::new(0),
             assigns_variables: &OnceCell::new(),
             reads_lock: ReadsLock::default(),
+            column_uses: None,
             dives,
         };
         sql::bind_and_plan(&parsed.statement, &ctx).unwrap_or_else(|error| panic!("{sql}: {error:?}"))

@@ -34,7 +34,7 @@ pub(crate) fn ensure_statement(session: &Session, statement: &Statement<'_>) -> 
 /// Fails for the first of `accesses` that the session may not have.
 ///
 /// # Errors
-/// 1142, 1143, 1044; 1820 if the session's password has expired.
+/// 1142, 1044; 1820 if the session's password has expired.
 #[cold]
 pub(crate) fn ensure(session: &Session, accesses: &[Access]) -> Result<(), SqlError> {
     if !session.rights.is_limited() {
@@ -54,10 +54,12 @@ fn one(session: &Session, grants: &Grants, access: &Access) -> Result<(), SqlErr
     }
     let broad = session.rights.on_schema(grants, schema, session.database.as_deref());
     let narrow = || grants.on_table(schema, table);
+    let reached = || narrow() | grants.on_any_column(schema, table);
     match want {
         Want::All(privileges) => table_access(session, access, *privileges - broad, narrow),
+        Want::Reached(privileges) => table_access(session, access, *privileges - broad, reached),
         Want::Seen => {
-            let is_seen = broad.has(Privileges::SELECT) || !narrow().is_empty();
+            let is_seen = broad.has(Privileges::SELECT) || !reached().is_empty();
             if is_seen { Ok(()) } else { Err(denied_table(session, "SELECT", table)) }
         }
         Want::Shown => {
@@ -65,17 +67,13 @@ fn one(session: &Session, grants: &Grants, access: &Access) -> Result<(), SqlErr
             if is_shown { Ok(()) } else { Err(denied_table(session, "SHOW", table)) }
         }
         Want::Joined => {
-            let is_joined = (broad | narrow()).has_any(Privileges::SELECT | Privileges::UPDATE);
+            let is_joined = (broad | reached()).has_any(Privileges::SELECT | Privileges::UPDATE);
             if is_joined { Ok(()) } else { Err(denied_table(session, "SELECT", table)) }
         }
         Want::Locked => {
             let any = Privileges::UPDATE | Privileges::DELETE | Privileges::LOCK_TABLES;
-            let may_lock = (broad | narrow()).has_any(any);
+            let may_lock = (broad | reached()).has_any(any);
             if may_lock { Ok(()) } else { Err(denied_table(session, "SELECT with locking clause", table)) }
-        }
-        Want::Column(privilege, column) => {
-            let may = (broad | narrow()).has(*privilege);
-            if may { Ok(()) } else { Err(denied_column(session, *privilege, column, table)) }
         }
         Want::OnSchema(privileges) => {
             if broad.has(*privileges) {
@@ -127,7 +125,10 @@ fn schema_access(
     }
     let is_useful = |set: Privileges| lists || set.has_any(Privileges::OF_TABLE);
     let may = (broad | grants.on_schema(schema)).has_any(of_schema)
-        || grants.tables().iter().any(|(known, _, set)| **known == *schema && is_useful(*set));
+        || grants
+            .tables()
+            .iter()
+            .any(|grant| grant.schema == schema && is_useful(grant.set | grant.on_any_column()));
     if may {
         return Ok(());
     }
@@ -135,16 +136,6 @@ fn schema_access(
         return Err(error_map::DBACCESS_DENIED.with(&[&session.user, &session.peer.host(), &schema]));
     }
     Err(denied_schema(session, schema))
-}
-
-/// Privileges on a table, from all levels together.
-pub(crate) fn on_table(session: &Session, schema: &str, table: &str) -> Privileges {
-    if virtual_tables::is_everybodys(schema) || !session.rights.is_limited() {
-        return Privileges::OF_TABLE;
-    }
-    let grants = session.current_grants();
-    let broad = session.rights.on_schema(&grants, schema, session.database.as_deref());
-    broad | grants.on_table(schema, table)
 }
 
 /// Whether SHOW DATABASES lists `schema`.
@@ -160,7 +151,13 @@ pub(crate) fn sees_schema(session: &Session, schema: &str) -> bool {
 
 /// Whether lists of tables have this one.
 pub(crate) fn sees_table(session: &Session, schema: &str, table: &str) -> bool {
-    on_table(session, schema, table).has_any(Privileges::OF_TABLE | Privileges::GRANT_OPTION)
+    if virtual_tables::is_everybodys(schema) || !session.rights.is_limited() {
+        return true;
+    }
+    let grants = session.current_grants();
+    let broad = session.rights.on_schema(&grants, schema, session.database.as_deref());
+    let own = broad | grants.on_table(schema, table) | grants.on_any_column(schema, table);
+    own.has_any(Privileges::OF_TABLE | Privileges::GRANT_OPTION)
 }
 
 /// Error 1227 unless the session has one of the static privileges or of the dynamic ones. `what` is what the
@@ -220,8 +217,9 @@ pub(crate) fn denied_table(session: &Session, command: &str, table: &str) -> Sql
     error_map::TABLEACCESS_DENIED.with(&[&command, &session.user, &session.peer.host(), &table])
 }
 
+/// Error 1143.
 #[cold]
-fn denied_column(session: &Session, privilege: Privileges, column: &str, table: &str) -> SqlError {
+pub(crate) fn denied_column(session: &Session, privilege: Privileges, column: &str, table: &str) -> SqlError {
     let command = privilege.names().next().unwrap_or_default();
     error_map::COLUMNACCESS_DENIED.with(&[&command, &session.user, &session.peer.host(), &column, &table])
 }

@@ -1,11 +1,13 @@
-//! GRANT and REVOKE of privileges on everything, on databases and on tables.
+//! GRANT and REVOKE of privileges on everything, on databases, on tables and on columns.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use sql::ast::{Grant, GrantTarget};
 
 use super::access::{Access, Want};
-use super::check::{denied, denied_schema, denied_table, ensure};
+use super::check::{denied, denied_column, denied_schema, denied_table, ensure};
+use super::column_check::OnColumns;
 use super::dynamic::DynamicSet;
 use super::grants::Grants;
 use super::set::Privileges;
@@ -33,16 +35,34 @@ enum Level {
 struct Named {
     privileges: Privileges,
     dynamic: DynamicSet,
+    /// Static ones on columns, each column once.
+    columns: Vec<(String, Privileges)>,
     /// Dynamic ones that there are not.
     unknown: Vec<String>,
+}
+
+impl Named {
+    /// `places`: of all columns so far, by their names in lower case.
+    fn add_column(&mut self, name: &str, privilege: Privileges, places: &mut HashMap<String, usize>) {
+        let place = *places.entry(name.to_ascii_lowercase()).or_insert(self.columns.len());
+        match self.columns.get_mut(place) {
+            Some((_, set)) => *set = *set | privilege,
+            None => self.columns.push((name.to_owned(), privilege)),
+        }
+    }
+
+    /// What is named for some column.
+    fn on_columns(&self) -> Privileges {
+        self.columns.iter().fold(Privileges::NONE, |all, (_, set)| all | *set)
+    }
 }
 
 /// GRANT, to all accounts or none.
 ///
 /// # Errors
 /// 1044, 1045, 1142, 1227 without the privilege to grant; 1144, 1149, 1221, 3619 for a privilege that the
-/// level does not have; 1146, 1410 for a missing table or account; 1041 beyond the limit of grants; 1235 for
-/// columns, programs and PROXY.
+/// level does not have; 1054, 1143, 1146, 1410 for a column, table or account that is missing or not the
+/// session's to grant; 1041 beyond the limit of grants; 1235 for programs and PROXY.
 pub(crate) fn grant(session: &mut Session, grant: &Grant<'_>) -> Result<(), SqlError> {
     refuse_unsupported(grant)?;
     let level = level(session, &grant.target)?;
@@ -55,9 +75,9 @@ pub(crate) fn grant(session: &mut Session, grant: &Grant<'_>) -> Result<(), SqlE
     if grant.grant_option {
         named.privileges = named.privileges | Privileges::GRANT_OPTION;
     }
-    ensure_may_grant(session, &named, &level)?;
+    ensure_may_grant(session, &named, &level, false)?;
     if let Level::Table(name) = &level {
-        ensure_table(session, name, named.privileges)?;
+        ensure_table(session, name, &named)?;
     }
     let server = Arc::clone(&session.server);
     let mut change = AccountChange::new(&server.accounts);
@@ -106,7 +126,7 @@ pub(crate) fn revoke(session: &mut Session, revoke: &Grant<'_>) -> Result<(), Sq
     for name in &named.unknown {
         session.warn(Severity::Warning, error_map::UNREGISTERED_DYNAMIC_PRIVILEGE.with(&[name]));
     }
-    ensure_may_grant(session, &named, &level)?;
+    ensure_may_grant(session, &named, &level, true)?;
     let takes_all = revoke.privileges.is_empty();
     change_each(session, revoke, &level, |grants| take(grants, &named, &level, takes_all))
 }
@@ -171,9 +191,6 @@ fn refuse_unsupported(grant: &Grant<'_>) -> Result<(), SqlError> {
     let what = match grant.target {
         GrantTarget::Proxy(_) => "PROXY",
         GrantTarget::Routine(_) => "privileges on stored programs",
-        _ if grant.privileges.iter().any(|privilege| !privilege.columns.is_empty()) => {
-            "privileges on columns"
-        }
         _ => return Ok(()),
     };
     Err(error_map::NOT_SUPPORTED_YET.with(&[&what]))
@@ -205,8 +222,17 @@ fn named(session: &Session, grant: &Grant<'_>, level: &Level) -> Result<Named, S
             if *level == Level::Everything { session.on_everything().dynamic } else { DynamicSet::default() };
         return Ok(Named { privileges: all, dynamic, ..named });
     }
+    let mut places = HashMap::new();
     for one in grant.privileges {
         match (Privileges::named(one.name), DynamicSet::named(one.name)) {
+            (Some(privilege), _) if !one.columns.is_empty() => {
+                if !matches!(level, Level::Table(_)) || !Privileges::OF_COLUMN.has(privilege) {
+                    return Err(error_map::ILLEGAL_GRANT_FOR_TABLE.bare());
+                }
+                for column in one.columns {
+                    named.add_column(column, privilege, &mut places);
+                }
+            }
             (Some(privilege), _) => named.privileges = named.privileges | privilege,
             (None, Some(dynamic)) if *level == Level::Everything => {
                 named.dynamic = named.dynamic.with(dynamic);
@@ -227,8 +253,9 @@ fn named(session: &Session, grant: &Grant<'_>, level: &Level) -> Result<Named, S
     })
 }
 
-/// Who grants something has it, with GRANT OPTION.
-fn ensure_may_grant(session: &Session, named: &Named, level: &Level) -> Result<(), SqlError> {
+/// Who grants something has it, with GRANT OPTION. To take it from others, having it on some column is
+/// enough.
+fn ensure_may_grant(session: &Session, named: &Named, level: &Level, takes: bool) -> Result<(), SqlError> {
     let wanted = named.privileges | Privileges::GRANT_OPTION;
     let own = session.on_everything();
     if !own.dynamic_grantable.has(named.dynamic) {
@@ -250,12 +277,19 @@ fn ensure_may_grant(session: &Session, named: &Named, level: &Level) -> Result<(
                 | grants.of_pattern(pattern).unwrap_or_default();
             if (missing - own).is_empty() { Ok(()) } else { Err(denied_schema(session, pattern)) }
         }
+        Level::Table(name) if name.schema == virtual_tables::INFORMATION => {
+            Err(denied_schema(session, &name.schema))
+        }
         Level::Table(name) => {
             let grants = session.current_grants();
             let default = session.database.as_deref();
             let own = session.rights.on_schema(&grants, &name.schema, default)
                 | grants.on_table(&name.schema, &name.table);
-            let missing = missing - own;
+            let on_columns = grants.on_any_column(&name.schema, &name.table);
+            let of_whole = missing - if takes { own | on_columns } else { own };
+            // Which columns is looked at once the table is known.
+            let of_columns = named.on_columns() - (session.on_everything().privileges | own | on_columns);
+            let missing = of_whole | of_columns;
             if missing.is_empty() {
                 return Ok(());
             }
@@ -266,14 +300,37 @@ fn ensure_may_grant(session: &Session, named: &Named, level: &Level) -> Result<(
     }
 }
 
-/// Error 1146 if there is no such table, unless it may be created by who gets the privileges.
-fn ensure_table(session: &Session, name: &FullName, privileges: Privileges) -> Result<(), SqlError> {
-    let is_there = virtual_tables::find(&name.schema, &name.table).is_some()
-        || session.server.engine.table(&name.schema, &name.table).is_ok();
-    if is_there || privileges.has(Privileges::CREATE) {
+/// Error 1146 if there is no such table, unless it may be created by who gets the privileges, and 1054 or
+/// 1143 for columns that are not there or not the session's to grant.
+fn ensure_table(session: &Session, name: &FullName, named: &Named) -> Result<(), SqlError> {
+    let FullName { schema, table, .. } = name;
+    let found = virtual_tables::find(schema, table).or_else(|| {
+        let found = session.server.engine.table(schema, table);
+        found.ok().map(|found| Arc::clone(&found.def))
+    });
+    let Some(def) = found else {
+        if named.columns.is_empty() && named.privileges.has(Privileges::CREATE) {
+            return Ok(());
+        }
+        if !named.columns.is_empty() && session.server.engine.schema(schema).is_err() {
+            return Err(error_map::BAD_DB.with(&[schema]));
+        }
+        return Err(error_map::NO_SUCH_TABLE.with(&[schema, table]));
+    };
+    if named.columns.is_empty() {
         return Ok(());
     }
-    Err(error_map::NO_SUCH_TABLE.with(&[&name.schema, &name.table]))
+    let own = OnColumns::new(session, &def);
+    for (column, set) in &named.columns {
+        if def.find_column(column).is_none() {
+            return Err(error_map::BAD_FIELD.with(&[column, table]));
+        }
+        let missing = *set - own.of(column);
+        if !missing.is_empty() {
+            return Err(denied_column(session, missing, column, table));
+        }
+    }
+    Ok(())
 }
 
 fn add(grants: &mut Grants, named: &Named, level: &Level, with_grant_option: bool) {
@@ -296,6 +353,10 @@ fn add(grants: &mut Grants, named: &Named, level: &Level, with_grant_option: boo
         Level::Table(name) => {
             let known = grants.on_table(&name.schema, &name.table);
             grants.set_table(&name.schema, &name.table, known | named.privileges);
+            for (column, set) in &named.columns {
+                let known = grants.on_column(&name.schema, &name.table, column);
+                grants.set_column((&name.schema, &name.table), column, known | *set);
+            }
         }
     }
 }
@@ -315,13 +376,23 @@ fn take(grants: &mut Grants, named: &Named, level: &Level, takes_all: bool) -> b
             grants.set_schema(pattern, known - named.privileges);
             return has_what_is_taken(known, named.privileges, takes_all);
         }
-        Level::Table(name) => {
-            let known = grants.on_table(&name.schema, &name.table);
-            grants.set_table(&name.schema, &name.table, known - named.privileges);
-            return has_what_is_taken(known, named.privileges, takes_all);
-        }
+        Level::Table(name) => return take_from_table(grants, named, name, takes_all),
     }
     true
+}
+
+/// What is taken from a table is taken from its columns, too.
+fn take_from_table(grants: &mut Grants, named: &Named, name: &FullName, takes_all: bool) -> bool {
+    let (schema, table) = (&*name.schema, &*name.table);
+    let known = grants.on_table(schema, table) | grants.on_any_column(schema, table);
+    let mut has_all = has_what_is_taken(known, named.privileges, takes_all);
+    for (column, taken) in &named.columns {
+        let known = grants.on_column(schema, table, column);
+        has_all &= known.has(*taken);
+        grants.set_column((schema, table), column, known - *taken);
+    }
+    grants.take_from_table(schema, table, named.privileges);
+    has_all
 }
 
 /// ALL takes what there is; what is named has to be there.

@@ -1,17 +1,19 @@
-//! What one account has been granted: on everything, on databases, on tables.
+//! What one account has been granted: on everything, on databases, on tables and their columns.
 //!
 //! On disk: u32 global static privileges, u64 dynamic ones, u64 those of them with GRANT OPTION; u32 number
 //! of databases, each a name and u32 privileges; u32 number of tables, each a schema, a name and u32
-//! privileges. Integers are little-endian; a name is u16 bytes and its text.
+//! privileges. Integers are little-endian; a name is u16 bytes and its text. What is granted on columns is
+//! kept apart from that: u32 number of columns, each a schema, a table, a name and u32 privileges.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::dynamic::DynamicSet;
 use super::set::Privileges;
+use super::table_grants::{TableGrant, TableGrants};
 use crate::like::like_exact;
 
-/// Most databases and tables of an account's grants.
+/// Most databases, tables and columns of an account's grants.
 const TARGETS_MAX: usize = 10_000;
 
 /// Grants of an account.
@@ -25,8 +27,7 @@ pub struct Grants {
     pub(crate) dynamic_grantable: DynamicSet,
     /// Name patterns of databases, the most specific first, and what is granted on them.
     schemas: Vec<(String, Privileges)>,
-    /// Schema, table, and what is granted on it, in order of the names.
-    tables: Vec<(String, String, Privileges)>,
+    tables: TableGrants,
     /// Of several accounts together. Not stored.
     is_merged: bool,
 }
@@ -48,7 +49,7 @@ impl Grants {
     /// All of these together: what an account may do with active roles.
     pub(crate) fn merged<'g>(all: impl IntoIterator<Item = &'g Grants>) -> Self {
         let mut merged = Grants { is_merged: true, ..Grants::default() };
-        let (mut schemas, mut tables) = (BTreeMap::new(), BTreeMap::new());
+        let mut schemas = BTreeMap::new();
         for grants in all {
             merged.global = merged.global | grants.global;
             merged.dynamic = merged.dynamic.with(grants.dynamic);
@@ -57,15 +58,10 @@ impl Grants {
                 let known: &mut Privileges = schemas.entry(pattern).or_default();
                 *known = *known | *set;
             }
-            for (schema, table, set) in &grants.tables {
-                let known: &mut Privileges = tables.entry((schema, table)).or_default();
-                *known = *known | *set;
-            }
+            grants.tables.list().iter().for_each(|table| merged.tables.merge(table));
         }
         merged.schemas = schemas.into_iter().map(|(pattern, set)| (pattern.clone(), set)).collect();
         merged.sort_schemas();
-        let tables = tables.into_iter().map(|((schema, table), set)| (schema.clone(), table.clone(), set));
-        merged.tables = tables.collect();
         merged
     }
 
@@ -85,13 +81,27 @@ impl Grants {
 
     /// Privileges on this very table.
     pub(crate) fn on_table(&self, schema: &str, table: &str) -> Privileges {
-        let found = self.tables.binary_search_by(|(s, t, _)| (&**s, &**t).cmp(&(schema, table)));
-        found.map_or(Privileges::NONE, |at| self.tables[at].2)
+        self.tables.find(schema, table).map_or(Privileges::NONE, |grant| grant.set)
+    }
+
+    /// Everything that is granted on some column of this very table.
+    pub(crate) fn on_any_column(&self, schema: &str, table: &str) -> Privileges {
+        self.tables.find(schema, table).map_or(Privileges::NONE, TableGrant::on_any_column)
+    }
+
+    /// Privileges on this very column.
+    pub(crate) fn on_column(&self, schema: &str, table: &str, column: &str) -> Privileges {
+        self.tables.find(schema, table).map_or(Privileges::NONE, |grant| grant.on_column(column))
+    }
+
+    /// Whether something is granted on columns.
+    pub(crate) fn has_columns(&self) -> bool {
+        self.tables.has_columns()
     }
 
     /// Whether something is granted on a table of `schema`.
     pub(crate) fn has_table_in(&self, schema: &str) -> bool {
-        self.tables.iter().any(|(s, _, _)| s == schema)
+        self.tables.list().iter().any(|grant| grant.schema == schema)
     }
 
     /// Whether an account may have been granted as much as this.
@@ -110,8 +120,8 @@ impl Grants {
     }
 
     /// All tables, in order of their names.
-    pub(crate) fn tables(&self) -> &[(String, String, Privileges)] {
-        &self.tables
+    pub(crate) fn tables(&self) -> &[TableGrant] {
+        self.tables.list()
     }
 
     /// Sets the privileges of a pattern; without any it is forgotten.
@@ -130,15 +140,19 @@ impl Grants {
         });
     }
 
-    /// Sets the privileges of a table; without any it is forgotten.
+    /// Sets the privileges of a table, those on its columns aside.
     pub(crate) fn set_table(&mut self, schema: &str, table: &str, set: Privileges) {
-        let found = self.tables.binary_search_by(|(s, t, _)| (&**s, &**t).cmp(&(schema, table)));
-        match (found, set.is_empty()) {
-            (Ok(at), true) => drop(self.tables.remove(at)),
-            (Ok(at), false) => self.tables[at].2 = set,
-            (Err(_), true) => {}
-            (Err(at), false) => self.tables.insert(at, (schema.to_owned(), table.to_owned(), set)),
-        }
+        self.tables.set(schema, table, set);
+    }
+
+    /// Sets the privileges of a column of `(schema, table)`; without any it is forgotten.
+    pub(crate) fn set_column(&mut self, table: (&str, &str), column: &str, set: Privileges) {
+        self.tables.set_column(table, column, set);
+    }
+
+    /// Takes `taken` from a table and from each of its columns.
+    pub(crate) fn take_from_table(&mut self, schema: &str, table: &str, taken: Privileges) {
+        self.tables.take(schema, table, taken);
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {
@@ -146,22 +160,50 @@ impl Grants {
         bytes.extend(self.global.to_bits().to_le_bytes());
         bytes.extend(self.dynamic.to_bits().to_le_bytes());
         bytes.extend(self.dynamic_grantable.to_bits().to_le_bytes());
-        let name = |bytes: &mut Vec<u8>, text: &str| {
-            bytes.extend((text.len() as u16).to_le_bytes());
-            bytes.extend(text.as_bytes());
-        };
         bytes.extend((self.schemas.len() as u32).to_le_bytes());
         for (pattern, set) in &self.schemas {
-            name(&mut bytes, pattern);
+            put_name(&mut bytes, pattern);
             bytes.extend(set.to_bits().to_le_bytes());
         }
-        bytes.extend((self.tables.len() as u32).to_le_bytes());
-        for (schema, table, set) in &self.tables {
-            name(&mut bytes, schema);
-            name(&mut bytes, table);
-            bytes.extend(set.to_bits().to_le_bytes());
+        let tables = || self.tables.list().iter().filter(|grant| !grant.set.is_empty());
+        bytes.extend((tables().count() as u32).to_le_bytes());
+        for grant in tables() {
+            put_name(&mut bytes, &grant.schema);
+            put_name(&mut bytes, &grant.table);
+            bytes.extend(grant.set.to_bits().to_le_bytes());
         }
         bytes
+    }
+
+    /// What is granted on columns.
+    pub(crate) fn encode_columns(&self) -> Vec<u8> {
+        let mut count = 0_u32;
+        let mut bytes = count.to_le_bytes().to_vec();
+        for grant in self.tables.list() {
+            for (column, set) in grant.columns() {
+                put_name(&mut bytes, &grant.schema);
+                put_name(&mut bytes, &grant.table);
+                put_name(&mut bytes, column);
+                bytes.extend(set.to_bits().to_le_bytes());
+                count += 1;
+            }
+        }
+        bytes[..size_of::<u32>()].copy_from_slice(&count.to_le_bytes());
+        bytes
+    }
+
+    /// Adds what is granted on columns. `None` if the bytes are not what [`Grants::encode_columns`] makes.
+    pub(crate) fn decode_columns(&mut self, bytes: &[u8]) -> Option<()> {
+        let mut rest = bytes;
+        for _ in 0..u32::from_le_bytes(take(&mut rest)?) {
+            let (schema, table) = (take_name(&mut rest)?, take_name(&mut rest)?);
+            let (column, set) = (take_name(&mut rest)?, take_set(&mut rest)?);
+            if !Privileges::OF_COLUMN.has(set) {
+                return None;
+            }
+            self.set_column((&schema, &table), &column, set);
+        }
+        rest.is_empty().then_some(())
     }
 
     /// `None` if the bytes are not what [`Grants::encode`] makes.
@@ -176,7 +218,7 @@ impl Grants {
         }
         for _ in 0..u32::from_le_bytes(take(&mut rest)?) {
             let (schema, table) = (take_name(&mut rest)?, take_name(&mut rest)?);
-            grants.tables.push((schema, table, take_set(&mut rest)?));
+            grants.set_table(&schema, &table, take_set(&mut rest)?);
         }
         rest.is_empty().then_some(grants)
     }
@@ -186,6 +228,11 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     let (head, tail) = rest.split_first_chunk::<N>()?;
     *rest = tail;
     Some(*head)
+}
+
+fn put_name(bytes: &mut Vec<u8>, text: &str) {
+    bytes.extend((text.len() as u16).to_le_bytes());
+    bytes.extend(text.as_bytes());
 }
 
 fn take_set(rest: &mut &[u8]) -> Option<Privileges> {
@@ -218,6 +265,23 @@ mod tests {
     }
 
     #[test]
+    fn grants_on_columns_survive_being_stored() {
+        let mut grants = Grants::default();
+        grants.set_table("d", "t", Privileges::INSERT);
+        let whole = grants.clone();
+        grants.set_column(("d", "t"), "b", Privileges::SELECT | Privileges::UPDATE);
+        grants.set_column(("d", "u"), "A", Privileges::REFERENCES);
+        assert_eq!(Grants::decode(&grants.encode()), Some(whole.clone()));
+        let bytes = grants.encode_columns();
+        let mut read = whole.clone();
+        assert_eq!(read.decode_columns(&bytes), Some(()));
+        assert_eq!(read, grants);
+        for cut in 0..bytes.len() {
+            assert_eq!(whole.clone().decode_columns(&bytes[..cut]), None, "cut at {cut}");
+        }
+    }
+
+    #[test]
     fn the_most_specific_pattern_counts_alone() {
         let mut grants = Grants::default();
         grants.set_schema("%", Privileges::DROP);
@@ -242,9 +306,12 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_databases_and_tables_is_bounded() {
-        let table = |n: usize| ("d".to_owned(), format!("t{n:05}"), Privileges::SELECT);
-        let mut grants = Grants { tables: (1..TARGETS_MAX).map(table).collect(), ..Grants::default() };
+    fn the_number_of_databases_tables_and_columns_is_bounded() {
+        let mut grants = Grants::default();
+        for n in 2..TARGETS_MAX {
+            grants.set_table("d", &format!("t{n:05}"), Privileges::SELECT);
+        }
+        grants.set_column(("d", "t00002"), "c", Privileges::SELECT);
         grants.set_schema("d", Privileges::SELECT);
         assert!(grants.is_within_limit());
         grants.set_schema("e", Privileges::SELECT);

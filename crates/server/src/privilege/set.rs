@@ -137,6 +137,11 @@ impl Privileges {
         NAMES.iter().enumerate().filter(move |&(n, _)| self.0 >> n & 1 != 0).map(|(_, name)| *name)
     }
 
+    /// Its members, in order.
+    pub(crate) fn each(self) -> impl Iterator<Item = Self> {
+        (0..NAMES.len()).map(|number| Privileges(1 << number)).filter(move |&one| self.has(one))
+    }
+
     pub(super) fn to_bits(self) -> u32 {
         self.0
     }

@@ -1,7 +1,7 @@
 //! From syntax tree to program: what a statement is planned with, and the catalog version and settings its
 //! program depends on.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -10,7 +10,8 @@ use exec::{ExecError, Program};
 use expr::EvalCtx;
 use sql::ast::{InsertSource, QueryBody, Statement};
 use sql::bind::{
-    BindContext, BindError, Deprecated, Literals, ParamUse, Planned, RangeMemory, Refused, TextParam,
+    BindContext, BindError, ColumnUse, ColumnUses, Deprecated, Literals, ParamUse, Planned, RangeMemory,
+    Refused, TextParam,
 };
 use sql::dive::{self, Dives, Recheck};
 use sql::plan::Plan;
@@ -20,7 +21,7 @@ use super::item_names::ItemNames;
 use crate::catalog::EngineCatalog;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
-use crate::privilege::{self, Access};
+use crate::privilege::{self, Wanted};
 use crate::session::Session;
 use crate::statement_context::{StatementContext, warning_condition};
 use crate::status::Com;
@@ -65,9 +66,8 @@ pub struct Compiled {
     is_conditional: bool,
     /// Executions whose values it was not for.
     pub misses: AtomicU32,
-    /// What it wants to do to tables, in the order in which that is checked; `None`: a session made it whose
-    /// statements are not checked.
-    accesses: Option<Box<[Access]>>,
+    /// What it wants to do to tables and columns; `None`: a session made it whose statements are not checked.
+    wanted: Option<Box<Wanted>>,
 }
 
 impl Compiled {
@@ -85,13 +85,13 @@ impl Compiled {
     }
 
     /// What it wants to do to tables; `None` if it has to be made anew to find out.
-    pub(crate) fn accesses(&self) -> Option<&[Access]> {
-        self.accesses.as_deref()
+    pub(crate) fn wanted(&self) -> Option<&Wanted> {
+        self.wanted.as_deref()
     }
 
     /// Whether it is known what it wants, if that matters to the session.
     pub(crate) fn can_be_checked(&self, session: &Session) -> bool {
-        !session.rights.is_limited() || self.accesses.is_some()
+        !session.rights.is_limited() || self.wanted.is_some()
     }
 
     /// Columns of the rows of a query.
@@ -164,7 +164,7 @@ impl Compiled {
         !self.rechecks.is_empty()
             && self.is_current(other.made_at)
             && cost(self) <= cost(other)
-            && (self.accesses.is_some() || other.accesses.is_none())
+            && (self.wanted.is_some() || other.wanted.is_none())
             && self.misses.load(Ordering::Relaxed) < MISSES_MAX
     }
 }
@@ -205,9 +205,8 @@ pub fn compile(
     loop {
         // Read before any name is looked up: a change in between makes the program look older than it is.
         let catalog_version = engine.catalog_version();
-        let planned = plan(session, statement, request)?;
-        let limited = session.rights.is_limited();
-        let accesses = limited.then(|| privilege::of_statement(session, statement).into());
+        let (planned, columns) = plan_noting(session, statement, request)?;
+        let wanted = columns.map(|columns| Box::new(Wanted::new(session, statement, columns)));
         match exec::compile(planned.plan, engine) {
             Ok(program) => {
                 session.server.plans.count_made();
@@ -237,7 +236,7 @@ pub fn compile(
                     rechecks: planned.rechecks.into(),
                     text_params: planned.text_params.into(),
                     misses: AtomicU32::new(0),
-                    accesses,
+                    wanted,
                 };
                 return Ok((compiled, planned.shareable));
             }
@@ -271,22 +270,41 @@ pub fn plan(
     statement: &Statement<'_>,
     request: &Request<'_>,
 ) -> Result<Planned, SqlError> {
+    plan_noting(session, statement, request).map(|(planned, _)| planned)
+}
+
+/// As [`plan`], with the columns that the statement uses if what the session may do is limited.
+fn plan_noting(
+    session: &mut Session,
+    statement: &Statement<'_>,
+    request: &Request<'_>,
+) -> Result<(Planned, Option<Vec<ColumnUse>>), SqlError> {
     privilege::ensure_files(session, statement)?;
     privilege::ensure_statement(session, statement)?;
     virtual_tables::ensure_allowed(session, statement)?;
-    let planned = bind_and_plan(session, statement, request)?;
-    planned.map_err(|refused| {
-        for one in &refused.deprecated {
-            session.warn(Severity::Warning, deprecation(one));
+    let uses = session.rights.is_limited().then(RefCell::default);
+    let planned = bind_and_plan(session, statement, request, uses.as_ref())?;
+    let columns = uses.map(|uses| uses.into_inner().into_list());
+    if let Some(columns) = &columns {
+        // One that may not be used comes before the error of what follows it.
+        privilege::ensure_columns(session, columns)?;
+    }
+    match planned {
+        Ok(planned) => Ok((planned, columns)),
+        Err(refused) => {
+            for one in &refused.deprecated {
+                session.warn(Severity::Warning, deprecation(one));
+            }
+            Err(bind_error(session, &refused.error))
         }
-        bind_error(session, &refused.error)
-    })
+    }
 }
 
 fn bind_and_plan(
     session: &Session,
     statement: &Statement<'_>,
     request: &Request<'_>,
+    column_uses: Option<&RefCell<ColumnUses>>,
 ) -> Result<Result<Planned, Refused>, SqlError> {
     let catalog = EngineCatalog::new(&session.server.engine);
     let hot = &session.variables.hot;
@@ -309,6 +327,7 @@ fn bind_and_plan(
         range_memory: &range_memory,
         assigns_variables: &OnceCell::new(),
         reads_lock: transaction::reads_lock(hot.isolation),
+        column_uses,
         dives: dives.as_ref(),
     };
     Ok(sql::bind_and_plan(statement, &context))

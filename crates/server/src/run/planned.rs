@@ -76,7 +76,7 @@ pub(super) fn run(
 #[inline(never)]
 fn check(session: &Session, compiled: &Compiled) -> Result<(), Failure> {
     if session.rights.is_limited() {
-        privilege::ensure(session, compiled.accesses().ok_or(Failure::Stale)?)?;
+        privilege::ensure_wanted(session, compiled.wanted().ok_or(Failure::Stale)?)?;
     }
     match &session.table_locks {
         Some(locks) => Ok(locks.ensure_covers(compiled.program.plan())?),

@@ -117,8 +117,10 @@ fn described(
     if let Some(compiled) = session.server.plans.find_prepared(environment, &key, version)
         && compiled.can_be_checked(session)
     {
-        if session.is_checked {
-            privilege::ensure(session, compiled.accesses().unwrap_or_default())?;
+        if session.is_checked
+            && let Some(wanted) = compiled.wanted()
+        {
+            privilege::ensure_wanted(session, wanted)?;
         }
         return Ok((compiled.params.into(), Some(compiled)));
     }

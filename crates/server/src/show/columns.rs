@@ -4,18 +4,17 @@ use types::{CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, TableDef
 
 use super::definition_text::{current_timestamp, default_text};
 use crate::answer::{Cell, Column, Table};
-use crate::privilege::Privileges;
+use crate::privilege::OnColumns;
 
 /// The columns of `def`; with `full`, collation, privileges and comment too. `privileges`: those that the
-/// session has on them; without any it sees none.
-pub(super) fn table(def: &TableDef, full: bool, privileges: Privileges, zone: &TimeZone) -> Table {
+/// session has on them; it sees those on which it has any.
+pub(super) fn table(def: &TableDef, full: bool, privileges: &OnColumns<'_>, zone: &TimeZone) -> Table {
     let mut table = Table::new(header(full));
-    let privileges = privileges & Privileges::OF_COLUMN;
-    if privileges.is_empty() {
-        return table;
-    }
-    let names = privileges.names().collect::<Vec<_>>().join(",").to_ascii_lowercase();
     for (position, column) in def.columns.iter().enumerate() {
+        let privileges = privileges.of(&column.name);
+        if privileges.is_empty() {
+            continue;
+        }
         let mut row = vec![
             Cell::text(&*column.name),
             Cell::text(column.ty.to_string()),
@@ -26,7 +25,8 @@ pub(super) fn table(def: &TableDef, full: bool, privileges: Privileges, zone: &T
         ];
         if full {
             row.insert(2, collation(column));
-            row.push(Cell::text(&*names));
+            let names = privileges.names().collect::<Vec<_>>().join(",").to_ascii_lowercase();
+            row.push(Cell::Text(names));
             row.push(Cell::text(&*column.comment));
         }
         table.push(row);

@@ -8,7 +8,7 @@ use super::definition_text::quoted;
 use crate::account::Account;
 use crate::answer::{Cell, Column, Table};
 use crate::error_map::{self, SqlError};
-use crate::privilege::{Grants, Privileges, ensure_may_see_accounts, grantee};
+use crate::privilege::{Grants, Privileges, TableGrant, ensure_may_see_accounts, grantee};
 use crate::roles::{self, RoleName};
 use crate::session::Session;
 
@@ -98,11 +98,38 @@ fn lines(grants: &Grants, grantee: &str) -> Vec<String> {
     for (pattern, set) in schemas {
         lines.push(line(*set, Privileges::OF_SCHEMA, &format!("{}.*", quoted(pattern)), grantee));
     }
-    for (schema, table, set) in grants.tables() {
-        let target = format!("{}.{}", quoted(schema), quoted(table));
-        lines.push(line(*set, Privileges::OF_TABLE, &target, grantee));
+    for grant in grants.tables() {
+        // As in MySQL, ALL does not say what is granted on columns beside.
+        let target = format!("{}.{}", quoted(&grant.schema), quoted(&grant.table));
+        let has_all = grant.set - Privileges::GRANT_OPTION == Privileges::OF_TABLE;
+        let line = if has_all || grant.on_any_column().is_empty() {
+            line(grant.set, Privileges::OF_TABLE, &target, grantee)
+        } else {
+            line_with_columns(grant, &target, grantee)
+        };
+        lines.push(line);
     }
     lines
+}
+
+/// The statement for a table, with what is granted on its columns after what is granted on all of it, for
+/// each privilege.
+fn line_with_columns(grant: &TableGrant, target: &str, grantee: &str) -> String {
+    let columns = grant.columns();
+    let mut parts = Vec::new();
+    for privilege in Privileges::OF_TABLE.each() {
+        let name = privilege.names().next().unwrap_or_default();
+        if grant.set.has(privilege) {
+            parts.push(name.to_owned());
+        }
+        let with = columns.iter().filter(|(_, set)| set.has(privilege));
+        let with: Vec<_> = with.map(|(column, _)| quoted(column)).collect();
+        if !with.is_empty() {
+            parts.push(format!("{name} ({})", with.join(", ")));
+        }
+    }
+    let suffix = if grant.set.has(Privileges::GRANT_OPTION) { " WITH GRANT OPTION" } else { "" };
+    format!("GRANT {} ON {target} TO {grantee}{suffix}", parts.join(", "))
 }
 
 /// `all`: the privileges that are called ALL together; none: they are always listed.

@@ -46,7 +46,7 @@ use crate::ddl::names::{FullName, schema_or_default};
 use crate::ddl::{not_yet, refused};
 use crate::error_map::{self, SqlError};
 use crate::like::like;
-use crate::privilege;
+use crate::privilege::OnColumns;
 use crate::session::Session;
 use crate::virtual_tables;
 
@@ -124,8 +124,7 @@ fn shown(session: &Session, engine: &Engine, show: &Show<'_>) -> Result<Table, S
         }
         ShowKind::Columns(name) => {
             let def = definition(session, engine, name, show.schema)?;
-            let privileges = privilege::on_table(session, &def.schema, &def.name);
-            Ok(columns::table(&def, show.full, privileges, zone))
+            Ok(columns::table(&def, show.full, &OnColumns::new(session, &def), zone))
         }
         ShowKind::Index(name) => index_table(session, engine, name, show.schema),
         ShowKind::CreateTable(name) => create_table(session, engine, name),
@@ -198,8 +197,8 @@ fn index_table(
 
 fn described(session: &Session, engine: &Engine, describe: &Describe<'_>) -> Result<Table, SqlError> {
     let def = definition(session, engine, &describe.table, None)?;
-    let privileges = privilege::on_table(session, &def.schema, &def.name);
-    let mut columns = columns::table(&def, false, privileges, &session.variables.hot.time_zone);
+    let privileges = OnColumns::new(session, &def);
+    let mut columns = columns::table(&def, false, &privileges, &session.variables.hot.time_zone);
     if let Some(pattern) = describe.column {
         columns.retain_by_first(|name| like(pattern, name));
     }

@@ -27,7 +27,7 @@ use crate::session::Session;
 
 /// The schemas, in order.
 pub(crate) const SCHEMAS: [&str; 3] = [INFORMATION, MYSQL, PERFORMANCE];
-const INFORMATION: &str = "information_schema";
+pub(crate) const INFORMATION: &str = "information_schema";
 const MYSQL: &str = "mysql";
 const PERFORMANCE: &str = "performance_schema";
 

@@ -39,7 +39,7 @@ LOAD DATA INFILE 'x' INTO TABLE stock;
 FLUSH TABLES WITH READ LOCK;
 HANDLER stock OPEN;
 XA START 'x';
-GRANT SELECT (a) ON d.t TO root@localhost;
+GRANT EXECUTE ON FUNCTION d.f TO root@localhost;
 GRANT PROXY ON root@localhost TO root@localhost;
 GRANT EXECUTE ON PROCEDURE d.p TO root@localhost;
 SET PASSWORD FOR root@localhost = '' RETAIN CURRENT PASSWORD;

@@ -1,10 +1,10 @@
 //! What a statement is bound under.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 
 use types::{CollationId, SqlModes, SqlType};
 
-use super::{Catalog, RangeMemory};
+use super::{Catalog, ColumnUses, RangeMemory};
 use crate::dive::Dives;
 
 /// What the types of variables are at the moment.
@@ -60,6 +60,8 @@ pub struct BindContext<'c> {
     pub assigns_variables: &'c OnceCell<bool>,
     /// Whether rows are locked that are only read.
     pub reads_lock: ReadsLock,
+    /// Takes note of the columns that the statement uses; `None`: nobody asks.
+    pub column_uses: Option<&'c RefCell<ColumnUses>>,
     /// Dives with the values of this execution, which are not part of the key; `None`: they are not known.
     pub dives: Option<&'c Dives<'c>>,
 }

@@ -47,6 +47,11 @@ impl Expansion {
         Expansion { height: 0, selects: 0, nodes_left, cte_references: 0 }
     }
 
+    /// Whether a subquery or a derived table encloses the point it has reached.
+    pub(super) fn is_in_subquery(&self) -> bool {
+        self.selects > 0
+    }
+
     /// Takes `nodes` from what may be bound.
     fn take(&mut self, nodes: usize) -> Result<(), BindError> {
         match self.nodes_left.checked_sub(nodes) {

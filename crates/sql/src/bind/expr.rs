@@ -504,7 +504,7 @@ impl<'a> Binder<'a, '_> {
 
     /// A column of the row that INSERT would have inserted: `VALUES(column)`.
     pub(super) fn values_of(&mut self, name: &ast::ColumnRef<'_>) -> Result<Expr, BindError> {
-        let level = self.level();
+        let level = self.levels.last().expect("a query is being bound");
         let Some(rel) = level.values_rel else { return Ok(self.build.null()) };
         let Some(table) = level.scope.tables.first() else { return Ok(self.build.null()) };
         let is_tables = name.table.is_none_or(|wanted| table.is_named(name.schema, wanted));
@@ -515,6 +515,7 @@ impl<'a> Binder<'a, '_> {
             });
         };
         let found = table.found(col);
+        self.note_read(&level.scope, found.column);
         Ok(Expr::column(rel, col, found.ty, found.nullable))
     }
 }

@@ -273,7 +273,12 @@ impl<'a> Binder<'a, '_> {
             let column = ast::ColumnRef { schema: None, table: None, column: name };
             let side = |scope: &Scope| {
                 let found = scope.find(&column, Clause::From)?;
-                found.ok_or_else(|| BindError::UnknownColumn { name: name.to_string(), clause: Clause::From })
+                let found = found.ok_or_else(|| BindError::UnknownColumn {
+                    name: name.to_string(),
+                    clause: Clause::From,
+                })?;
+                self.note_read(scope, found.column);
+                Ok::<_, BindError>(found)
             };
             let [a, b] = [side(left)?, side(right)?]
                 .map(|f| Expr::column(f.column.rel, f.column.col, f.ty, f.nullable));

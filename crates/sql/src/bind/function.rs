@@ -111,7 +111,11 @@ impl<'a> Binder<'a, '_> {
         let found = scope.find(name, Clause::FieldList)?;
         let unknown =
             || BindError::UnknownColumn { name: super::scope::written(name), clause: Clause::FieldList };
-        let column = found.ok_or_else(unknown)?.column;
+        let Some(column) = found.map(|found| found.column) else {
+            self.note_missing(name, Clause::FieldList);
+            return Err(unknown());
+        };
+        self.note_read(&self.levels[self.levels.len() - 1].scope, column);
         let source = self.level().rels.get(usize::from(column.rel));
         let Some(super::block::Source::Table { def, .. }) = source else { return Err(unknown()) };
         let def = def.clone();

@@ -10,7 +10,7 @@ use super::binder::{Aggregates, Aliases, Binder};
 use super::block::{Block, Query, outer_id};
 use super::expansion::fail_if_interrupted;
 use super::scope::{Scope, ScopeColumns, ScopeTable, written};
-use super::{BindError, Clause, ParamRole, rewrite};
+use super::{BindError, Clause, ColumnAccess, ParamRole, rewrite};
 use crate::ast::{self, Cell, ExprKind};
 use crate::charset::Introducer;
 use crate::literal::LiteralKind;
@@ -71,8 +71,11 @@ impl<'a> Binder<'a, '_> {
         match insert.source {
             ast::InsertSource::Values(values) => {
                 let columns = match insert.columns {
-                    None if values.columns == 0 => Vec::new(),
-                    names => target_columns(table, names)?,
+                    None if values.columns == 0 => {
+                        self.note_whole_rows(table);
+                        Vec::new()
+                    }
+                    names => self.target_columns(table, names)?,
                 };
                 let mut rows = self.values_rows(&values, table, &columns)?;
                 if !self.param_uses.is_empty() {
@@ -87,7 +90,7 @@ impl<'a> Binder<'a, '_> {
                 let mut columns = Vec::with_capacity(assignments.len());
                 let mut row = Vec::with_capacity(assignments.len());
                 for assignment in assignments {
-                    add_column(table, &assignment.column, &mut columns)?;
+                    self.add_column(table, &assignment.column, &mut columns)?;
                     let cell = self.cell_expr(&assignment.value)?;
                     row.push(self.settle_cell(cell, table, columns.last().copied())?);
                 }
@@ -96,11 +99,12 @@ impl<'a> Binder<'a, '_> {
             ast::InsertSource::Query(ast::Query { body: ast::QueryBody::Values(rows), .. })
                 if rows.first().is_some_and(|row| row.is_empty()) =>
             {
+                self.note_whole_rows(table);
                 let (columns, source) = empty_rows(rows, insert.columns)?;
                 Ok((columns, Rows::Values(source)))
             }
             ast::InsertSource::Query(query) => {
-                let columns = target_columns(table, insert.columns)?;
+                let columns = self.target_columns(table, insert.columns)?;
                 let (mut query, scope) = self.query_and_tables(query)?;
                 if query.output().len() != columns.len() {
                     return Err(BindError::ColumnCount { row: 1 });
@@ -113,6 +117,42 @@ impl<'a> Binder<'a, '_> {
                 Ok((columns, Rows::Query { query, tables }))
             }
         }
+    }
+
+    /// The columns that an INSERT names; all visible ones if it has no list.
+    fn target_columns(
+        &self,
+        table: &Arc<TableDef>,
+        names: Option<&[ast::ColumnRef<'_>]>,
+    ) -> Result<Vec<u16>, BindError> {
+        let Some(names) = names else {
+            self.note_whole_rows(table);
+            return Ok(table.visible_columns().collect());
+        };
+        if names.is_empty() {
+            self.note_whole_rows(table);
+        }
+        let mut columns = Vec::with_capacity(names.len());
+        for name in names {
+            self.add_column(table, name, &mut columns)?;
+        }
+        Ok(columns)
+    }
+
+    /// Appends a target column, which must be new.
+    fn add_column(
+        &self,
+        table: &Arc<TableDef>,
+        name: &ast::ColumnRef<'_>,
+        columns: &mut Vec<u16>,
+    ) -> Result<(), BindError> {
+        let col = find_target(table, name)?;
+        self.note_target(table, ColumnAccess::Insert, col);
+        if columns.contains(&col) {
+            return Err(BindError::ColumnTwice(name.column.to_owned()));
+        }
+        columns.push(col);
+        Ok(())
     }
 
     /// The query's values as the columns get them.
@@ -224,6 +264,7 @@ impl<'a> Binder<'a, '_> {
         let mut sets = Vec::with_capacity(insert.on_duplicate.len());
         for assignment in insert.on_duplicate {
             let col = find_target(table, &assignment.column)?;
+            self.note_target(table, ColumnAccess::Update, col);
             let cell = self.cell_expr(&assignment.value)?;
             let cell = self.settle_cell(cell, table, Some(col))?;
             sets.push((col, kept(cell, ColumnRef { rel: 0, col })));
@@ -299,7 +340,7 @@ fn empty_rows(
 
 /// The new row under its alias. Named columns are those of the insert, in its order.
 fn alias_table(
-    table: &TableDef,
+    table: &Arc<TableDef>,
     columns: &[u16],
     alias: &ast::RowAlias<'_>,
 ) -> Result<ScopeTable, BindError> {
@@ -315,30 +356,8 @@ fn alias_table(
         scope[usize::from(col)].name = name.into();
     }
     let columns = ScopeColumns::Named(scope);
-    Ok(ScopeTable::new(NEW_ROW, alias.name.into(), columns))
-}
-
-/// The columns that an INSERT names; all visible ones if it has no list.
-pub(super) fn target_columns(
-    table: &TableDef,
-    names: Option<&[ast::ColumnRef<'_>]>,
-) -> Result<Vec<u16>, BindError> {
-    let Some(names) = names else { return Ok(table.visible_columns().collect()) };
-    let mut columns = Vec::with_capacity(names.len());
-    for name in names {
-        add_column(table, name, &mut columns)?;
-    }
-    Ok(columns)
-}
-
-/// Appends a target column, which must be new.
-fn add_column(table: &TableDef, name: &ast::ColumnRef<'_>, columns: &mut Vec<u16>) -> Result<(), BindError> {
-    let col = find_target(table, name)?;
-    if columns.contains(&col) {
-        return Err(BindError::ColumnTwice(name.column.to_owned()));
-    }
-    columns.push(col);
-    Ok(())
+    let row = ScopeTable::new(NEW_ROW, alias.name.into(), columns);
+    Ok(ScopeTable { stands_for: Some(Arc::clone(table)), ..row })
 }
 
 /// A column of the target table.

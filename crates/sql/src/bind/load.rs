@@ -4,7 +4,7 @@ use types::{Charset, CollationId};
 
 use super::binder::{Aggregates, Aliases, Binder};
 use super::insert::find_target;
-use super::{BindError, Clause};
+use super::{BindError, Clause, ColumnAccess};
 use crate::ast::{self, LoadField, OnDuplicate, TextFormat};
 use crate::plan::{InsertMode, LoadFormat, LoadPlan, LoadTarget};
 use crate::planner;
@@ -26,7 +26,11 @@ impl<'a> Binder<'a, '_> {
         let mut targets: Vec<LoadTarget> = Vec::new();
         for field in load.fields {
             targets.push(match field {
-                LoadField::Column(name) => LoadTarget::Column(find_target(&table, name)?),
+                LoadField::Column(name) => {
+                    let col = find_target(&table, name)?;
+                    self.note_target(&table, ColumnAccess::Insert, col);
+                    LoadTarget::Column(col)
+                }
                 LoadField::UserVar(name) => {
                     self.field_variables.push((*name, collation));
                     LoadTarget::UserVariable((*name).into())
@@ -34,11 +38,15 @@ impl<'a> Binder<'a, '_> {
             });
         }
         if targets.is_empty() {
-            targets.extend(table.visible_columns().map(LoadTarget::Column));
+            for col in table.visible_columns() {
+                self.note_target(&table, ColumnAccess::Insert, col);
+                targets.push(LoadTarget::Column(col));
+            }
         }
         let mut sets = Vec::with_capacity(load.set.len());
         for assignment in load.set {
             let col = find_target(&table, &assignment.column)?;
+            self.note_target(&table, ColumnAccess::Insert, col);
             let cell = self.cell_expr(&assignment.value)?;
             sets.push((col, self.settle_cell(cell, &table, Some(col))?));
         }

@@ -13,6 +13,7 @@ mod bad_literal;
 mod binder;
 pub(crate) mod block;
 mod catalog;
+mod column_use;
 pub(crate) mod conjuncts;
 mod context;
 mod counts;
@@ -58,6 +59,7 @@ pub(crate) mod volatile;
 
 pub use bad_literal::{bad_literal, national_texts};
 pub use catalog::{Catalog, CatalogError};
+pub use column_use::{ColumnAccess, ColumnUse, ColumnUses, UsedColumns};
 pub use context::{BindContext, Literals, ReadsLock, SessionTypes};
 pub use deprecated::Deprecated;
 pub use error::{BindError, Clause};

@@ -39,8 +39,11 @@ impl<'a> Binder<'a, '_> {
         };
         let mut block = self.changed_rows(&rows)?;
         let (mut sets, mut targets) = (Vec::with_capacity(update.set.len()), Vec::new());
+        let mut assigned = Vec::with_capacity(update.set.len());
         for assignment in update.set {
-            let (rel, col) = self.assigned(&assignment.column, &block, "UPDATE")?;
+            assigned.push(self.assigned(&assignment.column, &block, "UPDATE")?);
+        }
+        for (assignment, (rel, col)) in update.set.iter().zip(assigned) {
             let mut cell = self.cell_expr(&assignment.value)?;
             if let Some(Source::Table { def, .. }) = block.rels.get(usize::from(rel)) {
                 cell = self.settle_cell(cell, def, Some(col))?;
@@ -152,6 +155,7 @@ impl<'a> Binder<'a, '_> {
         let found = found
             .ok_or_else(|| BindError::UnknownColumn { name: written(name), clause: Clause::FieldList })?;
         self.ensure_base_table(block, found.column.rel, verb)?;
+        self.note_changed(found.column);
         Ok((found.column.rel, found.column.col))
     }
 

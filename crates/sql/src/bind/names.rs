@@ -74,6 +74,7 @@ impl<'a> Binder<'a, '_> {
         if own.aliases != Aliases::First
             && let Some(found) = own.scope.find(name, own.clause)?
         {
+            self.note_read(&own.scope, found.column);
             return self.shown(Expr::column(found.column.rel, found.column.col, found.ty, found.nullable));
         }
         self.column_elsewhere(name)
@@ -115,6 +116,7 @@ impl<'a> Binder<'a, '_> {
             if !(is_of_having && is_grouped)
                 && let Some(found) = self.levels[at].scope.find(name, clause)?
             {
+                self.note_read(&self.levels[at].scope, found.column);
                 return self.reach(at, FoundName::Column(found));
             }
             if !is_of_having
@@ -124,6 +126,7 @@ impl<'a> Binder<'a, '_> {
                 return self.reach(at, found);
             }
         }
+        self.note_missing(name, clause);
         Err(BindError::UnknownColumn { name: written(name), clause })
     }
 

@@ -32,6 +32,8 @@ pub(crate) struct ScopeTable {
     pub(crate) optional: bool,
     /// The column after the last match: statements often name columns in their order.
     pub(crate) next: Cell<u16>,
+    /// The table whose new row this is, column by column, under an alias.
+    pub(crate) stands_for: Option<Arc<TableDef>>,
 }
 
 /// A column that a bare name finds. NATURAL and USING make one of two.
@@ -104,7 +106,7 @@ impl ScopeColumns {
 impl ScopeTable {
     /// A table that has a row wherever its query has one.
     pub(crate) fn new(rel: u16, alias: Arc<str>, columns: ScopeColumns) -> Self {
-        ScopeTable { rel, alias, columns, optional: false, next: Cell::new(0) }
+        ScopeTable { rel, alias, columns, optional: false, next: Cell::new(0), stands_for: None }
     }
 
     /// As [`ScopeColumns::find`].

@@ -80,6 +80,7 @@ impl<'a> Binder<'a, '_> {
         };
         self.level().scope = scope;
         let mut output = Vec::new();
+        self.note_star(None);
         self.star(&mut output)?;
         self.level().output = output;
         let order = self.order_by(tail.order_by)?;
@@ -180,10 +181,12 @@ impl<'a> Binder<'a, '_> {
                 SelectItem::Star if self.level().scope.tables.is_empty() => {
                     return Err(BindError::NoTablesUsed);
                 }
-                SelectItem::TableStar(name) if self.level().scope.find_table(name).is_none() => {
-                    return Err(unknown_star(name));
-                }
-                _ => {}
+                SelectItem::Star => self.note_star(None),
+                SelectItem::TableStar(name) => match self.level().scope.find_table(name) {
+                    Some(table) => self.note_star(Some(table)),
+                    None => return Err(unknown_star(name)),
+                },
+                SelectItem::Expr { .. } => {}
             }
         }
         Ok(())

@@ -352,7 +352,8 @@ impl<'a> Parser<'a, '_> {
         if name.is_empty() {
             return self.syntax();
         }
-        let columns = if self.at(Tok::LParen) { self.paren_names()? } else { &[][..] };
+        let has_columns = self.at(Tok::LParen) && may_have_columns(&name);
+        let columns = if has_columns { self.paren_names()? } else { &[][..] };
         Ok(Privilege { name: name.into_bump_str(), columns })
     }
 
@@ -378,4 +379,14 @@ impl<'a> Parser<'a, '_> {
         }
         Ok(GrantTarget::Table(TableName { schema: Some(first), name: self.name()?, pos }))
     }
+}
+
+/// Whether a list of columns may follow a privilege of this name: after those that columns have, and after
+/// what may be a dynamic one.
+fn may_have_columns(name: &str) -> bool {
+    let is_one_of = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let is_of_tables =
+        is_one_of(&["USAGE", "DELETE", "CREATE", "DROP", "INDEX", "ALTER", "TRIGGER", "EVENT"]);
+    let is_of_server = is_one_of(&["RELOAD", "SHUTDOWN", "PROCESS", "FILE", "SUPER", "EXECUTE"]);
+    !(is_of_tables || is_of_server || name.contains(' '))
 }

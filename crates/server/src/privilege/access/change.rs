@@ -1,11 +1,10 @@
 //! The tables that INSERT, UPDATE, DELETE and LOAD DATA change.
 
 use sql::ast::{
-    Assignment, Cell, Delete, Expr, Insert, InsertSource, LoadData, LoadField, OnDuplicate, QueryBody,
-    TableName, TableRef, Update,
+    Assignment, Cell, Delete, Expr, Insert, InsertSource, LoadData, OnDuplicate, TableName, TableRef, Update,
 };
 
-use super::columns::{Named, named};
+use super::named::named;
 use super::{Gather, Want};
 use crate::privilege::Privileges;
 
@@ -18,33 +17,16 @@ impl<'a> Gather<'_, 'a> {
         if !insert.on_duplicate.is_empty() {
             wanted = wanted | Privileges::UPDATE;
         }
-        self.table(&insert.table, wanted);
-        let mut names = vec![Named { alias: insert.table.name, table: Some(insert.table) }];
+        self.reach(&insert.table, wanted);
         match insert.source {
             InsertSource::Values(list) => {
-                let exprs = || list.cells.iter().filter_map(|cell| as_expr(cell));
-                exprs().for_each(|expr| self.expr(expr));
-                exprs().for_each(|expr| self.reads(expr, &names));
+                let exprs = list.cells.iter().filter_map(|cell| as_expr(cell));
+                exprs.for_each(|expr| self.expr(expr));
             }
-            InsertSource::Set(set) => {
-                self.assigned(set);
-                for one in set {
-                    self.reads(&one.value, &names);
-                }
-            }
-            InsertSource::Query(query) => {
-                self.query(query);
-                if let QueryBody::Select(select) = query.body {
-                    select.from.iter().for_each(|from| named(from, &mut names));
-                }
-            }
+            InsertSource::Set(set) => self.assigned(set),
+            InsertSource::Query(query) => self.query(query),
         }
         self.assigned(insert.on_duplicate);
-        if let Some(alias) = insert.row_alias {
-            // Its columns are the table's.
-            names.push(Named { alias: alias.name, table: Some(insert.table) });
-        }
-        insert.on_duplicate.iter().for_each(|one| self.reads(&one.value, &names));
     }
 
     pub(super) fn assigned(&mut self, set: &[Assignment<'a>]) {
@@ -56,27 +38,18 @@ impl<'a> Gather<'_, 'a> {
     pub(super) fn update(&mut self, update: &Update<'a>) {
         let known = self.ctes.len();
         self.with(update.with);
-        let mut names = Vec::new();
-        update.tables.iter().for_each(|from| named(from, &mut names));
         let is_joined = !matches!(update.tables, [TableRef::Table(_)]);
         let mut visit = |gather: &mut Self, table: &TableName<'a>| {
             if gather.is_cte_name(table) {
                 return;
             }
-            let want = if is_joined { Want::Joined } else { Want::All(Privileges::UPDATE) };
+            let want = if is_joined { Want::Joined } else { Want::Reached(Privileges::UPDATE) };
             gather.want(table, want);
         };
         update.tables.iter().for_each(|from| self.each_table(from, &mut visit));
         self.assigned(update.set);
         update.filter.iter().for_each(|expr| self.expr(expr));
         self.orders(update.order_by);
-        self.conditions(update.tables, &names);
-        update.filter.iter().for_each(|expr| self.reads(expr, &names));
-        for one in update.set.iter().filter(|_| is_joined) {
-            self.column(&one.column, Privileges::UPDATE, &names);
-        }
-        update.set.iter().for_each(|one| self.reads(&one.value, &names));
-        update.order_by.iter().for_each(|item| self.reads(&item.expr, &names));
         self.ctes.truncate(known);
     }
 
@@ -104,22 +77,14 @@ impl<'a> Gather<'_, 'a> {
         }
         delete.filter.iter().for_each(|expr| self.expr(expr));
         self.orders(delete.order_by);
-        if delete.targets.is_empty() {
-            delete.filter.iter().for_each(|expr| self.reads(expr, &names));
-            delete.order_by.iter().for_each(|item| self.reads(&item.expr, &names));
-        }
         self.ctes.truncate(known);
     }
 
     pub(super) fn load(&mut self, load: &LoadData<'a>) {
         let replaces = load.on_duplicate == OnDuplicate::Replace;
         let wanted = if replaces { Privileges::INSERT | Privileges::DELETE } else { Privileges::INSERT };
-        self.table(&load.table, wanted);
+        self.reach(&load.table, wanted);
         self.assigned(load.set);
-        let mut names = vec![Named { alias: load.table.name, table: Some(load.table) }];
-        // A field is read by what is set, not from the table.
-        names.retain(|_| load.fields.iter().any(|field| matches!(field, LoadField::Column(_))));
-        load.set.iter().for_each(|one| self.reads(&one.value, &names));
     }
 }
 

@@ -38,7 +38,7 @@ impl<'a> Gather<'_, 'a> {
             if create.query.is_some() { Privileges::CREATE | Privileges::INSERT } else { Privileges::CREATE };
         self.table(&create.name, wanted);
         if let Some(source) = &create.like {
-            self.table(source, Privileges::SELECT);
+            self.reach(source, Privileges::SELECT);
         }
         if let Some(query) = create.query {
             self.query(query);
@@ -63,9 +63,9 @@ impl<'a> Gather<'_, 'a> {
         for table in maintain.tables {
             match maintain.kind {
                 MaintainKind::Check => self.want(table, Want::Seen),
-                MaintainKind::Checksum => self.table(table, Privileges::SELECT),
+                MaintainKind::Checksum => self.reach(table, Privileges::SELECT),
                 MaintainKind::Analyze | MaintainKind::Optimize | MaintainKind::Repair => {
-                    self.table(table, Privileges::SELECT | Privileges::INSERT);
+                    self.reach(table, Privileges::SELECT | Privileges::INSERT);
                 }
             }
         }

@@ -1,12 +1,11 @@
 //! What a statement wants to do to which tables and databases, by its text alone.
 
 mod change;
-mod columns;
 mod definition;
 mod file_use;
+mod named;
 mod query;
 
-use engine::Engine;
 use sql::ast::{ExplainTarget, Flush, FlushTarget, SetItem, Statement, TableName};
 
 use super::set::Privileges;
@@ -29,7 +28,10 @@ pub(crate) struct Access {
 pub(crate) enum Want {
     /// All of these, at any level.
     All(Privileges),
-    /// SELECT, or any privilege on the table itself.
+    /// All of these, at any level, if only on one column of the table. What statements do with each column
+    /// is checked once they are bound, see [`super::column_check`].
+    Reached(Privileges),
+    /// SELECT, or any privilege on the table itself or on its columns.
     Seen,
     /// Any privilege that a table can have.
     Shown,
@@ -37,8 +39,6 @@ pub(crate) enum Want {
     Joined,
     /// One of UPDATE, DELETE and LOCK TABLES.
     Locked,
-    /// This privilege, for this column.
-    Column(Privileges, Box<str>),
     /// All of these, on the database.
     OnSchema(Privileges),
     /// Anything in the database, to make it the default one.
@@ -53,14 +53,13 @@ pub(crate) enum Want {
 /// on everything, or on something that is known only when they run, check those themselves.
 pub(crate) fn of_statement(session: &Session, statement: &Statement<'_>) -> Vec<Access> {
     let database = session.database.as_deref();
-    let mut gather = Gather { database, engine: &session.server.engine, all: Vec::new(), ctes: Vec::new() };
+    let mut gather = Gather { database, all: Vec::new(), ctes: Vec::new() };
     gather.statement(statement);
     gather.all
 }
 
 struct Gather<'s, 'a> {
     database: Option<&'s str>,
-    engine: &'s Engine,
     all: Vec<Access>,
     /// Names of the common table expressions in scope.
     ctes: Vec<&'a str>,
@@ -99,7 +98,7 @@ impl<'a> Gather<'_, 'a> {
             Statement::Maintain(maintain) => self.maintain(maintain),
             Statement::LockTables(tables) => {
                 for lock in tables {
-                    self.table(&lock.table, Privileges::LOCK_TABLES | Privileges::SELECT);
+                    self.reach(&lock.table, Privileges::LOCK_TABLES | Privileges::SELECT);
                 }
             }
             Statement::Flush(flush) => self.flush(flush),
@@ -145,7 +144,7 @@ impl<'a> Gather<'_, 'a> {
         for target in flush.targets {
             if let FlushTarget::TablesWithReadLock(tables) | FlushTarget::TablesForExport(tables) = target {
                 for table in *tables {
-                    self.table(table, Privileges::LOCK_TABLES | Privileges::SELECT);
+                    self.reach(table, Privileges::LOCK_TABLES | Privileges::SELECT);
                 }
             }
         }
@@ -165,6 +164,11 @@ impl<'a> Gather<'_, 'a> {
 
     fn table(&mut self, table: &TableName<'_>, privileges: Privileges) {
         self.want(table, Want::All(privileges));
+    }
+
+    /// One column of the table is enough.
+    fn reach(&mut self, table: &TableName<'_>, privileges: Privileges) {
+        self.want(table, Want::Reached(privileges));
     }
 
     fn schema(&mut self, schema: Option<&str>, privileges: Privileges) {

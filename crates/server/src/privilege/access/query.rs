@@ -4,7 +4,7 @@ use sql::ast::{
     Expr, JoinCondition, OrderItem, Part, Query, QueryBody, Select, SelectItem, TableName, TableRef, With,
 };
 
-use super::columns::named;
+use super::named::named;
 use super::{Access, Gather, Want};
 use crate::privilege::Privileges;
 
@@ -86,7 +86,7 @@ impl<'a> Gather<'_, 'a> {
 
     pub(super) fn read(&mut self, table: &TableName<'a>) {
         if !self.is_cte_name(table) {
-            self.table(table, Privileges::SELECT);
+            self.reach(table, Privileges::SELECT);
         }
     }
 

@@ -1,19 +1,11 @@
-//! The tables of what accounts cannot be granted here, or what is not kept: columns, programs, proxies and
-//! old passwords. They have no rows.
-
-use std::sync::Arc;
+//! The tables of what accounts cannot be granted here, or what is not kept: programs, proxies and old
+//! passwords. They have no rows.
 
 use types::{ColumnDef, ColumnDefault, LobSize, SqlType, TypeKind};
 
-use super::granted::COLUMN_MEMBERS;
 use super::{
     Declared, EXACT, MYSQL, NAME_CHARS, VirtualTable, WORDS, chars, defaulting, grantor, host, members, name,
     no_rows, of_members, plain, set, timestamp, user, zero,
-};
-
-pub(in super::super) const COLUMNS_PRIV: VirtualTable = VirtualTable {
-    declared: Declared { primary: &[0, 2, 1, 3, 4], secondary: None, comment: "Column privileges" },
-    ..VirtualTable::new(MYSQL, "columns_priv", columns_priv, no_rows)
 };
 
 pub(in super::super) const PROCS_PRIV: VirtualTable = VirtualTable {
@@ -34,18 +26,6 @@ pub(in super::super) const PASSWORD_HISTORY: VirtualTable = VirtualTable {
     },
     ..VirtualTable::new(MYSQL, "password_history", password_history, no_rows)
 };
-
-fn columns_priv() -> Vec<ColumnDef> {
-    vec![
-        host("Host"),
-        name("Db"),
-        user("User"),
-        name("Table_name"),
-        name("Column_name"),
-        timestamp(),
-        set("Column_priv", Arc::clone(&COLUMN_MEMBERS)),
-    ]
-}
 
 fn procs_priv() -> Vec<ColumnDef> {
     let routine = defaulting("Routine_name", chars(NAME_CHARS, WORDS), b"");

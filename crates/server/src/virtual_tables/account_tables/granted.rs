@@ -1,4 +1,5 @@
-//! `mysql.db`, `mysql.tables_priv` and `mysql.global_grants`: what accounts have been granted, on what.
+//! `mysql.db`, `mysql.tables_priv`, `mysql.columns_priv` and `mysql.global_grants`: what accounts have been
+//! granted, on what.
 
 use std::sync::{Arc, LazyLock};
 
@@ -21,6 +22,11 @@ pub(in super::super) const DB: VirtualTable = VirtualTable {
 pub(in super::super) const TABLES_PRIV: VirtualTable = VirtualTable {
     declared: Declared { primary: &[0, 2, 1, 3], secondary: Some(4), comment: "Table privileges" },
     ..VirtualTable::new(MYSQL, "tables_priv", table_columns, table_rows)
+};
+
+pub(in super::super) const COLUMNS_PRIV: VirtualTable = VirtualTable {
+    declared: Declared { primary: &[0, 2, 1, 3, 4], secondary: None, comment: "Column privileges" },
+    ..VirtualTable::new(MYSQL, "columns_priv", column_columns, column_rows)
 };
 
 pub(in super::super) const GLOBAL_GRANTS: VirtualTable = VirtualTable {
@@ -68,11 +74,14 @@ static OF_TABLE: [(&str, P); 13] = [
     ("Trigger", P::TRIGGER),
 ];
 
+/// The members of the set of privileges on a column.
+static OF_COLUMN: [(&str, P); 4] =
+    [("Select", P::SELECT), ("Insert", P::INSERT), ("Update", P::UPDATE), ("References", P::REFERENCES)];
+
 pub(super) static TABLE_MEMBERS: LazyLock<Members> =
     LazyLock::new(|| members(&OF_TABLE.map(|(name, _)| name)));
-/// The members of the set of privileges on a column.
 pub(super) static COLUMN_MEMBERS: LazyLock<Members> =
-    LazyLock::new(|| members(&["Select", "Insert", "Update", "References"]));
+    LazyLock::new(|| members(&OF_COLUMN.map(|(name, _)| name)));
 
 fn db_columns() -> Vec<ColumnDef> {
     let mut columns = vec![host("Host"), name("Db"), user("User")];
@@ -109,27 +118,71 @@ fn table_columns() -> Vec<ColumnDef> {
 
 /// The value of the set of privileges on a table.
 pub(super) fn table_mask(granted: P) -> u64 {
+    mask(granted, &OF_TABLE)
+}
+
+/// The value of the set of privileges on a column.
+pub(super) fn column_mask(granted: P) -> u64 {
+    mask(granted, &OF_COLUMN)
+}
+
+fn mask(granted: P, members: &[(&str, P)]) -> u64 {
     let has = |(at, (_, privilege)): (usize, &(&str, P))| u64::from(granted.has(*privilege)) << at;
-    OF_TABLE.iter().enumerate().map(has).sum()
+    members.iter().enumerate().map(has).sum()
+}
+
+/// The value of a set that has the members in `mask`.
+pub(super) fn members_of(mask: u64, members: &Members) -> OwnedValue {
+    OwnedValue::Set { mask, members: Arc::clone(members), collation: WORDS }
 }
 
 /// Who granted what, and when, is not kept.
 fn table_rows(sources: &Sources<'_>) -> Vec<Row> {
-    let set =
-        |mask, members: &Members| OwnedValue::Set { mask, members: Arc::clone(members), collation: WORDS };
     let mut rows = Vec::new();
     for account in accounts(sources) {
-        for (schema, table, granted) in account.grants.tables() {
+        for grant in account.grants.tables() {
             rows.push(vec![
                 host_value(&account),
-                exact(schema),
+                exact(&grant.schema),
                 exact(&account.user),
-                exact(table),
+                exact(&grant.table),
                 exact(""),
                 OwnedValue::DateTime(DateTime::ZERO, 0),
-                set(table_mask(*granted), &TABLE_MEMBERS),
-                set(0, &COLUMN_MEMBERS),
+                members_of(table_mask(grant.set), &TABLE_MEMBERS),
+                members_of(column_mask(grant.on_any_column()), &COLUMN_MEMBERS),
             ]);
+        }
+    }
+    rows
+}
+
+fn column_columns() -> Vec<ColumnDef> {
+    vec![
+        host("Host"),
+        name("Db"),
+        user("User"),
+        name("Table_name"),
+        name("Column_name"),
+        timestamp(),
+        set("Column_priv", Arc::clone(&COLUMN_MEMBERS)),
+    ]
+}
+
+fn column_rows(sources: &Sources<'_>) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for account in accounts(sources) {
+        for grant in account.grants.tables() {
+            for (column, granted) in grant.columns() {
+                rows.push(vec![
+                    host_value(&account),
+                    exact(&grant.schema),
+                    exact(&account.user),
+                    exact(&grant.table),
+                    exact(column),
+                    OwnedValue::DateTime(DateTime::ZERO, 0),
+                    members_of(column_mask(granted), &COLUMN_MEMBERS),
+                ]);
+            }
         }
     }
     rows

@@ -260,6 +260,7 @@ fn context<'c>(sql: &'c str, catalog: &'c TestCatalog, once: &'c Once) -> BindCo
         range_memory: &once.range_memory,
         assigns_variables: &once.assigns_variables,
         reads_lock: ReadsLock::default(),
+        column_uses: None,
         dives: None,
     }
 }

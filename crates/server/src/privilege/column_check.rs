@@ -1,0 +1,142 @@
+//! Privileges on columns: whether they allow what a bound statement does with each.
+
+use std::sync::Arc;
+
+use sql::ast::Statement;
+use sql::bind::{ColumnAccess, ColumnUse, UsedColumns};
+use types::TableDef;
+
+use super::access::{Access, of_statement};
+use super::check::{denied_column, denied_table, ensure};
+use super::grants::Grants;
+use super::set::Privileges;
+use crate::error_map::SqlError;
+use crate::session::Session;
+use crate::virtual_tables;
+
+/// What a planned statement wants.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    /// To do to tables and databases, in the order in which it is checked.
+    accesses: Box<[Access]>,
+    /// To do with columns, likewise. It is checked after all of the former.
+    columns: Box<[ColumnUse]>,
+    /// It changes rows: it may read columns of tables that it needs no SELECT for otherwise.
+    is_change: bool,
+}
+
+impl Wanted {
+    /// What `statement` wants, which uses `columns`.
+    pub(crate) fn new(session: &Session, statement: &Statement<'_>, columns: Vec<ColumnUse>) -> Self {
+        let is_change = !matches!(statement, Statement::Query(_) | Statement::Do(_));
+        Wanted { accesses: of_statement(session, statement).into(), columns: columns.into(), is_change }
+    }
+}
+
+/// Fails for the first thing that `wanted` has and the session may not have.
+///
+/// # Errors
+/// As [`ensure`]; 1142 and 1143 for columns.
+#[cold]
+pub(crate) fn ensure_wanted(session: &Session, wanted: &Wanted) -> Result<(), SqlError> {
+    ensure(session, &wanted.accesses)?;
+    // Without privileges on columns, who may read from a table may read all of it.
+    if wanted.is_change || session.current_grants().has_columns() {
+        ensure_columns(session, &wanted.columns)?;
+    }
+    Ok(())
+}
+
+/// Fails for the first of `uses` that the session may not make.
+///
+/// # Errors
+/// 1143; 1142 for columns that the statement does not name, if one before was allowed by itself.
+#[cold]
+pub(crate) fn ensure_columns(session: &Session, uses: &[ColumnUse]) -> Result<(), SqlError> {
+    if !session.rights.is_limited() {
+        return Ok(());
+    }
+    let grants = session.current_grants();
+    let mut last: Option<(&Arc<TableDef>, Privileges)> = None;
+    let mut is_one_allowed = false;
+    for one in uses {
+        let table = &one.table;
+        let whole = match last {
+            Some((known, whole)) if Arc::ptr_eq(known, table) => whole,
+            _ => on_whole(session, &grants, table),
+        };
+        last = Some((table, whole));
+        let wanted = privilege(one.access);
+        if whole.has(wanted) {
+            continue;
+        }
+        let may = |name: &str| grants.on_column(&table.schema, &table.name, name).has(wanted);
+        let name = |position: u16| &*table.columns[usize::from(position)].name;
+        match &one.columns {
+            UsedColumns::One(position) if may(name(*position)) => {}
+            UsedColumns::One(position) => {
+                return Err(denied_column(session, wanted, name(*position), &table.name));
+            }
+            UsedColumns::Missing(name) if may(name) => {}
+            UsedColumns::Missing(name) => return Err(denied_column(session, wanted, name, &table.name)),
+            UsedColumns::Unnamed { positions, joined_as } => {
+                // Tables of a join are looked at together.
+                is_one_allowed &= joined_as.is_some();
+                for &position in positions {
+                    if may(name(position)) {
+                        is_one_allowed = true;
+                    } else if is_one_allowed {
+                        let shown = joined_as.as_deref().unwrap_or(&table.name);
+                        let command = wanted.names().next().unwrap_or_default();
+                        return Err(denied_table(session, command, shown));
+                    } else {
+                        return Err(denied_column(session, wanted, name(position), &table.name));
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn privilege(access: ColumnAccess) -> Privileges {
+    match access {
+        ColumnAccess::Select => Privileges::SELECT,
+        ColumnAccess::Insert => Privileges::INSERT,
+        ColumnAccess::Update => Privileges::UPDATE,
+    }
+}
+
+/// Privileges on all columns of a table, from all levels together.
+fn on_whole(session: &Session, grants: &Grants, table: &TableDef) -> Privileges {
+    if virtual_tables::is_everybodys(&table.schema) {
+        return Privileges::OF_TABLE;
+    }
+    let broad = session.rights.on_schema(grants, &table.schema, session.database.as_deref());
+    broad | grants.on_table(&table.schema, &table.name)
+}
+
+/// What a session may do with the columns of one table.
+pub(crate) struct OnColumns<'t> {
+    whole: Privileges,
+    grants: Arc<Grants>,
+    table: &'t TableDef,
+}
+
+impl<'t> OnColumns<'t> {
+    /// As it is now.
+    pub(crate) fn new(session: &Session, table: &'t TableDef) -> Self {
+        let grants = session.current_grants();
+        let is_limited = session.rights.is_limited();
+        let whole = if is_limited { on_whole(session, &grants, table) } else { Privileges::OF_TABLE };
+        OnColumns { whole: whole & Privileges::OF_COLUMN, grants, table }
+    }
+
+    /// Privileges on the column `name`, from all levels together; of those that columns have.
+    pub(crate) fn of(&self, name: &str) -> Privileges {
+        if self.whole == Privileges::OF_COLUMN {
+            return self.whole;
+        }
+        self.whole | self.grants.on_column(&self.table.schema, &self.table.name, name)
+    }
+}

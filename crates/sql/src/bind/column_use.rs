@@ -1,0 +1,168 @@
+//! Which columns of which tables a statement reads and writes, for whoever checks privileges on columns.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use base::TableId;
+use expr::ColumnRef;
+use types::TableDef;
+
+use super::Clause;
+use super::binder::Binder;
+use super::scope::{Scope, ScopeColumns, ScopeTable};
+use crate::ast;
+
+/// What a statement does with a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ColumnAccess {
+    /// It reads it, or its default.
+    Select,
+    /// It gives it a value in a new row.
+    Insert,
+    /// It changes it in a row that is there.
+    Update,
+}
+
+/// Columns of one table, and what a statement does with them.
+#[derive(Clone, Debug)]
+pub struct ColumnUse {
+    /// The table.
+    pub table: Arc<TableDef>,
+    /// What it does.
+    pub access: ColumnAccess,
+    /// Which columns.
+    pub columns: UsedColumns,
+}
+
+/// Which columns a statement uses.
+#[derive(Clone, Debug)]
+pub enum UsedColumns {
+    /// The one at this position.
+    One(u16),
+    /// Those at these positions, which it does not name: `*`, or INSERT without a list.
+    Unnamed {
+        /// In the order in which they are looked at.
+        positions: Box<[u16]>,
+        /// Name of the table in a join that has made one column of two.
+        joined_as: Option<Arc<str>>,
+    },
+    /// One of this name, which no table has.
+    Missing(Box<str>),
+}
+
+/// The columns that a statement uses, in the order in which MySQL looks at them. One that is used again is
+/// not noted again.
+#[derive(Debug, Default)]
+pub struct ColumnUses {
+    list: Vec<ColumnUse>,
+    known: HashSet<(TableId, ColumnAccess, u16)>,
+}
+
+impl ColumnUses {
+    /// What was noted.
+    pub fn into_list(self) -> Vec<ColumnUse> {
+        self.list
+    }
+
+    fn note(&mut self, table: &Arc<TableDef>, access: ColumnAccess, position: u16) {
+        if self.known.insert((table.id, access, position)) {
+            let columns = UsedColumns::One(position);
+            self.list.push(ColumnUse { table: Arc::clone(table), access, columns });
+        }
+    }
+}
+
+impl ScopeTable {
+    /// The table whose columns these are; `None` for those of a query.
+    fn owner(&self) -> Option<&Arc<TableDef>> {
+        match &self.columns {
+            ScopeColumns::Defined(def) => Some(def),
+            ScopeColumns::Named(_) => self.stands_for.as_ref(),
+        }
+    }
+}
+
+impl<'c> Binder<'_, 'c> {
+    /// Notes that `column` was found in `scope` and is read.
+    #[inline]
+    pub(super) fn note_read(&self, scope: &Scope, column: ColumnRef) {
+        if let Some(uses) = self.ctx.column_uses {
+            note_found(uses, scope, column, ColumnAccess::Select);
+        }
+    }
+
+    /// Notes that `column` was found in the scope at hand and is changed.
+    pub(super) fn note_changed(&self, column: ColumnRef) {
+        if let (Some(uses), Some(level)) = (self.ctx.column_uses, self.levels.last()) {
+            note_found(uses, &level.scope, column, ColumnAccess::Update);
+        }
+    }
+
+    /// Notes what is done with a column of a table that is not looked for in a scope.
+    #[inline]
+    pub(super) fn note_target(&self, table: &Arc<TableDef>, access: ColumnAccess, position: u16) {
+        if let Some(uses) = self.ctx.column_uses {
+            uses.borrow_mut().note(table, access, position);
+        }
+    }
+
+    /// Notes that rows are inserted into `table` without a list of columns.
+    pub(super) fn note_whole_rows(&self, table: &Arc<TableDef>) {
+        if let Some(uses) = self.ctx.column_uses {
+            let positions = table.visible_columns().collect();
+            let columns = UsedColumns::Unnamed { positions, joined_as: None };
+            let use_ = ColumnUse { table: Arc::clone(table), access: ColumnAccess::Insert, columns };
+            uses.borrow_mut().list.push(use_);
+        }
+    }
+
+    /// Notes the columns of `*` or, with the position of a table in the scope at hand, of `table.*`.
+    pub(super) fn note_star(&self, table: Option<usize>) {
+        let (Some(uses), Some(level)) = (self.ctx.column_uses, self.levels.last()) else { return };
+        let scope = &level.scope;
+        let mut uses = uses.borrow_mut();
+        let mut push = |table: &ScopeTable, positions: Vec<u16>, joined_as: Option<Arc<str>>| {
+            if let Some(owner) = table.owner().filter(|_| !positions.is_empty()) {
+                let columns = UsedColumns::Unnamed { positions: positions.into(), joined_as };
+                uses.list.push(ColumnUse { table: Arc::clone(owner), access: ColumnAccess::Select, columns });
+            }
+        };
+        let own =
+            |of: &ScopeTable| (0..of.columns.len() as u16).filter(|&col| of.columns.is_shown(col)).collect();
+        match (table, &scope.merged) {
+            (Some(at), _) => push(&scope.tables[at], own(&scope.tables[at]), None),
+            (None, None) => scope.tables.iter().for_each(|table| push(table, own(table), None)),
+            (None, Some(_)) => {
+                let shown: Vec<_> = scope.shown().collect();
+                for run in shown.chunk_by(|a, b| a.table == b.table) {
+                    let table = &scope.tables[usize::from(run[0].table)];
+                    let positions = run.iter().map(|visible| visible.col).collect();
+                    push(table, positions, Some(Arc::clone(&table.alias)));
+                }
+            }
+        }
+    }
+
+    /// Notes that no table has the column `name`, which is read. Where MySQL does not tell that from a column
+    /// that may not be read, neither do we: outside of subqueries and derived tables, as if
+    /// it were one of the first table.
+    #[cold]
+    pub(super) fn note_missing(&self, name: &ast::ColumnRef<'_>, clause: Clause) {
+        let (Some(uses), Some(level)) = (self.ctx.column_uses, self.levels.last()) else { return };
+        if self.expansion.is_in_subquery() || clause == Clause::Having {
+            return;
+        }
+        if let Some(table) = level.scope.tables.first().and_then(ScopeTable::owner) {
+            let columns = UsedColumns::Missing(name.column.into());
+            let use_ = ColumnUse { table: Arc::clone(table), access: ColumnAccess::Select, columns };
+            uses.borrow_mut().list.push(use_);
+        }
+    }
+}
+
+fn note_found(uses: &RefCell<ColumnUses>, scope: &Scope, column: ColumnRef, access: ColumnAccess) {
+    if let Some(table) = scope.table_of(column.rel).and_then(ScopeTable::owner) {
+        uses.borrow_mut().note(table, access, column.col);
+    }
+}
