@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard};
 use sql::ast::TlsRequirement;
@@ -15,7 +15,7 @@ use crate::like::like;
 use crate::lockout::Lockout;
 use crate::login::{Login, Survey};
 use crate::password_age::PasswordAge;
-use crate::privilege::Grants;
+use crate::privilege::{Grants, SchemaNames};
 use crate::roles::{self, GrantedRole, ImageKey, Images, RoleName};
 
 /// An account, named `'user'@'host'`.
@@ -219,6 +219,8 @@ pub struct Accounts {
     epoch: AtomicU64,
     stand_ins: StandIns,
     images: Mutex<Images>,
+    /// The variable `partial_revokes`.
+    partial_revokes: AtomicBool,
 }
 
 impl std::fmt::Debug for Accounts {
@@ -244,7 +246,8 @@ impl Accounts {
         let stand_ins = StandIns::new(&store.stand_in_key()?);
         let (cached, changing) = (Mutex::default(), Mutex::default());
         let (epoch, images) = (AtomicU64::new(1), Mutex::default());
-        Ok(Accounts { store, list, cached, changing, epoch, stand_ins, images })
+        let partial_revokes = AtomicBool::new(false);
+        Ok(Accounts { store, list, cached, changing, epoch, stand_ins, images, partial_revokes })
     }
 
     /// What a client calling itself `user` has to prove. Cost: one look at every account.
@@ -283,6 +286,17 @@ impl Accounts {
     /// Grants `roles` to everybody, and takes those that were granted so before.
     pub(crate) fn set_mandatory(&self, roles: Vec<RoleName>) {
         self.list.write().set_mandatory(roles);
+        self.epoch.fetch_add(1, Ordering::Release);
+    }
+
+    /// How what is granted on databases names them.
+    pub(crate) fn schema_names(&self) -> SchemaNames {
+        if self.partial_revokes.load(Ordering::Relaxed) { SchemaNames::Exact } else { SchemaNames::Patterns }
+    }
+
+    /// What the variable `partial_revokes` is from now on.
+    pub(crate) fn set_partial_revokes(&self, is_on: bool) {
+        self.partial_revokes.store(is_on, Ordering::Relaxed);
         self.epoch.fetch_add(1, Ordering::Release);
     }
 

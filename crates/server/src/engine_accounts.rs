@@ -17,6 +17,7 @@
 //! | `D` | the roles that its logins activate, see `roles::name`; absent if there are none |
 //! | `G` | the grants, see `privilege::grants` |
 //! | `K` | the grants on columns, see `privilege::grants`; absent if there are none |
+//! | `X` | where grants on everything do not hold, see `privilege::grants`; absent if there are none |
 //!
 //! Format 1, which is read only: `1`, `locked` or `open`, the plugin's name, separated by line feeds, and the
 //! credential to the end. It had no privileges: `root` could do everything, others everything with data.
@@ -135,6 +136,9 @@ fn encode(account: &Account) -> Vec<u8> {
         field(b'D', &roles::encode_names(&account.default_roles));
     }
     field(b'G', &account.grants.encode());
+    if !account.grants.restrictions.is_empty() {
+        field(b'X', &account.grants.encode_restrictions());
+    }
     if account.grants.has_columns() {
         field(b'K', &account.grants.encode_columns());
     }
@@ -151,7 +155,7 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
     }
     let (mut plugin, mut stored, mut locked, mut grants) = (None, None, false, Grants::default());
     let (mut requires, mut password_age) = (TlsRequirement::None, PasswordAge::default());
-    let (mut lockout, mut columns) = (Lockout::default(), None);
+    let (mut lockout, mut columns, mut restrictions) = (Lockout::default(), None, None);
     let (mut attributes, mut granted, mut default_roles) = (None, Vec::new(), Vec::new());
     while let Some((tag, after)) = rest.split_first() {
         let (length, after) = after.split_first_chunk()?;
@@ -170,8 +174,12 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
             b'D' => default_roles = roles::decode_names(value)?,
             b'G' => grants = Grants::decode(value)?,
             b'K' => columns = Some(value),
+            b'X' => restrictions = Some(value),
             _ => return None,
         }
+    }
+    if let Some(restrictions) = restrictions {
+        grants.decode_restrictions(restrictions)?;
     }
     if let Some(columns) = columns {
         grants.decode_columns(columns)?;

@@ -24,6 +24,7 @@ use crate::memory_limits;
 use crate::options::Options;
 use crate::places::Places;
 use crate::plan_cache::PlanCache;
+use crate::privilege;
 use crate::process_list::ProcessList;
 use crate::redo_log;
 use crate::roles::{self, RoleName};
@@ -99,6 +100,7 @@ impl Server {
         let audit = AuditLog::open(&options).map_err(|line| error_map::UNKNOWN.saying(line))?;
         accounts.set_mandatory(mandatory_roles(&options.variables)?);
         let mut variables = options.variables.clone();
+        privilege::configure_partial_revokes(&accounts, &mut variables);
         for (name, value) in machine_variables()? {
             variables.put_named(name, VarValue::Text(value.into()));
         }

@@ -25,7 +25,7 @@ use crate::memory_limits;
 use crate::places::Place;
 use crate::plan_cache::{Environment, EnvironmentId, SessionPlans};
 use crate::prepared::PreparedStatements;
-use crate::privilege::{DynamicSet, Grants, OnEverything, Privileges, Rights, ensure_one_of};
+use crate::privilege::{self, DynamicSet, Grants, OnEverything, Privileges, Rights, ensure_one_of};
 use crate::process_list::{Kill, Process};
 use crate::redo_log;
 use crate::roles::{self, RoleName};
@@ -369,7 +369,8 @@ impl Session {
     /// Takes over what is granted on the default database by now.
     fn note_default_schema(&mut self) {
         if self.rights.is_limited() {
-            let granted = self.database.as_deref().map(|schema| self.current_grants().on_schema(schema));
+            let by = self.server.accounts.schema_names();
+            let granted = self.database.as_deref().map(|schema| self.current_grants().on_schema(schema, by));
             self.rights.set_default_schema(granted.unwrap_or_default());
         }
     }
@@ -401,6 +402,12 @@ impl Session {
     /// Notes whether statements are checked, after a change of what that depends on.
     pub fn note_checks(&mut self) {
         self.is_checked = self.table_locks.is_some() || self.rights.is_limited();
+    }
+
+    /// Privileges on everything and on `schema` together. `grants`: what [`Session::current_grants`] returns.
+    pub(crate) fn on_schema(&self, grants: &Grants, schema: &str) -> Privileges {
+        let by = self.server.accounts.schema_names();
+        self.rights.on_schema(grants, schema, self.database.as_deref(), by)
     }
 
     /// What has been granted to the account by now.
@@ -515,6 +522,7 @@ impl Session {
         self.require_variables_admin()?;
         let default = self.server.options.variables.get(number).clone();
         roles::refuse_setting(self, ALL[number].name, set)?;
+        privilege::refuse_partial_revokes(self, ALL[number].name, set)?;
         let mut variables = self.server.variables.write();
         failed_logins::refuse_setting(&variables, ALL[number].name, set)?;
         let assigned = variables.assign(number, set, &default)?;
@@ -524,6 +532,7 @@ impl Session {
         memory_limits::changed(&self.server, &mut variables, ALL[number].name);
         undo_settings::changed(&self.server.engine, &variables, ALL[number].name);
         roles::mandatory_changed(&self.server, &variables, ALL[number].name);
+        privilege::partial_revokes_changed(&self.server.accounts, &variables, ALL[number].name);
         failed_logins::changed(&self.server, ALL[number].name);
         self.server.hosts.changed(ALL[number].name);
         Ok(assigned)

@@ -68,7 +68,8 @@ fn run_audited(
 fn is_audited(item: &SetItem<'_>) -> bool {
     let SetItem::System(variable, _) = item else { return false };
     let is = |name: &str| variable.name.eq_ignore_ascii_case(name);
-    is("mandatory_roles") || is("activate_all_roles_on_login") || audit::VARIABLES.into_iter().any(is)
+    ["mandatory_roles", "activate_all_roles_on_login", "partial_revokes"].into_iter().any(is)
+        || audit::VARIABLES.into_iter().any(is)
 }
 
 /// MySQL's name of a statement that goes into the audit log: those that change accounts, privileges,

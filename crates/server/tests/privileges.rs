@@ -20,6 +20,7 @@ testkit::script_tests!("privileges", testkit::runner::run_file;
     on_everything,
     on_tables,
     own_account,
+    partial_revokes,
     revoked,
     role_accounts,
     role_grants,

@@ -52,7 +52,7 @@ fn one(session: &Session, grants: &Grants, access: &Access) -> Result<(), SqlErr
     if virtual_tables::is_everybodys(schema) {
         return Ok(());
     }
-    let broad = session.rights.on_schema(grants, schema, session.database.as_deref());
+    let broad = session.on_schema(grants, schema);
     let narrow = || grants.on_table(schema, table);
     let reached = || narrow() | grants.on_any_column(schema, table);
     match want {
@@ -83,9 +83,7 @@ fn one(session: &Session, grants: &Grants, access: &Access) -> Result<(), SqlErr
             }
         }
         // A default database is entered anew by what is granted now.
-        Want::Entered => {
-            schema_access(session, grants, session.rights.on_everything(grants).privileges, access)
-        }
+        Want::Entered => schema_access(session, grants, session.rights.in_schema(grants, schema), access),
         Want::Listed | Want::Described => schema_access(session, grants, broad, access),
     }
 }
@@ -117,14 +115,17 @@ fn schema_access(
     access: &Access,
 ) -> Result<(), SqlError> {
     let schema = &*access.schema;
-    let of_schema = Privileges::OF_SCHEMA | Privileges::GRANT_OPTION;
+    let is_restricted = !session.rights.restrictions(grants).on(schema).is_empty();
+    // Granting alone does not open a database that partial revokes leave out.
+    let may_grant = if is_restricted { Privileges::NONE } else { Privileges::GRANT_OPTION };
+    let of_schema = Privileges::OF_SCHEMA | may_grant;
     let lists = matches!(access.want, Want::Listed);
     if lists && session.server.engine.schema(schema).is_err() && virtual_tables::schema(schema).is_none() {
         // It is missed then.
         return Ok(());
     }
     let is_useful = |set: Privileges| lists || set.has_any(Privileges::OF_TABLE);
-    let may = (broad | grants.on_schema(schema)).has_any(of_schema)
+    let may = (broad | grants.on_schema(schema, session.server.accounts.schema_names())).has_any(of_schema)
         || grants
             .tables()
             .iter()
@@ -141,11 +142,11 @@ fn schema_access(
 /// Whether SHOW DATABASES lists `schema`.
 pub(crate) fn sees_schema(session: &Session, schema: &str) -> bool {
     let all = Privileges::OF_SCHEMA | Privileges::SHOW_DATABASES | Privileges::GRANT_OPTION;
-    if virtual_tables::is_everybodys(schema) || session.on_everything().privileges.has_any(all) {
+    if virtual_tables::is_everybodys(schema) || !session.rights.is_limited() {
         return true;
     }
     let grants = session.current_grants();
-    let broad = session.rights.on_schema(&grants, schema, session.database.as_deref());
+    let broad = session.on_schema(&grants, schema);
     broad.has_any(all) || grants.has_table_in(schema)
 }
 
@@ -155,7 +156,7 @@ pub(crate) fn sees_table(session: &Session, schema: &str, table: &str) -> bool {
         return true;
     }
     let grants = session.current_grants();
-    let broad = session.rights.on_schema(&grants, schema, session.database.as_deref());
+    let broad = session.on_schema(&grants, schema);
     let own = broad | grants.on_table(schema, table) | grants.on_any_column(schema, table);
     own.has_any(Privileges::OF_TABLE | Privileges::GRANT_OPTION)
 }

@@ -112,7 +112,7 @@ fn on_whole(session: &Session, grants: &Grants, table: &TableDef) -> Privileges 
     if virtual_tables::is_everybodys(&table.schema) {
         return Privileges::OF_TABLE;
     }
-    let broad = session.rights.on_schema(grants, &table.schema, session.database.as_deref());
+    let broad = session.on_schema(grants, &table.schema);
     broad | grants.on_table(&table.schema, &table.name)
 }
 

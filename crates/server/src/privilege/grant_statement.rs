@@ -9,7 +9,8 @@ use super::access::{Access, Want};
 use super::check::{denied, denied_column, denied_schema, denied_table, ensure};
 use super::column_check::OnColumns;
 use super::dynamic::DynamicSet;
-use super::grants::Grants;
+use super::grants::{Grants, SchemaNames};
+use super::restrictions::Restrictions;
 use super::set::Privileges;
 use crate::account::Account;
 use crate::account_change::AccountChange;
@@ -64,7 +65,7 @@ impl Named {
 /// level does not have; 1054, 1143, 1146, 1410 for a column, table or account that is missing or not the
 /// session's to grant; 1041 beyond the limit of grants; 1235 for programs and PROXY.
 pub(crate) fn grant(session: &mut Session, grant: &Grant<'_>) -> Result<(), SqlError> {
-    refuse_unsupported(grant)?;
+    refuse_unsupported(session, grant)?;
     let level = level(session, &grant.target)?;
     let mut named = named(session, grant, &level)?;
     if let Some(name) = named.unknown.first() {
@@ -79,6 +80,7 @@ pub(crate) fn grant(session: &mut Session, grant: &Grant<'_>) -> Result<(), SqlE
     if let Level::Table(name) = &level {
         ensure_table(session, name, &named)?;
     }
+    let own = session.current_grants();
     let server = Arc::clone(&session.server);
     let mut change = AccountChange::new(&server.accounts);
     for written in grant.users {
@@ -88,7 +90,8 @@ pub(crate) fn grant(session: &mut Session, grant: &Grant<'_>) -> Result<(), SqlE
         ensure_may_change(session, &account)?;
         ensure_not_mandatory(session, &account, &named)?;
         let mut grants = (*account.grants).clone();
-        add(&mut grants, &named, &level, grant.grant_option);
+        let by = session.rights.restrictions(&own);
+        add(&mut grants, &named, &level, (grant.grant_option, by));
         if !grants.is_within_limit() {
             return Err(error_map::OUT_OF_RESOURCES.bare());
         }
@@ -112,7 +115,7 @@ fn ensure_not_mandatory(session: &Session, account: &Account, named: &Named) -> 
 /// # Errors
 /// As [`grant`]; 1141, 1147, 1269 for what has not been granted.
 pub(crate) fn revoke(session: &mut Session, revoke: &Grant<'_>) -> Result<(), SqlError> {
-    refuse_unsupported(revoke)?;
+    refuse_unsupported(session, revoke)?;
     if revoke.privileges.is_empty() && revoke.grant_option {
         return revoke_everything(session, revoke);
     }
@@ -128,7 +131,8 @@ pub(crate) fn revoke(session: &mut Session, revoke: &Grant<'_>) -> Result<(), Sq
     }
     ensure_may_grant(session, &named, &level, true)?;
     let takes_all = revoke.privileges.is_empty();
-    change_each(session, revoke, &level, |grants| take(grants, &named, &level, takes_all))
+    let restricts = session.server.accounts.schema_names() == SchemaNames::Exact;
+    change_each(session, revoke, &level, |grants| take(grants, &named, &level, (takes_all, restricts)))
 }
 
 /// REVOKE ALL PRIVILEGES, GRANT OPTION.
@@ -187,10 +191,14 @@ fn no_such_grant(level: &Level, user: &str, host: &str) -> SqlError {
     }
 }
 
-fn refuse_unsupported(grant: &Grant<'_>) -> Result<(), SqlError> {
+fn refuse_unsupported(session: &Session, grant: &Grant<'_>) -> Result<(), SqlError> {
     let what = match grant.target {
         GrantTarget::Proxy(_) => "PROXY",
         GrantTarget::Routine(_) => "privileges on stored programs",
+        // It would be granted with the restrictions of another account.
+        _ if grant.is_as_other && session.server.accounts.schema_names() == SchemaNames::Exact => {
+            "GRANT .. AS"
+        }
         _ => return Ok(()),
     };
     Err(error_map::NOT_SUPPORTED_YET.with(&[&what]))
@@ -200,9 +208,12 @@ fn level(session: &Session, target: &GrantTarget<'_>) -> Result<Level, SqlError>
     Ok(match target {
         GrantTarget::Schema(name) => Level::Schema((*name).to_owned()),
         GrantTarget::CurrentSchema => {
-            // Its name is no pattern.
             let schema = schema_or_default(session, None)?;
-            Level::Schema(schema.replace('_', "\\_").replace('%', "\\%"))
+            // Its name is no pattern.
+            Level::Schema(match session.server.accounts.schema_names() {
+                SchemaNames::Patterns => schema.replace('_', "\\_").replace('%', "\\%"),
+                SchemaNames::Exact => schema.into_owned(),
+            })
         }
         GrantTarget::Table(table) => Level::Table(FullName::resolve(session, table)?),
         _ => Level::Everything,
@@ -261,34 +272,29 @@ fn ensure_may_grant(session: &Session, named: &Named, level: &Level, takes: bool
     if !own.dynamic_grantable.has(named.dynamic) {
         return Err(error_map::SPECIFIC_ACCESS_DENIED.with(&[&"GRANT OPTION"]));
     }
-    let missing = wanted - own.privileges;
     match level {
         Level::Everything => {
             let only_dynamic = named.privileges.is_empty() && !named.dynamic.is_empty();
-            if missing.is_empty() || only_dynamic { Ok(()) } else { Err(denied(session)) }
+            if own.privileges.has(wanted) || only_dynamic { Ok(()) } else { Err(denied(session)) }
         }
         Level::Schema(pattern) => {
             if virtual_tables::is_everybodys(pattern) {
                 return Err(denied_schema(session, pattern));
             }
-            let default = session.database.as_deref();
             let grants = session.current_grants();
-            let own = session.rights.on_schema(&grants, pattern, default)
-                | grants.of_pattern(pattern).unwrap_or_default();
-            if (missing - own).is_empty() { Ok(()) } else { Err(denied_schema(session, pattern)) }
+            let own = session.on_schema(&grants, pattern) | grants.of_pattern(pattern).unwrap_or_default();
+            if (wanted - own).is_empty() { Ok(()) } else { Err(denied_schema(session, pattern)) }
         }
         Level::Table(name) if name.schema == virtual_tables::INFORMATION => {
             Err(denied_schema(session, &name.schema))
         }
         Level::Table(name) => {
             let grants = session.current_grants();
-            let default = session.database.as_deref();
-            let own = session.rights.on_schema(&grants, &name.schema, default)
-                | grants.on_table(&name.schema, &name.table);
+            let own = session.on_schema(&grants, &name.schema) | grants.on_table(&name.schema, &name.table);
             let on_columns = grants.on_any_column(&name.schema, &name.table);
-            let of_whole = missing - if takes { own | on_columns } else { own };
+            let of_whole = wanted - if takes { own | on_columns } else { own };
             // Which columns is looked at once the table is known.
-            let of_columns = named.on_columns() - (session.on_everything().privileges | own | on_columns);
+            let of_columns = named.on_columns() - (own | on_columns);
             let missing = of_whole | of_columns;
             if missing.is_empty() {
                 return Ok(());
@@ -333,13 +339,14 @@ fn ensure_table(session: &Session, name: &FullName, named: &Named) -> Result<(),
     Ok(())
 }
 
-fn add(grants: &mut Grants, named: &Named, level: &Level, with_grant_option: bool) {
+/// `by`: the restrictions of who grants it.
+fn add(grants: &mut Grants, named: &Named, level: &Level, (with_grant_option, by): (bool, &Restrictions)) {
     match level {
         Level::Everything => {
             // GRANT OPTION of dynamic privileges alone is theirs.
             let only_dynamic = named.privileges == Privileges::GRANT_OPTION && !named.dynamic.is_empty();
             if !(only_dynamic && with_grant_option) {
-                grants.global = grants.global | named.privileges;
+                grants.add_global(named.privileges, by);
             }
             grants.dynamic = grants.dynamic.with(named.dynamic);
             if with_grant_option {
@@ -347,8 +354,9 @@ fn add(grants: &mut Grants, named: &Named, level: &Level, with_grant_option: boo
             }
         }
         Level::Schema(pattern) => {
+            let added = grants.lift(pattern, named.privileges);
             let known = grants.of_pattern(pattern).unwrap_or_default();
-            grants.set_schema(pattern, known | named.privileges);
+            grants.set_schema(pattern, known | added);
         }
         Level::Table(name) => {
             let known = grants.on_table(&name.schema, &name.table);
@@ -361,24 +369,42 @@ fn add(grants: &mut Grants, named: &Named, level: &Level, with_grant_option: boo
     }
 }
 
-/// Whether there was something to take: on everything that does not matter.
-fn take(grants: &mut Grants, named: &Named, level: &Level, takes_all: bool) -> bool {
+/// Whether there was something to take: on everything that does not matter. `restricts`: what is taken from a
+/// database and was not granted there is taken from what is granted on everything, with `partial_revokes`.
+fn take(grants: &mut Grants, named: &Named, level: &Level, (takes_all, restricts): (bool, bool)) -> bool {
     match level {
         // As MySQL does: what was granted on databases and tables goes, too.
         Level::Everything if takes_all => *grants = Grants::default(),
         Level::Everything => {
-            grants.global = grants.global - named.privileges;
+            grants.take_global(named.privileges);
             grants.dynamic = grants.dynamic.without(named.dynamic);
             grants.dynamic_grantable = grants.dynamic_grantable.without(named.dynamic);
         }
         Level::Schema(pattern) => {
-            let known = grants.of_pattern(pattern).unwrap_or_default();
-            grants.set_schema(pattern, known - named.privileges);
-            return has_what_is_taken(known, named.privileges, takes_all);
+            return take_from_schema(grants, named.privileges, pattern, (takes_all, restricts));
         }
         Level::Table(name) => return take_from_table(grants, named, name, takes_all),
     }
     true
+}
+
+fn take_from_schema(
+    grants: &mut Grants,
+    taken: Privileges,
+    schema: &str,
+    (takes_all, restricts): (bool, bool),
+) -> bool {
+    let known = grants.of_pattern(schema).unwrap_or_default();
+    let global = if restricts { grants.global } else { Privileges::NONE };
+    // ALL takes all of it, unless something is granted on the database itself.
+    let has_all = if known.is_empty() && !global.is_empty() {
+        global.has(taken)
+    } else {
+        has_what_is_taken(known | global, taken, takes_all)
+    };
+    grants.set_schema(schema, known - taken);
+    grants.restrict(schema, (taken & global) - known);
+    has_all
 }
 
 /// What is taken from a table is taken from its columns, too.

@@ -1,20 +1,32 @@
-//! What one account has been granted: on everything, on databases, on tables and their columns.
+//! What one account has been granted: on everything, on databases, on tables and their columns; and in which
+//! databases what is granted on everything does not hold.
 //!
 //! On disk: u32 global static privileges, u64 dynamic ones, u64 those of them with GRANT OPTION; u32 number
 //! of databases, each a name and u32 privileges; u32 number of tables, each a schema, a name and u32
-//! privileges. Integers are little-endian; a name is u16 bytes and its text. What is granted on columns is
-//! kept apart from that: u32 number of columns, each a schema, a table, a name and u32 privileges.
+//! privileges. Integers are little-endian; a name is u16 bytes and its text. Two things are kept apart from
+//! that: what is granted on columns, as u32 number of columns, each a schema, a table, a name and u32
+//! privileges; and restrictions, as u32 number of databases, each a name and u32 privileges.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::dynamic::DynamicSet;
+use super::restrictions::Restrictions;
 use super::set::Privileges;
 use super::table_grants::{TableGrant, TableGrants};
 use crate::like::like_exact;
 
 /// Most databases, tables and columns of an account's grants.
 const TARGETS_MAX: usize = 10_000;
+
+/// How what is granted on databases names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SchemaNames {
+    /// By patterns.
+    Patterns,
+    /// As they are: with `partial_revokes`.
+    Exact,
+}
 
 /// Grants of an account.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +37,8 @@ pub struct Grants {
     pub(crate) dynamic: DynamicSet,
     /// Those of them that the account may grant.
     pub(crate) dynamic_grantable: DynamicSet,
+    /// Where the static privileges on everything do not hold. Only of privileges that are there.
+    pub(crate) restrictions: Restrictions,
     /// Name patterns of databases, the most specific first, and what is granted on them.
     schemas: Vec<(String, Privileges)>,
     tables: TableGrants,
@@ -51,7 +65,9 @@ impl Grants {
         let mut merged = Grants { is_merged: true, ..Grants::default() };
         let mut schemas = BTreeMap::new();
         for grants in all {
-            merged.global = merged.global | grants.global;
+            let (held, more) = (merged.global, grants.global);
+            merged.restrictions = merged.restrictions.joined(held, &grants.restrictions, more);
+            merged.global = held | more;
             merged.dynamic = merged.dynamic.with(grants.dynamic);
             merged.dynamic_grantable = merged.dynamic_grantable.with(grants.dynamic_grantable);
             for (pattern, set) in &grants.schemas {
@@ -62,13 +78,27 @@ impl Grants {
         }
         merged.schemas = schemas.into_iter().map(|(pattern, set)| (pattern.clone(), set)).collect();
         merged.sort_schemas();
+        merged.lift_what_is_granted();
         merged
+    }
+
+    /// What one account is granted on a database lifts what another is restricted there, and is used up.
+    fn lift_what_is_granted(&mut self) {
+        for (schema, granted) in &mut self.schemas {
+            let restricted = self.restrictions.on(schema);
+            self.restrictions.set(schema, restricted - *granted);
+            *granted = *granted - restricted;
+        }
+        self.schemas.retain(|(_, granted)| !granted.is_empty());
     }
 
     /// Privileges on the databases that the pattern fits which fits `schema` most closely. Where the
     /// patterns are those of several accounts, all that fit count, unless one is the name itself: then it
     /// counts alone.
-    pub(crate) fn on_schema(&self, schema: &str) -> Privileges {
+    pub(crate) fn on_schema(&self, schema: &str, names: SchemaNames) -> Privileges {
+        if names == SchemaNames::Exact {
+            return self.of_pattern(schema).unwrap_or_default();
+        }
         if self.is_merged {
             return self.of_pattern(schema).unwrap_or_else(|| {
                 let fits = self.schemas.iter().filter(|(pattern, _)| like_exact(pattern, schema));
@@ -106,7 +136,7 @@ impl Grants {
 
     /// Whether an account may have been granted as much as this.
     pub(crate) fn is_within_limit(&self) -> bool {
-        self.schemas.len() + self.tables.len() <= TARGETS_MAX
+        self.schemas.len() + self.restrictions.len() + self.tables.len() <= TARGETS_MAX
     }
 
     /// Privileges granted with this very pattern.
@@ -153,6 +183,53 @@ impl Grants {
     /// Takes `taken` from a table and from each of its columns.
     pub(crate) fn take_from_table(&mut self, schema: &str, table: &str, taken: Privileges) {
         self.tables.take(schema, table, taken);
+    }
+
+    /// Adds privileges on everything; `by`: the restrictions of who grants them.
+    pub(crate) fn add_global(&mut self, added: Privileges, by: &Restrictions) {
+        let mut by = by.clone();
+        by.keep(added);
+        self.restrictions = self.restrictions.joined(self.global, &by, added);
+        self.global = self.global | added;
+    }
+
+    /// Takes privileges on everything.
+    pub(crate) fn take_global(&mut self, taken: Privileges) {
+        self.global = self.global - taken;
+        self.restrictions.keep(self.global);
+    }
+
+    /// Restricts privileges on everything in a database, those that there are.
+    pub(crate) fn restrict(&mut self, schema: &str, set: Privileges) {
+        let known = self.restrictions.on(schema);
+        self.restrictions.set(schema, known | set & self.global);
+    }
+
+    /// Grants `set` on a database: where that lifts restrictions, it does no more.
+    pub(crate) fn lift(&mut self, schema: &str, set: Privileges) -> Privileges {
+        let known = self.restrictions.on(schema);
+        self.restrictions.set(schema, known - set);
+        set - known
+    }
+
+    /// The restrictions.
+    pub(crate) fn encode_restrictions(&self) -> Vec<u8> {
+        let mut bytes = (self.restrictions.len() as u32).to_le_bytes().to_vec();
+        for (schema, set) in self.restrictions.list() {
+            put_name(&mut bytes, schema);
+            bytes.extend(set.to_bits().to_le_bytes());
+        }
+        bytes
+    }
+
+    /// Adds the restrictions. `None` if the bytes are not what [`Grants::encode_restrictions`] makes.
+    pub(crate) fn decode_restrictions(&mut self, bytes: &[u8]) -> Option<()> {
+        let mut rest = bytes;
+        for _ in 0..u32::from_le_bytes(take(&mut rest)?) {
+            let (schema, set) = (take_name(&mut rest)?, take_set(&mut rest)?);
+            self.restrict(&schema, set);
+        }
+        rest.is_empty().then_some(())
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {
@@ -288,12 +365,16 @@ mod tests {
         grants.set_schema("a%", Privileges::SELECT);
         grants.set_schema("a\\_b", Privileges::INSERT);
         grants.set_schema("a_c", Privileges::UPDATE);
-        assert_eq!(grants.on_schema("a_b"), Privileges::INSERT);
-        assert_eq!(grants.on_schema("axb"), Privileges::SELECT);
-        assert_eq!(grants.on_schema("axc"), Privileges::UPDATE);
-        assert_eq!(grants.on_schema("A_b"), Privileges::DROP, "names of databases differ by case");
+        assert_eq!(grants.on_schema("a_b", SchemaNames::Patterns), Privileges::INSERT);
+        assert_eq!(grants.on_schema("axb", SchemaNames::Patterns), Privileges::SELECT);
+        assert_eq!(grants.on_schema("axc", SchemaNames::Patterns), Privileges::UPDATE);
+        assert_eq!(
+            grants.on_schema("A_b", SchemaNames::Patterns),
+            Privileges::DROP,
+            "names of databases differ by case"
+        );
         grants.set_schema("%", Privileges::NONE);
-        assert_eq!(grants.on_schema("b"), Privileges::NONE);
+        assert_eq!(grants.on_schema("b", SchemaNames::Patterns), Privileges::NONE);
     }
 
     #[test]

@@ -20,6 +20,8 @@ mod column_check;
 mod dynamic;
 mod grant_statement;
 mod grants;
+mod partial_revokes;
+mod restrictions;
 mod rights;
 mod set;
 mod table_grants;
@@ -33,6 +35,12 @@ pub(crate) use column_check::{OnColumns, Wanted, ensure_columns, ensure_wanted};
 pub(crate) use dynamic::DynamicSet;
 pub(crate) use grant_statement::{ensure_may_see_accounts, grant, grantee, revoke};
 pub use grants::Grants;
+pub(crate) use grants::SchemaNames;
+pub(crate) use partial_revokes::refuse_setting as refuse_partial_revokes;
+pub(crate) use partial_revokes::{
+    changed as partial_revokes_changed, configure as configure_partial_revokes,
+};
+pub(crate) use restrictions::Restrictions;
 pub(crate) use rights::{OnEverything, Rights};
 pub(crate) use set::Privileges;
 pub(crate) use table_grants::TableGrant;

@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::dynamic::DynamicSet;
-use super::grants::Grants;
+use super::grants::{Grants, SchemaNames};
+use super::restrictions::Restrictions;
 use super::set::Privileges;
 use crate::account::{Account, Accounts};
 use crate::roles::RoleName;
@@ -31,6 +32,8 @@ impl From<&Grants> for OnEverything {
 pub(crate) struct Rights {
     /// On everything, since the login or the last SET ROLE; in force while no role is active.
     own: OnEverything,
+    /// Where the static ones of `own` do not hold, since the same moment.
+    own_restrictions: Restrictions,
     /// On the default database, since it is that.
     default_schema: Privileges,
     /// The active roles, in order of their names. Some may not be granted any more.
@@ -47,6 +50,7 @@ impl Rights {
         let grants = &account.grants;
         Rights {
             own: OnEverything::from(&**grants),
+            own_restrictions: grants.restrictions.clone(),
             default_schema: Privileges::NONE,
             roles: Box::default(),
             // Epochs begin at 1: it is looked up when it is first needed.
@@ -68,7 +72,10 @@ impl Rights {
     /// Whether there are tables that the session may not do everything with, or may not any time: what active
     /// roles give may be taken.
     pub(crate) fn is_limited(&self) -> bool {
-        self.is_expired || !self.roles.is_empty() || !self.own.privileges.has(Privileges::OF_SCHEMA)
+        self.is_expired
+            || !self.roles.is_empty()
+            || !self.own.privileges.has(Privileges::OF_SCHEMA)
+            || !self.own_restrictions.is_empty()
     }
 
     /// The active roles, in order of their names.
@@ -80,6 +87,7 @@ impl Rights {
     /// granted to the account itself by now, which is in force from now on.
     pub(crate) fn activate(&mut self, roles: Vec<RoleName>, grants: &Grants) {
         self.own = OnEverything::from(grants);
+        self.own_restrictions = grants.restrictions.clone();
         self.roles = roles.into();
         self.current.get_mut().0 = 0;
     }
@@ -118,8 +126,25 @@ impl Rights {
     }
 
     /// Privileges on everything and on `schema` together.
-    pub(crate) fn on_schema(&self, grants: &Grants, schema: &str, default: Option<&str>) -> Privileges {
-        let own = if default == Some(schema) { self.default_schema } else { grants.on_schema(schema) };
-        self.on_everything(grants).privileges | own
+    pub(crate) fn on_schema(
+        &self,
+        grants: &Grants,
+        schema: &str,
+        default: Option<&str>,
+        names: SchemaNames,
+    ) -> Privileges {
+        let is_default = default == Some(schema);
+        let own = if is_default { self.default_schema } else { grants.on_schema(schema, names) };
+        self.in_schema(grants, schema) | own
+    }
+
+    /// Those privileges on everything that hold in `schema`.
+    pub(crate) fn in_schema(&self, grants: &Grants, schema: &str) -> Privileges {
+        self.on_everything(grants).privileges - self.restrictions(grants).on(schema)
+    }
+
+    /// Where privileges on everything do not hold.
+    pub(crate) fn restrictions<'g>(&'g self, grants: &'g Grants) -> &'g Restrictions {
+        if self.roles.is_empty() { &self.own_restrictions } else { &grants.restrictions }
     }
 }

@@ -233,7 +233,11 @@ mod tests {
             let exact = together(&|g| g.of_pattern("d").unwrap_or_default());
             let all =
                 together(&|g| g.of_pattern("d%").unwrap_or_default() | g.of_pattern("_").unwrap_or_default());
-            assert_eq!(image.on_schema("d"), if exact.is_empty() { all } else { exact }, "{seed}");
+            assert_eq!(
+                image.on_schema("d", crate::privilege::SchemaNames::Patterns),
+                if exact.is_empty() { all } else { exact },
+                "{seed}"
+            );
         }
     }
 }

@@ -98,6 +98,10 @@ fn lines(grants: &Grants, grantee: &str) -> Vec<String> {
     for (pattern, set) in schemas {
         lines.push(line(*set, Privileges::OF_SCHEMA, &format!("{}.*", quoted(pattern)), grantee));
     }
+    for (schema, set) in grants.restrictions.list() {
+        let names: Vec<_> = (*set - Privileges::GRANT_OPTION).names().collect();
+        lines.push(format!("REVOKE {} ON {}.* FROM {grantee}", names.join(", "), quoted(schema)));
+    }
     for grant in grants.tables() {
         // As in MySQL, ALL does not say what is granted on columns beside.
         let target = format!("{}.{}", quoted(&grant.schema), quoted(&grant.table));

@@ -260,6 +260,7 @@ pub static ALL: &[VarDef] = &[
     v("optimizer_trace_max_mem_size", Both, Dynamic, UInt(0, MAX32), "1048576"),
     v("optimizer_trace_offset", Both, Dynamic, Int(I32_MIN, I32_MAX as i64), "-1"),
     v("parser_max_mem_size", Both, Dynamic, UInt(10_000_000, MAX), "18446744073709551615"),
+    v("partial_revokes", Global, Dynamic, Bool, "OFF"),
     v("performance_schema", Global, Fixed, Bool, "OFF"),
     v("pid_file", Global, Startup, Text, ""),
     v("plugin_dir", Global, Startup, Text, ""),

@@ -161,6 +161,8 @@ pub struct Grant<'a> {
     pub if_exists: bool,
     /// REVOKE .. IGNORE UNKNOWN USER.
     pub ignores_unknown: bool,
+    /// AS: with what another account may do.
+    pub is_as_other: bool,
 }
 
 /// One privilege.

@@ -269,6 +269,7 @@ impl<'a> Parser<'a, '_> {
         }
         if self.eat_kw(Kw::AS) {
             self.account()?;
+            grant.is_as_other = true;
             if self.eat_kw2(Kw::WITH, Kw::ROLE) {
                 self.skip_statement()?;
             }
@@ -308,6 +309,7 @@ impl<'a> Parser<'a, '_> {
             grant_option: false,
             if_exists: false,
             ignores_unknown: false,
+            is_as_other: false,
         };
         if self.eat_kw(Kw::PROXY) {
             self.expect_kw(Kw::ON)?;

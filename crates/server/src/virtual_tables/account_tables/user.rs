@@ -11,7 +11,7 @@ use super::{
     host, host_value, member, members, of_members, optional, plain, text, user, zero,
 };
 use crate::account::Account;
-use crate::privilege::Privileges as P;
+use crate::privilege::{Privileges as P, Restrictions};
 
 const PLUGIN_CHARS: u32 = 64;
 const DEFAULT_PLUGIN: &[u8] = b"caching_sha2_password";
@@ -129,9 +129,25 @@ fn row(sources: &Sources<'_>, account: &Account) -> Row {
     row.extend(ROLE_PRIVILEGES.iter().map(has));
     let said = account.attributes.as_deref().map(|json| format!("\"metadata\": {json}"));
     let lockout = account.lockout.is_set().then(|| account.lockout.to_json());
-    let members: Vec<String> = said.into_iter().chain(lockout).collect();
+    let restrictions = restrictions_json(&account.grants.restrictions);
+    let members: Vec<String> = said.into_iter().chain(restrictions).chain(lockout).collect();
     let attributes = (!members.is_empty()).then(|| format!("{{{}}}", members.join(", ")));
     row.extend([OwnedValue::Null, OwnedValue::Null, OwnedValue::Null]);
     row.push(attributes.map_or(OwnedValue::Null, |json| text(json, CollationId::UTF8MB4_BIN)));
     row
+}
+
+/// The member of the attributes that has partial revokes; `None` if there are none.
+fn restrictions_json(restrictions: &Restrictions) -> Option<String> {
+    if restrictions.is_empty() {
+        return None;
+    }
+    let one = |(schema, set): &(String, P)| {
+        let names = set.names().map(|name| if name == "GRANT OPTION" { "GRANT" } else { name });
+        let names: Vec<_> = names.map(|name| format!("\"{name}\"")).collect();
+        let schema = schema.replace('\\', "\\\\").replace('"', "\\\"");
+        format!("{{\"Database\": \"{schema}\", \"Privileges\": [{}]}}", names.join(", "))
+    };
+    let list: Vec<_> = restrictions.list().iter().map(one).collect();
+    Some(format!("\"Restrictions\": [{}]", list.join(", ")))
 }
