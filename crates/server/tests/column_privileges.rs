@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
+mod support;
+
 use std::path::Path;
 
 use base::prng::Prng;
@@ -248,4 +250,50 @@ fn the_number_of_columns_is_bounded() {
         root.query::<String, _>("SHOW GRANTS FOR u").unwrap()[1],
         "GRANT SELECT (`a`) ON `d`.`t` TO `u`@`%`"
     );
+}
+
+/// MySQL does not look at these: COMPAT.md says so.
+#[test]
+fn columns_that_are_compared_or_selected_for_nobody_are_read() {
+    let (server, mut root) = start();
+    run(&mut root, &["CREATE TABLE d.s (b INT, c INT, z INT)", "GRANT SELECT ON d.s TO u"]);
+    run(&mut root, &["GRANT SELECT (a, b) ON d.t TO u"]);
+    let mut user = connect(&server, "u");
+    for (sql, may) in [
+        ("SELECT a FROM d.t JOIN d.s USING (b)", true),
+        ("SELECT a FROM d.t JOIN d.s USING (c)", false),
+        ("SELECT a FROM d.t NATURAL JOIN d.s", false),
+        ("SELECT a FROM d.t NATURAL LEFT JOIN (SELECT b FROM d.s) q", true),
+        ("SELECT a FROM (SELECT a, b FROM d.t) q", true),
+        ("SELECT a FROM (SELECT a, c FROM d.t) q", false),
+        ("WITH q AS (SELECT a, c FROM d.t) SELECT a FROM q", false),
+        ("UPDATE d.s JOIN d.t USING (c) SET z = 1", false),
+    ] {
+        let answer = user.query_drop(sql);
+        if may { answer.unwrap_or_else(|e| panic!("{sql}: {e}")) } else { assert!(answer.is_err(), "{sql}") }
+    }
+    assert_eq!(code(user.query_drop("SELECT a FROM d.t JOIN d.s USING (c)")), 1143);
+}
+
+#[test]
+fn com_field_list_has_the_columns_that_are_granted() {
+    const COM_INIT_DB: u8 = 2;
+    const COM_FIELD_LIST: u8 = 4;
+    let server = support::TestServer::start(&[]);
+    let mut root = server.root();
+    for sql in [
+        "CREATE DATABASE d",
+        "CREATE TABLE d.t (shown INT, hidden INT)",
+        "CREATE USER u IDENTIFIED WITH mysql_native_password",
+        "GRANT INSERT (shown) ON d.t TO u",
+    ] {
+        assert_eq!(root.command(3, sql.as_bytes())[0], 0, "{sql}");
+    }
+    let mut user = server.raw();
+    user.login("u", b"");
+    assert_eq!(user.read().1[0], 0);
+    assert_eq!(user.command(COM_INIT_DB, b"d")[0], 0);
+    let column = user.command(COM_FIELD_LIST, b"t\0");
+    assert!(column.windows(5).any(|part| part == b"shown"), "{column:?}");
+    assert_eq!(user.read().1[0], 0xfe, "there is no other");
 }

@@ -57,6 +57,8 @@ pub enum UsedColumns {
 pub struct ColumnUses {
     list: Vec<ColumnUse>,
     known: HashSet<(TableId, ColumnAccess, u16)>,
+    /// Tables all of whose columns that `*` means are read.
+    known_whole: HashSet<TableId>,
 }
 
 impl ColumnUses {
@@ -69,6 +71,23 @@ impl ColumnUses {
         if self.known.insert((table.id, access, position)) {
             let columns = UsedColumns::One(position);
             self.list.push(ColumnUse { table: Arc::clone(table), access, columns });
+        }
+    }
+
+    /// Notes that all columns of `table` that `*` means are read.
+    fn note_whole(&mut self, table: &ScopeTable) {
+        if table.owner().is_some_and(|owner| self.known_whole.insert(owner.id)) {
+            let columns = 0..table.columns.len() as u16;
+            let positions = columns.filter(|&col| table.columns.is_shown(col)).collect();
+            self.note_unnamed(table, positions, None);
+        }
+    }
+
+    /// Notes that the columns of `table` at `positions` are read.
+    fn note_unnamed(&mut self, table: &ScopeTable, positions: Box<[u16]>, joined_as: Option<Arc<str>>) {
+        if let Some(owner) = table.owner().filter(|_| !positions.is_empty()) {
+            let columns = UsedColumns::Unnamed { positions, joined_as };
+            self.list.push(ColumnUse { table: Arc::clone(owner), access: ColumnAccess::Select, columns });
         }
     }
 }
@@ -117,28 +136,21 @@ impl<'c> Binder<'_, 'c> {
         }
     }
 
-    /// Notes the columns of `*` or, with the position of a table in the scope at hand, of `table.*`.
+    /// Notes the columns of `*` or, with the position of a table in the scope at hand, of `table.*`. A select
+    /// list may have it again and again.
     pub(super) fn note_star(&self, table: Option<usize>) {
         let (Some(uses), Some(level)) = (self.ctx.column_uses, self.levels.last()) else { return };
         let scope = &level.scope;
         let mut uses = uses.borrow_mut();
-        let mut push = |table: &ScopeTable, positions: Vec<u16>, joined_as: Option<Arc<str>>| {
-            if let Some(owner) = table.owner().filter(|_| !positions.is_empty()) {
-                let columns = UsedColumns::Unnamed { positions: positions.into(), joined_as };
-                uses.list.push(ColumnUse { table: Arc::clone(owner), access: ColumnAccess::Select, columns });
-            }
-        };
-        let own =
-            |of: &ScopeTable| (0..of.columns.len() as u16).filter(|&col| of.columns.is_shown(col)).collect();
         match (table, &scope.merged) {
-            (Some(at), _) => push(&scope.tables[at], own(&scope.tables[at]), None),
-            (None, None) => scope.tables.iter().for_each(|table| push(table, own(table), None)),
+            (Some(at), _) => uses.note_whole(&scope.tables[at]),
+            (None, None) => scope.tables.iter().for_each(|table| uses.note_whole(table)),
             (None, Some(_)) => {
                 let shown: Vec<_> = scope.shown().collect();
                 for run in shown.chunk_by(|a, b| a.table == b.table) {
                     let table = &scope.tables[usize::from(run[0].table)];
                     let positions = run.iter().map(|visible| visible.col).collect();
-                    push(table, positions, Some(Arc::clone(&table.alias)));
+                    uses.note_unnamed(table, positions, Some(Arc::clone(&table.alias)));
                 }
             }
         }

@@ -176,12 +176,17 @@ impl<'a> Binder<'a, '_> {
 
     /// `*` and `t.*` are looked at before the names of the list.
     fn ensure_star_tables(&mut self, items: &'a [SelectItem<'a>]) -> Result<(), BindError> {
+        let mut has_star = false;
         for item in items {
             match item {
                 SelectItem::Star if self.level().scope.tables.is_empty() => {
                     return Err(BindError::NoTablesUsed);
                 }
-                SelectItem::Star => self.note_star(None),
+                SelectItem::Star if has_star => {}
+                SelectItem::Star => {
+                    has_star = true;
+                    self.note_star(None);
+                }
                 SelectItem::TableStar(name) => match self.level().scope.find_table(name) {
                     Some(table) => self.note_star(Some(table)),
                     None => return Err(unknown_star(name)),
