@@ -50,8 +50,8 @@ fn start() -> (TestServer, Conn) {
 }
 
 /// Statements: `$[table]` is an expression of columns of the table called so, `NAME` a column that gets a
-/// value.
-const FORMS: [&str; 18] = [
+/// value, `COMMON` a column of both sides of a join.
+const FORMS: [&str; 27] = [
     "SELECT $[] FROM d.t",
     "SELECT 1 FROM d.t WHERE $[t.]",
     "SELECT $[] FROM d.t ORDER BY $[]",
@@ -65,6 +65,15 @@ const FORMS: [&str; 18] = [
     "SELECT $[] FROM d.t UNION SELECT $[] FROM d.t",
     "DO (SELECT $[] FROM d.t LIMIT 1)",
     "SELECT GROUP_CONCAT($[] ORDER BY $[]) FROM d.t",
+    "SELECT z FROM (SELECT $[] AS z, $[] AS w FROM d.t) q ORDER BY w",
+    "SELECT q.z FROM (SELECT $[] AS z FROM d.t) q, d.t y WHERE z = $[y.]",
+    "SELECT 1 FROM d.t x WHERE NOT EXISTS (SELECT 1 FROM d.t y WHERE $[y.] = $[x.])",
+    "SELECT 1 FROM d.t x JOIN d.t y USING (COMMON)",
+    "SELECT $[y.] FROM d.t x LEFT JOIN d.t y USING (COMMON) WHERE $[x.]",
+    "SELECT DISTINCT $[] FROM d.t LIMIT 1 FOR SHARE",
+    "SELECT MAX(DEFAULT(COMMON)) FROM d.t",
+    "DELETE FROM d.t WHERE $[] > 100 ORDER BY $[] LIMIT 1",
+    "DELETE x FROM d.t x JOIN d.t y ON $[x.] = $[y.] + 100",
     "UPDATE d.t SET NAME = $[] WHERE $[] > 100",
     "UPDATE d.t SET NAME = 1 WHERE $[] > 100 ORDER BY $[] LIMIT 1",
     "UPDATE d.t x JOIN d.t y ON $[x.] = $[y.] + 100 SET x.NAME = 1",
@@ -112,7 +121,11 @@ fn drawn(prng: &mut Prng) -> Drawn {
     }
     let target = column(prng);
     let sets = form.contains("NAME").then_some(target);
-    Drawn { sql: sql.replace("NAME", target), reads, sets }
+    let common = column(prng);
+    if form.contains("COMMON") {
+        reads.push(common);
+    }
+    Drawn { sql: sql.replace("NAME", target).replace("COMMON", common), reads, sets }
 }
 
 /// What is granted is decided here as well: whether a statement runs depends on the columns that it was made
@@ -125,6 +138,8 @@ fn a_statement_runs_if_all_of_its_columns_are_granted() {
     let (mut allowed, mut denied) = (0, 0);
     for round in 0..60 {
         run(&mut root, &["REVOKE ALL PRIVILEGES, GRANT OPTION FROM u"]);
+        run(&mut root, &["GRANT DELETE ON d.t TO u"]);
+        run(&mut user, &["USE d"]);
         let mut granted: Vec<(&str, &str)> = Vec::new();
         for privilege in ["SELECT", "INSERT", "UPDATE"] {
             let share = 1 + prng.below(6);
