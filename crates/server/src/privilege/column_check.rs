@@ -50,7 +50,7 @@ pub(crate) fn ensure_wanted(session: &Session, wanted: &Wanted) -> Result<(), Sq
 /// Fails for the first of `uses` that the session may not make.
 ///
 /// # Errors
-/// 1143; 1142 for columns that the statement does not name, if one before was allowed by itself.
+/// 1143; 1142 for columns that the statement does not name, once something is granted on one of them.
 #[cold]
 pub(crate) fn ensure_columns(session: &Session, uses: &[ColumnUse]) -> Result<(), SqlError> {
     if !session.rights.is_limited() {
@@ -58,7 +58,7 @@ pub(crate) fn ensure_columns(session: &Session, uses: &[ColumnUse]) -> Result<()
     }
     let grants = session.current_grants();
     let mut last: Option<(&Arc<TableDef>, Privileges)> = None;
-    let mut is_one_allowed = false;
+    let mut is_one_granted = false;
     for one in uses {
         let table = &one.table;
         let whole = match last {
@@ -70,7 +70,8 @@ pub(crate) fn ensure_columns(session: &Session, uses: &[ColumnUse]) -> Result<()
         if whole.has(wanted) {
             continue;
         }
-        let may = |name: &str| grants.on_column(&table.schema, &table.name, name).has(wanted);
+        let on_column = |name: &str| grants.on_column(&table.schema, &table.name, name);
+        let may = |name: &str| on_column(name).has(wanted);
         let name = |position: u16| &*table.columns[usize::from(position)].name;
         match &one.columns {
             UsedColumns::One(position) if may(name(*position)) => {}
@@ -81,17 +82,18 @@ pub(crate) fn ensure_columns(session: &Session, uses: &[ColumnUse]) -> Result<()
             UsedColumns::Missing(name) => return Err(denied_column(session, wanted, name, &table.name)),
             UsedColumns::Unnamed { positions, joined_as } => {
                 // Tables of a join are looked at together.
-                is_one_allowed &= joined_as.is_some();
+                is_one_granted &= joined_as.is_some();
                 for &position in positions {
+                    is_one_granted |= !on_column(name(position)).is_empty();
                     if may(name(position)) {
-                        is_one_allowed = true;
-                    } else if is_one_allowed {
+                        continue;
+                    }
+                    if is_one_granted {
                         let shown = joined_as.as_deref().unwrap_or(&table.name);
                         let command = wanted.names().next().unwrap_or_default();
                         return Err(denied_table(session, command, shown));
-                    } else {
-                        return Err(denied_column(session, wanted, name(position), &table.name));
                     }
+                    return Err(denied_column(session, wanted, name(position), &table.name));
                 }
             }
         }

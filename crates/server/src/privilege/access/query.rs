@@ -69,12 +69,12 @@ impl<'a> Gather<'_, 'a> {
     }
 
     pub(super) fn select(&mut self, select: &Select<'a>) {
+        select.from.iter().for_each(|from| self.from(from));
         for item in select.items {
             if let SelectItem::Expr { expr, .. } = item {
                 self.expr(expr);
             }
         }
-        select.from.iter().for_each(|from| self.from(from));
         select.filter.iter().for_each(|expr| self.expr(expr));
         self.orders(select.group_by);
         select.having.iter().for_each(|expr| self.expr(expr));
