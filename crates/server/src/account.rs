@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard};
-use sql::ast::TlsRequirement;
 use wire::auth::{AuthPlugin, Credential, StandInKey, StandIns};
 
 use crate::account_directory::Directory;
@@ -17,6 +16,7 @@ use crate::login::{Login, Survey};
 use crate::password_age::PasswordAge;
 use crate::privilege::{Grants, SchemaNames};
 use crate::roles::{self, GrantedRole, ImageKey, Images, RoleName};
+use crate::tls_requirement::TlsRequirement;
 
 /// An account, named `'user'@'host'`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Account {
     pub locked: bool,
     /// What it may do.
     pub grants: Arc<Grants>,
-    /// How its clients have to connect; never `Specified`.
+    /// How its clients have to connect.
     pub requires: TlsRequirement,
     /// When its password was set and expires.
     pub password_age: PasswordAge,
@@ -81,7 +81,7 @@ impl Account {
 #[derive(Clone, Debug)]
 pub enum AccountStep {
     /// Adds the account or replaces the one of the same name.
-    Put(Account),
+    Put(Box<Account>),
     /// Removes the account `'user'@'host'`, if there is one.
     Remove(String, String),
 }
@@ -239,7 +239,7 @@ impl Accounts {
                 grants: Arc::new(Grants::everything()),
                 ..Account::new("root".to_owned(), "localhost".to_owned(), credential)
             };
-            store.change(&[AccountStep::Put(root.clone())])?;
+            store.change(&[AccountStep::Put(Box::new(root.clone()))])?;
             accounts.push(root);
         }
         let list = RwLock::new(Directory::new(accounts));
@@ -322,7 +322,7 @@ impl Accounts {
 
     /// Adds the account or replaces the one of the same name.
     pub fn put(&self, account: Account) -> Result<(), SqlError> {
-        self.change(vec![AccountStep::Put(account)])
+        self.change(vec![AccountStep::Put(Box::new(account))])
     }
 
     /// Makes all of the changes in order, or none.
@@ -342,7 +342,7 @@ impl Accounts {
                 cached.remove(&(user.to_owned(), host.to_owned()));
             }
             match step {
-                AccountStep::Put(account) => list.put(account),
+                AccountStep::Put(account) => list.put(*account),
                 AccountStep::Remove(user, host) => list.remove(&user, &host),
             }
         }

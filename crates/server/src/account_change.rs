@@ -24,7 +24,7 @@ impl<'s> AccountChange<'s> {
     /// The account `'user'@'host'` as the changes so far leave it.
     pub(crate) fn find(&self, user: &str, host: &str) -> Option<Account> {
         match self.steps.iter().rev().find(|step| is_of(step, user, host)) {
-            Some(AccountStep::Put(account)) => Some(account.clone()),
+            Some(AccountStep::Put(account)) => Some((**account).clone()),
             Some(AccountStep::Remove(..)) => None,
             None => self.accounts.find(user, host).map(Arc::unwrap_or_clone),
         }
@@ -35,8 +35,8 @@ impl<'s> AccountChange<'s> {
     pub(crate) fn put(&mut self, account: Account) {
         let last = self.steps.iter_mut().rev().find(|step| is_of(step, &account.user, &account.host));
         match last {
-            Some(AccountStep::Put(earlier)) => *earlier = account,
-            _ => self.steps.push(AccountStep::Put(account)),
+            Some(AccountStep::Put(earlier)) => **earlier = account,
+            _ => self.steps.push(AccountStep::Put(Box::new(account))),
         }
     }
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sql::ast::TlsRequirement;
 use wire::auth::{Exchange, Step};
 use wire::change_user::ChangeUser;
 use wire::greeting::Greeting;
@@ -20,7 +19,6 @@ use crate::roles;
 use crate::session::{Level, Session};
 use crate::status::bump;
 use crate::sysvars::SetValue;
-use crate::tls::TlsSession;
 
 /// Why a client was not let in.
 #[derive(Debug)]
@@ -162,12 +160,7 @@ fn ensure_required(
     session: &Session,
     io: &ClientIo,
 ) -> Result<(), SqlError> {
-    let tls = io.stream().tls();
-    let is_met = match account.requires {
-        TlsRequirement::None | TlsRequirement::Specified => true,
-        TlsRequirement::Ssl => tls.is_some(),
-        TlsRequirement::X509 => tls.is_some_and(TlsSession::has_certificate),
-    };
+    let is_met = account.requires.is_met(io.stream().tls());
     let used_password = !claim.auth_response.is_empty();
     if is_met { Ok(()) } else { Err(access_denied(&claim.user, session.peer, used_password)) }
 }

@@ -10,6 +10,7 @@
 //! | `C` | the stored credential, as the plugin keeps it |
 //! | `L` | nothing: the account is locked |
 //! | `T` | `ssl` or `x509`: how clients have to connect |
+//! | `X` | in its place: the subject, issuer and cipher that clients need, see `tls_requirement` |
 //! | `E` | when the password was set and expires, see `password_age` |
 //! | `F` | which failed logins lock the account, see `lockout`; absent if none do |
 //! | `A` | the attributes, a JSON object; absent if there are none |
@@ -30,8 +31,6 @@ use std::sync::Arc;
 use engine::Engine;
 use wire::auth::{AuthPlugin, Credential, StandInKey};
 
-use sql::ast::TlsRequirement;
-
 use crate::account::{Account, AccountStep, AccountStore, new_stand_in_key};
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
@@ -39,6 +38,7 @@ use crate::lockout::Lockout;
 use crate::password_age::PasswordAge;
 use crate::privilege::Grants;
 use crate::roles;
+use crate::tls_requirement::TlsRequirement;
 
 const KIND: &str = "account";
 const SECRET_KIND: &str = "secret";
@@ -115,10 +115,10 @@ fn encode(account: &Account) -> Vec<u8> {
     if account.locked {
         field(b'L', b"");
     }
-    match account.requires {
-        TlsRequirement::Ssl => field(b'T', b"ssl"),
-        TlsRequirement::X509 => field(b'T', b"x509"),
-        TlsRequirement::None | TlsRequirement::Specified => {}
+    match &account.requires {
+        TlsRequirement::None => {}
+        specified @ TlsRequirement::Specified(_) => field(b'X', &specified.encode()),
+        word => field(b'T', &word.encode()),
     }
     if account.password_age != PasswordAge::default() {
         field(b'E', &account.password_age.encode());
@@ -165,8 +165,8 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
             b'P' => plugin = Some(AuthPlugin::from_name(value)?),
             b'C' => stored = Some(value),
             b'L' => locked = true,
-            b'T' if value == b"ssl" => requires = TlsRequirement::Ssl,
-            b'T' if value == b"x509" => requires = TlsRequirement::X509,
+            b'T' => requires = TlsRequirement::decode_word(value)?,
+            b'X' => requires = TlsRequirement::decode_specified(value)?,
             b'E' => password_age = PasswordAge::decode(value)?,
             b'F' => lockout = Lockout::decode(value)?,
             b'A' => attributes = Some(std::str::from_utf8(value).ok()?.into()),

@@ -79,6 +79,7 @@ pub mod stream;
 pub mod sysvars;
 pub mod table_locks;
 mod tls;
+pub mod tls_requirement;
 pub mod transaction;
 mod undo_settings;
 mod user_attributes;

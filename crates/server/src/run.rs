@@ -348,6 +348,7 @@ const SYNTAX: &str = "You have an error in your SQL syntax; check the manual tha
 #[cold]
 pub fn parse_error(error: &sql::ParseError) -> SqlError {
     let kind: &ErrorKind = match error.kind {
+        ParseErrorKind::OptionTwice(_) => &error_map::DUP_ARGUMENT,
         ParseErrorKind::Empty => &error_map::EMPTY_QUERY,
         ParseErrorKind::TooDeep => return crate::stack::overrun(),
         ParseErrorKind::TooManySelects => &error_map::TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT,

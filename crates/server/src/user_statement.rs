@@ -1,8 +1,6 @@
 //! CREATE, ALTER, DROP and RENAME USER, SET PASSWORD.
 
-use sql::ast::{
-    self, DropUser, PasswordExpire, Secret, SetPassword, TlsRequirement, UserSpec, UserStatement,
-};
+use sql::ast::{self, DropUser, PasswordExpire, Secret, SetPassword, UserSpec, UserStatement};
 use wire::auth::{AuthPlugin, Credential, CredentialError, MAX_PASSWORD_BYTES, Password};
 
 use std::sync::Arc;
@@ -17,6 +15,7 @@ use crate::privilege::{DynamicSet, Privileges, ensure_on_schema, ensure_one_of};
 use crate::roles;
 use crate::session::{Level, Session};
 use crate::sysvars::VarValue;
+use crate::tls_requirement::TlsRequirement;
 use crate::user_attributes;
 
 /// Longest user and host names, in characters.
@@ -140,10 +139,7 @@ fn operation(statement: &UserStatement<'_>) -> &'static str {
 }
 
 fn refuse_unsupported(statement: &UserStatement<'_>) -> Result<(), SqlError> {
-    let asks_tls = statement.require == Some(TlsRequirement::Specified);
-    let what = if asks_tls {
-        "REQUIRE SUBJECT, ISSUER or CIPHER"
-    } else if statement.users.iter().any(|spec| spec.other_options) {
+    let what = if statement.users.iter().any(|spec| spec.other_options) {
         "second passwords"
     } else if let Some(option) = statement.unsupported {
         option
@@ -209,7 +205,9 @@ fn build(
         ensure_expires(plugin, expire)?;
         account.password_age.apply(expire);
     }
-    account.requires = statement.require.unwrap_or(account.requires);
+    if let Some(written) = statement.require {
+        account.requires = TlsRequirement::written(written)?;
+    }
     if let Some(said) = statement.attribute {
         account.attributes = Some(user_attributes::merged(account.attributes.as_deref(), said)?.into());
     }

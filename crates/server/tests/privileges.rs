@@ -21,6 +21,7 @@ testkit::script_tests!("privileges", testkit::runner::run_file;
     on_tables,
     own_account,
     partial_revokes,
+    required_certificates,
     revoked,
     role_accounts,
     role_grants,

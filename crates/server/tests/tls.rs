@@ -244,6 +244,47 @@ fn accounts_and_servers_require_tls() {
 }
 
 #[test]
+fn accounts_require_certificates_and_ciphers_by_name() {
+    const SUBJECT: &str = "/CN=Ratchet_Auto_Generated_Client_Certificate";
+    const ISSUER: &str = "/CN=Ratchet_Auto_Generated_CA_Certificate";
+    const CIPHER: &str = "TLS_AES_256_GCM_SHA384";
+    let server = TestServer::start(&[]);
+    let file = |name: &str| datadir(&server).join(name).display().to_string();
+    let certificate =
+        [format!("--ssl-cert={}", file("client-cert.pem")), format!("--ssl-key={}", file("client-key.pem"))];
+    let certificate: Vec<&str> = certificate.iter().map(String::as_str).collect();
+    said(&stock(&server, "root", &[], "CREATE USER u"));
+    // Whether a client gets in without TLS, with it, and with a certificate.
+    let lets_in = |requirement: &str| {
+        said(&stock(&server, "root", &[], &format!("ALTER USER u REQUIRE {requirement}")));
+        [&["--skip-ssl"][..], &["--ssl"], &certificate].map(|args| {
+            let output = stock(&server, "u", args, "SELECT 1");
+            let is_in = output.status.success();
+            assert!(is_in || complaint(&output).contains("1045"), "{output:?}");
+            is_in
+        })
+    };
+    let (plain, tls, known) = ([true; 3], [false, true, true], [false, false, true]);
+    for (requirement, expected) in [
+        (format!("SUBJECT '{SUBJECT}'"), known),
+        (format!("ISSUER '{ISSUER}'"), known),
+        (format!("CIPHER '{CIPHER}'"), tls),
+        (format!("SUBJECT '{SUBJECT}' AND ISSUER '{ISSUER}' AND CIPHER '{CIPHER}'"), known),
+        (format!("SUBJECT '{ISSUER}'"), [false; 3]),
+        (format!("SUBJECT '{SUBJECT}' ISSUER '{SUBJECT}'"), [false; 3]),
+        (format!("CIPHER 'DHE-RSA-AES256-SHA' SUBJECT '{SUBJECT}'"), [false; 3]),
+        (format!("ISSUER '{}'", ISSUER.to_lowercase()), [false; 3]),
+        ("NONE".to_owned(), plain),
+    ] {
+        assert_eq!(lets_in(&requirement), expected, "{requirement}");
+    }
+    let old = [&certificate[..], &["--tls-version=TLSv1.2"]].concat();
+    said(&stock(&server, "root", &[], "ALTER USER u REQUIRE CIPHER 'ECDHE-ECDSA-AES256-GCM-SHA384'"));
+    let cipher = stock(&server, "u", &old, "SHOW STATUS LIKE 'Ssl_cipher'");
+    assert_eq!(said(&cipher), "Ssl_cipher\tECDHE-ECDSA-AES256-GCM-SHA384\n");
+}
+
+#[test]
 fn tls_is_offered_as_the_options_say() {
     let plain = TestServer::start(&["--skip-ssl"]);
     let mut client = plain.raw();

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::ast::TlsPart;
+
 /// Why a statement could not be parsed, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
@@ -23,6 +25,8 @@ pub enum ParseErrorKind {
     Syntax,
     /// 1064: a privilege in the place of a role.
     IllegalAuthorization,
+    /// 1225, `ER_DUP_ARGUMENT`
+    OptionTwice(TlsPart),
     /// 1065, `ER_EMPTY_QUERY`: no statement at all.
     Empty,
     /// 1436, `ER_STACK_OVERRUN_NEED_MORE`: nested beyond the parser's bounds.
@@ -65,6 +69,7 @@ impl fmt::Display for ParseError {
             ParseErrorKind::IllegalAuthorization => {
                 write!(f, "Illegal authorization identifier near '{}' at line {}", self.near, self.line)
             }
+            ParseErrorKind::OptionTwice(part) => write!(f, "Option '{part}' used twice in statement"),
             ParseErrorKind::Empty => f.write_str("Query was empty"),
             ParseErrorKind::TooDeep => f.write_str(
                 "Thread stack overrun:  the statement is nested too deeply.  Use fewer levels of nesting.",

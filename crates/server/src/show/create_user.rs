@@ -1,6 +1,6 @@
 //! SHOW CREATE USER.
 
-use sql::ast::{Account as AccountName, TlsRequirement};
+use sql::ast::Account as AccountName;
 
 use crate::account::Account;
 use crate::answer::{Cell, Column, Table};
@@ -46,11 +46,7 @@ fn statement(account: &Account, sees_hash: bool, as_hex: bool) -> String {
         [] => String::new(),
         roles => format!(" DEFAULT ROLE {}", listed(roles)),
     };
-    let requires = match account.requires {
-        TlsRequirement::None | TlsRequirement::Specified => "NONE",
-        TlsRequirement::Ssl => "SSL",
-        TlsRequirement::X509 => "X509",
-    };
+    let requires = &account.requires;
     let expires = match account.password_age {
         PasswordAge { is_expired: true, .. } => String::new(),
         PasswordAge { lifetime: Lifetime::Default, .. } => " DEFAULT".to_owned(),

@@ -4,6 +4,7 @@
 //! each read and write.
 
 mod certificates;
+mod distinguished_name;
 mod session;
 
 use std::path::Path;

@@ -7,6 +7,7 @@ use std::time::Instant;
 use parking_lot::Mutex;
 use rustls::{ProtocolVersion, ServerConfig, ServerConnection};
 
+use super::distinguished_name::CertificateNames;
 use crate::stream::{RawSocket, Stream};
 
 /// Most bytes that wait to be encrypted and sent: they are sent at once, so that more would only take memory.
@@ -69,6 +70,11 @@ impl TlsSession {
     /// the handshake.
     pub(crate) fn has_certificate(&self) -> bool {
         self.has_certificate
+    }
+
+    /// The names in the client's certificate, if it has shown one.
+    pub(crate) fn certificate_names(&self) -> Option<CertificateNames> {
+        CertificateNames::read(self.connection.lock().peer_certificates()?.first()?)
     }
 
     /// Reads what the client has sent, at least one byte; 0: it sends no more.

@@ -1,6 +1,6 @@
 //! Accounts and privileges.
 
-use super::TableName;
+use super::{TableName, TlsRequirement};
 
 /// An account or role: `'user'@'host'`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +27,8 @@ pub struct UserStatement<'a> {
     pub users: &'a [UserSpec<'a>],
     /// DEFAULT ROLE of CREATE.
     pub default_roles: &'a [Account<'a>],
-    /// REQUIRE NONE, SSL, X509, or a subject, issuer or cipher.
-    pub require: Option<TlsRequirement>,
+    /// REQUIRE
+    pub require: Option<TlsRequirement<'a>>,
     /// ACCOUNT LOCK (true) or UNLOCK.
     pub lock: Option<bool>,
     /// The last PASSWORD EXPIRE.
@@ -85,19 +85,6 @@ pub enum PasswordLockTime {
     Days(u64),
     /// UNBOUNDED
     Unbounded,
-}
-
-/// TLS an account requires.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TlsRequirement {
-    /// NONE
-    None,
-    /// SSL
-    Ssl,
-    /// X509
-    X509,
-    /// SUBJECT, ISSUER, CIPHER: recognised only
-    Specified,
 }
 
 /// One account of CREATE USER or ALTER USER.

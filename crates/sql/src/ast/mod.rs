@@ -5,6 +5,7 @@
 //! byte offsets in the text. Keyword order that does not matter to meaning is not kept.
 
 pub mod account;
+pub mod account_options;
 pub mod admin;
 pub mod create_table;
 pub mod ddl;
@@ -18,6 +19,7 @@ pub mod type_name;
 pub mod walk;
 
 pub use account::*;
+pub use account_options::*;
 pub use admin::*;
 pub use create_table::*;
 pub use ddl::*;

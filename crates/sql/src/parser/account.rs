@@ -5,7 +5,7 @@ use bumpalo::collections::String as BumpString;
 use super::core::{Parser, Result};
 use crate::ast::{
     Account, DropUser, Grant, GrantTarget, PasswordExpire, PasswordLockTime, Privilege, Secret, Statement,
-    TableName, TlsRequirement, UserAttribute, UserSpec, UserStatement,
+    TableName, UserAttribute, UserSpec, UserStatement,
 };
 use crate::lexer::{Kw, Tok};
 
@@ -118,26 +118,6 @@ impl<'a> Parser<'a, '_> {
         let offset = self.tok.start;
         let bytes = self.literal_bytes()?;
         self.utf8(bytes, offset)
-    }
-
-    fn tls_requirement(&mut self) -> Result<TlsRequirement> {
-        let plain = match self.tok.kind {
-            Tok::Kw(Kw::NONE) => Some(TlsRequirement::None),
-            Tok::Kw(Kw::SSL) => Some(TlsRequirement::Ssl),
-            Tok::Kw(Kw::X509) => Some(TlsRequirement::X509),
-            _ => None,
-        };
-        if let Some(requirement) = plain {
-            self.bump();
-            return Ok(requirement);
-        }
-        let mut any = false;
-        while self.eat_kw(Kw::SUBJECT) || self.eat_kw(Kw::ISSUER) || self.eat_kw(Kw::CIPHER) {
-            self.string()?;
-            self.eat_kw(Kw::AND);
-            any = true;
-        }
-        if any { Ok(TlsRequirement::Specified) } else { self.syntax() }
     }
 
     fn user_options(&mut self, user: &mut UserStatement<'a>) -> Result<()> {

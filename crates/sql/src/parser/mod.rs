@@ -5,6 +5,7 @@
 //! over it.
 
 mod account;
+mod account_options;
 mod admin;
 mod aggregate;
 mod alter;

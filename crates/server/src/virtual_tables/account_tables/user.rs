@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use sql::ast::TlsRequirement;
 use types::value::Members;
 use types::{CollationId, ColumnDef, LobSize, OwnedValue, SqlType, TypeKind};
 
@@ -103,12 +102,7 @@ fn rows(sources: &Sources<'_>) -> Vec<Row> {
 fn row(sources: &Sources<'_>, account: &Account) -> Row {
     let global = account.grants.global;
     let has = |&(_, privilege): &(&str, P)| flag_value(global.has(privilege));
-    let tls = match account.requires {
-        TlsRequirement::None | TlsRequirement::Specified => 0,
-        TlsRequirement::Ssl => 1,
-        TlsRequirement::X509 => 2,
-    };
-    let nothing = || text("", CollationId::BINARY);
+    let requires = &account.requires;
     let no_limit = || OwnedValue::UInt(0);
     let zone = &sources.session.variables.hot.time_zone;
     let age = &account.password_age;
@@ -116,7 +110,8 @@ fn row(sources: &Sources<'_>, account: &Account) -> Row {
     let changed = set_at.map(|then| OwnedValue::DateTime(zone.to_local(then, 0), 0));
     let mut row = vec![host_value(account), exact(&account.user)];
     row.extend(PRIVILEGES.iter().map(has));
-    row.extend([member(&TLS, tls), nothing(), nothing(), nothing()]);
+    row.push(member(&TLS, requires.ssl_type()));
+    row.extend(requires.texts().map(|said| text(said, CollationId::BINARY)));
     row.extend([no_limit(), no_limit(), no_limit(), no_limit()]);
     row.extend([
         exact(account.credential.plugin().name()),
