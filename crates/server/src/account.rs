@@ -15,6 +15,7 @@ use crate::lockout::Lockout;
 use crate::login::{Login, Survey};
 use crate::password_age::PasswordAge;
 use crate::privilege::{Grants, SchemaNames};
+use crate::resource_limits::ResourceLimits;
 use crate::roles::{self, GrantedRole, ImageKey, Images, RoleName};
 use crate::tls_requirement::TlsRequirement;
 
@@ -33,6 +34,8 @@ pub struct Account {
     pub grants: Arc<Grants>,
     /// How its clients have to connect.
     pub requires: TlsRequirement,
+    /// How much its clients may do.
+    pub limits: ResourceLimits,
     /// When its password was set and expires.
     pub password_age: PasswordAge,
     /// What wrong passwords do to it.
@@ -57,6 +60,7 @@ impl Account {
             locked: false,
             grants: Arc::default(),
             requires: TlsRequirement::None,
+            limits: ResourceLimits::default(),
             password_age,
             lockout: Lockout::default(),
             attributes: None,

@@ -15,6 +15,7 @@ use crate::client_io::{ClientIo, ReadError};
 use crate::compression;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::failed_logins;
+use crate::resource_use::Counted;
 use crate::roles;
 use crate::session::{Level, Session};
 use crate::status::bump;
@@ -228,6 +229,7 @@ fn enter(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), R
     session.become_account(Some(account));
     activate_roles(session);
     let is_expired = has_expired_password(session)?;
+    count_login(session)?;
     session.attributes = claim.attributes;
     take_collation(session, claim.collation);
     if let Some(database) = claim.database {
@@ -246,6 +248,19 @@ fn activate_roles(session: &mut Session) {
     let (user, host) = session.account_name();
     let active = roles::at_login(&server.accounts.directory(), user, host, all);
     session.activate_roles(active);
+}
+
+/// Counts the login, and what the session does from now on, if the account has limits. At COM_CHANGE_USER the
+/// session counts for its former account until here.
+fn count_login(session: &mut Session) -> Result<(), SqlError> {
+    let server = &session.server;
+    let of_all = server.variables.read().named("max_user_connections").as_u64();
+    let counted = match &session.account {
+        Some(account) => Counted::enter(&server.resource_use, &server.accounts, account, of_all)?,
+        None => None,
+    };
+    session.be_counted(counted);
+    Ok(())
 }
 
 /// Whether the session has to set another password first.

@@ -11,6 +11,7 @@
 //! | `L` | nothing: the account is locked |
 //! | `T` | `ssl` or `x509`: how clients have to connect |
 //! | `X` | in its place: the subject, issuer and cipher that clients need, see `tls_requirement` |
+//! | `M` | how much its clients may do, see `resource_limits`; absent if nothing is limited |
 //! | `E` | when the password was set and expires, see `password_age` |
 //! | `F` | which failed logins lock the account, see `lockout`; absent if none do |
 //! | `A` | the attributes, a JSON object; absent if there are none |
@@ -37,6 +38,7 @@ use crate::error_map::{self, SqlError};
 use crate::lockout::Lockout;
 use crate::password_age::PasswordAge;
 use crate::privilege::Grants;
+use crate::resource_limits::ResourceLimits;
 use crate::roles;
 use crate::tls_requirement::TlsRequirement;
 
@@ -120,6 +122,9 @@ fn encode(account: &Account) -> Vec<u8> {
         specified @ TlsRequirement::Specified(_) => field(b'X', &specified.encode()),
         word => field(b'T', &word.encode()),
     }
+    if account.limits.is_set() {
+        field(b'M', &account.limits.encode());
+    }
     if account.password_age != PasswordAge::default() {
         field(b'E', &account.password_age.encode());
     }
@@ -155,7 +160,8 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
     }
     let (mut plugin, mut stored, mut locked, mut grants) = (None, None, false, Grants::default());
     let (mut requires, mut password_age) = (TlsRequirement::None, PasswordAge::default());
-    let (mut lockout, mut columns, mut restrictions) = (Lockout::default(), None, None);
+    let (mut lockout, mut limits) = (Lockout::default(), ResourceLimits::default());
+    let (mut columns, mut restrictions) = (None, None);
     let (mut attributes, mut granted, mut default_roles) = (None, Vec::new(), Vec::new());
     while let Some((tag, after)) = rest.split_first() {
         let (length, after) = after.split_first_chunk()?;
@@ -167,6 +173,7 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
             b'L' => locked = true,
             b'T' => requires = TlsRequirement::decode_word(value)?,
             b'X' => requires = TlsRequirement::decode_specified(value)?,
+            b'M' => limits = ResourceLimits::decode(value)?,
             b'E' => password_age = PasswordAge::decode(value)?,
             b'F' => lockout = Lockout::decode(value)?,
             b'A' => attributes = Some(std::str::from_utf8(value).ok()?.into()),
@@ -193,6 +200,7 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
         locked,
         grants,
         requires,
+        limits,
         password_age,
         lockout,
         attributes,
@@ -261,6 +269,7 @@ mod tests {
                     is_expired: text.is_empty(),
                     lifetime: if text.is_empty() { Lifetime::Never } else { Lifetime::Days(90) },
                 },
+                limits: ResourceLimits { queries: text.len() as u32, ..ResourceLimits::default() },
                 lockout: Lockout::default(),
                 attributes: if text.is_empty() { None } else { Some("{\"a\": 1}".into()) },
                 roles: if text.is_empty() {

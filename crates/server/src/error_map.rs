@@ -247,6 +247,7 @@ errors! {
     WRONG_NUMBER_OF_COLUMNS_IN_SELECT = 1222, b"21000", "The used SELECT statements have a different number of columns";
     CANT_UPDATE_WITH_READLOCK = 1223, b"HY000", "Can't execute the query because you have a conflicting read lock";
     DUP_ARGUMENT = 1225, b"HY000", "Option '%s' used twice in statement";
+    USER_LIMIT_REACHED = 1226, b"42000", "User '%-.64s' has exceeded the '%s' resource (current value: %d)";
     SPECIFIC_ACCESS_DENIED = 1227, b"42000", "Access denied; you need (at least one of) the %-.128s privilege(s) for this operation";
     LOCAL_VARIABLE = 1228, b"HY000", "Variable '%-.64s' is a SESSION variable and can't be used with SET GLOBAL";
     GLOBAL_VARIABLE = 1229, b"HY000", "Variable '%-.64s' is a GLOBAL variable and should be set with SET GLOBAL";

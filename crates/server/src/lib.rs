@@ -63,6 +63,8 @@ pub mod prepared;
 pub mod privilege;
 pub mod process_list;
 mod redo_log;
+pub mod resource_limits;
+pub mod resource_use;
 pub mod roles;
 pub mod run;
 pub mod server;

@@ -42,16 +42,12 @@ use crate::diagnostics::Severity;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::plan_cache::SessionPlans;
 use crate::privilege::{self, Access, OnColumns, Want};
-use crate::session::{Session, Workspace};
+use crate::session::{CACHED_TEXT_BYTES_MAX, Session, Workspace};
 use crate::status::{Com, Hot};
 use crate::{bind_error, memory_error, memory_limits, statement, virtual_tables};
 use item_names::ItemNames;
 use params::Strings;
 use sql::cache_key::CACHED_LITERALS_MAX;
-
-/// Longest text whose plan is kept, bytes: it bounds the key. Running a longer one takes far longer than
-/// planning it.
-const CACHED_TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// A text, and where in it the statement at hand begins.
 #[derive(Clone, Copy, Debug)]
@@ -124,30 +120,38 @@ fn one_statement(
     mut desk: Desk<'_>,
 ) -> Result<Option<usize>, SqlError> {
     let key = &mut *desk.key;
-    let cacheable = text.sql.len() <= CACHED_TEXT_BYTES_MAX
-        && key.read(text.sql, text.start, text.mode)
-        && key.params() == 0
-        && key.literals().len() <= CACHED_LITERALS_MAX;
+    let cacheable = text.sql.len() <= session.unparsed_bytes_max && read_key(key, text);
     if cacheable && text.sql[key.end()..].iter().all(u8::is_ascii_whitespace) {
         let mut answer = io.answer(false);
-        if let Some(result) = run_cached(session, &mut answer, text, &mut desk) {
+        let keeps_text = text.start == 0;
+        if let Some(result) = run_cached(session, &mut answer, text, &mut desk, keeps_text) {
             return result.map(|()| None);
         }
     }
     parse_and_run(session, io, text, cacheable, desk)
 }
 
-/// Runs the cached program for the key; `None` if there is none that serves.
+/// Whether plans of the statement at hand are kept, if its text is not too long: under the key read.
+#[inline(always)]
+fn read_key(key: &mut CacheKey, text: Text<'_>) -> bool {
+    key.read(text.sql, text.start, text.mode)
+        && key.params() == 0
+        && key.literals().len() <= CACHED_LITERALS_MAX
+}
+
+/// Runs the cached program for the key; `None` if there is none that serves. `keeps_text`: the next packet
+/// with this text leads to the plan by itself.
 fn run_cached(
     session: &mut Session,
     answer: &mut Answer<'_>,
     text: Text<'_>,
     desk: &mut Desk<'_>,
+    keeps_text: bool,
 ) -> Option<Result<(), SqlError>> {
     let environment = session.environment();
     let version = session.server.engine.catalog_version();
     let entry = desk.plans.find(&session.server.plans, environment, desk.key, version)?;
-    if text.start == 0 && !answer.more_results {
+    if keeps_text {
         desk.plans.keep_text(text.sql, desk.key, &entry);
     }
     run_plan(session, answer, text, &entry.plan, desk.key, desk.arena)
@@ -210,6 +214,8 @@ fn parse_and_run(
     mut desk: Desk<'_>,
 ) -> Result<Option<usize>, SqlError> {
     let Text { sql, start, mode } = text;
+    let is_counted = session.counted.is_some();
+    let cacheable = cacheable || is_counted && sql.len() <= CACHED_TEXT_BYTES_MAX && read_key(desk.key, text);
     let literals = if cacheable { desk.key.literals() } else { &[] };
     let tree_max = memory_limits::tree_bytes_max(session, sql.len());
     let parsed = sql::parse_numbered(sql, start, mode, desk.arena, literals, tree_max);
@@ -220,6 +226,7 @@ fn parse_and_run(
     let parsed = match parsed {
         Ok(parsed) => parsed,
         Err(error) if is_comment_only(&error, text) => {
+            session.counted.as_ref().map_or(Ok(()), |counted| counted.count(|| false))?;
             io.answer(false).plain_ok(session);
             return Ok(None);
         }
@@ -229,13 +236,19 @@ fn parse_and_run(
         }
     };
     refuse_rest(session, &parsed, sql)?;
+    if let Some(counted) = &session.counted {
+        counted.count(|| statement::changes_data(&parsed.statement))?;
+    }
     session.fail_if_killed()?;
     let _plan = memory_limits::charge_plan(session, desk.arena)?;
     let mut answer = io.answer(parsed.more);
     if let Some(com) = planned_kind(&parsed.statement) {
         let numbered = cacheable && parsed.numbered;
-        let result =
-            if numbered && parsed.more { run_cached(session, &mut answer, text, &mut desk) } else { None };
+        let result = if numbered && (parsed.more || is_counted) {
+            run_cached(session, &mut answer, text, &mut desk, false)
+        } else {
+            None
+        };
         match result {
             Some(result) => result?,
             None => run_new(session, &mut answer, text, (&parsed.statement, com), numbered, desk)?,

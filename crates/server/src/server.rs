@@ -27,6 +27,7 @@ use crate::plan_cache::PlanCache;
 use crate::privilege;
 use crate::process_list::ProcessList;
 use crate::redo_log;
+use crate::resource_use::ResourceUse;
 use crate::roles::{self, RoleName};
 use crate::server_log::ServerLog;
 use crate::status::{Status, bump};
@@ -61,6 +62,8 @@ pub struct Server {
     pub processes: ProcessList,
     /// Failed logins, and those delayed for them.
     pub failed_logins: FailedLogins,
+    /// What accounts with limits have used.
+    pub(crate) resource_use: Arc<ResourceUse>,
     /// Hosts whose clients break off handshakes.
     pub(crate) hosts: HostCache,
     /// Places of connections.
@@ -120,6 +123,7 @@ impl Server {
             accounts,
             processes: ProcessList::default(),
             failed_logins: FailedLogins::default(),
+            resource_use: Arc::default(),
             hosts: HostCache::default(),
             places: Places::default(),
             deadlines: Deadlines::default(),

@@ -28,6 +28,7 @@ use crate::prepared::PreparedStatements;
 use crate::privilege::{self, DynamicSet, Grants, OnEverything, Privileges, Rights, ensure_one_of};
 use crate::process_list::{Kill, Process};
 use crate::redo_log;
+use crate::resource_use::Counted;
 use crate::roles::{self, RoleName};
 use crate::server::Server;
 use crate::status::Counters;
@@ -42,6 +43,10 @@ use crate::undo_settings;
 const KEEP_ARENA_BYTES: usize = 256 << 10;
 /// Capacity kept for packets between commands.
 const KEEP_PACKET_BYTES: usize = 1 << 20;
+
+/// Longest text whose plan is kept, bytes: it bounds the key. Running a longer one takes far longer than
+/// planning it.
+pub(crate) const CACHED_TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// Which value of a system variable is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +82,10 @@ pub struct Session {
     pub account: Option<Arc<Account>>,
     /// What the account may do here.
     pub(crate) rights: Rights,
+    /// Counts what the session does, if its account has limits.
+    pub(crate) counted: Option<Counted>,
+    /// Longest text that plans are looked for before it is parsed, in bytes; 0 if statements are counted.
+    pub(crate) unparsed_bytes_max: usize,
     /// Statements are checked before they run: the account may not do everything, or tables are locked.
     pub is_checked: bool,
     /// Connection attributes.
@@ -207,6 +216,8 @@ impl Session {
             user: String::new(),
             account: None,
             rights: Rights::default(),
+            counted: None,
+            unparsed_bytes_max: CACHED_TEXT_BYTES_MAX,
             is_checked: true,
             attributes: Vec::new(),
             database: None,
@@ -393,6 +404,16 @@ impl Session {
         self.note_checks();
     }
 
+    /// From now on `counted` counts what the session does.
+    pub(crate) fn be_counted(&mut self, counted: Option<Counted>) {
+        if counted.is_some() {
+            // It has plans of texts, which would be run before they are counted.
+            self.workspace = None;
+        }
+        self.unparsed_bytes_max = if counted.is_some() { 0 } else { CACHED_TEXT_BYTES_MAX };
+        self.counted = counted;
+    }
+
     /// Whether the session has to set another password before it may do anything else.
     pub(crate) fn set_expired(&mut self, is_expired: bool) {
         self.rights.set_expired(is_expired);
@@ -470,9 +491,18 @@ impl Session {
             "error_count" => VarValue::UInt(self.diagnostics.earlier().errors),
             "warning_count" => VarValue::UInt(self.diagnostics.earlier().warnings),
             "last_insert_id" | "identity" => VarValue::UInt(self.last_insert_id),
+            "max_user_connections" => self.user_connections_max(),
             "pseudo_thread_id" => VarValue::UInt(u64::from(self.process.id())),
             _ => return None,
         })
+    }
+
+    /// How many connections the account may have at the same time.
+    fn user_connections_max(&self) -> VarValue {
+        match self.counted.as_ref().map_or(0, Counted::user_connections_max) {
+            0 => self.server.variables.read().named("max_user_connections").clone(),
+            own => VarValue::UInt(own.into()),
+        }
     }
 
     /// Every variable with its value at `level`, by name: SHOW VARIABLES.

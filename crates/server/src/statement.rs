@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use sql::ast::{
-    Begin, Completion, Flush, FlushTarget, Kill as KillStatement, MaintainKind, Query, RoleStatement,
-    SetItem, Statement,
+    Begin, Completion, Explain, ExplainTarget, Flush, FlushTarget, Kill as KillStatement, MaintainKind,
+    Query, RoleStatement, SetItem, Statement,
 };
 use types::OwnedValue;
 use wire::OkPacket;
@@ -267,6 +267,22 @@ pub fn keeps_diagnostics(statement: &Statement<'_>) -> bool {
     matches!(statement, Statement::Show(show) if matches!(show.kind, Warnings | Errors | CountWarnings | CountErrors))
 }
 
+/// Whether MySQL counts a statement as one that changes data.
+pub fn changes_data(statement: &Statement<'_>) -> bool {
+    match statement {
+        Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::LoadData(_) => true,
+        Statement::User(_) | Statement::SetPassword(_) => true,
+        Statement::DropUser(_) | Statement::RenameUser(_) => true,
+        Statement::Grant(_) | Statement::Revoke(_) | Statement::ReloadTls(_) => true,
+        Statement::Role(role) => !matches!(role, RoleStatement::Set(_)),
+        Statement::Maintain(maintain) => maintain.kind == MaintainKind::Optimize,
+        Statement::Explain(Explain { target: ExplainTarget::Statement(explained), .. }) => {
+            changes_data(explained)
+        }
+        _ => ddl::is_definition(statement),
+    }
+}
+
 #[cold]
 fn not_yet(what: &str) -> SqlError {
     error_map::NOT_SUPPORTED_YET.with(&[&what])
@@ -333,8 +349,8 @@ fn run_kill(session: &mut Session, kill: &KillStatement<'_>, inputs: Inputs<'_>)
     commands::kill(session, id, if kill.query { Kill::Query } else { Kill::Connection })
 }
 
-/// FLUSH forgets what is known of hosts, and failed logins of accounts. All else that it may name is never
-/// stale here.
+/// FLUSH forgets what is known of hosts, and failed logins and counts of accounts. All else that it may name
+/// is never stale here.
 fn run_flush(session: &Session, flush: &Flush<'_>) -> Result<(), SqlError> {
     flush.targets.iter().try_for_each(|target| ensure_may_flush(session, target))?;
     let idle = |target: &FlushTarget<'_>| {
@@ -351,7 +367,11 @@ fn run_flush(session: &Session, flush: &Flush<'_>) -> Result<(), SqlError> {
     if !flush.targets.iter().all(idle) {
         return Err(not_yet("FLUSH TABLES"));
     }
+    if flush.targets.iter().any(|target| matches!(target, FlushTarget::UserResources)) {
+        session.server.resource_use.reset_all();
+    }
     if flush.targets.iter().any(|target| matches!(target, FlushTarget::Privileges)) {
+        session.server.resource_use.renew_all(&session.server.accounts);
         session.server.accounts.directory().all().iter().for_each(|account| account.lockout.forget());
     }
     if flush.targets.iter().any(|target| matches!(target, FlushTarget::Hosts)) {

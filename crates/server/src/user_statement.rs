@@ -77,8 +77,20 @@ pub(crate) fn create_or_alter(
         return Err(cannot_user(operation, &failed.join(",")));
     }
     change.commit()?;
+    if statement.limits.is_any() {
+        renew_limits(session, statement.users)?;
+    }
     note_expiry(session, statement);
     Ok(generated)
+}
+
+/// Has the sessions of accounts follow the limits that have changed.
+fn renew_limits(session: &Session, users: &[UserSpec<'_>]) -> Result<(), SqlError> {
+    users.iter().try_for_each(|spec| {
+        let (user, host) = name_of(session, &spec.account)?;
+        session.server.resource_use.renew(&session.server.accounts, &user, &host);
+        Ok(())
+    })
 }
 
 /// Error 1820 for a session whose password has expired, unless the statement sets another one.
@@ -208,6 +220,7 @@ fn build(
     if let Some(written) = statement.require {
         account.requires = TlsRequirement::written(written)?;
     }
+    account.limits = account.limits.with(statement.limits);
     if let Some(said) = statement.attribute {
         account.attributes = Some(user_attributes::merged(account.attributes.as_deref(), said)?.into());
     }
@@ -283,7 +296,11 @@ pub fn drop(session: &mut Session, statement: &DropUser<'_>) -> Result<(), SqlEr
         return Err(cannot_user(operation, &missing.join(",")));
     }
     roles::forget(&server.accounts, &mut change, &dropped)?;
-    change.commit()
+    change.commit()?;
+    for account in &dropped {
+        server.resource_use.forget(&account.user, &account.host);
+    }
+    Ok(())
 }
 
 /// RENAME USER, of all accounts or none; each pair sees those before it.
@@ -291,7 +308,7 @@ pub fn rename(session: &mut Session, pairs: &[(ast::Account<'_>, ast::Account<'_
     require_user_admin(session)?;
     let server = Arc::clone(&session.server);
     let mut change = AccountChange::new(&server.accounts);
-    let mut failed = Vec::new();
+    let (mut failed, mut former) = (Vec::new(), Vec::new());
     for (from, to) in pairs {
         let (user, host) = name_of(session, from)?;
         let (new_user, new_host) = name_of(session, to)?;
@@ -300,7 +317,8 @@ pub fn rename(session: &mut Session, pairs: &[(ast::Account<'_>, ast::Account<'_
                 ensure_may_change(session, &account)?;
                 roles::ensure_renamable(&server.accounts.directory(), &user, &host)?;
                 change.put(Account { user: new_user, host: new_host, ..account });
-                change.remove(user, host);
+                change.remove(user.clone(), host.clone());
+                former.push((user, host));
             }
             None => failed.push(quoted(&user, &host)),
         }
@@ -308,7 +326,11 @@ pub fn rename(session: &mut Session, pairs: &[(ast::Account<'_>, ast::Account<'_
     if !failed.is_empty() {
         return Err(cannot_user("RENAME USER", &failed.join(",")));
     }
-    change.commit()
+    change.commit()?;
+    for (user, host) in &former {
+        server.resource_use.forget(user, host);
+    }
+    Ok(())
 }
 
 /// SET PASSWORD, for oneself or, with UPDATE on the schema `mysql`, for others.

@@ -22,6 +22,7 @@ testkit::script_tests!("privileges", testkit::runner::run_file;
     own_account,
     partial_revokes,
     required_certificates,
+    resource_limits,
     revoked,
     role_accounts,
     role_grants,

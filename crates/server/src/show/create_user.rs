@@ -58,10 +58,11 @@ fn statement(account: &Account, sees_hash: bool, as_hex: bool) -> String {
     let attribute =
         attributes.map_or(String::new(), |json| format!(" ATTRIBUTE {}", literal(json.as_bytes(), false)));
     format!(
-        "CREATE USER {} IDENTIFIED WITH '{plugin}'{identified}{default_role} REQUIRE {requires} \
+        "CREATE USER {} IDENTIFIED WITH '{plugin}'{identified}{default_role} REQUIRE {requires}{} \
          PASSWORD EXPIRE{expires} ACCOUNT {lock} PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT \
          PASSWORD REQUIRE CURRENT DEFAULT{}{attribute}",
         grantee(account),
+        account.limits,
         account.lockout
     )
 }

@@ -1,7 +1,7 @@
 //! Variables of which every other value would promise what is not done.
 
 /// Their names, in order. Any value but the default is refused, by SET (1231) and as an option.
-const ONLY_DEFAULT: [&str; 13] = [
+const ONLY_DEFAULT: [&str; 12] = [
     "auto_increment_increment",
     "auto_increment_offset",
     "default_table_encryption",
@@ -9,7 +9,6 @@ const ONLY_DEFAULT: [&str; 13] = [
     "init_connect",
     "innodb_rollback_on_timeout",
     "lower_case_table_names",
-    "max_user_connections",
     "offline_mode",
     "profiling",
     "read_only",

@@ -1,6 +1,6 @@
 //! Accounts and privileges.
 
-use super::{TableName, TlsRequirement};
+use super::{ResourceLimits, TableName, TlsRequirement};
 
 /// An account or role: `'user'@'host'`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub struct UserStatement<'a> {
     pub default_roles: &'a [Account<'a>],
     /// REQUIRE
     pub require: Option<TlsRequirement<'a>>,
+    /// WITH
+    pub limits: ResourceLimits,
     /// ACCOUNT LOCK (true) or UNLOCK.
     pub lock: Option<bool>,
     /// The last PASSWORD EXPIRE.
@@ -39,7 +41,7 @@ pub struct UserStatement<'a> {
     pub password_lock_time: Option<PasswordLockTime>,
     /// COMMENT or ATTRIBUTE.
     pub attribute: Option<UserAttribute<'a>>,
-    /// Resource limits or options of new passwords were given.
+    /// Options of new passwords were given.
     pub other_options: bool,
     /// One of these that is recognised only, and has another value than its default.
     pub unsupported: Option<&'static str>,
@@ -58,7 +60,8 @@ impl UserStatement<'_> {
     /// Whether it says something of its accounts beside their passwords.
     pub fn has_options(&self) -> bool {
         let UserStatement { require, lock, attribute, .. } = self;
-        let has_flag = !self.default_roles.is_empty() || self.password_expire.is_some();
+        let has_flag =
+            !self.default_roles.is_empty() || self.password_expire.is_some() || self.limits.is_any();
         let has_more =
             self.other_options || self.failed_login_attempts.is_some() || self.password_lock_time.is_some();
         has_flag || has_more || require.is_some() || lock.is_some() || attribute.is_some()

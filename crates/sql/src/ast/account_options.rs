@@ -1,4 +1,4 @@
-//! Options of accounts: how their clients have to connect.
+//! Options of accounts: how their clients have to connect, and how much they may do.
 
 use std::fmt;
 
@@ -44,5 +44,25 @@ impl fmt::Display for TlsPart {
             TlsPart::Issuer => "ISSUER",
             TlsPart::Cipher => "CIPHER",
         })
+    }
+}
+
+/// What follows WITH; `None`: not named. The last one of a name counts; 0 is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ResourceLimits {
+    /// MAX_QUERIES_PER_HOUR
+    pub queries: Option<u32>,
+    /// MAX_UPDATES_PER_HOUR
+    pub updates: Option<u32>,
+    /// MAX_CONNECTIONS_PER_HOUR
+    pub connections: Option<u32>,
+    /// MAX_USER_CONNECTIONS
+    pub user_connections: Option<u32>,
+}
+
+impl ResourceLimits {
+    /// Whether one is named.
+    pub fn is_any(&self) -> bool {
+        *self != ResourceLimits::default()
     }
 }

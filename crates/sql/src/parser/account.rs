@@ -4,8 +4,8 @@ use bumpalo::collections::String as BumpString;
 
 use super::core::{Parser, Result};
 use crate::ast::{
-    Account, DropUser, Grant, GrantTarget, PasswordExpire, PasswordLockTime, Privilege, Secret, Statement,
-    TableName, UserAttribute, UserSpec, UserStatement,
+    Account, DropUser, Grant, GrantTarget, PasswordExpire, PasswordLockTime, Privilege, ResourceLimits,
+    Secret, Statement, TableName, UserAttribute, UserSpec, UserStatement,
 };
 use crate::lexer::{Kw, Tok};
 
@@ -50,6 +50,7 @@ impl<'a> Parser<'a, '_> {
             users,
             default_roles: &[],
             require: None,
+            limits: ResourceLimits::default(),
             lock: None,
             password_expire: None,
             failed_login_attempts: None,
@@ -63,6 +64,9 @@ impl<'a> Parser<'a, '_> {
         }
         if self.eat_kw(Kw::REQUIRE) {
             user.require = Some(self.tls_requirement()?);
+        }
+        if self.eat_kw(Kw::WITH) {
+            user.limits = self.resource_limits()?;
         }
         self.user_options(&mut user)?;
         Ok(Statement::User(self.alloc(user)))
@@ -167,11 +171,8 @@ impl<'a> Parser<'a, '_> {
         Ok(PasswordExpire::Days(self.days()?))
     }
 
-    /// Resource limits, and what new passwords must be. What asks for more than the default is noted.
+    /// What new passwords must be. What asks for more than the default is noted.
     fn other_user_option(&mut self, user: &mut UserStatement<'a>) -> Result<()> {
-        if self.eat_kw(Kw::WITH) {
-            return self.resource_limits(user);
-        }
         self.expect_kw(Kw::PASSWORD)?;
         let (what, asks) = if self.eat_kw(Kw::HISTORY) {
             ("PASSWORD HISTORY", !self.eat_kw(Kw::DEFAULT) && self.number()? > 0)
@@ -192,26 +193,6 @@ impl<'a> Parser<'a, '_> {
         let days = self.number()?;
         self.expect_kw(Kw::DAY)?;
         Ok(days)
-    }
-
-    /// What follows WITH: one limit at least.
-    fn resource_limits(&mut self, user: &mut UserStatement<'a>) -> Result<()> {
-        let mut count = 0;
-        loop {
-            let what = match self.tok.kind {
-                Tok::Kw(Kw::MAX_QUERIES_PER_HOUR) => "MAX_QUERIES_PER_HOUR",
-                Tok::Kw(Kw::MAX_UPDATES_PER_HOUR) => "MAX_UPDATES_PER_HOUR",
-                Tok::Kw(Kw::MAX_CONNECTIONS_PER_HOUR) => "MAX_CONNECTIONS_PER_HOUR",
-                Tok::Kw(Kw::MAX_USER_CONNECTIONS) => "MAX_USER_CONNECTIONS",
-                _ if count == 0 => return self.syntax(),
-                _ => return Ok(()),
-            };
-            self.bump();
-            if self.number()? > 0 {
-                user.unsupported = Some(what);
-            }
-            count += 1;
-        }
     }
 
     /// DROP USER, DROP ROLE, after those words.

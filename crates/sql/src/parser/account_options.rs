@@ -1,7 +1,7 @@
-//! Options of accounts: REQUIRE.
+//! Options of accounts: REQUIRE and WITH.
 
 use super::core::{Parser, Result};
-use crate::ast::{TlsPart, TlsParts, TlsRequirement};
+use crate::ast::{ResourceLimits, TlsPart, TlsParts, TlsRequirement};
 use crate::error::ParseErrorKind;
 use crate::lexer::{Kw, Tok};
 
@@ -39,5 +39,37 @@ impl<'a> Parser<'a, '_> {
                 return Ok(parts);
             }
         }
+    }
+
+    /// What follows WITH: one limit at least.
+    pub(super) fn resource_limits(&mut self) -> Result<ResourceLimits> {
+        let mut limits = ResourceLimits::default();
+        loop {
+            let place = match self.tok.kind {
+                Tok::Kw(Kw::MAX_QUERIES_PER_HOUR) => &mut limits.queries,
+                Tok::Kw(Kw::MAX_UPDATES_PER_HOUR) => &mut limits.updates,
+                Tok::Kw(Kw::MAX_CONNECTIONS_PER_HOUR) => &mut limits.connections,
+                Tok::Kw(Kw::MAX_USER_CONNECTIONS) => &mut limits.user_connections,
+                _ if !limits.is_any() => return self.syntax(),
+                _ => return Ok(limits),
+            };
+            self.bump();
+            // MySQL keeps the lowest 32 bits.
+            *place = Some(self.whole_part()? as u32);
+        }
+    }
+
+    /// A number of any kind without its fraction and exponent; the largest one if it is too large.
+    fn whole_part(&mut self) -> Result<u64> {
+        let text = self.slice(self.tok);
+        let (digits, radix) = match self.tok.kind {
+            Tok::Int | Tok::Decimal | Tok::Float => (text, 10),
+            Tok::Hex if text.starts_with(b"0x") => (&text[2..], 16),
+            _ => return self.syntax(),
+        };
+        self.bump();
+        let digits = digits.iter().map_while(|&digit| char::from(digit).to_digit(radix));
+        let add = |value: u64, digit: u32| value.checked_mul(radix.into())?.checked_add(digit.into());
+        Ok(digits.into_iter().try_fold(0, add).unwrap_or(u64::MAX))
     }
 }

@@ -103,7 +103,6 @@ fn row(sources: &Sources<'_>, account: &Account) -> Row {
     let global = account.grants.global;
     let has = |&(_, privilege): &(&str, P)| flag_value(global.has(privilege));
     let requires = &account.requires;
-    let no_limit = || OwnedValue::UInt(0);
     let zone = &sources.session.variables.hot.time_zone;
     let age = &account.password_age;
     let set_at = i64::try_from(age.set_at).ok().filter(|then| *then > 0);
@@ -112,7 +111,7 @@ fn row(sources: &Sources<'_>, account: &Account) -> Row {
     row.extend(PRIVILEGES.iter().map(has));
     row.push(member(&TLS, requires.ssl_type()));
     row.extend(requires.texts().map(|said| text(said, CollationId::BINARY)));
-    row.extend([no_limit(), no_limit(), no_limit(), no_limit()]);
+    row.extend(account.limits.all().map(|limit| OwnedValue::UInt(limit.into())));
     row.extend([
         exact(account.credential.plugin().name()),
         text(account.credential.to_stored(), EXACT),

@@ -1,0 +1,295 @@
+//! What accounts with resource limits have used: connections, and by the hour logins and statements.
+//!
+//! As in MySQL, the counts belong to an account's name: they are in memory, begin with the first login under
+//! a limit and begin anew an hour after they last did. ALTER USER .. WITH, FLUSH USER_RESOURCES and FLUSH
+//! PRIVILEGES set those of the hour to 0. A session is counted if there is a limit when it logs in, and
+//! follows changes of the limits then; other sessions of the account are not.
+//!
+//! What is counted as a query is a statement of a COM_QUERY that can be parsed, also one that fails.
+//! Statements prepared by the protocol are not. Sessions that are counted look for plans only when a
+//! statement is parsed (`run`), so that other sessions pay nothing for this.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use crate::account::{Account, Accounts};
+use crate::error_map::{self, SqlError};
+use crate::resource_limits::ResourceLimits;
+
+/// How long counts last.
+const WINDOW: Duration = Duration::from_secs(60 * 60);
+
+/// User and host of an account.
+type Name = (String, String);
+
+/// The counts of all accounts that have some.
+#[derive(Debug, Default)]
+pub(crate) struct ResourceUse {
+    accounts: Mutex<HashMap<Name, Arc<Usage>>>,
+}
+
+/// The counts of one account.
+#[derive(Debug)]
+struct Usage {
+    name: Name,
+    /// Whether statements are counted: read without the lock.
+    counts_statements: AtomicBool,
+    counts: Mutex<Counts>,
+}
+
+#[derive(Debug)]
+struct Counts {
+    limits: ResourceLimits,
+    /// Sessions that are open.
+    sessions: u32,
+    /// The account is dropped: the last session takes the counts with it.
+    is_dropped: bool,
+    /// When the hour began.
+    since: Instant,
+    queries: u32,
+    updates: u32,
+    logins: u32,
+}
+
+/// A session that is counted, until it is dropped.
+#[derive(Debug)]
+pub struct Counted {
+    resource_use: Arc<ResourceUse>,
+    usage: Arc<Usage>,
+}
+
+impl ResourceUse {
+    /// Forgets what the accounts have done in their hours, and takes over their limits.
+    pub(crate) fn renew_all(&self, accounts: &Accounts) {
+        for usage in self.accounts.lock().values() {
+            let account = accounts.find(&usage.name.0, &usage.name.1);
+            usage.renew(account.map(|account| account.limits));
+        }
+    }
+
+    /// Forgets what the accounts have done in their hours.
+    pub(crate) fn reset_all(&self) {
+        self.accounts.lock().values().for_each(|usage| usage.renew(None));
+    }
+
+    /// As [`ResourceUse::renew_all`], of one account, after its limits have changed.
+    pub(crate) fn renew(&self, accounts: &Accounts, user: &str, host: &str) {
+        let known = self.accounts.lock();
+        if let Some(usage) = known.get(&(user.to_owned(), host.to_owned())) {
+            usage.renew(accounts.find(user, host).map(|account| account.limits));
+        }
+    }
+
+    /// Forgets an account that is dropped, once no session of it is open.
+    pub(crate) fn forget(&self, user: &str, host: &str) {
+        let mut known = self.accounts.lock();
+        let name = (user.to_owned(), host.to_owned());
+        let Some(usage) = known.get(&name) else { return };
+        let is_used = {
+            let mut counts = usage.counts.lock();
+            counts.is_dropped = true;
+            counts.sessions > 0
+        };
+        if !is_used {
+            known.remove(&name);
+        }
+    }
+
+    /// The counts of an account, with one more session.
+    fn open(&self, accounts: &Accounts, account: &Account) -> Arc<Usage> {
+        let name = (account.user.clone(), account.host.clone());
+        let mut known = self.accounts.lock();
+        let usage = known.entry(name).or_insert_with_key(|name| {
+            // The limits may have changed since the login began; later changes find the entry.
+            let found = accounts.find(&name.0, &name.1);
+            let limits = found.map_or(account.limits, |account| account.limits);
+            Arc::new(Usage {
+                name: name.clone(),
+                counts_statements: AtomicBool::new(limits.counts_statements()),
+                counts: Mutex::new(Counts::new(limits, Instant::now())),
+            })
+        });
+        let mut counts = usage.counts.lock();
+        counts.sessions += 1;
+        counts.is_dropped = false;
+        drop(counts);
+        Arc::clone(usage)
+    }
+}
+
+impl Usage {
+    fn renew(&self, limits: Option<ResourceLimits>) {
+        let mut counts = self.counts.lock();
+        counts.limits = limits.unwrap_or(counts.limits);
+        counts.is_dropped &= limits.is_none();
+        (counts.queries, counts.updates, counts.logins) = (0, 0, 0);
+        self.counts_statements.store(counts.limits.counts_statements(), Ordering::Relaxed);
+    }
+}
+
+impl Counted {
+    /// Counts a login; `None` where nothing is limited. `of_all`: `max_user_connections`.
+    ///
+    /// # Errors
+    /// 1203 and 1226.
+    pub(crate) fn enter(
+        resource_use: &Arc<ResourceUse>,
+        accounts: &Accounts,
+        account: &Account,
+        of_all: u64,
+    ) -> Result<Option<Self>, SqlError> {
+        if !account.limits.is_set() && of_all == 0 {
+            return Ok(None);
+        }
+        let usage = resource_use.open(accounts, account);
+        let counted = Counted { resource_use: Arc::clone(resource_use), usage };
+        let checked = counted.usage.counts.lock().count_login(of_all, Instant::now());
+        checked.map_err(|reached| reached.error(&account.user))?;
+        Ok(Some(counted))
+    }
+
+    /// MAX_USER_CONNECTIONS of the account; 0: no limit of its own.
+    pub(crate) fn user_connections_max(&self) -> u32 {
+        self.usage.counts.lock().limits.user_connections
+    }
+
+    /// Counts a statement, before it runs. `changes_data`: whether it is an update, too.
+    ///
+    /// # Errors
+    /// 1226: it may not run.
+    pub(crate) fn count(&self, changes_data: impl FnOnce() -> bool) -> Result<(), SqlError> {
+        if !self.usage.counts_statements.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let is_update = changes_data();
+        let checked = self.usage.counts.lock().count_statement(is_update, Instant::now());
+        checked.map_err(|reached| reached.error(&self.usage.name.0))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        let mut known = self.resource_use.accounts.lock();
+        let mut counts = self.usage.counts.lock();
+        counts.sessions -= 1;
+        let is_hourly = counts.limits.counts_statements() || counts.limits.connections != 0;
+        if counts.sessions == 0 && (counts.is_dropped || !is_hourly) {
+            known.remove(&self.usage.name);
+        }
+    }
+}
+
+/// A limit that has been reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reached {
+    /// `max_user_connections` of all accounts.
+    OfAll,
+    /// The account's own, by its name in errors.
+    Own(&'static str, u32),
+}
+
+impl Reached {
+    #[cold]
+    fn error(self, user: &str) -> SqlError {
+        match self {
+            Reached::OfAll => error_map::TOO_MANY_USER_CONNECTIONS.with(&[&user]),
+            Reached::Own(name, limit) => error_map::USER_LIMIT_REACHED.with(&[&user, &name, &limit]),
+        }
+    }
+}
+
+impl Counts {
+    fn new(limits: ResourceLimits, since: Instant) -> Self {
+        Counts { limits, sessions: 0, is_dropped: false, since, queries: 0, updates: 0, logins: 0 }
+    }
+
+    /// Begins another hour if this one is over.
+    fn begin_hour(&mut self, now: Instant) {
+        if now.saturating_duration_since(self.since) >= WINDOW {
+            (self.queries, self.updates, self.logins) = (0, 0, 0);
+            self.since = now;
+        }
+    }
+
+    /// Counts a login of a session that is counted already. `of_all`: `max_user_connections`.
+    fn count_login(&mut self, of_all: u64, now: Instant) -> Result<(), Reached> {
+        self.begin_hour(now);
+        let ResourceLimits { connections, user_connections, .. } = self.limits;
+        if of_all != 0 && user_connections == 0 && of_all < u64::from(self.sessions) {
+            return Err(Reached::OfAll);
+        }
+        if user_connections != 0 && user_connections < self.sessions {
+            return Err(Reached::Own("max_user_connections", user_connections));
+        }
+        if connections != 0 && connections <= self.logins {
+            return Err(Reached::Own("max_connections_per_hour", connections));
+        }
+        self.logins = self.logins.saturating_add(1);
+        Ok(())
+    }
+
+    fn count_statement(&mut self, is_update: bool, now: Instant) -> Result<(), Reached> {
+        self.begin_hour(now);
+        let ResourceLimits { queries, updates, .. } = self.limits;
+        if queries != 0 {
+            if self.queries >= queries {
+                return Err(Reached::Own("max_questions", queries));
+            }
+            self.queries += 1;
+        }
+        if updates != 0 && is_update {
+            if self.updates >= updates {
+                return Err(Reached::Own("max_updates", updates));
+            }
+            self.updates += 1;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_begin_anew_after_an_hour() {
+        let start = Instant::now();
+        let limits = ResourceLimits { queries: 2, updates: 1, connections: 1, user_connections: 0 };
+        let mut counts = Counts::new(limits, start);
+        let late = start + WINDOW.mul_f64(0.9);
+        let questions = Err(Reached::Own("max_questions", 2));
+        assert_eq!(counts.count_login(0, start), Ok(()));
+        assert_eq!(counts.count_login(0, late), Err(Reached::Own("max_connections_per_hour", 1)));
+        assert_eq!(counts.count_statement(true, start), Ok(()));
+        assert_eq!(counts.count_statement(true, late), Err(Reached::Own("max_updates", 1)));
+        assert_eq!(counts.count_statement(false, late), questions, "the other one was a query, too");
+        let next = start + WINDOW;
+        for _ in 0..2 {
+            assert_eq!(counts.count_statement(false, next), Ok(()));
+        }
+        assert_eq!(counts.count_statement(false, next + WINDOW / 2), questions);
+        assert_eq!(counts.count_login(0, next + WINDOW / 2), Ok(()));
+        assert_eq!(
+            counts.count_login(0, next + WINDOW),
+            Ok(()),
+            "the second hour began with the first query"
+        );
+    }
+
+    #[test]
+    fn the_limit_of_all_accounts_is_for_those_without_their_own() {
+        let start = Instant::now();
+        let mut any = Counts::new(ResourceLimits::default(), start);
+        any.sessions = 3;
+        assert_eq!(any.count_login(3, start), Ok(()));
+        assert_eq!(any.count_login(2, start), Err(Reached::OfAll));
+        any.limits.user_connections = 4;
+        assert_eq!(any.count_login(2, start), Ok(()));
+        any.limits.user_connections = 2;
+        assert_eq!(any.count_login(9, start), Err(Reached::Own("max_user_connections", 2)));
+    }
+}
