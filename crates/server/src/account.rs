@@ -15,6 +15,7 @@ use crate::lockout::Lockout;
 use crate::login::{Login, Survey};
 use crate::password_age::PasswordAge;
 use crate::privilege::{Grants, SchemaNames};
+use crate::proxy_grants::ProxyGrant;
 use crate::resource_limits::ResourceLimits;
 use crate::roles::{self, GrantedRole, ImageKey, Images, RoleName};
 use crate::tls_requirement::TlsRequirement;
@@ -44,6 +45,8 @@ pub struct Account {
     pub attributes: Option<Box<str>>,
     /// Roles that it is granted, in order of their names.
     pub roles: Vec<GrantedRole>,
+    /// Accounts that it may act as, in the order of the grants.
+    pub proxies: Vec<ProxyGrant>,
     /// Roles that its logins activate, in order of their names.
     pub default_roles: Vec<RoleName>,
 }
@@ -65,6 +68,7 @@ impl Account {
             lockout: Lockout::default(),
             attributes: None,
             roles: Vec::new(),
+            proxies: Vec::new(),
             default_roles: Vec::new(),
         }
     }
@@ -241,6 +245,7 @@ impl Accounts {
             let credential = Credential::empty(AuthPlugin::CachingSha2);
             let root = Account {
                 grants: Arc::new(Grants::everything()),
+                proxies: vec![ProxyGrant::on_everybody()],
                 ..Account::new("root".to_owned(), "localhost".to_owned(), credential)
             };
             store.change(&[AccountStep::Put(Box::new(root.clone()))])?;

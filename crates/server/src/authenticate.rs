@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use wire::auth::{Exchange, Step};
+use wire::auth::{AuthPlugin, Exchange, Step};
 use wire::change_user::ChangeUser;
 use wire::greeting::Greeting;
 use wire::handshake::{HandshakeResponse, asks_for_tls, attributes};
@@ -15,6 +15,7 @@ use crate::client_io::{ClientIo, ReadError};
 use crate::compression;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::failed_logins;
+use crate::proxy_grants;
 use crate::resource_use::Counted;
 use crate::roles;
 use crate::session::{Level, Session};
@@ -181,6 +182,7 @@ pub fn change_user(session: &mut Session, io: &mut ClientIo) -> Result<(), Refus
     session.reset();
     session.database = None;
     session.become_account(None);
+    session.proxy_user = None;
     begin_handshake(session, io);
     admit(session, io, claim, "change_user")
 }
@@ -226,9 +228,10 @@ fn enter(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), R
     let account = prove(session, io, &claim)?;
     session.process.set_user(&claim.user);
     session.user = claim.user;
-    session.become_account(Some(account));
-    activate_roles(session);
+    session.become_account(Some(Arc::clone(&account)));
     let is_expired = has_expired_password(session)?;
+    act_as_another(session, &account)?;
+    activate_roles(session);
     count_login(session)?;
     session.attributes = claim.attributes;
     take_collation(session, claim.collation);
@@ -238,6 +241,32 @@ fn enter(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), R
     session.set_expired(is_expired);
     session.changes = crate::session::StateChanges::default();
     crate::commands::write_plain_ok(session, &mut io.out);
+    Ok(())
+}
+
+/// A client of an account of `mysql_native_password` acts as the account that it is granted PROXY on, if the
+/// server is to look for one. That account may be locked.
+///
+/// # Errors
+/// 1045: there is no such account.
+fn act_as_another(session: &mut Session, own: &Account) -> Result<(), SqlError> {
+    session.proxy_user = None;
+    let server = Arc::clone(&session.server);
+    let is_looked_for = {
+        let variables = server.variables.read();
+        let is_on = |name| variables.named(name).as_bool();
+        is_on("check_proxy_users") && is_on("mysql_native_password_proxy_users")
+    };
+    if !is_looked_for || own.credential.plugin() != AuthPlugin::Native {
+        return Ok(());
+    }
+    let found = proxy_grants::acts_as(&server.accounts, &own.user, session.peer);
+    let Some((user, host)) = found.filter(|(user, _)| *user != own.user) else { return Ok(()) };
+    let used_password = own.credential.has_password();
+    let proxied = server.accounts.find(&user, &host);
+    let proxied = proxied.ok_or_else(|| access_denied(&session.user, session.peer, used_password))?;
+    session.become_account(Some(proxied));
+    session.proxy_user = Some(format!("'{}'@'{}'", own.user, own.host));
     Ok(())
 }
 

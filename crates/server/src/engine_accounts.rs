@@ -17,9 +17,11 @@
 //! | `A` | the attributes, a JSON object; absent if there are none |
 //! | `R` | the roles that it is granted, see `roles::name`; absent if there are none |
 //! | `D` | the roles that its logins activate, see `roles::name`; absent if there are none |
+//! | `Y` | the accounts that it may act as, see `proxy_grants`; absent if there are none, but for `root@localhost`: |
+//! |   | if absent there, it may grant PROXY on every account |
 //! | `G` | the grants, see `privilege::grants` |
 //! | `K` | the grants on columns, see `privilege::grants`; absent if there are none |
-//! | `X` | where grants on everything do not hold, see `privilege::grants`; absent if there are none |
+//! | `Z` | where grants on everything do not hold, see `privilege::grants`; absent if there are none |
 //!
 //! Format 1, which is read only: `1`, `locked` or `open`, the plugin's name, separated by line feeds, and the
 //! credential to the end. It had no privileges: `root` could do everything, others everything with data.
@@ -38,6 +40,7 @@ use crate::error_map::{self, SqlError};
 use crate::lockout::Lockout;
 use crate::password_age::PasswordAge;
 use crate::privilege::Grants;
+use crate::proxy_grants::{self, ProxyGrant};
 use crate::resource_limits::ResourceLimits;
 use crate::roles;
 use crate::tls_requirement::TlsRequirement;
@@ -140,9 +143,12 @@ fn encode(account: &Account) -> Vec<u8> {
     if !account.default_roles.is_empty() {
         field(b'D', &roles::encode_names(&account.default_roles));
     }
+    if !account.proxies.is_empty() || is_root(&account.user, &account.host) {
+        field(b'Y', &proxy_grants::encode(&account.proxies));
+    }
     field(b'G', &account.grants.encode());
     if !account.grants.restrictions.is_empty() {
-        field(b'X', &account.grants.encode_restrictions());
+        field(b'Z', &account.grants.encode_restrictions());
     }
     if account.grants.has_columns() {
         field(b'K', &account.grants.encode_columns());
@@ -161,7 +167,7 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
     let (mut plugin, mut stored, mut locked, mut grants) = (None, None, false, Grants::default());
     let (mut requires, mut password_age) = (TlsRequirement::None, PasswordAge::default());
     let (mut lockout, mut limits) = (Lockout::default(), ResourceLimits::default());
-    let (mut columns, mut restrictions) = (None, None);
+    let (mut columns, mut restrictions, mut proxies) = (None, None, None);
     let (mut attributes, mut granted, mut default_roles) = (None, Vec::new(), Vec::new());
     while let Some((tag, after)) = rest.split_first() {
         let (length, after) = after.split_first_chunk()?;
@@ -179,9 +185,10 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
             b'A' => attributes = Some(std::str::from_utf8(value).ok()?.into()),
             b'R' => granted = roles::decode_granted(value)?,
             b'D' => default_roles = roles::decode_names(value)?,
+            b'Y' => proxies = Some(proxy_grants::decode(value)?),
             b'G' => grants = Grants::decode(value)?,
             b'K' => columns = Some(value),
-            b'X' => restrictions = Some(value),
+            b'Z' => restrictions = Some(value),
             _ => return None,
         }
     }
@@ -192,6 +199,7 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
         grants.decode_columns(columns)?;
     }
     let credential = Credential::from_stored(plugin?, stored?).ok()?;
+    let proxies = proxies.unwrap_or_else(|| proxies_before(user, host));
     let (user, host, grants) = (user.to_owned(), host.to_owned(), Arc::new(grants));
     Some(Account {
         user,
@@ -205,8 +213,18 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
         lockout,
         attributes,
         roles: granted,
+        proxies,
         default_roles,
     })
+}
+
+/// What an account from before there was PROXY may act as.
+fn proxies_before(user: &str, host: &str) -> Vec<ProxyGrant> {
+    if is_root(user, host) { vec![ProxyGrant::on_everybody()] } else { Vec::new() }
+}
+
+fn is_root(user: &str, host: &str) -> bool {
+    (user, host) == ("root", "localhost")
 }
 
 fn decode_old((user, host): (&str, &str), rest: &[u8]) -> Option<Account> {
@@ -215,8 +233,9 @@ fn decode_old((user, host): (&str, &str), rest: &[u8]) -> Option<Account> {
     let plugin = AuthPlugin::from_name(fields.next()?)?;
     let credential = Credential::from_stored(plugin, fields.next()?).ok()?;
     let grants = if user == "root" { Grants::everything() } else { Grants::before_privileges() };
+    let proxies = proxies_before(user, host);
     let new = Account::new(user.to_owned(), host.to_owned(), credential);
-    Some(Account { locked, grants: Arc::new(grants), password_age: PasswordAge::default(), ..new })
+    Some(Account { locked, proxies, grants: Arc::new(grants), password_age: PasswordAge::default(), ..new })
 }
 
 #[cold]
@@ -277,6 +296,7 @@ mod tests {
                 } else {
                     vec![GrantedRole { role: role.clone(), with_admin: true }]
                 },
+                proxies: if text.is_empty() { Vec::new() } else { vec![ProxyGrant::on_everybody()] },
                 default_roles: if text.is_empty() { Vec::new() } else { vec![role.clone()] },
             };
             let name = object_name(&account.user, &account.host);

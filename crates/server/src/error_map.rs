@@ -355,6 +355,7 @@ errors! {
     TOO_LONG_INDEX_COMMENT = 1688, b"HY000", "Comment for index '%-.64s' is too long (max = %d)";
     DATA_OUT_OF_RANGE = 1690, b"22003", "%s value is out of range in '%s'";
     WRONG_SPVAR_TYPE_IN_LIMIT = 1691, b"HY000", "A variable of a non-integer based type in LIMIT clause";
+    ACCESS_DENIED_NO_PASSWORD = 1698, b"28000", "Access denied for user '%-.48s'@'%-.64s'";
     MULTI_UPDATE_KEY_CONFLICT = 1706, b"HY000", "Primary key/partition key update is not allowed since the table is updated both as '%-.192s' and '%-.192s'.";
     INDEX_COLUMN_TOO_LONG = 1709, b"HY000", "Index column size too large. The maximum column size is %d bytes.";
     INDEX_CORRUPT = 1712, b"HY000", "Index %s is corrupted";

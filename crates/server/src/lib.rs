@@ -62,6 +62,7 @@ pub mod plan_key;
 pub mod prepared;
 pub mod privilege;
 pub mod process_list;
+mod proxy_grants;
 mod redo_log;
 pub mod resource_limits;
 pub mod resource_use;

@@ -80,6 +80,8 @@ pub struct Session {
     pub user: String,
     /// Account that it got.
     pub account: Option<Arc<Account>>,
+    /// The account that the client has proved to be, `'user'@'host'`, if it acts as another one.
+    pub(crate) proxy_user: Option<String>,
     /// What the account may do here.
     pub(crate) rights: Rights,
     /// Counts what the session does, if its account has limits.
@@ -215,6 +217,7 @@ impl Session {
             peer,
             user: String::new(),
             account: None,
+            proxy_user: None,
             rights: Rights::default(),
             counted: None,
             unparsed_bytes_max: CACHED_TEXT_BYTES_MAX,
@@ -460,7 +463,8 @@ impl Session {
 
     /// The session's client, for audit events.
     pub(crate) fn who(&self) -> Who<'_> {
-        Who { connection_id: self.process.id(), user: &self.user, peer: self.peer }
+        let proxy = self.proxy_user.as_deref().unwrap_or_default();
+        Who { connection_id: self.process.id(), user: &self.user, peer: self.peer, proxy }
     }
 
     /// USER().
@@ -492,6 +496,7 @@ impl Session {
             "warning_count" => VarValue::UInt(self.diagnostics.earlier().warnings),
             "last_insert_id" | "identity" => VarValue::UInt(self.last_insert_id),
             "max_user_connections" => self.user_connections_max(),
+            "proxy_user" => VarValue::Text(self.proxy_user.clone()?.into()),
             "pseudo_thread_id" => VarValue::UInt(u64::from(self.process.id())),
             _ => return None,
         })

@@ -21,6 +21,7 @@ testkit::script_tests!("privileges", testkit::runner::run_file;
     on_tables,
     own_account,
     partial_revokes,
+    proxies,
     required_certificates,
     resource_limits,
     revoked,

@@ -17,6 +17,8 @@ pub(crate) struct Who<'a> {
     pub(crate) connection_id: u32,
     pub(crate) user: &'a str,
     pub(crate) peer: Peer,
+    /// The account that it has proved to be, if it acts as another one.
+    pub(crate) proxy: &'a str,
 }
 
 /// What a client has tried, and with what error it ended.
@@ -60,13 +62,13 @@ struct Account<'a> {
     host: String,
 }
 
-/// How the client came in. There are no users of an operating system and no proxies.
+/// How the client came in. There are no users of an operating system.
 #[derive(Debug, Serialize)]
 struct Login<'a> {
     user: &'a str,
     os: &'static str,
     ip: String,
-    proxy: &'static str,
+    proxy: &'a str,
 }
 
 /// Fields of a connection event.
@@ -138,7 +140,7 @@ impl<'a> Event<'a> {
     }
 
     fn of(who: Who<'a>) -> Self {
-        let Who { connection_id, user, peer } = who;
+        let Who { connection_id, user, peer, proxy } = who;
         let ip = match peer {
             Peer::Local => String::new(),
             Peer::Remote(address) => address.to_canonical().to_string(),
@@ -146,7 +148,7 @@ impl<'a> Event<'a> {
         Event {
             connection_id: Some(connection_id),
             account: Some(Account { user: cut(user), host: peer.host() }),
-            login: Some(Login { user: cut(user), os: "", ip, proxy: "" }),
+            login: Some(Login { user: cut(user), os: "", ip, proxy }),
             ..Event::default()
         }
     }

@@ -10,6 +10,7 @@ use super::check::{denied, denied_column, denied_schema, denied_table, ensure};
 use super::column_check::OnColumns;
 use super::dynamic::DynamicSet;
 use super::grants::{Grants, SchemaNames};
+use super::proxy_statement;
 use super::restrictions::Restrictions;
 use super::set::Privileges;
 use crate::account::Account;
@@ -63,8 +64,12 @@ impl Named {
 /// # Errors
 /// 1044, 1045, 1142, 1227 without the privilege to grant; 1144, 1149, 1221, 3619 for a privilege that the
 /// level does not have; 1054, 1143, 1146, 1410 for a column, table or account that is missing or not the
-/// session's to grant; 1041 beyond the limit of grants; 1235 for programs and PROXY.
+/// session's to grant; 1041 beyond the limit of grants; 1235 for programs. As [`proxy_statement::grant`] for
+/// PROXY.
 pub(crate) fn grant(session: &mut Session, grant: &Grant<'_>) -> Result<(), SqlError> {
+    if let GrantTarget::Proxy(proxied) = &grant.target {
+        return proxy_statement::grant(session, grant, proxied);
+    }
     refuse_unsupported(session, grant)?;
     let level = level(session, &grant.target)?;
     let mut named = named(session, grant, &level)?;
@@ -115,6 +120,9 @@ fn ensure_not_mandatory(session: &Session, account: &Account, named: &Named) -> 
 /// # Errors
 /// As [`grant`]; 1141, 1147, 1269 for what has not been granted.
 pub(crate) fn revoke(session: &mut Session, revoke: &Grant<'_>) -> Result<(), SqlError> {
+    if let GrantTarget::Proxy(proxied) = &revoke.target {
+        return proxy_statement::revoke(session, revoke, proxied);
+    }
     refuse_unsupported(session, revoke)?;
     if revoke.privileges.is_empty() && revoke.grant_option {
         return revoke_everything(session, revoke);
@@ -193,7 +201,6 @@ fn no_such_grant(level: &Level, user: &str, host: &str) -> SqlError {
 
 fn refuse_unsupported(session: &Session, grant: &Grant<'_>) -> Result<(), SqlError> {
     let what = match grant.target {
-        GrantTarget::Proxy(_) => "PROXY",
         GrantTarget::Routine(_) => "privileges on stored programs",
         // It would be granted with the restrictions of another account.
         _ if grant.is_as_other && session.server.accounts.schema_names() == SchemaNames::Exact => {

@@ -21,6 +21,7 @@ mod dynamic;
 mod grant_statement;
 mod grants;
 mod partial_revokes;
+mod proxy_statement;
 mod restrictions;
 mod rights;
 mod set;

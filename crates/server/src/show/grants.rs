@@ -9,6 +9,7 @@ use crate::account::Account;
 use crate::answer::{Cell, Column, Table};
 use crate::error_map::{self, SqlError};
 use crate::privilege::{Grants, Privileges, TableGrant, ensure_may_see_accounts, grantee};
+use crate::proxy_grants::{self, ProxyGrant};
 use crate::roles::{self, RoleName};
 use crate::session::Session;
 
@@ -38,6 +39,9 @@ pub(super) fn table(
     for line in lines(&grants, &grantee) {
         table.push(vec![Cell::Text(line)]);
     }
+    for line in proxy_lines(&account, &grantee) {
+        table.push(vec![Cell::Text(line)]);
+    }
     for line in role_lines(session, &account, name.is_none(), &grantee) {
         table.push(vec![Cell::Text(line)]);
     }
@@ -49,6 +53,15 @@ fn with_roles(session: &Session, account: &Account, roles: &[AccountName<'_>]) -
     let roles = roles::named(session, roles)?;
     let image = roles::granted_image(&session.server.accounts.directory(), account, &roles);
     image.map_err(|role| error_map::ROLE_NOT_GRANTED.with(&[&role, &account.role_name()]))
+}
+
+/// The statements that would grant PROXY to `account`.
+fn proxy_lines(account: &Account, grantee: &str) -> Vec<String> {
+    let line = |grant: &ProxyGrant| {
+        let suffix = if grant.with_grant { " WITH GRANT OPTION" } else { "" };
+        format!("GRANT PROXY ON {}@{} TO {grantee}{suffix}", quoted(&grant.user), quoted(&grant.host))
+    };
+    proxy_grants::in_order(account).into_iter().map(line).collect()
 }
 
 /// The statements that would grant its roles to `account`. `with_mandatory`: those that are granted to

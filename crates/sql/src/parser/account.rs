@@ -228,7 +228,7 @@ impl<'a> Parser<'a, '_> {
             self.expect_kw(Kw::OPTION)?;
             grant.grant_option = true;
         }
-        if self.eat_kw(Kw::AS) {
+        if !matches!(grant.target, GrantTarget::Proxy(_)) && self.eat_kw(Kw::AS) {
             self.account()?;
             grant.is_as_other = true;
             if self.eat_kw2(Kw::WITH, Kw::ROLE) {

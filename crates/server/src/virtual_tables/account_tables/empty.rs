@@ -1,21 +1,16 @@
-//! The tables of what accounts cannot be granted here, or what is not kept: programs, proxies and old
-//! passwords. They have no rows.
+//! The tables of what accounts cannot be granted here, or what is not kept: programs and old passwords. They
+//! have no rows.
 
 use types::{ColumnDef, ColumnDefault, LobSize, SqlType, TypeKind};
 
 use super::{
     Declared, EXACT, MYSQL, NAME_CHARS, VirtualTable, WORDS, chars, defaulting, grantor, host, members, name,
-    no_rows, of_members, plain, set, timestamp, user, zero,
+    no_rows, of_members, plain, set, timestamp, user,
 };
 
 pub(in super::super) const PROCS_PRIV: VirtualTable = VirtualTable {
     declared: Declared { primary: &[0, 2, 1, 3, 4], secondary: Some(5), comment: "Procedure privileges" },
     ..VirtualTable::new(MYSQL, "procs_priv", procs_priv, no_rows)
-};
-
-pub(in super::super) const PROXIES_PRIV: VirtualTable = VirtualTable {
-    declared: Declared { primary: &[0, 1, 2, 3], secondary: Some(5), comment: "User proxy privileges" },
-    ..VirtualTable::new(MYSQL, "proxies_priv", proxies_priv, no_rows)
 };
 
 pub(in super::super) const PASSWORD_HISTORY: VirtualTable = VirtualTable {
@@ -38,18 +33,6 @@ fn procs_priv() -> Vec<ColumnDef> {
         plain("Routine_type", SqlType { collation: EXACT, ..kind }),
         grantor(),
         set("Proc_priv", members(&["Execute", "Alter Routine", "Grant"])),
-        timestamp(),
-    ]
-}
-
-fn proxies_priv() -> Vec<ColumnDef> {
-    vec![
-        host("Host"),
-        user("User"),
-        host("Proxied_host"),
-        user("Proxied_user"),
-        zero("With_grant", SqlType::new(TypeKind::TinyInt, 1)),
-        grantor(),
         timestamp(),
     ]
 }
