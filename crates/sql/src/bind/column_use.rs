@@ -157,12 +157,14 @@ impl<'c> Binder<'_, 'c> {
     }
 
     /// Notes that no table has the column `name`, which is read. Where MySQL does not tell that from a column
-    /// that may not be read, neither do we: outside of subqueries and derived tables, as if
-    /// it were one of the first table.
+    /// that may not be read, neither do we: outside of subqueries, of HAVING and of what queries in FROM
+    /// select, as if it were one of the first table.
     #[cold]
     pub(super) fn note_missing(&self, name: &ast::ColumnRef<'_>, clause: Clause) {
         let (Some(uses), Some(level)) = (self.ctx.column_uses, self.levels.last()) else { return };
-        if self.expansion.is_in_subquery() || clause == Clause::Having {
+        let is_in_subquery = self.levels.iter().any(|level| level.sub.is_some());
+        let is_selected_in_from = clause == Clause::FieldList && self.expansion.is_in_select();
+        if is_in_subquery || is_selected_in_from || clause == Clause::Having {
             return;
         }
         if let Some(table) = level.scope.tables.first().and_then(ScopeTable::owner) {

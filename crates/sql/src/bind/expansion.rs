@@ -47,8 +47,8 @@ impl Expansion {
         Expansion { height: 0, selects: 0, nodes_left, cte_references: 0 }
     }
 
-    /// Whether a subquery or a derived table encloses the point it has reached.
-    pub(super) fn is_in_subquery(&self) -> bool {
+    /// Whether the point it has reached is in a query within another.
+    pub(super) fn is_in_select(&self) -> bool {
         self.selects > 0
     }
 

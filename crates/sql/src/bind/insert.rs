@@ -88,11 +88,13 @@ impl<'a> Binder<'a, '_> {
             }
             ast::InsertSource::Set(assignments) => {
                 let mut columns = Vec::with_capacity(assignments.len());
-                let mut row = Vec::with_capacity(assignments.len());
                 for assignment in assignments {
                     self.add_column(table, &assignment.column, &mut columns)?;
+                }
+                let mut row = Vec::with_capacity(assignments.len());
+                for (assignment, &col) in assignments.iter().zip(&columns) {
                     let cell = self.cell_expr(&assignment.value)?;
-                    row.push(self.settle_cell(cell, table, columns.last().copied())?);
+                    row.push(self.settle_cell(cell, table, Some(col))?);
                 }
                 Ok((columns, Rows::Values(InsertSource::Rows(vec![row]))))
             }
@@ -261,10 +263,14 @@ impl<'a> Binder<'a, '_> {
             self.level().scope.push(row);
         }
         self.level().values_rel = Some(NEW_ROW);
-        let mut sets = Vec::with_capacity(insert.on_duplicate.len());
+        let mut targets = Vec::with_capacity(insert.on_duplicate.len());
         for assignment in insert.on_duplicate {
             let col = find_target(table, &assignment.column)?;
             self.note_target(table, ColumnAccess::Update, col);
+            targets.push(col);
+        }
+        let mut sets = Vec::with_capacity(targets.len());
+        for (assignment, col) in insert.on_duplicate.iter().zip(targets) {
             let cell = self.cell_expr(&assignment.value)?;
             let cell = self.settle_cell(cell, table, Some(col))?;
             sets.push((col, kept(cell, ColumnRef { rel: 0, col })));
