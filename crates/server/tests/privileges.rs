@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 testkit::script_tests!("privileges", testkit::runner::run_file;
+    account_numbers,
     account_tables,
     active_roles,
     auth_socket,

@@ -25,6 +25,8 @@ pub enum ParseErrorKind {
     Syntax,
     /// 1064: a privilege in the place of a role.
     IllegalAuthorization,
+    /// 1064: a number with a fraction, or too large an integer.
+    OnlyIntegers,
     /// 1225, `ER_DUP_ARGUMENT`
     OptionTwice(TlsPart),
     /// 1065, `ER_EMPTY_QUERY`: no statement at all.
@@ -68,6 +70,9 @@ impl fmt::Display for ParseError {
             ),
             ParseErrorKind::IllegalAuthorization => {
                 write!(f, "Illegal authorization identifier near '{}' at line {}", self.near, self.line)
+            }
+            ParseErrorKind::OnlyIntegers => {
+                write!(f, "Only integers allowed as number here near '{}' at line {}", self.near, self.line)
             }
             ParseErrorKind::OptionTwice(part) => write!(f, "Option '{part}' used twice in statement"),
             ParseErrorKind::Empty => f.write_str("Query was empty"),

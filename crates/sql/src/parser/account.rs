@@ -137,10 +137,10 @@ impl<'a> Parser<'a, '_> {
                 self.bump();
                 user.password_expire = Some(self.password_expire()?);
             } else if self.eat_kw(Kw::FAILED_LOGIN_ATTEMPTS) {
-                user.failed_login_attempts = Some(self.number()?);
+                user.failed_login_attempts = Some(self.integer()?);
             } else if self.eat_kw(Kw::PASSWORD_LOCK_TIME) {
                 let is_unbounded = self.eat_kw(Kw::UNBOUNDED);
-                let days = if is_unbounded { None } else { Some(self.number()?) };
+                let days = if is_unbounded { None } else { Some(self.integer()?) };
                 user.password_lock_time =
                     Some(days.map_or(PasswordLockTime::Unbounded, PasswordLockTime::Days));
             } else {
@@ -175,7 +175,7 @@ impl<'a> Parser<'a, '_> {
     fn other_user_option(&mut self, user: &mut UserStatement<'a>) -> Result<()> {
         self.expect_kw(Kw::PASSWORD)?;
         let (what, asks) = if self.eat_kw(Kw::HISTORY) {
-            ("PASSWORD HISTORY", !self.eat_kw(Kw::DEFAULT) && self.number()? > 0)
+            ("PASSWORD HISTORY", !self.eat_kw(Kw::DEFAULT) && self.integer()? > 0)
         } else if self.eat_kw2(Kw::REUSE, Kw::INTERVAL) {
             ("PASSWORD REUSE INTERVAL", !self.eat_kw(Kw::DEFAULT) && self.days()? > 0)
         } else {
@@ -190,7 +190,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn days(&mut self) -> Result<u64> {
-        let days = self.number()?;
+        let days = self.integer()?;
         self.expect_kw(Kw::DAY)?;
         Ok(days)
     }

@@ -61,15 +61,42 @@ impl<'a> Parser<'a, '_> {
 
     /// A number of any kind without its fraction and exponent; the largest one if it is too large.
     fn whole_part(&mut self) -> Result<u64> {
-        let text = self.slice(self.tok);
-        let (digits, radix) = match self.tok.kind {
-            Tok::Int | Tok::Decimal | Tok::Float => (text, 10),
-            Tok::Hex if text.starts_with(b"0x") => (&text[2..], 16),
-            _ => return self.syntax(),
-        };
-        self.bump();
-        let digits = digits.iter().map_while(|&digit| char::from(digit).to_digit(radix));
-        let add = |value: u64, digit: u32| value.checked_mul(radix.into())?.checked_add(digit.into());
-        Ok(digits.into_iter().try_fold(0, add).unwrap_or(u64::MAX))
+        match self.tok.kind {
+            Tok::Int | Tok::Decimal | Tok::Float => {
+                let number = digits(self.slice(self.tok)).unwrap_or(u64::MAX);
+                self.bump();
+                Ok(number)
+            }
+            _ => self.hex_number(),
+        }
     }
+
+    /// An integer, which may be hexadecimal. Numbers of other kinds have an error of their own.
+    pub(super) fn integer(&mut self) -> Result<u64> {
+        match (self.tok.kind, digits(self.slice(self.tok))) {
+            (Tok::Int, Some(number)) => {
+                self.bump();
+                Ok(number)
+            }
+            (Tok::Int | Tok::Decimal | Tok::Float, _) => Err(self.fail(ParseErrorKind::OnlyIntegers)),
+            _ => self.hex_number(),
+        }
+    }
+
+    /// A hexadecimal literal; the largest signed number if it is too large.
+    fn hex_number(&mut self) -> Result<u64> {
+        if !self.at(Tok::Hex) {
+            return self.syntax();
+        }
+        let bytes = self.literal_bytes()?;
+        let add = |value: u64, &byte: &u8| value.checked_mul(256)?.checked_add(byte.into());
+        Ok(bytes.iter().try_fold(0, add).unwrap_or(u64::MAX).min(i64::MAX as u64))
+    }
+}
+
+/// The number of the digits that `text` begins with; `None` if it does not fit.
+fn digits(text: &[u8]) -> Option<u64> {
+    let digits = text.iter().map_while(|&digit| char::from(digit).to_digit(10));
+    let add = |value: u64, digit: u32| value.checked_mul(10)?.checked_add(digit.into());
+    digits.into_iter().try_fold(0, add)
 }
