@@ -104,8 +104,10 @@ pub(crate) fn handshake(
     }
     let response = HandshakeResponse::parse(io.reader.packet()).map_err(|e| protocol_error(&e))?;
     session.capabilities = response.capabilities & offered;
-    let compression = agree_on_compression(session, &response)?;
-    ensure_transport(session, io)?;
+    let compression = match agree_on_compression(session, &response) {
+        Ok(compression) => ensure_transport(session, io).map(|()| compression),
+        Err(error) => Err(error),
+    };
     let claim = Claim {
         user: text(response.user),
         auth_plugin: response.auth_plugin.map(<[u8]>::to_vec),
@@ -114,6 +116,9 @@ pub(crate) fn handshake(
         collation: Some(u16::from(response.collation)),
         attributes: attribute_list(response.attributes),
     };
+    let compression = compression.inspect_err(|error| {
+        audit_attempt(session, io, "connect", (&claim.user, claim.database.as_deref()), error.code);
+    })?;
     admit(session, io, claim, "connect")?;
     Ok(compression)
 }
@@ -204,12 +209,22 @@ fn admit(session: &mut Session, io: &mut ClientIo, claim: Claim, name: &'static 
             Err(Refusal::Lost) => error_map::NET_READ_ERROR.code,
             Err(Refusal::Error(error)) => error.code,
         };
-        let (database, has_tls) = (database.as_deref(), io.stream().tls().is_some());
-        let attempt = audit::Attempt { name, database, has_tls, status };
-        let who = audit::Who { user: &user, ..session.who() };
-        session.server.audit(|| audit::Event::login(who, attempt));
+        audit_attempt(session, io, name, (&user, database.as_deref()), status);
     }
     admitted
+}
+
+/// Writes a login to the audit log, if there is one. `status`: the number of its error; 0: none.
+fn audit_attempt(
+    session: &Session,
+    io: &ClientIo,
+    name: &'static str,
+    (user, database): (&str, Option<&str>),
+    status: u16,
+) {
+    let attempt = audit::Attempt { name, database, has_tls: io.stream().tls().is_some(), status };
+    let who = audit::Who { user, ..session.who() };
+    session.server.audit(|| audit::Event::login(who, attempt));
 }
 
 /// Lets a client in, after a delay if its name has failed too often.

@@ -78,7 +78,8 @@ impl Accepted {
         interrupt::set_flag(Some(process.interrupt()));
         let mut session = Session::new(Arc::clone(&server), process, counters, peer, nonce);
         session.place = Some(place);
-        if establish(&mut session, &mut io) {
+        let is_established = establish(&mut session, &mut io);
+        if is_established {
             if let End::Lost(why) = answer_commands(&mut session, &mut io) {
                 bump(&server.status.aborted_clients, 1);
                 note_lost(&session, why);
@@ -86,7 +87,7 @@ impl Accepted {
         } else {
             bump(&server.status.aborted_connects, 1);
         }
-        if session.account.is_some() {
+        if is_established {
             session.server.audit(|| audit::Event::disconnect(session.who()));
         }
         let_go(&mut session);

@@ -123,6 +123,54 @@ fn logins_and_changes_are_written_and_passwords_are_not() {
 }
 
 #[test]
+fn logins_that_are_refused_are_written_as_such_alone() {
+    let (mut server, folder) = start(&[]);
+    let mut root = connect(&server, "root", "").unwrap();
+    root.query_drop("CREATE USER ada, p IDENTIFIED WITH mysql_native_password").unwrap();
+    let into = |user: &str, database: Option<&str>| {
+        let options = OptsBuilder::new().ip_or_hostname(Some("127.0.0.1")).tcp_port(server.port);
+        Conn::new(options.user(Some(user)).prefer_socket(false).db_name(database))
+    };
+    // After the password was right.
+    into("ada", Some("missing")).unwrap_err();
+    root.query_drop("ALTER USER ada WITH MAX_CONNECTIONS_PER_HOUR 1").unwrap();
+    let mut ada = into("ada", None).unwrap();
+    into("ada", None).unwrap_err();
+    // Before it was asked for.
+    root.query_drop("SET GLOBAL require_secure_transport = ON").unwrap();
+    into("ada", Some("d")).unwrap_err();
+    root.query_drop("SET GLOBAL require_secure_transport = OFF").unwrap();
+    // A session that has become nobody's has ended, too.
+    ada.change_user(mysql::ChangeUserOpts::default().with_user(Some("nobody".into()))).unwrap_err();
+    drop(ada);
+    root.query_drop("GRANT PROXY ON ada TO p").unwrap();
+    root.query_drop("ALTER USER ada WITH MAX_CONNECTIONS_PER_HOUR 0").unwrap();
+    for name in ["check_proxy_users", "mysql_native_password_proxy_users"] {
+        root.query_drop(format!("SET GLOBAL {name} = ON")).unwrap();
+    }
+    drop(into("p", None).unwrap());
+    drop(root);
+    server.shut_down().unwrap();
+    let events = events(&log_of(&folder));
+    let of = |user: &str| -> Vec<String> {
+        let lines = events.iter().map(short).filter(|line| line.split(' ').nth(1) == Some(user));
+        lines.filter(|line| !line.contains(':')).collect()
+    };
+    let expected = [
+        "connect ada missing = 1044",
+        "connect ada  = 0",
+        "connect ada  = 1226",
+        "connect ada d = 3159",
+        "disconnect ada",
+    ];
+    assert_eq!(of("ada"), expected);
+    assert_eq!(of("nobody"), ["change_user nobody  = 1045"]);
+    assert_eq!(of("p"), ["connect p  = 0", "disconnect p"]);
+    let proxied = events.iter().filter(|event| event["login"]["proxy"] == "'p'@'%'").count();
+    assert_eq!(proxied, 2, "the login and its end");
+}
+
+#[test]
 fn the_process_list_shows_no_password() {
     let server = TestServer::start(Path::new(env!("CARGO_BIN_EXE_ratchetd")), &[]).unwrap();
     let mut root = connect(&server, "root", "").unwrap();
