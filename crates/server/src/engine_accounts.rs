@@ -310,6 +310,11 @@ mod tests {
         let old = b"1\nlocked\ncaching_sha2_password\n";
         let bob = decode("bob\0%", old).unwrap();
         assert!(bob.locked && *bob.grants == Grants::before_privileges());
-        assert_eq!(*decode("root\0localhost", old).unwrap().grants, Grants::everything());
+        let root = decode("root\0localhost", old).unwrap();
+        assert_eq!(*root.grants, Grants::everything());
+        assert_eq!(root.proxies, [ProxyGrant::on_everybody()]);
+        assert!(bob.proxies.is_empty());
+        let nobodys = Account { proxies: Vec::new(), ..root };
+        assert_eq!(decode("root\0localhost", &encode(&nobodys)), Some(nobodys), "what was taken stays so");
     }
 }

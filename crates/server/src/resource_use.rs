@@ -253,7 +253,10 @@ impl Counts {
 
 #[cfg(test)]
 mod tests {
+    use wire::auth::{AuthPlugin, Credential};
+
     use super::*;
+    use crate::account::MemoryStore;
 
     #[test]
     fn counts_begin_anew_after_an_hour() {
@@ -291,5 +294,40 @@ mod tests {
         assert_eq!(any.count_login(2, start), Ok(()));
         any.limits.user_connections = 2;
         assert_eq!(any.count_login(9, start), Err(Reached::Own("max_user_connections", 2)));
+    }
+
+    #[test]
+    fn counts_are_kept_while_they_can_matter() {
+        let accounts = Accounts::open(Box::new(MemoryStore)).unwrap();
+        let resource_use = Arc::new(ResourceUse::default());
+        let known = || resource_use.accounts.lock().len();
+        let account = |limits| {
+            let credential = Credential::empty(AuthPlugin::Native);
+            let account = Account::new("u".to_owned(), "%".to_owned(), credential);
+            let account = Account { limits, ..account };
+            accounts.put(account.clone()).unwrap();
+            account
+        };
+        let enter = |account: &Account, of_all| Counted::enter(&resource_use, &accounts, account, of_all);
+        assert!(enter(&account(ResourceLimits::default()), 0).unwrap().is_none());
+        assert_eq!(known(), 0, "nothing is limited");
+        drop(enter(&account(ResourceLimits::default()), 5).unwrap().unwrap());
+        assert_eq!(known(), 0, "no session is open");
+        let hourly = account(ResourceLimits { queries: 5, ..ResourceLimits::default() });
+        drop(enter(&hourly, 0).unwrap().unwrap());
+        assert_eq!(known(), 1, "the hour goes on");
+        resource_use.forget("u", "%");
+        assert_eq!(known(), 0, "the account is dropped");
+        let session = enter(&hourly, 0).unwrap();
+        resource_use.forget("u", "%");
+        assert_eq!(known(), 1, "a session of it is open");
+        drop(session);
+        assert_eq!(known(), 0);
+        let refused = account(ResourceLimits { user_connections: 1, ..ResourceLimits::default() });
+        let session = enter(&refused, 0).unwrap();
+        assert_eq!(enter(&refused, 0).unwrap_err().code, 1226);
+        drop(session);
+        assert!(enter(&refused, 0).is_ok(), "what was refused does not count");
+        assert_eq!(known(), 0);
     }
 }

@@ -92,6 +92,8 @@ fn nobody_is_looked_for_unless_both_variables_say_so() {
 fn grants_survive_a_restart_and_the_first_root_may_give_them() {
     let (mut server, mut root) = start();
     run(&mut root, "GRANT PROXY ON q TO p WITH GRANT OPTION");
+    run(&mut root, "GRANT PROXY ON CURRENT_USER() TO q");
+    run(&mut root, "REVOKE PROXY ON root@localhost FROM q");
     run(&mut root, "REVOKE PROXY ON ''@'' FROM root@localhost");
     let refused = |root: &mut RawClient| error(&root.command(QUERY, b"GRANT PROXY ON q TO sha")).0;
     assert_eq!(refused(&mut root), 1698);
