@@ -437,7 +437,6 @@ fn numbers_of_environments_are_bounded_and_never_given_twice() {
         safe_updates: false,
         dive_points_max: 0,
         reads_lock: sql::bind::ReadsLock::default(),
-        column_uses: None,
     };
     let mut seen = std::collections::HashSet::new();
     assert!((0..20_000).all(|i| seen.insert(cache.environment(environment(i)))));
