@@ -15,6 +15,8 @@ use crate::like::like;
 use crate::lockout::Lockout;
 use crate::login::{Login, Survey};
 use crate::password_age::PasswordAge;
+use crate::password_history::PasswordHistory;
+use crate::password_policy::PasswordPolicy;
 use crate::privilege::Grants;
 use crate::roles::{self, GrantedRole, ImageKey, Images, RoleName};
 
@@ -35,6 +37,10 @@ pub struct Account {
     pub requires: TlsRequirement,
     /// When its password was set and expires.
     pub password_age: PasswordAge,
+    /// What new passwords must be.
+    pub password_policy: PasswordPolicy,
+    /// Passwords that are not used again.
+    pub password_history: PasswordHistory,
     /// What wrong passwords do to it.
     pub lockout: Lockout,
     /// A JSON object, as MySQL writes it; `None` if nothing was said of the account.
@@ -58,6 +64,8 @@ impl Account {
             grants: Arc::default(),
             requires: TlsRequirement::None,
             password_age,
+            password_policy: PasswordPolicy::default(),
+            password_history: PasswordHistory::default(),
             lockout: Lockout::default(),
             attributes: None,
             roles: Vec::new(),
@@ -81,7 +89,7 @@ impl Account {
 #[derive(Clone, Debug)]
 pub enum AccountStep {
     /// Adds the account or replaces the one of the same name.
-    Put(Account),
+    Put(Box<Account>),
     /// Removes the account `'user'@'host'`, if there is one.
     Remove(String, String),
 }
@@ -237,7 +245,7 @@ impl Accounts {
                 grants: Arc::new(Grants::everything()),
                 ..Account::new("root".to_owned(), "localhost".to_owned(), credential)
             };
-            store.change(&[AccountStep::Put(root.clone())])?;
+            store.change(&[AccountStep::Put(Box::new(root.clone()))])?;
             accounts.push(root);
         }
         let list = RwLock::new(Directory::new(accounts));
@@ -308,7 +316,7 @@ impl Accounts {
 
     /// Adds the account or replaces the one of the same name.
     pub fn put(&self, account: Account) -> Result<(), SqlError> {
-        self.change(vec![AccountStep::Put(account)])
+        self.change(vec![AccountStep::Put(Box::new(account))])
     }
 
     /// Makes all of the changes in order, or none.
@@ -328,7 +336,7 @@ impl Accounts {
                 cached.remove(&(user.to_owned(), host.to_owned()));
             }
             match step {
-                AccountStep::Put(account) => list.put(account),
+                AccountStep::Put(account) => list.put(*account),
                 AccountStep::Remove(user, host) => list.remove(&user, &host),
             }
         }

@@ -11,6 +11,8 @@
 //! | `L` | nothing: the account is locked |
 //! | `T` | `ssl` or `x509`: how clients have to connect |
 //! | `E` | when the password was set and expires, see `password_age` |
+//! | `h` | what new passwords must be, see `password_policy`; absent if the server's variables decide |
+//! | `H` | former passwords, see `password_history`; absent if there are none |
 //! | `F` | which failed logins lock the account, see `lockout`; absent if none do |
 //! | `A` | the attributes, a JSON object; absent if there are none |
 //! | `R` | the roles that it is granted, see `roles::name`; absent if there are none |
@@ -35,6 +37,8 @@ use crate::engine_error;
 use crate::error_map::{self, SqlError};
 use crate::lockout::Lockout;
 use crate::password_age::PasswordAge;
+use crate::password_history::PasswordHistory;
+use crate::password_policy::PasswordPolicy;
 use crate::privilege::Grants;
 use crate::roles;
 
@@ -121,6 +125,12 @@ fn encode(account: &Account) -> Vec<u8> {
     if account.password_age != PasswordAge::default() {
         field(b'E', &account.password_age.encode());
     }
+    if account.password_policy != PasswordPolicy::default() {
+        field(b'h', &account.password_policy.encode());
+    }
+    if !account.password_history.entries().is_empty() {
+        field(b'H', &account.password_history.encode());
+    }
     if account.lockout.is_set() {
         field(b'F', &account.lockout.encode());
     }
@@ -147,6 +157,7 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
     }
     let (mut plugin, mut stored, mut locked, mut grants) = (None, None, false, Grants::default());
     let (mut requires, mut password_age) = (TlsRequirement::None, PasswordAge::default());
+    let (mut password_policy, mut password_history) = (PasswordPolicy::default(), PasswordHistory::default());
     let mut lockout = Lockout::default();
     let (mut attributes, mut granted, mut default_roles) = (None, Vec::new(), Vec::new());
     while let Some((tag, after)) = rest.split_first() {
@@ -160,6 +171,8 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
             b'T' if value == b"ssl" => requires = TlsRequirement::Ssl,
             b'T' if value == b"x509" => requires = TlsRequirement::X509,
             b'E' => password_age = PasswordAge::decode(value)?,
+            b'h' => password_policy = PasswordPolicy::decode(value)?,
+            b'H' => password_history = PasswordHistory::decode(value)?,
             b'F' => lockout = Lockout::decode(value)?,
             b'A' => attributes = Some(std::str::from_utf8(value).ok()?.into()),
             b'R' => granted = roles::decode_granted(value)?,
@@ -178,6 +191,8 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
         grants,
         requires,
         password_age,
+        password_policy,
+        password_history,
         lockout,
         attributes,
         roles: granted,
@@ -208,6 +223,7 @@ mod tests {
 
     use super::*;
     use crate::password_age::Lifetime;
+    use crate::password_history::ReusePolicy;
     use crate::roles::{GrantedRole, RoleName};
 
     #[test]
@@ -245,6 +261,15 @@ mod tests {
                     is_expired: text.is_empty(),
                     lifetime: if text.is_empty() { Lifetime::Never } else { Lifetime::Days(90) },
                 },
+                password_policy: PasswordPolicy {
+                    history: Some(5),
+                    reuse_days: None,
+                    requires_current: None,
+                },
+                password_history: PasswordHistory::default().renewed(
+                    ReusePolicy { count: u64::from(!text.is_empty()), days: 0 },
+                    &Credential::from_password(plugin, password).unwrap(),
+                ),
                 lockout: Lockout::default(),
                 attributes: if text.is_empty() { None } else { Some("{\"a\": 1}".into()) },
                 roles: if text.is_empty() {

@@ -413,6 +413,7 @@ errors! {
     ILLEGAL_PRIVILEGE_LEVEL = 3619, b"HY000", "Illegal privilege level specified for %s";
     MANDATORY_ROLE = 3628, b"HY000", "The role %s is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role identifier from the global variable mandatory_roles.";
     CTE_MAX_RECURSION_DEPTH = 3636, b"HY000", "Recursive query aborted after %d iterations. Try increasing @@cte_max_recursion_depth to a larger value.";
+    CREDENTIALS_CONTRADICT_TO_HISTORY = 3638, b"HY000", "Cannot use these credentials for '%s' because they contradict the password history policy";
     PASSWORD_EXPIRATION_NOT_SUPPORTED = 3671, b"HY000", "The selected authentication method %s does not support password expiration";
     WRONG_FRAME_SPEC = 3683, b"HY000", "Window '%s': frame specification is not valid.";
     REGEXP_ILLEGAL_ARGUMENT = 3685, b"HY000", "Illegal argument to a regular expression.";
@@ -427,6 +428,7 @@ errors! {
     AUTHID_IS_SYSTEM_USER = 3880, b"HY000", "Cannot set %s: AuthId %s has '%s' privilege.";
     SSL_LIBRARY_ERROR = 3888, b"HY000", "Failed to set up SSL because of the following SSL library error: %s";
     INCORRECT_CURRENT_PASSWORD = 3891, b"HY000", "Incorrect current password. Specify the correct password which has to be replaced.";
+    MISSING_CURRENT_PASSWORD = 3892, b"HY000", "Current password needs to be specified in the REPLACE clause in order to change it.";
     CURRENT_PASSWORD_NOT_REQUIRED = 3893, b"HY000", "Do not specify the current password while changing it for other users.";
     CANNOT_GRANT_TO_MANDATORY_ROLE = 3897, b"HY000", "AuthId %s is set as mandatory_roles. Cannot grant the '%s' privilege.";
     WRONG_COMPRESSION_ALGORITHM_CLIENT = 3922, b"HY000", "Invalid compression algorithm '%-.192s'.";

@@ -1,7 +1,8 @@
 //! CREATE, ALTER, DROP and RENAME USER, SET PASSWORD.
 
 use sql::ast::{
-    self, DropUser, PasswordExpire, Secret, SetPassword, TlsRequirement, UserSpec, UserStatement,
+    self, DropUser, PasswordExpire, PasswordRules, Secret, SetPassword, TlsRequirement, UserSpec,
+    UserStatement,
 };
 use wire::auth::{AuthPlugin, Credential, CredentialError, MAX_PASSWORD_BYTES, Password};
 
@@ -13,6 +14,8 @@ use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::new_password::Generated;
 use crate::password_age::PasswordAge;
+use crate::password_history::Compared;
+use crate::password_rules::{self, NewPassword, Setting};
 use crate::privilege::{DynamicSet, Privileges, ensure_on_schema, ensure_one_of};
 use crate::roles;
 use crate::session::{Level, Session};
@@ -43,24 +46,32 @@ pub(crate) fn create_or_alter(
     refuse_unsupported(statement)?;
     let operation = operation(statement);
     refuse_long_passwords(session, operation, statement.users)?;
+    let ahead = compare_ahead(session, statement)?;
     let server = Arc::clone(&session.server);
     let mut change = AccountChange::new(&server.accounts);
     let (mut failed, mut generated) = (Vec::new(), Generated::default());
-    for spec in statement.users {
+    for (spec, ahead) in statement.users.iter().zip(&ahead) {
         // Each password takes milliseconds to hash.
         session.fail_if_killed()?;
         let (user, host) = name_of(session, &spec.account)?;
         let existing = change.find(&user, &host);
         existing.iter().try_for_each(|account| ensure_may_change(session, account))?;
         if existing.is_some() == statement.alter {
-            if let (Some(account), Some(current)) = (&existing, spec.replace) {
-                ensure_is_current(session, account, current)?;
-            }
+            existing.iter().try_for_each(|account| ensure_may_set(session, account, spec))?;
             let drawn = match spec.secret {
                 Secret::Random => Some(generated.draw((&user, &host), random_chars(session)?)?),
                 _ => None,
             };
+            let new = NewPassword {
+                text: text_of(spec),
+                ahead: ahead.as_ref(),
+                former_plugin: existing.as_ref().map(|account| account.credential.plugin()),
+                is_second: existing.as_ref().is_some_and(|account| change.has_new_password(account)),
+            };
             let mut account = build(existing, (user, host), (spec, drawn), statement)?;
+            if spec.secret != Secret::None || spec.plugin.is_some() {
+                by_rules(session, |setting| password_rules::renew_history(setting, &mut account, new))?;
+            }
             roles::grant_defaults(session, &mut account, statement)?;
             change.put(account);
         } else if statement.if_exists {
@@ -80,6 +91,36 @@ pub(crate) fn create_or_alter(
     change.commit()?;
     note_expiry(session, statement);
     Ok(generated)
+}
+
+/// What comparisons of the statement's passwords with former ones find, for each account that it names.
+fn compare_ahead(
+    session: &Session,
+    statement: &UserStatement<'_>,
+) -> Result<Vec<Option<Compared>>, SqlError> {
+    let of = |spec: &UserSpec<'_>| {
+        let account = name_of(session, &spec.account).ok();
+        let account = account.and_then(|(user, host)| session.server.accounts.find(&user, &host));
+        match (account, text_of(spec)) {
+            (Some(account), Some(text)) if statement.alter => by_rules(session, |setting| {
+                password_rules::compare_ahead(setting, &account, text, &statement.password_rules)
+            }),
+            _ => Ok(None),
+        }
+    };
+    statement.users.iter().map(of).collect()
+}
+
+/// Runs `check` of a password with what it needs of the session.
+fn by_rules<T>(session: &Session, check: impl FnOnce(&Setting<'_>) -> T) -> T {
+    let go_on = || session.fail_if_killed();
+    let variables = session.server.variables.read().clone();
+    check(&Setting { variables, zone: &session.variables.hot.time_zone, go_on: &go_on })
+}
+
+/// The password that a statement sets, if it says it.
+fn text_of<'a>(spec: &UserSpec<'a>) -> Option<&'a str> {
+    if let Secret::Password(text) = spec.secret { Some(text) } else { None }
 }
 
 /// Error 1820 for a session whose password has expired, unless the statement sets another one.
@@ -209,6 +250,7 @@ fn build(
         ensure_expires(plugin, expire)?;
         account.password_age.apply(expire);
     }
+    account.password_policy = account.password_policy.with(&statement.password_rules);
     account.requires = statement.require.unwrap_or(account.requires);
     if let Some(said) = statement.attribute {
         account.attributes = Some(user_attributes::merged(account.attributes.as_deref(), said)?.into());
@@ -331,12 +373,16 @@ pub(crate) fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Resu
         ensure_on_schema(session, "mysql", Privileges::UPDATE)?;
     }
     let server = Arc::clone(&session.server);
+    let ahead = match (server.accounts.find(&user, &host), set.password) {
+        (Some(account), Some(text)) => by_rules(session, |setting| {
+            password_rules::compare_ahead(setting, &account, text, &PasswordRules::default())
+        })?,
+        _ => None,
+    };
     let mut change = AccountChange::new(&server.accounts);
     let account = change.find(&user, &host).ok_or_else(|| error_map::PASSWORD_NO_MATCH.bare())?;
     ensure_may_change(session, &account)?;
-    if let Some(current) = set.replace {
-        ensure_is_current(session, &account, current)?;
-    }
+    ensure_current(session, &account, set.replace)?;
     let plugin = account.credential.plugin();
     if !plugin.takes_passwords() {
         return Err(error_map::SET_PASSWORD_AUTH_PLUGIN.with(&[&user, &host]));
@@ -349,6 +395,13 @@ pub(crate) fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Resu
     let credential = hash("SET PASSWORD", &account, plugin, password)?;
     let mut changed = Account { credential, ..account };
     changed.password_age.renew();
+    let new = NewPassword {
+        text: set.password,
+        ahead: ahead.as_ref(),
+        former_plugin: Some(plugin),
+        is_second: false,
+    };
+    by_rules(session, |setting| password_rules::renew_history(setting, &mut changed, new))?;
     change.put(changed);
     change.commit()?;
     if own {
@@ -368,6 +421,39 @@ fn random_chars(session: &Session) -> Result<usize, SqlError> {
 /// Whether the account `'user'@'host'` is the session's.
 fn is_own(session: &Session, user: &str, host: &str) -> bool {
     session.account_name() == (user, host)
+}
+
+/// Fails unless the session may set the password that `spec` has for `account`.
+///
+/// # Errors
+/// Those of [`ensure_current`].
+fn ensure_may_set(session: &Session, account: &Account, spec: &UserSpec<'_>) -> Result<(), SqlError> {
+    if spec.secret == Secret::None { Ok(()) } else { ensure_current(session, account, spec.replace) }
+}
+
+/// Fails unless the current password of `account` is given as the account requires.
+///
+/// # Errors
+/// 3891 for a wrong one, 3892 for none, 3893 for that of another's account.
+fn ensure_current(session: &Session, account: &Account, current: Option<&str>) -> Result<(), SqlError> {
+    match current {
+        Some(current) => ensure_is_current(session, account, current),
+        None if is_own(session, &account.user, &account.host) => ensure_may_omit_current(session, account),
+        None => Ok(()),
+    }
+}
+
+/// Error 3892 for a session that sets another password of its own `account` without giving the current one,
+/// if the account requires it. Sessions that may set passwords of any account are exempt.
+fn ensure_may_omit_current(session: &Session, account: &Account) -> Result<(), SqlError> {
+    let by_default = || session.server.variables.read().named("password_require_current").as_bool();
+    if !account.password_policy.requires_current.unwrap_or_else(by_default)
+        || require_user_admin(session).is_ok()
+        || ensure_on_schema(session, "mysql", Privileges::UPDATE).is_ok()
+    {
+        return Ok(());
+    }
+    Err(error_map::MISSING_CURRENT_PASSWORD.bare())
 }
 
 /// Fails unless `current` is the password of `account`, which is the session's.

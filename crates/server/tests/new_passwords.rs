@@ -96,19 +96,11 @@ fn options_of_accounts_that_are_missing_are_refused_unless_they_ask_for_the_defa
         "CREATE USER a WITH MAX_QUERIES_PER_HOUR 0 MAX_USER_CONNECTIONS 0 PASSWORD HISTORY DEFAULT",
     )
     .unwrap();
-    conn.query_drop("ALTER USER a PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT").unwrap();
-    conn.query_drop(
-        "ALTER USER a PASSWORD HISTORY 0 PASSWORD REUSE INTERVAL 0 DAY PASSWORD REQUIRE CURRENT OPTIONAL",
-    )
-    .unwrap();
     for option in [
         "WITH MAX_QUERIES_PER_HOUR 1",
         "WITH MAX_UPDATES_PER_HOUR 1 MAX_QUERIES_PER_HOUR 0",
         "WITH MAX_CONNECTIONS_PER_HOUR 1",
         "WITH MAX_USER_CONNECTIONS 1",
-        "PASSWORD HISTORY 1",
-        "PASSWORD REUSE INTERVAL 1 DAY",
-        "PASSWORD REQUIRE CURRENT",
     ] {
         assert_eq!(error_code(&mut conn, &format!("ALTER USER a {option}")), 1235, "{option}");
         assert_eq!(error_code(&mut conn, &format!("CREATE USER b {option}")), 1235, "{option}");

@@ -16,6 +16,8 @@ testkit::script_tests!("privileges", testkit::runner::run_file;
     on_everything,
     on_tables,
     own_account,
+    password_current,
+    password_history,
     revoked,
     role_accounts,
     role_grants,

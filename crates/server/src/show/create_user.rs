@@ -63,9 +63,9 @@ fn statement(account: &Account, sees_hash: bool, as_hex: bool) -> String {
         attributes.map_or(String::new(), |json| format!(" ATTRIBUTE {}", literal(json.as_bytes(), false)));
     format!(
         "CREATE USER {} IDENTIFIED WITH '{plugin}'{identified}{default_role} REQUIRE {requires} \
-         PASSWORD EXPIRE{expires} ACCOUNT {lock} PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT \
-         PASSWORD REQUIRE CURRENT DEFAULT{}{attribute}",
+         PASSWORD EXPIRE{expires} ACCOUNT {lock} {}{}{attribute}",
         grantee(account),
+        account.password_policy,
         account.lockout
     )
 }

@@ -1,6 +1,6 @@
 //! Accounts and privileges.
 
-use super::TableName;
+use super::{PasswordRules, TableName};
 
 /// An account or role: `'user'@'host'`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,8 @@ pub struct UserStatement<'a> {
     pub failed_login_attempts: Option<u64>,
     /// The last PASSWORD_LOCK_TIME.
     pub password_lock_time: Option<PasswordLockTime>,
+    /// What new passwords must be.
+    pub password_rules: PasswordRules,
     /// COMMENT or ATTRIBUTE.
     pub attribute: Option<UserAttribute<'a>>,
     /// Resource limits or options of new passwords were given.

@@ -4,8 +4,8 @@ use bumpalo::collections::String as BumpString;
 
 use super::core::{Parser, Result};
 use crate::ast::{
-    Account, DropUser, Grant, GrantTarget, PasswordExpire, PasswordLockTime, Privilege, Secret, Statement,
-    TableName, TlsRequirement, UserAttribute, UserSpec, UserStatement,
+    Account, DropUser, Grant, GrantTarget, PasswordExpire, PasswordLockTime, PasswordRules, Privilege,
+    Secret, Statement, TableName, TlsRequirement, UserAttribute, UserSpec, UserStatement,
 };
 use crate::lexer::{Kw, Tok};
 
@@ -54,6 +54,7 @@ impl<'a> Parser<'a, '_> {
             password_expire: None,
             failed_login_attempts: None,
             password_lock_time: None,
+            password_rules: PasswordRules::default(),
             attribute: None,
             other_options: false,
             unsupported: None,
@@ -187,34 +188,23 @@ impl<'a> Parser<'a, '_> {
         Ok(PasswordExpire::Days(self.days()?))
     }
 
-    /// Resource limits, and what new passwords must be. What asks for more than the default is noted.
+    /// Resource limits, and what new passwords must be.
     fn other_user_option(&mut self, user: &mut UserStatement<'a>) -> Result<()> {
         if self.eat_kw(Kw::WITH) {
             return self.resource_limits(user);
         }
         self.expect_kw(Kw::PASSWORD)?;
-        let (what, asks) = if self.eat_kw(Kw::HISTORY) {
-            ("PASSWORD HISTORY", !self.eat_kw(Kw::DEFAULT) && self.number()? > 0)
-        } else if self.eat_kw2(Kw::REUSE, Kw::INTERVAL) {
-            ("PASSWORD REUSE INTERVAL", !self.eat_kw(Kw::DEFAULT) && self.days()? > 0)
-        } else {
-            self.expect_kw(Kw::REQUIRE)?;
-            self.expect_kw(Kw::CURRENT)?;
-            ("PASSWORD REQUIRE CURRENT", !self.eat_kw(Kw::DEFAULT) && !self.eat_kw(Kw::OPTIONAL))
-        };
-        if asks {
-            user.unsupported = Some(what);
-        }
-        Ok(())
+        self.password_rule(&mut user.password_rules)
     }
 
-    fn days(&mut self) -> Result<u64> {
+    /// A number and DAY.
+    pub(super) fn days(&mut self) -> Result<u64> {
         let days = self.number()?;
         self.expect_kw(Kw::DAY)?;
         Ok(days)
     }
 
-    /// What follows WITH: one limit at least.
+    /// What follows WITH: one limit at least. One that asks for more than the default is noted.
     fn resource_limits(&mut self, user: &mut UserStatement<'a>) -> Result<()> {
         let mut count = 0;
         loop {

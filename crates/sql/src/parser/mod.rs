@@ -21,6 +21,7 @@ mod insert;
 mod item_text;
 mod modify;
 mod nesting;
+mod password_rules;
 mod primary;
 mod query;
 mod role;

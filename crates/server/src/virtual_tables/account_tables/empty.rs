@@ -1,9 +1,8 @@
-//! The tables of what accounts cannot be granted here, or what is not kept: columns, programs, proxies and
-//! old passwords. They have no rows.
+//! The tables of what accounts cannot be granted here: columns, programs and proxies. They have no rows.
 
 use std::sync::Arc;
 
-use types::{ColumnDef, ColumnDefault, LobSize, SqlType, TypeKind};
+use types::{ColumnDef, SqlType, TypeKind};
 
 use super::granted::COLUMN_MEMBERS;
 use super::{
@@ -24,15 +23,6 @@ pub(in super::super) const PROCS_PRIV: VirtualTable = VirtualTable {
 pub(in super::super) const PROXIES_PRIV: VirtualTable = VirtualTable {
     declared: Declared { primary: &[0, 1, 2, 3], secondary: Some(5), comment: "User proxy privileges" },
     ..VirtualTable::new(MYSQL, "proxies_priv", proxies_priv, no_rows)
-};
-
-pub(in super::super) const PASSWORD_HISTORY: VirtualTable = VirtualTable {
-    declared: Declared {
-        primary: &[0, 1, 2],
-        secondary: None,
-        comment: "Password history for user accounts",
-    },
-    ..VirtualTable::new(MYSQL, "password_history", password_history, no_rows)
 };
 
 fn columns_priv() -> Vec<ColumnDef> {
@@ -71,16 +61,5 @@ fn proxies_priv() -> Vec<ColumnDef> {
         zero("With_grant", SqlType::new(TypeKind::TinyInt, 1)),
         grantor(),
         timestamp(),
-    ]
-}
-
-fn password_history() -> Vec<ColumnDef> {
-    let micros = SqlType { decimals: 6, ..SqlType::new(TypeKind::Timestamp, 26) };
-    let password = SqlType { collation: EXACT, ..SqlType::new(TypeKind::Text(LobSize::Normal), 0) };
-    vec![
-        host("Host"),
-        user("User"),
-        ColumnDef { default: ColumnDefault::Now, ..plain("Password_timestamp", micros) },
-        ColumnDef::new("Password", password, true),
     ]
 }

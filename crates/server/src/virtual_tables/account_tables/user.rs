@@ -109,6 +109,7 @@ fn row(sources: &Sources<'_>, account: &Account) -> Row {
         TlsRequirement::X509 => 2,
     };
     let nothing = || text("", CollationId::BINARY);
+    let number = |own: Option<u16>| own.map_or(OwnedValue::Null, |own| OwnedValue::UInt(own.into()));
     let no_limit = || OwnedValue::UInt(0);
     let zone = &sources.session.variables.hot.time_zone;
     let age = &account.password_age;
@@ -123,7 +124,7 @@ fn row(sources: &Sources<'_>, account: &Account) -> Row {
         text(account.credential.to_stored(), EXACT),
         flag_value(age.is_expired),
         changed.unwrap_or(OwnedValue::Null),
-        age.lifetime.days().map_or(OwnedValue::Null, |days| OwnedValue::UInt(days.into())),
+        number(age.lifetime.days()),
         flag_value(account.locked),
     ]);
     row.extend(ROLE_PRIVILEGES.iter().map(has));
@@ -131,7 +132,9 @@ fn row(sources: &Sources<'_>, account: &Account) -> Row {
     let lockout = account.lockout.is_set().then(|| account.lockout.to_json());
     let members: Vec<String> = said.into_iter().chain(lockout).collect();
     let attributes = (!members.is_empty()).then(|| format!("{{{}}}", members.join(", ")));
-    row.extend([OwnedValue::Null, OwnedValue::Null, OwnedValue::Null]);
+    let policy = account.password_policy;
+    row.extend([number(policy.history), number(policy.reuse_days)]);
+    row.push(policy.requires_current.map_or(OwnedValue::Null, flag_value));
     row.push(attributes.map_or(OwnedValue::Null, |json| text(json, CollationId::UTF8MB4_BIN)));
     row
 }
