@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `P` | the plugin's name |
 //! | `C` | the stored credential, as the plugin keeps it |
+//! | `2` | the stored second password, of the same plugin; absent if there is none |
 //! | `L` | nothing: the account is locked |
 //! | `T` | `ssl` or `x509`: how clients have to connect |
 //! | `E` | when the password was set and expires, see `password_age` |
@@ -114,6 +115,9 @@ fn encode(account: &Account) -> Vec<u8> {
     };
     field(b'P', account.credential.plugin().name().as_bytes());
     field(b'C', &account.credential.to_stored());
+    if let Some(second) = &account.second_password {
+        field(b'2', &second.to_stored());
+    }
     if account.locked {
         field(b'L', b"");
     }
@@ -155,7 +159,8 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
         OLD_FORMAT => return decode_old((user, host), rest),
         _ => return None,
     }
-    let (mut plugin, mut stored, mut locked, mut grants) = (None, None, false, Grants::default());
+    let (mut plugin, mut stored, mut second, mut locked) = (None, None, None, false);
+    let mut grants = Grants::default();
     let (mut requires, mut password_age) = (TlsRequirement::None, PasswordAge::default());
     let (mut password_policy, mut password_history) = (PasswordPolicy::default(), PasswordHistory::default());
     let mut lockout = Lockout::default();
@@ -167,6 +172,7 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
         match tag {
             b'P' => plugin = Some(AuthPlugin::from_name(value)?),
             b'C' => stored = Some(value),
+            b'2' => second = Some(value),
             b'L' => locked = true,
             b'T' if value == b"ssl" => requires = TlsRequirement::Ssl,
             b'T' if value == b"x509" => requires = TlsRequirement::X509,
@@ -182,11 +188,16 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
         }
     }
     let credential = Credential::from_stored(plugin?, stored?).ok()?;
+    let second_password = match second {
+        Some(stored) => Some(Credential::from_stored(plugin?, stored).ok()?),
+        None => None,
+    };
     let (user, host, grants) = (user.to_owned(), host.to_owned(), Arc::new(grants));
     Some(Account {
         user,
         host,
         credential,
+        second_password,
         locked,
         grants,
         requires,
@@ -253,6 +264,8 @@ mod tests {
                 user: "bob".to_owned(),
                 host: "10.0.%".to_owned(),
                 credential: Credential::from_password(plugin, password).unwrap(),
+                second_password: (!text.is_empty())
+                    .then(|| Credential::from_password(plugin, Password::new(b"old").unwrap()).unwrap()),
                 locked: text.is_empty(),
                 grants: Arc::new(if text.is_empty() { Grants::default() } else { Grants::everything() }),
                 requires: if text.is_empty() { TlsRequirement::None } else { TlsRequirement::X509 },

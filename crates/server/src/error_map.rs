@@ -425,11 +425,14 @@ errors! {
     DEPRECATED_UTF8MB3_COLLATION = 3778, b"HY000", "'%s' is a collation of the deprecated character set UTF8MB3. Please consider using UTF8MB4 with an appropriate collation instead.";
     CHECK_CONSTRAINT_VIOLATED = 3819, b"HY000", "Check constraint '%-.192s' is violated.";
     CANNOT_CONVERT_STRING = 3854, b"HY000", "Cannot convert string '%-.64s' from %s to %s";
+    SECOND_PASSWORD_CANNOT_BE_EMPTY = 3878, b"HY000", "Empty password can not be retained as second password for user '%s'@'%s'.";
     AUTHID_IS_SYSTEM_USER = 3880, b"HY000", "Cannot set %s: AuthId %s has '%s' privilege.";
     SSL_LIBRARY_ERROR = 3888, b"HY000", "Failed to set up SSL because of the following SSL library error: %s";
     INCORRECT_CURRENT_PASSWORD = 3891, b"HY000", "Incorrect current password. Specify the correct password which has to be replaced.";
     MISSING_CURRENT_PASSWORD = 3892, b"HY000", "Current password needs to be specified in the REPLACE clause in order to change it.";
     CURRENT_PASSWORD_NOT_REQUIRED = 3893, b"HY000", "Do not specify the current password while changing it for other users.";
+    PASSWORD_CANNOT_BE_RETAINED_ON_PLUGIN_CHANGE = 3894, b"HY000", "Current password can not be retained for user '%s'@'%s' because authentication plugin is being changed.";
+    CURRENT_PASSWORD_CANNOT_BE_RETAINED = 3895, b"HY000", "Current password can not be retained for user '%s'@'%s' because new password is empty.";
     CANNOT_GRANT_TO_MANDATORY_ROLE = 3897, b"HY000", "AuthId %s is set as mandatory_roles. Cannot grant the '%s' privilege.";
     WRONG_COMPRESSION_ALGORITHM_CLIENT = 3922, b"HY000", "Invalid compression algorithm '%-.192s'.";
     WRONG_COMPRESSION_LEVEL_CLIENT = 3923, b"HY000", "Invalid zstd compression level for algorithm '%-.192s'.";

@@ -68,6 +68,7 @@ pub mod process_list;
 mod redo_log;
 pub mod roles;
 pub mod run;
+mod second_password;
 pub mod server;
 pub mod server_log;
 mod service_user;

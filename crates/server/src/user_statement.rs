@@ -1,8 +1,8 @@
 //! CREATE, ALTER, DROP and RENAME USER, SET PASSWORD.
 
 use sql::ast::{
-    self, DropUser, PasswordExpire, PasswordRules, Secret, SetPassword, TlsRequirement, UserSpec,
-    UserStatement,
+    self, DropUser, PasswordExpire, PasswordRules, SecondPassword, Secret, SetPassword, TlsRequirement,
+    UserSpec, UserStatement,
 };
 use wire::auth::{AuthPlugin, Credential, CredentialError, MAX_PASSWORD_BYTES, Password};
 
@@ -18,6 +18,7 @@ use crate::password_history::Compared;
 use crate::password_rules::{self, NewPassword, Setting};
 use crate::privilege::{DynamicSet, Privileges, ensure_on_schema, ensure_one_of};
 use crate::roles;
+use crate::second_password;
 use crate::session::{Level, Session};
 use crate::sysvars::VarValue;
 use crate::user_attributes;
@@ -38,7 +39,10 @@ pub(crate) fn create_or_alter(
     session: &mut Session,
     statement: &UserStatement<'_>,
 ) -> Result<Generated, SqlError> {
-    if !is_own_password_only(session, statement)? {
+    if is_own_password_only(session, statement)? {
+        let names_second = statement.users.iter().any(|spec| spec.second != SecondPassword::Unsaid);
+        ensure_second_password(session, names_second)?;
+    } else {
         require_user_admin(session)?;
     }
     ensure_sets_own_password(session, statement)?;
@@ -167,7 +171,8 @@ fn is_own_password_only(session: &Session, statement: &UserStatement<'_>) -> Res
         return Ok(false);
     }
     for spec in statement.users {
-        let sets_password = matches!(spec.secret, Secret::Password(_) | Secret::Random);
+        let sets_password = matches!(spec.secret, Secret::Password(_) | Secret::Random)
+            || spec.second == SecondPassword::Discard;
         let (user, host) = name_of(session, &spec.account)?;
         if !sets_password || spec.plugin.is_some() || !is_own(session, &user, &host) {
             return Ok(false);
@@ -184,8 +189,8 @@ fn refuse_unsupported(statement: &UserStatement<'_>) -> Result<(), SqlError> {
     let asks_tls = statement.require == Some(TlsRequirement::Specified);
     let what = if asks_tls {
         "REQUIRE SUBJECT, ISSUER or CIPHER"
-    } else if statement.users.iter().any(|spec| spec.other_options) {
-        "second passwords"
+    } else if statement.users.iter().any(|spec| spec.other_factors) {
+        "multi-factor authentication"
     } else if let Some(option) = statement.unsupported {
         option
     } else {
@@ -222,6 +227,7 @@ fn build(
     statement: &UserStatement<'_>,
 ) -> Result<Account, SqlError> {
     let empty = || Credential::empty(AuthPlugin::CachingSha2);
+    let former = base.as_ref().map(|account| account.credential.clone());
     let is_new = base.is_none();
     let mut account = base.unwrap_or_else(|| Account::new(user, host, empty()));
     let plugin = match spec.plugin {
@@ -239,6 +245,9 @@ fn build(
         }
         Secret::Random => hash(operation(statement), &account, plugin, generated.unwrap_or_default())?,
     };
+    if let Some(former) = former {
+        second_password::follow(&mut account, &former, spec.second)?;
+    }
     if !plugin.takes_passwords() && is_new {
         account.password_age = PasswordAge::default();
     } else if !plugin.takes_passwords() {
@@ -359,17 +368,16 @@ pub fn rename(session: &mut Session, pairs: &[(ast::Account<'_>, ast::Account<'_
 ///
 /// # Errors
 /// 1044 for others' without UPDATE, 1133 and 1396 for what cannot be done, 3891 and 3893 for the current
-/// password; 1235 for RETAIN.
+/// password; 1227, 3878 and 3895 for RETAIN.
 pub(crate) fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Result<Generated, SqlError> {
-    if set.retains {
-        return Err(error_map::NOT_SUPPORTED_YET.with(&[&"second passwords"]));
-    }
     let (user, host) = name_of(session, &set.account.unwrap_or(ast::Account::Current))?;
     let own = is_own(session, &user, &host);
     if !own && session.rights.is_expired() {
         return Err(error_map::MUST_CHANGE_PASSWORD.bare());
     }
-    if !own {
+    if own {
+        ensure_second_password(session, set.retains)?;
+    } else {
         ensure_on_schema(session, "mysql", Privileges::UPDATE)?;
     }
     let server = Arc::clone(&session.server);
@@ -393,7 +401,9 @@ pub(crate) fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Resu
         None => generated.draw((&user, &host), random_chars(session)?)?,
     };
     let credential = hash("SET PASSWORD", &account, plugin, password)?;
+    let (former, said) = (account.credential.clone(), set.second());
     let mut changed = Account { credential, ..account };
+    second_password::follow(&mut changed, &former, said)?;
     changed.password_age.renew();
     let new = NewPassword {
         text: set.password,
@@ -493,6 +503,15 @@ pub(crate) fn name_of(session: &Session, account: &ast::Account<'_>) -> Result<N
         }
     }
     Ok((user, host))
+}
+
+/// Error 1227 unless the session may keep or discard a second password of its account, if a statement does.
+fn ensure_second_password(session: &Session, is_named: bool) -> Result<(), SqlError> {
+    if !is_named || ensure_on_schema(session, "mysql", Privileges::UPDATE).is_ok() {
+        return Ok(());
+    }
+    let what = "CREATE USER or APPLICATION_PASSWORD_ADMIN";
+    ensure_one_of(session, Privileges::CREATE_USER, DynamicSet::APPLICATION_PASSWORD_ADMIN, what)
 }
 
 /// Error 1227 unless the session may change accounts.

@@ -1,4 +1,4 @@
-//! Passwords that the server makes, and what is refused while accounts have one password each.
+//! Passwords that the server makes, and options of accounts that are refused.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -70,23 +70,6 @@ fn random_passwords_are_answered_and_log_in() {
         conn.query_first::<u64, _>("SELECT COUNT(*) FROM mysql.user WHERE User = 'd'").unwrap(),
         Some(0)
     );
-}
-
-#[test]
-fn accounts_have_one_password() {
-    let (_server, mut conn) = start();
-    conn.query_drop("CREATE USER a IDENTIFIED BY 'a'").unwrap();
-    for sql in [
-        "ALTER USER a IDENTIFIED BY 'b' RETAIN CURRENT PASSWORD",
-        "ALTER USER a IDENTIFIED BY RANDOM PASSWORD RETAIN CURRENT PASSWORD",
-        "ALTER USER a DISCARD OLD PASSWORD",
-        "SET PASSWORD FOR a = 'b' RETAIN CURRENT PASSWORD",
-        "SET PASSWORD = 'b' RETAIN CURRENT PASSWORD",
-        "SET PASSWORD TO RANDOM RETAIN CURRENT PASSWORD",
-    ] {
-        assert_eq!(error_code(&mut conn, sql), 1235, "{sql}");
-    }
-    assert_eq!(conn.query_first::<u64, _>("SELECT 1").unwrap(), Some(1));
 }
 
 #[test]

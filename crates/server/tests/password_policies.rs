@@ -1,4 +1,4 @@
-//! Policies of passwords over restarts, and their bounds.
+//! Policies of passwords and second passwords over restarts, and their bounds.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -86,4 +86,62 @@ fn histories_are_bounded_and_a_statement_adds_one_password_to_an_account() {
     root.query_drop(twice).unwrap();
     connect(&server, "a", "y").unwrap();
     assert_eq!(kept(&mut root), 0);
+}
+
+fn may_log_in(server: &TestServer, user: &str, passwords: [&str; 3]) -> [bool; 3] {
+    // The second time a caching plugin answers at once.
+    let once = || passwords.map(|password| connect(server, user, password).is_ok());
+    let first = once();
+    assert_eq!(once(), first);
+    first
+}
+
+#[test]
+fn two_passwords_log_in_over_restarts_until_one_is_discarded() {
+    let folder = tempfile::tempdir().unwrap();
+    let datadir = folder.path().join("data");
+    let mut server = TestServer::start_on(Path::new(BINARY), &datadir, &[]).unwrap();
+    let mut root = connect(&server, "root", "").unwrap();
+    let plugins = ["caching_sha2_password", "mysql_native_password"];
+    for (user, plugin) in ["a", "b"].into_iter().zip(plugins) {
+        root.query_drop(format!("CREATE USER {user} IDENTIFIED WITH {plugin} BY 'one'")).unwrap();
+        assert_eq!(may_log_in(&server, user, ["one", "two", ""]), [true, false, false]);
+        root.query_drop(format!("ALTER USER {user} IDENTIFIED BY 'two' RETAIN CURRENT PASSWORD")).unwrap();
+        assert_eq!(may_log_in(&server, user, ["one", "two", ""]), [true, true, false]);
+    }
+    server.shut_down().unwrap();
+
+    let server = TestServer::start_on(Path::new(BINARY), &datadir, &[]).unwrap();
+    let mut root = connect(&server, "root", "").unwrap();
+    for user in ["a", "b"] {
+        assert_eq!(may_log_in(&server, user, ["one", "two", "x"]), [true, true, false]);
+        root.query_drop(format!("ALTER USER {user} IDENTIFIED BY 'three'")).unwrap();
+        assert_eq!(may_log_in(&server, user, ["one", "two", "three"]), [true, false, true]);
+        root.query_drop(format!("RENAME USER {user} TO c")).unwrap();
+        assert_eq!(may_log_in(&server, "c", ["one", "two", "three"]), [true, false, true]);
+        root.query_drop("SET PASSWORD FOR c = 'four' RETAIN CURRENT PASSWORD").unwrap();
+        assert_eq!(may_log_in(&server, "c", ["one", "three", "four"]), [false, true, true]);
+        root.query_drop("ALTER USER c DISCARD OLD PASSWORD").unwrap();
+        assert_eq!(may_log_in(&server, "c", ["one", "three", "four"]), [false, false, true]);
+        root.query_drop("ALTER USER c IDENTIFIED BY 'five' RETAIN CURRENT PASSWORD").unwrap();
+        // Another plugin discards it, and no password, too.
+        root.query_drop("ALTER USER c IDENTIFIED WITH auth_socket").unwrap();
+        assert_eq!(may_log_in(&server, "c", ["one", "four", "five"]), [false; 3]);
+        root.query_drop("DROP USER c").unwrap();
+    }
+    assert_eq!(
+        error_code(&mut root, "ALTER USER root@localhost IDENTIFIED BY 'x' RETAIN CURRENT PASSWORD"),
+        3878
+    );
+    root.query_drop("CREATE USER d IDENTIFIED WITH auth_socket, e IDENTIFIED BY 'one'").unwrap();
+    for (sql, code) in [
+        ("ALTER USER d IDENTIFIED WITH caching_sha2_password BY 'x' RETAIN CURRENT PASSWORD", 3894),
+        ("ALTER USER d IDENTIFIED WITH auth_socket AS 'x' RETAIN CURRENT PASSWORD", 3878),
+        ("ALTER USER e IDENTIFIED WITH mysql_native_password BY 'x' RETAIN CURRENT PASSWORD", 3894),
+        ("ALTER USER e IDENTIFIED WITH caching_sha2_password AS '' RETAIN CURRENT PASSWORD", 3895),
+        ("ALTER USER e IDENTIFIED BY 'x' AND IDENTIFIED BY 'y'", 1235),
+    ] {
+        assert_eq!(error_code(&mut root, sql), code, "{sql}");
+    }
+    assert_eq!(may_log_in(&server, "e", ["one", "x", ""]), [true, false, false]);
 }

@@ -23,6 +23,7 @@ testkit::script_tests!("privileges", testkit::runner::run_file;
     role_grants,
     role_privileges,
     roles,
+    second_passwords,
     show_create_user,
     show_privileges,
     user_attributes,

@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn passwords_are_hidden_and_all_else_is_as_it_was() {
-        let cases: [(&str, &str); 9] = [
+        let cases: [(&str, &str); 11] = [
             (
                 "CREATE USER a@b IDENTIFIED BY 'x' COMMENT 'c'",
                 "CREATE USER a@b IDENTIFIED BY <secret> COMMENT 'c'",
@@ -85,6 +85,15 @@ mod tests {
                 "ALTER USER u IDENTIFIED BY <secret> REPLACE <secret>",
             ),
             ("SET PASSWORD FOR 'u'@'h' = /* c */ 'x'", "SET PASSWORD FOR 'u'@'h' = /* c */ <secret>"),
+            (
+                "ALTER USER u IDENTIFIED BY 'n' REPLACE 'o' RETAIN CURRENT PASSWORD, v DISCARD OLD PASSWORD",
+                "ALTER USER u IDENTIFIED BY <secret> REPLACE <secret> RETAIN CURRENT PASSWORD, \
+                 v DISCARD OLD PASSWORD",
+            ),
+            (
+                "SET PASSWORD = 'n' REPLACE 'o' RETAIN CURRENT PASSWORD",
+                "SET PASSWORD = <secret> REPLACE <secret> RETAIN CURRENT PASSWORD",
+            ),
             ("SET PASSWORD FOR u := 'x'", "SET PASSWORD FOR u := <secret>"),
             ("SET PASSWORD = PASSWORD ( 'x' )", "SET PASSWORD = PASSWORD ( <secret> )"),
             ("ALTER USER u IDENTIFIED BY RANDOM PASSWORD", "ALTER USER u IDENTIFIED BY RANDOM PASSWORD"),

@@ -1,6 +1,6 @@
 //! Accounts and privileges.
 
-use super::{PasswordRules, TableName};
+use super::{PasswordRules, SecondPassword, TableName};
 
 /// An account or role: `'user'@'host'`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,14 +113,19 @@ pub struct UserSpec<'a> {
     pub secret: Secret<'a>,
     /// REPLACE 'current password'.
     pub replace: Option<&'a str>,
-    /// RETAIN CURRENT PASSWORD or DISCARD OLD PASSWORD, or a second factor (recognised only).
-    pub other_options: bool,
+    /// RETAIN CURRENT PASSWORD or DISCARD OLD PASSWORD.
+    pub second: SecondPassword,
+    /// AND IDENTIFIED: more factors (recognised only).
+    pub other_factors: bool,
 }
 
 impl UserSpec<'_> {
     /// Whether it is an account and nothing else.
     pub fn says_nothing(&self) -> bool {
-        self.plugin.is_none() && self.secret == Secret::None && !self.other_options
+        self.plugin.is_none()
+            && self.secret == Secret::None
+            && self.second == SecondPassword::Unsaid
+            && !self.other_factors
     }
 }
 

@@ -1,4 +1,4 @@
-//! What CREATE USER and ALTER USER ask of new passwords.
+//! What CREATE USER and ALTER USER ask of new passwords, and what becomes of former ones.
 
 /// What a statement says of one rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,6 +10,18 @@ pub enum Rule<T> {
     Default,
     /// The account's own.
     Own(T),
+}
+
+/// What a statement says of an account's second password.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SecondPassword {
+    /// Nothing: it stays.
+    #[default]
+    Unsaid,
+    /// RETAIN CURRENT PASSWORD: the current one becomes the second.
+    Retain,
+    /// DISCARD OLD PASSWORD.
+    Discard,
 }
 
 /// The last of each rule that a statement has.

@@ -5,7 +5,7 @@ use bumpalo::collections::String as BumpString;
 use super::core::{Parser, Result};
 use crate::ast::{
     Account, DropUser, Grant, GrantTarget, PasswordExpire, PasswordLockTime, PasswordRules, Privilege,
-    Secret, Statement, TableName, TlsRequirement, UserAttribute, UserSpec, UserStatement,
+    SecondPassword, Secret, Statement, TableName, TlsRequirement, UserAttribute, UserSpec, UserStatement,
 };
 use crate::lexer::{Kw, Tok};
 
@@ -72,8 +72,14 @@ impl<'a> Parser<'a, '_> {
     /// An account and its password; `alter`: of ALTER USER, which may say more of the password.
     fn user_spec(&mut self, alter: bool) -> Result<UserSpec<'a>> {
         let account = self.account()?;
-        let mut spec =
-            UserSpec { account, plugin: None, secret: Secret::None, replace: None, other_options: false };
+        let mut spec = UserSpec {
+            account,
+            plugin: None,
+            secret: Secret::None,
+            replace: None,
+            second: SecondPassword::Unsaid,
+            other_factors: false,
+        };
         if self.eat_kw(Kw::IDENTIFIED) {
             if self.eat_kw(Kw::WITH) {
                 spec.plugin = Some(self.name_or_string()?);
@@ -84,11 +90,13 @@ impl<'a> Parser<'a, '_> {
         if alter && is_new && self.eat_kw(Kw::REPLACE) {
             spec.replace = Some(self.string()?);
         }
-        let retains = alter && spec.secret != Secret::None && self.eat_kw2(Kw::RETAIN, Kw::CURRENT);
-        let discards = alter && spec.secret == Secret::None && self.eat_kw2(Kw::DISCARD, Kw::OLD);
+        let retains = alter && spec.secret != Secret::None && self.eat_kw(Kw::RETAIN);
+        let discards =
+            alter && spec.plugin.is_none() && spec.secret == Secret::None && self.eat_kw(Kw::DISCARD);
         if retains || discards {
+            self.expect_kw(if retains { Kw::CURRENT } else { Kw::OLD })?;
             self.expect_kw(Kw::PASSWORD)?;
-            spec.other_options = true;
+            spec.second = if retains { SecondPassword::Retain } else { SecondPassword::Discard };
         }
         while self.eat_kw(Kw::AND) {
             self.expect_kw(Kw::IDENTIFIED)?;
@@ -96,7 +104,7 @@ impl<'a> Parser<'a, '_> {
                 self.name_or_string()?;
             }
             self.secret()?;
-            spec.other_options = true;
+            spec.other_factors = true;
         }
         Ok(spec)
     }

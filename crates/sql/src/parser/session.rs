@@ -166,8 +166,9 @@ impl<'a> Parser<'a, '_> {
             Some(self.string()?)
         };
         let replace = if self.eat_kw(Kw::REPLACE) { Some(self.string()?) } else { None };
-        let retains = self.eat_kw2(Kw::RETAIN, Kw::CURRENT);
+        let retains = self.eat_kw(Kw::RETAIN);
         if retains {
+            self.expect_kw(Kw::CURRENT)?;
             self.expect_kw(Kw::PASSWORD)?;
         }
         Ok(Statement::SetPassword(self.alloc(SetPassword { account, password, replace, retains })))

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::account::Account;
 use crate::privilege::Privileges as P;
+use crate::user_attributes::quoted;
 
 const PLUGIN_CHARS: u32 = 64;
 const DEFAULT_PLUGIN: &[u8] = b"caching_sha2_password";
@@ -130,7 +131,11 @@ fn row(sources: &Sources<'_>, account: &Account) -> Row {
     row.extend(ROLE_PRIVILEGES.iter().map(has));
     let said = account.attributes.as_deref().map(|json| format!("\"metadata\": {json}"));
     let lockout = account.lockout.is_set().then(|| account.lockout.to_json());
-    let members: Vec<String> = said.into_iter().chain(lockout).collect();
+    let second = account.second_password.as_ref().map(|second| {
+        let stored = quoted(&String::from_utf8_lossy(&second.to_stored()));
+        format!("\"additional_password\": {stored}")
+    });
+    let members: Vec<String> = said.into_iter().chain(lockout).chain(second).collect();
     let attributes = (!members.is_empty()).then(|| format!("{{{}}}", members.join(", ")));
     let policy = account.password_policy;
     row.extend([number(policy.history), number(policy.reuse_days)]);
