@@ -194,6 +194,7 @@ errors! {
     TOO_BIG_ROWSIZE = 1118, b"42000", "Row size too large. The maximum row size for the used table type, not counting BLOBs, is %d. This includes storage overhead, check the manual. You have to change some columns to TEXT or BLOBs";
     STACK_OVERRUN = 1119, b"HY000", "Thread stack overrun:  Used: %d of a %d stack.  Use 'mysqld --thread_stack=#' to specify a bigger stack if needed";
     NULL_COLUMN_IN_INDEX = 1121, b"42000", "Table handler doesn't support NULL in given index. Please change column '%-.192s' to be NOT NULL or use another handler";
+    CANT_OPEN_LIBRARY = 1126, b"HY000", "Can't open shared library '%-.192s' (errno: %d %-.128s)";
     HOST_IS_BLOCKED = 1129, b"HY000", "Host '%-.255s' is blocked because of many connection errors; unblock with 'mysqladmin flush-hosts'";
     HOST_NOT_PRIVILEGED = 1130, b"HY000", "Host '%-.255s' is not allowed to connect to this MySQL server";
     PASSWORD_ANONYMOUS_USER = 1131, b"42000", "You are using MySQL as an anonymous user and anonymous users are not allowed to change passwords";
@@ -362,6 +363,7 @@ errors! {
     INNODB_ONLINE_LOG_TOO_BIG = 1799, b"HY000", "Creating index '%-.192s' required more than 'innodb_online_alter_log_max_size' bytes of modification log. Please try again.";
     INTERNAL_ERROR = 1815, b"HY000", "Internal error: %s";
     INVALID_YEAR_COLUMN_LENGTH = 1818, b"HY000", "Invalid display width. Use YEAR instead.";
+    NOT_VALID_PASSWORD = 1819, b"HY000", "Your password does not satisfy the current policy requirements";
     MUST_CHANGE_PASSWORD = 1820, b"HY000", "You must reset your password using ALTER USER statement before executing this statement.";
     FK_NO_INDEX_PARENT = 1822, b"HY000", "Failed to add the foreign key constraint. Missing index for constraint '%s' in the referenced table '%s'";
     FK_DUP_NAME = 1826, b"HY000", "Duplicate foreign key constraint name '%s'";
@@ -404,8 +406,13 @@ errors! {
     INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE = 3514, b"HY000", "Aggregate bitwise functions cannot accept arguments longer than 511 bytes; consider using the SUBSTRING() function";
     INVISIBLE_PRIMARY_KEY = 3522, b"HY000", "A primary key index cannot be invisible";
     UNKNOWN_AUTHID = 3523, b"HY000", "Unknown authorization ID %s";
+    COMPONENTS_NO_SCHEME = 3527, b"HY000", "Cannot find schema in specified URN: '%s'.";
+    COMPONENTS_NO_SCHEME_SERVICE = 3528, b"HY000", "Cannot acquire scheme load service implementation for schema '%s' in specified URN: '%s'.";
+    COMPONENTS_CANT_LOAD = 3529, b"HY000", "Cannot load component from specified URN: '%s'.";
     ROLE_NOT_GRANTED = 3530, b"HY000", "%s is not granted to %s";
     RENAME_ROLE = 3532, b"HY000", "Renaming of a role identifier is forbidden";
+    COMPONENTS_UNLOAD_NOT_LOADED = 3537, b"HY000", "Component specified by URN '%s' to unload has not been loaded before.";
+    COMPONENTS_UNLOAD_DUPLICATE = 3545, b"HY000", "The component with specified URN: '%s' was specified in group more than once.";
     NO_SYSTEM_SCHEMA_ACCESS = 3552, b"HY000", "Access to system schema '%s' is rejected.";
     UNRESOLVED_TABLE_LOCK = 3568, b"HY000", "Unresolved table name %s in locking clause.";
     DUPLICATE_TABLE_LOCK = 3569, b"HY000", "Table %s appears in multiple locking clauses.";
@@ -453,6 +460,7 @@ errors! {
     SUPERFLUOUS_DATETIME_DELIMITER = 4096, b"HY000", "Delimiter '%s' in position %d in datetime value '%s' at row %d is superfluous and is deprecated. Please remove.";
     SET_PASSWORD_AUTH_PLUGIN = 4102, b"HY000", "SET PASSWORD has no significance for user '%s'@'%s' as the authentication method used doesn't store authentication data in the MySQL server. Please consider using ALTER USER instead if you want to change authentication parameters.";
     USER_LOCK_OVERLONG_NAME = 4163, b"42000", "User-level lock name '%-.192s' should not exceed %d characters.";
+    INSUFFICIENT_CHANGED_CHARACTERS = 4165, b"HY000", "The new password must have at least '%u' characters that are different from the old password. It has only '%u' character(s) different. For this comparison, uppercase letters and lowercase letters are considered to be equal.";
     CTE_EXPANSION_LIMIT = 4169, b"HY000", "Common table expression expansion exceeded an implementation limit. Simplify the query.";
 }
 

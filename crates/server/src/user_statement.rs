@@ -16,6 +16,7 @@ use crate::new_password::Generated;
 use crate::password_age::PasswordAge;
 use crate::password_history::Compared;
 use crate::password_rules::{self, NewPassword, Setting};
+use crate::password_strength::Check;
 use crate::privilege::{DynamicSet, Privileges, ensure_on_schema, ensure_one_of};
 use crate::roles;
 use crate::second_password;
@@ -50,6 +51,7 @@ pub(crate) fn create_or_alter(
     refuse_unsupported(statement)?;
     let operation = operation(statement);
     refuse_long_passwords(session, operation, statement.users)?;
+    refuse_weak_passwords(session, statement)?;
     let ahead = compare_ahead(session, statement)?;
     let server = Arc::clone(&session.server);
     let mut change = AccountChange::new(&server.accounts);
@@ -212,6 +214,33 @@ fn refuse_long_passwords(
         }
         _ => Ok(()),
     })
+}
+
+/// Fails for the first password that the component validate_password refuses, before accounts are looked up.
+fn refuse_weak_passwords(session: &Session, statement: &UserStatement<'_>) -> Result<(), SqlError> {
+    let Some(check) = password_check(session) else { return Ok(()) };
+    let takes_none =
+        |plugin: &str| AuthPlugin::from_name(plugin.as_bytes()).is_some_and(|p| !p.takes_passwords());
+    statement.users.iter().try_for_each(|spec| match spec.secret {
+        _ if spec.plugin.is_some_and(takes_none) => Ok(()),
+        Secret::Password(text) => check.ensure_strong(text, session.user_names()),
+        Secret::Hash("") if !statement.alter => check.ensure_strong("", session.user_names()),
+        Secret::None if !statement.alter => check.ensure_strong("", session.user_names()),
+        _ => Ok(()),
+    })
+}
+
+/// How the component validate_password checks, if it is installed.
+fn password_check(session: &Session) -> Option<Check> {
+    session.server.components.password_check(&session.server.variables.read())
+}
+
+/// Error 4165 for a new password that has too many characters of the current one.
+fn ensure_changed(session: &Session, current: Option<&str>, new: Option<&str>) -> Result<(), SqlError> {
+    match (password_check(session), current, new) {
+        (Some(check), Some(current), Some(new)) => check.ensure_changed(current, new),
+        _ => Ok(()),
+    }
 }
 
 #[cold]
@@ -382,15 +411,21 @@ pub(crate) fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Resu
     }
     let server = Arc::clone(&session.server);
     let ahead = match (server.accounts.find(&user, &host), set.password) {
-        (Some(account), Some(text)) => by_rules(session, |setting| {
-            password_rules::compare_ahead(setting, &account, text, &PasswordRules::default())
-        })?,
+        (Some(account), Some(text)) => {
+            if let Some(check) = password_check(session) {
+                check.ensure_strong(text, session.user_names())?;
+            }
+            by_rules(session, |setting| {
+                password_rules::compare_ahead(setting, &account, text, &PasswordRules::default())
+            })?
+        }
         _ => None,
     };
     let mut change = AccountChange::new(&server.accounts);
     let account = change.find(&user, &host).ok_or_else(|| error_map::PASSWORD_NO_MATCH.bare())?;
     ensure_may_change(session, &account)?;
     ensure_current(session, &account, set.replace)?;
+    ensure_changed(session, set.replace, set.password)?;
     let plugin = account.credential.plugin();
     if !plugin.takes_passwords() {
         return Err(error_map::SET_PASSWORD_AUTH_PLUGIN.with(&[&user, &host]));
@@ -438,7 +473,11 @@ fn is_own(session: &Session, user: &str, host: &str) -> bool {
 /// # Errors
 /// Those of [`ensure_current`].
 fn ensure_may_set(session: &Session, account: &Account, spec: &UserSpec<'_>) -> Result<(), SqlError> {
-    if spec.secret == Secret::None { Ok(()) } else { ensure_current(session, account, spec.replace) }
+    if spec.secret == Secret::None {
+        return Ok(());
+    }
+    ensure_current(session, account, spec.replace)?;
+    ensure_changed(session, spec.replace, text_of(spec))
 }
 
 /// Fails unless the current password of `account` is given as the account requires.

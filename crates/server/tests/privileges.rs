@@ -27,4 +27,5 @@ testkit::script_tests!("privileges", testkit::runner::run_file;
     show_create_user,
     show_privileges,
     user_attributes,
+    validate_password,
 );

@@ -138,6 +138,8 @@ pub enum Statement<'a> {
     UnlockTables,
     /// CALL procedure(arguments).
     Call(&'a Call<'a>),
+    /// INSTALL COMPONENT, UNINSTALL COMPONENT.
+    Component(&'a ComponentStatement<'a>),
     /// SHUTDOWN.
     Shutdown,
     /// ALTER INSTANCE RELOAD TLS; NO ROLLBACK ON ERROR is the flag.

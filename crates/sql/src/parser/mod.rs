@@ -9,6 +9,7 @@ mod admin;
 mod aggregate;
 mod alter;
 mod column;
+mod component;
 mod core;
 mod create_table;
 mod ddl;
