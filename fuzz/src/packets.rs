@@ -92,7 +92,15 @@ fn authenticate(mut input: Bytes<'_>) {
     static LOCK: LazyLock<Lock> = LazyLock::new(Lock::new);
     let (account, stand_in) = &LOCK.accounts[usize::from(input.u8()) % LOCK.accounts.len()];
     let is_local = input.u8() & 1 != 0;
-    let tested = Tested { account: account.as_ref(), stand_in, cached: None, rounds: 0 };
+    let tested = Tested {
+        account: account.as_ref(),
+        second: None,
+        checks_two: false,
+        stand_in,
+        cached: None,
+        second_cached: None,
+        rounds: 0,
+    };
     let nonce = [7; 20];
     let mut out = OutBuffer::new();
     let mut exchange = Exchange::new(tested, &nonce, is_local);

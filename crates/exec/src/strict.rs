@@ -71,6 +71,9 @@ impl SessionInfo for StrictSession<'_> {
     fn user_lock(&self, request: expr::UserLock<'_>) -> Result<types::Value<'static>, expr::EvalError> {
         self.session.user_lock(request)
     }
+    fn password_strength(&self, password: &str) -> u64 {
+        self.session.password_strength(password)
+    }
     fn user(&self) -> &str {
         self.session.user()
     }

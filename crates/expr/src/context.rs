@@ -97,6 +97,10 @@ pub trait SessionInfo {
     fn user_lock(&self, _request: UserLock<'_>) -> Result<Value<'static>, EvalError> {
         Err(EvalError::NotSupported("user-level locks here"))
     }
+    /// How strong `password` is, by the component validate_password: 0 to 100; 0 without it.
+    fn password_strength(&self, _password: &str) -> u64 {
+        0
+    }
     /// Waits for SLEEP(); false if KILL ended the wait. `None` if the session cannot wait.
     fn sleep(&self, _time: Duration) -> Option<bool> {
         None

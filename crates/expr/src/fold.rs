@@ -210,6 +210,9 @@ impl SessionInfo for NoSession {
     fn current_role(&self) -> &str {
         self.note("")
     }
+    fn password_strength(&self, _password: &str) -> u64 {
+        self.note(0)
+    }
     fn database(&self) -> Option<&str> {
         self.note(None)
     }

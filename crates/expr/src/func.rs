@@ -215,6 +215,7 @@ functions! {
         CurrentUser ["current_user"] 0..=0 Text(288), Args, info::current_user;
         CurrentRole ["current_role"] 0..=0 Text(16_777_216), Args, info::current_role;
         ConnectionId ["connection_id"] 0..=0 UInt, Never, info::connection_id;
+        ValidatePasswordStrength ["validate_password_strength"] 1..=1 Digits(10), Maybe, info::password_strength;
         LastInsertId ["last_insert_id"] 0..=1 UInt, Args, info::last_insert_id;
         RowCount ["row_count"] 0..=0 Int, Never, info::row_count;
         FoundRows ["found_rows"] 0..=0 Int, Never, info::found_rows;

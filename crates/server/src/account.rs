@@ -14,6 +14,8 @@ use crate::like::like;
 use crate::lockout::Lockout;
 use crate::login::{Login, Survey};
 use crate::password_age::PasswordAge;
+use crate::password_history::PasswordHistory;
+use crate::password_policy::PasswordPolicy;
 use crate::privilege::{Grants, SchemaNames};
 use crate::proxy_grants::ProxyGrant;
 use crate::resource_limits::ResourceLimits;
@@ -29,6 +31,8 @@ pub struct Account {
     pub host: String,
     /// Plugin and stored password.
     pub credential: Credential,
+    /// Password beside that of the credential, of the same plugin.
+    pub second_password: Option<Credential>,
     /// ACCOUNT LOCK.
     pub locked: bool,
     /// What it may do.
@@ -39,6 +43,10 @@ pub struct Account {
     pub limits: ResourceLimits,
     /// When its password was set and expires.
     pub password_age: PasswordAge,
+    /// What new passwords must be.
+    pub password_policy: PasswordPolicy,
+    /// Passwords that are not used again.
+    pub password_history: PasswordHistory,
     /// What wrong passwords do to it.
     pub lockout: Lockout,
     /// A JSON object, as MySQL writes it; `None` if nothing was said of the account.
@@ -60,11 +68,14 @@ impl Account {
             user,
             host,
             credential,
+            second_password: None,
             locked: false,
             grants: Arc::default(),
             requires: TlsRequirement::None,
             limits: ResourceLimits::default(),
             password_age,
+            password_policy: PasswordPolicy::default(),
+            password_history: PasswordHistory::default(),
             lockout: Lockout::default(),
             attributes: None,
             roles: Vec::new(),
@@ -213,6 +224,9 @@ fn in_network(address: IpAddr, network: &str, mask: &str) -> bool {
     address.to_bits() & bits == network.to_bits() & bits
 }
 
+/// What full authentications of an account left, by its first and its second password.
+pub(crate) type CachedHashes = [Option<[u8; 32]>; 2];
+
 /// Name of an account: user and host.
 type Name = (String, String);
 
@@ -220,7 +234,7 @@ type Name = (String, String);
 pub struct Accounts {
     store: Box<dyn AccountStore>,
     list: RwLock<Directory>,
-    cached: Mutex<HashMap<Name, [u8; 32]>>,
+    cached: Mutex<HashMap<Name, CachedHashes>>,
     /// Held by the statement that changes accounts, from its first look at them on.
     changing: Mutex<()>,
     /// Number of changes, the first state included.
@@ -267,7 +281,7 @@ impl Accounts {
         let stand_in = self.stand_ins.of(user.as_bytes(), survey.plugin(), survey.rounds());
         let host = account.map_or_else(String::new, |account| account.host.clone());
         let name = (account.map_or(user, |account| &account.user).to_owned(), host);
-        let cached = self.cached.lock().get(&name).copied();
+        let cached = self.cached.lock().get(&name).copied().unwrap_or_default();
         Login::new(&survey, stand_in, cached)
     }
 
@@ -343,7 +357,7 @@ impl Accounts {
             let (user, host) = step.name();
             let keeps_password = match &step {
                 AccountStep::Put(new) => {
-                    list.find(user, host).is_some_and(|old| old.credential == new.credential)
+                    list.find(user, host).is_some_and(|old| has_same_passwords(old, new))
                 }
                 AccountStep::Remove(..) => false,
             };
@@ -359,14 +373,20 @@ impl Accounts {
         Ok(())
     }
 
-    /// Remembers what a full authentication of `account` left, unless its password has changed since.
-    pub fn cache_hash(&self, account: &Arc<Account>, hash: [u8; 32]) {
+    /// Remembers what a full authentication of `account` left, by its second password if `is_second`, unless
+    /// its passwords have changed since.
+    pub fn cache_hash(&self, account: &Arc<Account>, hash: [u8; 32], is_second: bool) {
         let list = self.list.read();
         let current = list.find(&account.user, &account.host);
-        if current.is_some_and(|current| current.credential == account.credential) {
-            self.cached.lock().insert((account.user.clone(), account.host.clone()), hash);
+        if current.is_some_and(|current| has_same_passwords(current, account)) {
+            let name = (account.user.clone(), account.host.clone());
+            self.cached.lock().entry(name).or_default()[usize::from(is_second)] = Some(hash);
         }
     }
+}
+
+fn has_same_passwords(a: &Account, b: &Account) -> bool {
+    a.credential == b.credential && a.second_password == b.second_password
 }
 
 /// Error 3118 for a client that has proved to be the locked account of `user`.
@@ -446,14 +466,14 @@ mod tests {
     fn another_password_forgets_the_cached_hash() {
         let accounts = Accounts::open(Box::new(MemoryStore)).unwrap();
         let root = accounts.find("root", "localhost").unwrap();
-        accounts.cache_hash(&root, [1; 32]);
+        accounts.cache_hash(&root, [1; 32], false);
         let epoch = accounts.epoch();
         accounts.put(Account { grants: Arc::default(), ..(*root).clone() }).unwrap();
         assert_eq!(cached_hash(&accounts, "root"), Some([1; 32]), "the password is the same");
         assert!(accounts.epoch() > epoch);
         accounts.put(account("root", "localhost")).unwrap();
         assert_eq!(cached_hash(&accounts, "root"), None);
-        accounts.cache_hash(&root, [1; 32]);
+        accounts.cache_hash(&root, [1; 32], false);
         assert_eq!(cached_hash(&accounts, "root"), None, "it was made of another password");
         accounts.change(vec![AccountStep::Remove("root".to_owned(), "localhost".to_owned())]).unwrap();
         assert_eq!(accounts.find("root", "localhost"), None);

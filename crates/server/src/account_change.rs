@@ -24,10 +24,17 @@ impl<'s> AccountChange<'s> {
     /// The account `'user'@'host'` as the changes so far leave it.
     pub(crate) fn find(&self, user: &str, host: &str) -> Option<Account> {
         match self.steps.iter().rev().find(|step| is_of(step, user, host)) {
-            Some(AccountStep::Put(account)) => Some((**account).clone()),
+            Some(AccountStep::Put(account)) => Some(Account::clone(account)),
             Some(AccountStep::Remove(..)) => None,
             None => self.accounts.find(user, host).map(Arc::unwrap_or_clone),
         }
+    }
+
+    /// Whether the changes so far have set a password of `account` that its history keeps.
+    pub(crate) fn has_new_password(&self, account: &Account) -> bool {
+        let before = self.accounts.find(&account.user, &account.host);
+        let newest = account.password_history.entries().first();
+        newest.is_some() && before.is_some_and(|before| newest != before.password_history.entries().first())
     }
 
     /// Adds the account or replaces the one of the same name. A statement that names an account again and

@@ -336,7 +336,7 @@ fn prove(session: &Session, io: &mut ClientIo, claim: &Claim) -> Result<Arc<Acco
     let mut tested = login.tested();
     if login.account().is_some_and(|account| account.lockout.is_blocked()) {
         // A cached hash would tell whether the password is right before the login is refused.
-        tested.cached = None;
+        (tested.cached, tested.second_cached) = (None, None);
     }
     let mut exchange = Exchange::new(tested, &session.nonce, is_private);
     let ended = run_exchange(&mut exchange, session, io, claim);
@@ -352,7 +352,7 @@ fn prove(session: &Session, io: &mut ClientIo, claim: &Claim) -> Result<Arc<Acco
     };
     ensure_usable(account, claim, session, io)?;
     if let Some(hash) = hash {
-        server.accounts.cache_hash(account, hash);
+        server.accounts.cache_hash(account, hash, exchange.used_second());
     }
     Ok(Arc::clone(account))
 }

@@ -8,11 +8,14 @@
 //! |---|---|
 //! | `P` | the plugin's name |
 //! | `C` | the stored credential, as the plugin keeps it |
+//! | `2` | the stored second password, of the same plugin; absent if there is none |
 //! | `L` | nothing: the account is locked |
 //! | `T` | `ssl` or `x509`: how clients have to connect |
 //! | `X` | in its place: the subject, issuer and cipher that clients need, see `tls_requirement` |
 //! | `M` | how much its clients may do, see `resource_limits`; absent if nothing is limited |
 //! | `E` | when the password was set and expires, see `password_age` |
+//! | `h` | what new passwords must be, see `password_policy`; absent if the server's variables decide |
+//! | `H` | former passwords, see `password_history`; absent if there are none |
 //! | `F` | which failed logins lock the account, see `lockout`; absent if none do |
 //! | `A` | the attributes, a JSON object; absent if there are none |
 //! | `R` | the roles that it is granted, see `roles::name`; absent if there are none |
@@ -39,6 +42,8 @@ use crate::engine_error;
 use crate::error_map::{self, SqlError};
 use crate::lockout::Lockout;
 use crate::password_age::PasswordAge;
+use crate::password_history::PasswordHistory;
+use crate::password_policy::PasswordPolicy;
 use crate::privilege::Grants;
 use crate::proxy_grants::{self, ProxyGrant};
 use crate::resource_limits::ResourceLimits;
@@ -117,6 +122,9 @@ fn encode(account: &Account) -> Vec<u8> {
     };
     field(b'P', account.credential.plugin().name().as_bytes());
     field(b'C', &account.credential.to_stored());
+    if let Some(second) = &account.second_password {
+        field(b'2', &second.to_stored());
+    }
     if account.locked {
         field(b'L', b"");
     }
@@ -130,6 +138,12 @@ fn encode(account: &Account) -> Vec<u8> {
     }
     if account.password_age != PasswordAge::default() {
         field(b'E', &account.password_age.encode());
+    }
+    if account.password_policy != PasswordPolicy::default() {
+        field(b'h', &account.password_policy.encode());
+    }
+    if !account.password_history.entries().is_empty() {
+        field(b'H', &account.password_history.encode());
     }
     if account.lockout.is_set() {
         field(b'F', &account.lockout.encode());
@@ -164,8 +178,10 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
         OLD_FORMAT => return decode_old((user, host), rest),
         _ => return None,
     }
-    let (mut plugin, mut stored, mut locked, mut grants) = (None, None, false, Grants::default());
+    let (mut plugin, mut stored, mut second, mut locked) = (None, None, None, false);
+    let mut grants = Grants::default();
     let (mut requires, mut password_age) = (TlsRequirement::None, PasswordAge::default());
+    let (mut password_policy, mut password_history) = (PasswordPolicy::default(), PasswordHistory::default());
     let (mut lockout, mut limits) = (Lockout::default(), ResourceLimits::default());
     let (mut columns, mut restrictions, mut proxies) = (None, None, None);
     let (mut attributes, mut granted, mut default_roles) = (None, Vec::new(), Vec::new());
@@ -176,11 +192,14 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
         match tag {
             b'P' => plugin = Some(AuthPlugin::from_name(value)?),
             b'C' => stored = Some(value),
+            b'2' => second = Some(value),
             b'L' => locked = true,
             b'T' => requires = TlsRequirement::decode_word(value)?,
             b'X' => requires = TlsRequirement::decode_specified(value)?,
             b'M' => limits = ResourceLimits::decode(value)?,
             b'E' => password_age = PasswordAge::decode(value)?,
+            b'h' => password_policy = PasswordPolicy::decode(value)?,
+            b'H' => password_history = PasswordHistory::decode(value)?,
             b'F' => lockout = Lockout::decode(value)?,
             b'A' => attributes = Some(std::str::from_utf8(value).ok()?.into()),
             b'R' => granted = roles::decode_granted(value)?,
@@ -199,17 +218,24 @@ fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
         grants.decode_columns(columns)?;
     }
     let credential = Credential::from_stored(plugin?, stored?).ok()?;
+    let second_password = match second {
+        Some(stored) => Some(Credential::from_stored(plugin?, stored).ok()?),
+        None => None,
+    };
     let proxies = proxies.unwrap_or_else(|| proxies_before(user, host));
     let (user, host, grants) = (user.to_owned(), host.to_owned(), Arc::new(grants));
     Some(Account {
         user,
         host,
         credential,
+        second_password,
         locked,
         grants,
         requires,
         limits,
         password_age,
+        password_policy,
+        password_history,
         lockout,
         attributes,
         roles: granted,
@@ -251,6 +277,7 @@ mod tests {
 
     use super::*;
     use crate::password_age::Lifetime;
+    use crate::password_history::ReusePolicy;
     use crate::roles::{GrantedRole, RoleName};
 
     #[test]
@@ -280,6 +307,8 @@ mod tests {
                 user: "bob".to_owned(),
                 host: "10.0.%".to_owned(),
                 credential: Credential::from_password(plugin, password).unwrap(),
+                second_password: (!text.is_empty())
+                    .then(|| Credential::from_password(plugin, Password::new(b"old").unwrap()).unwrap()),
                 locked: text.is_empty(),
                 grants: Arc::new(if text.is_empty() { Grants::default() } else { Grants::everything() }),
                 requires: if text.is_empty() { TlsRequirement::None } else { TlsRequirement::X509 },
@@ -289,6 +318,15 @@ mod tests {
                     lifetime: if text.is_empty() { Lifetime::Never } else { Lifetime::Days(90) },
                 },
                 limits: ResourceLimits { queries: text.len() as u32, ..ResourceLimits::default() },
+                password_policy: PasswordPolicy {
+                    history: Some(5),
+                    reuse_days: None,
+                    requires_current: None,
+                },
+                password_history: PasswordHistory::default().renewed(
+                    ReusePolicy { count: u64::from(!text.is_empty()), days: 0 },
+                    &Credential::from_password(plugin, password).unwrap(),
+                ),
                 lockout: Lockout::default(),
                 attributes: if text.is_empty() { None } else { Some("{\"a\": 1}".into()) },
                 roles: if text.is_empty() {

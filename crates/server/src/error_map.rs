@@ -194,6 +194,7 @@ errors! {
     TOO_BIG_ROWSIZE = 1118, b"42000", "Row size too large. The maximum row size for the used table type, not counting BLOBs, is %d. This includes storage overhead, check the manual. You have to change some columns to TEXT or BLOBs";
     STACK_OVERRUN = 1119, b"HY000", "Thread stack overrun:  Used: %d of a %d stack.  Use 'mysqld --thread_stack=#' to specify a bigger stack if needed";
     NULL_COLUMN_IN_INDEX = 1121, b"42000", "Table handler doesn't support NULL in given index. Please change column '%-.192s' to be NOT NULL or use another handler";
+    CANT_OPEN_LIBRARY = 1126, b"HY000", "Can't open shared library '%-.192s' (errno: %d %-.128s)";
     HOST_IS_BLOCKED = 1129, b"HY000", "Host '%-.255s' is blocked because of many connection errors; unblock with 'mysqladmin flush-hosts'";
     HOST_NOT_PRIVILEGED = 1130, b"HY000", "Host '%-.255s' is not allowed to connect to this MySQL server";
     PASSWORD_ANONYMOUS_USER = 1131, b"42000", "You are using MySQL as an anonymous user and anonymous users are not allowed to change passwords";
@@ -364,6 +365,7 @@ errors! {
     INNODB_ONLINE_LOG_TOO_BIG = 1799, b"HY000", "Creating index '%-.192s' required more than 'innodb_online_alter_log_max_size' bytes of modification log. Please try again.";
     INTERNAL_ERROR = 1815, b"HY000", "Internal error: %s";
     INVALID_YEAR_COLUMN_LENGTH = 1818, b"HY000", "Invalid display width. Use YEAR instead.";
+    NOT_VALID_PASSWORD = 1819, b"HY000", "Your password does not satisfy the current policy requirements";
     MUST_CHANGE_PASSWORD = 1820, b"HY000", "You must reset your password using ALTER USER statement before executing this statement.";
     FK_NO_INDEX_PARENT = 1822, b"HY000", "Failed to add the foreign key constraint. Missing index for constraint '%s' in the referenced table '%s'";
     FK_DUP_NAME = 1826, b"HY000", "Duplicate foreign key constraint name '%s'";
@@ -406,8 +408,13 @@ errors! {
     INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE = 3514, b"HY000", "Aggregate bitwise functions cannot accept arguments longer than 511 bytes; consider using the SUBSTRING() function";
     INVISIBLE_PRIMARY_KEY = 3522, b"HY000", "A primary key index cannot be invisible";
     UNKNOWN_AUTHID = 3523, b"HY000", "Unknown authorization ID %s";
+    COMPONENTS_NO_SCHEME = 3527, b"HY000", "Cannot find schema in specified URN: '%s'.";
+    COMPONENTS_NO_SCHEME_SERVICE = 3528, b"HY000", "Cannot acquire scheme load service implementation for schema '%s' in specified URN: '%s'.";
+    COMPONENTS_CANT_LOAD = 3529, b"HY000", "Cannot load component from specified URN: '%s'.";
     ROLE_NOT_GRANTED = 3530, b"HY000", "%s is not granted to %s";
     RENAME_ROLE = 3532, b"HY000", "Renaming of a role identifier is forbidden";
+    COMPONENTS_UNLOAD_NOT_LOADED = 3537, b"HY000", "Component specified by URN '%s' to unload has not been loaded before.";
+    COMPONENTS_UNLOAD_DUPLICATE = 3545, b"HY000", "The component with specified URN: '%s' was specified in group more than once.";
     NO_SYSTEM_SCHEMA_ACCESS = 3552, b"HY000", "Access to system schema '%s' is rejected.";
     UNRESOLVED_TABLE_LOCK = 3568, b"HY000", "Unresolved table name %s in locking clause.";
     DUPLICATE_TABLE_LOCK = 3569, b"HY000", "Table %s appears in multiple locking clauses.";
@@ -415,6 +422,7 @@ errors! {
     ILLEGAL_PRIVILEGE_LEVEL = 3619, b"HY000", "Illegal privilege level specified for %s";
     MANDATORY_ROLE = 3628, b"HY000", "The role %s is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role identifier from the global variable mandatory_roles.";
     CTE_MAX_RECURSION_DEPTH = 3636, b"HY000", "Recursive query aborted after %d iterations. Try increasing @@cte_max_recursion_depth to a larger value.";
+    CREDENTIALS_CONTRADICT_TO_HISTORY = 3638, b"HY000", "Cannot use these credentials for '%s' because they contradict the password history policy";
     PASSWORD_EXPIRATION_NOT_SUPPORTED = 3671, b"HY000", "The selected authentication method %s does not support password expiration";
     WRONG_FRAME_SPEC = 3683, b"HY000", "Window '%s': frame specification is not valid.";
     REGEXP_ILLEGAL_ARGUMENT = 3685, b"HY000", "Illegal argument to a regular expression.";
@@ -426,10 +434,14 @@ errors! {
     DEPRECATED_UTF8MB3_COLLATION = 3778, b"HY000", "'%s' is a collation of the deprecated character set UTF8MB3. Please consider using UTF8MB4 with an appropriate collation instead.";
     CHECK_CONSTRAINT_VIOLATED = 3819, b"HY000", "Check constraint '%-.192s' is violated.";
     CANNOT_CONVERT_STRING = 3854, b"HY000", "Cannot convert string '%-.64s' from %s to %s";
+    SECOND_PASSWORD_CANNOT_BE_EMPTY = 3878, b"HY000", "Empty password can not be retained as second password for user '%s'@'%s'.";
     AUTHID_IS_SYSTEM_USER = 3880, b"HY000", "Cannot set %s: AuthId %s has '%s' privilege.";
     SSL_LIBRARY_ERROR = 3888, b"HY000", "Failed to set up SSL because of the following SSL library error: %s";
     INCORRECT_CURRENT_PASSWORD = 3891, b"HY000", "Incorrect current password. Specify the correct password which has to be replaced.";
+    MISSING_CURRENT_PASSWORD = 3892, b"HY000", "Current password needs to be specified in the REPLACE clause in order to change it.";
     CURRENT_PASSWORD_NOT_REQUIRED = 3893, b"HY000", "Do not specify the current password while changing it for other users.";
+    PASSWORD_CANNOT_BE_RETAINED_ON_PLUGIN_CHANGE = 3894, b"HY000", "Current password can not be retained for user '%s'@'%s' because authentication plugin is being changed.";
+    CURRENT_PASSWORD_CANNOT_BE_RETAINED = 3895, b"HY000", "Current password can not be retained for user '%s'@'%s' because new password is empty.";
     PARTIAL_REVOKES_EXIST = 3896, b"HY000", "At least one partial revoke exists on a database. The system variable '@@partial_revokes' must be set to ON.";
     CANNOT_GRANT_TO_MANDATORY_ROLE = 3897, b"HY000", "AuthId %s is set as mandatory_roles. Cannot grant the '%s' privilege.";
     WRONG_COMPRESSION_ALGORITHM_CLIENT = 3922, b"HY000", "Invalid compression algorithm '%-.192s'.";
@@ -451,6 +463,7 @@ errors! {
     SUPERFLUOUS_DATETIME_DELIMITER = 4096, b"HY000", "Delimiter '%s' in position %d in datetime value '%s' at row %d is superfluous and is deprecated. Please remove.";
     SET_PASSWORD_AUTH_PLUGIN = 4102, b"HY000", "SET PASSWORD has no significance for user '%s'@'%s' as the authentication method used doesn't store authentication data in the MySQL server. Please consider using ALTER USER instead if you want to change authentication parameters.";
     USER_LOCK_OVERLONG_NAME = 4163, b"42000", "User-level lock name '%-.192s' should not exceed %d characters.";
+    INSUFFICIENT_CHANGED_CHARACTERS = 4165, b"HY000", "The new password must have at least '%u' characters that are different from the old password. It has only '%u' character(s) different. For this comparison, uppercase letters and lowercase letters are considered to be equal.";
     CTE_EXPANSION_LIMIT = 4169, b"HY000", "Common table expression expansion exceeded an implementation limit. Simplify the query.";
 }
 

@@ -11,13 +11,14 @@
 //! | no account | the stand-in, with the plugin of all accounts, or one by the name's keyed hash if they differ |
 //!
 //! Every login looks at every account, makes a stand-in and looks for a cached hash. Every check of a
-//! password by SHA-crypt runs the rounds of the account that takes most, up to [`MAX_ROUNDS_FOR_ALL`].
+//! password by SHA-crypt runs the rounds of the account that takes most, up to [`MAX_ROUNDS_FOR_ALL`], twice
+//! if there is an account with a second password.
 
 use std::sync::Arc;
 
-use wire::auth::{AuthPlugin, DEFAULT_ROUNDS, StandIn, Tested};
+use wire::auth::{AuthPlugin, Credential, DEFAULT_ROUNDS, StandIn, Tested};
 
-use crate::account::{Account, Peer, PeerHost};
+use crate::account::{Account, CachedHashes, Peer, PeerHost};
 
 /// Most rounds that one account's hash imposes on all others: the default of MySQL 9. An account may have
 /// more, which any account may ask for (IDENTIFIED .. AS), and is slower then than names that do not exist.
@@ -29,16 +30,18 @@ pub struct Login {
     account: Option<Arc<Account>>,
     of_system_user: Option<Arc<Account>>,
     stand_in: StandIn,
-    cached: Option<[u8; 32]>,
+    cached: CachedHashes,
     rounds: u32,
+    checks_two: bool,
 }
 
 impl Login {
     /// A login as what `survey` has found. `cached`: what an earlier login of the account left.
-    pub(crate) fn new(survey: &Survey<'_>, stand_in: StandIn, cached: Option<[u8; 32]>) -> Self {
+    pub(crate) fn new(survey: &Survey<'_>, stand_in: StandIn, cached: CachedHashes) -> Self {
         let found = |account: Option<&Arc<Account>>| account.map(Arc::clone);
         let (account, of_system_user) = (found(survey.usable()), found(survey.of_system_user()));
-        Login { account, of_system_user, stand_in, cached, rounds: survey.rounds() }
+        let (rounds, checks_two) = (survey.rounds(), survey.has_second);
+        Login { account, of_system_user, stand_in, cached, rounds, checks_two }
     }
 
     /// The account that a client over the Unix socket gets in as without an exchange: `name` is its user of
@@ -51,8 +54,16 @@ impl Login {
 
     /// What the exchange compares with.
     pub fn tested(&self) -> Tested<'_> {
-        let account = self.account.as_ref().map(|account| &account.credential);
-        Tested { account, stand_in: &self.stand_in, cached: self.cached, rounds: self.rounds }
+        let [cached, second_cached] = self.cached;
+        Tested {
+            account: self.account.as_ref().map(|account| &account.credential),
+            second: self.account.as_ref().and_then(|account| account.second_password.as_ref()),
+            checks_two: self.checks_two,
+            stand_in: &self.stand_in,
+            cached,
+            second_cached,
+            rounds: self.rounds,
+        }
     }
 
     /// The account that the client gets in as, once it has proved that it may.
@@ -74,6 +85,8 @@ pub(crate) struct Survey<'a> {
     named: Option<AuthPlugin>,
     has_native: bool,
     has_sha2: bool,
+    /// An account has a second password.
+    has_second: bool,
     rounds: u32,
 }
 
@@ -81,9 +94,10 @@ impl<'a> Survey<'a> {
     /// Looks at all of `accounts`, whether they fit or not.
     pub(crate) fn of(accounts: &'a [Arc<Account>], user: &'a str, peer: Peer) -> Self {
         let (found, named) = (None, None);
-        let (has_native, has_sha2, rounds) = (false, false, DEFAULT_ROUNDS);
+        let (has_native, has_sha2, has_second, rounds) = (false, false, false, DEFAULT_ROUNDS);
         let (host, is_local) = (peer.into(), peer == Peer::Local);
-        let mut survey = Survey { user, host, is_local, found, named, has_native, has_sha2, rounds };
+        let mut survey =
+            Survey { user, host, is_local, found, named, has_native, has_sha2, has_second, rounds };
         for account in accounts {
             survey.see(account);
         }
@@ -98,7 +112,10 @@ impl<'a> Survey<'a> {
         self.named = self.named.or(is_named.then_some(plugin));
         self.has_native |= plugin == AuthPlugin::Native;
         self.has_sha2 |= plugin == AuthPlugin::CachingSha2;
-        self.rounds = self.rounds.max(account.credential.rounds().min(MAX_ROUNDS_FOR_ALL));
+        let second_rounds = account.second_password.as_ref().map_or(0, Credential::rounds);
+        self.has_second |= account.second_password.is_some();
+        let rounds = account.credential.rounds().max(second_rounds);
+        self.rounds = self.rounds.max(rounds.min(MAX_ROUNDS_FOR_ALL));
     }
 
     /// The account that the client may get in as.

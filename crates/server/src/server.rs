@@ -14,6 +14,7 @@ use wire::auth::{KeyError, RsaKey};
 
 use crate::account::{AccountStore, Accounts};
 use crate::audit::{self, AuditLog};
+use crate::components::Components;
 use crate::deadlines::Deadlines;
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
@@ -58,6 +59,8 @@ pub struct Server {
     pub variables: RwLock<Variables>,
     /// Accounts.
     pub accounts: Accounts,
+    /// Components.
+    pub(crate) components: Components,
     /// Connections.
     pub processes: ProcessList,
     /// Failed logins, and those delayed for them.
@@ -110,6 +113,7 @@ impl Server {
         redo_log::configure(&engine, &variables).map_err(|error| engine_error::plain(&error))?;
         lock_settings::configure(&engine, &variables);
         undo_settings::configure(&engine, &variables);
+        let components = Components::open(&engine, &variables)?;
         let memory = Arc::<ServerAccount>::default();
         memory_limits::configure(&memory, &mut variables);
         let plans = PlanCache::new(variables.named("ratchet_plan_cache_size").as_u64(), &memory);
@@ -121,6 +125,7 @@ impl Server {
             greeting_collation,
             variables: RwLock::new(variables),
             accounts,
+            components,
             processes: ProcessList::default(),
             failed_logins: FailedLogins::default(),
             resource_use: Arc::default(),

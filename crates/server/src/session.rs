@@ -472,12 +472,17 @@ impl Session {
         format!("{}@{}", self.user, self.peer.host())
     }
 
+    /// What the user calls itself, and what its account is called.
+    pub(crate) fn user_names(&self) -> [&str; 2] {
+        [&self.user, self.account_name().0]
+    }
+
     /// The value of system variable `name`, as `@@name` or SHOW VARIABLES read it.
     ///
     /// # Errors
     /// 1193 and 1238.
     pub fn read_variable(&self, level: Level, name: &str) -> Result<VarValue, SqlError> {
-        let number = find(name).ok_or_else(|| unknown_variable(name))?;
+        let number = self.find_variable(name)?;
         let def = &ALL[number];
         match (level, def.scope) {
             (Level::Global, Scope::Session) => Err(scope_error(def, "SESSION")),
@@ -487,6 +492,15 @@ impl Session {
             }
             _ => Ok(self.computed(def.name).unwrap_or_else(|| self.variables.get(number).clone())),
         }
+    }
+
+    /// Number of the variable called `name`, in any case.
+    ///
+    /// # Errors
+    /// 1193, also for a variable of a component that is not installed.
+    fn find_variable(&self, name: &str) -> Result<usize, SqlError> {
+        let found = find(name).filter(|number| self.server.components.has_variable(ALL[*number].name));
+        found.ok_or_else(|| unknown_variable(name))
     }
 
     /// Variables whose value is found elsewhere in the session.
@@ -525,7 +539,7 @@ impl Session {
     /// # Errors
     /// 1193, 1228, 1229, 1238, 1568 and those of [`Variables::assign`].
     pub fn assign_variable(&mut self, level: Level, name: &str, set: &SetValue) -> Result<(), SqlError> {
-        let number = find(name).ok_or_else(|| unknown_variable(name))?;
+        let number = self.find_variable(name)?;
         let def = &ALL[number];
         may_assign(def, level)?;
         let assigned = if level == Level::Global {
@@ -570,6 +584,9 @@ impl Session {
         privilege::partial_revokes_changed(&self.server.accounts, &variables, ALL[number].name);
         failed_logins::changed(&self.server, ALL[number].name);
         self.server.hosts.changed(ALL[number].name);
+        if let Err(line) = self.server.components.changed(&variables, ALL[number].name) {
+            self.server.log.warning(&line);
+        }
         Ok(assigned)
     }
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use sql::ast::{
-    Begin, Completion, Explain, ExplainTarget, Flush, FlushTarget, Kill as KillStatement, MaintainKind,
-    Query, RoleStatement, SetItem, Statement,
+    Begin, Completion, ComponentStatement, Explain, ExplainTarget, Flush, FlushTarget, Kill as KillStatement,
+    MaintainKind, Query, RoleStatement, SetItem, Statement,
 };
 use types::OwnedValue;
 use wire::OkPacket;
@@ -13,6 +13,7 @@ use wire::OkPacket;
 use crate::answer::{Answer, Cell, Column, Table};
 use crate::audit::{self, Event};
 use crate::commands;
+use crate::components;
 use crate::constant::{Inputs, evaluate};
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
@@ -68,7 +69,8 @@ fn run_audited(
 fn is_audited(item: &SetItem<'_>) -> bool {
     let SetItem::System(variable, _) = item else { return false };
     let is = |name: &str| variable.name.eq_ignore_ascii_case(name);
-    ["mandatory_roles", "activate_all_roles_on_login", "partial_revokes"].into_iter().any(is)
+    components::is_variable(variable.name)
+        || ["mandatory_roles", "activate_all_roles_on_login", "partial_revokes"].into_iter().any(is)
         || audit::VARIABLES.into_iter().any(is)
 }
 
@@ -93,6 +95,8 @@ fn audited_as(statement: &Statement<'_>) -> Option<&'static str> {
         Statement::Revoke(_) => "revoke",
         Statement::ReloadTls(_) => "alter_instance",
         Statement::Shutdown => "shutdown",
+        Statement::Component(component) if component.install => "install_component",
+        Statement::Component(_) => "uninstall_component",
         Statement::Set(items) if items.iter().any(is_audited) => "set_option",
         _ => return ddl::command_name(statement),
     })
@@ -154,6 +158,7 @@ fn dispatch(
         _ if ddl::is_definition(statement) => return run_definition(session, statement, inputs, answer),
         Statement::Call(call) => return Err(ddl::program::unknown_procedure(session, &call.procedure)),
         Statement::Shutdown => shut_down(session)?,
+        Statement::Component(component) => change_components(session, component)?,
         Statement::ReloadTls(gives_up) => reload_tls(session, gives_up)?,
         _ => return Err(not_yet(name_of(statement))),
     }
@@ -322,6 +327,18 @@ fn shut_down(session: &mut Session) -> Result<(), SqlError> {
     session.ends_server = true;
     session.process.kill_self(Kill::Connection);
     Ok(())
+}
+
+/// INSTALL COMPONENT, UNINSTALL COMPONENT.
+#[cold]
+fn change_components(session: &mut Session, statement: &ComponentStatement<'_>) -> Result<(), SqlError> {
+    transaction::commit_implicitly(session)?;
+    let server = &session.server;
+    if statement.install {
+        let variables = (&server.variables, &server.options.variables);
+        return server.components.install(&server.engine, statement.urns, variables);
+    }
+    server.components.uninstall(&server.engine, statement.urns)
 }
 
 /// ALTER INSTANCE RELOAD TLS. `gives_up`: after an error, which is a warning then, TLS is not offered.

@@ -188,6 +188,11 @@ impl SessionInfo for StatementContext<'_> {
     fn user_lock(&self, request: expr::UserLock<'_>) -> Result<types::Value<'static>, expr::EvalError> {
         self.session.server.user_locks.answer(&self.session.process, request)
     }
+    fn password_strength(&self, password: &str) -> u64 {
+        let server = &self.session.server;
+        let check = server.components.password_check(&server.variables.read());
+        check.map_or(0, |check| check.strength(password, self.session.user_names()))
+    }
     fn user(&self) -> &str {
         &self.users().client
     }

@@ -100,6 +100,13 @@ impl Json {
     }
 }
 
+/// `text` as MySQL writes it in JSON.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut out = String::new();
+    write_text(text, &mut out);
+    out
+}
+
 fn write_text(text: &str, out: &mut String) {
     out.push('"');
     for character in text.chars() {

@@ -1,6 +1,9 @@
 //! CREATE, ALTER, DROP and RENAME USER, SET PASSWORD.
 
-use sql::ast::{self, DropUser, PasswordExpire, Secret, SetPassword, UserSpec, UserStatement};
+use sql::ast::{
+    self, DropUser, PasswordExpire, PasswordRules, SecondPassword, Secret, SetPassword, UserSpec,
+    UserStatement,
+};
 use wire::auth::{AuthPlugin, Credential, CredentialError, MAX_PASSWORD_BYTES, Password};
 
 use std::sync::Arc;
@@ -11,8 +14,12 @@ use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::new_password::Generated;
 use crate::password_age::PasswordAge;
+use crate::password_history::Compared;
+use crate::password_rules::{self, NewPassword, Setting};
+use crate::password_strength::Check;
 use crate::privilege::{DynamicSet, Privileges, ensure_on_schema, ensure_one_of};
 use crate::roles;
+use crate::second_password;
 use crate::session::{Level, Session};
 use crate::sysvars::VarValue;
 use crate::tls_requirement::TlsRequirement;
@@ -34,7 +41,10 @@ pub(crate) fn create_or_alter(
     session: &mut Session,
     statement: &UserStatement<'_>,
 ) -> Result<Generated, SqlError> {
-    if !is_own_password_only(session, statement)? {
+    if is_own_password_only(session, statement)? {
+        let names_second = statement.users.iter().any(|spec| spec.second != SecondPassword::Unsaid);
+        ensure_second_password(session, names_second)?;
+    } else {
         require_user_admin(session)?;
     }
     ensure_sets_own_password(session, statement)?;
@@ -42,24 +52,33 @@ pub(crate) fn create_or_alter(
     refuse_unsupported(statement)?;
     let operation = operation(statement);
     refuse_long_passwords(session, operation, statement.users)?;
+    refuse_weak_passwords(session, statement)?;
+    let ahead = compare_ahead(session, statement)?;
     let server = Arc::clone(&session.server);
     let mut change = AccountChange::new(&server.accounts);
     let (mut failed, mut generated) = (Vec::new(), Generated::default());
-    for spec in statement.users {
+    for (spec, ahead) in statement.users.iter().zip(&ahead) {
         // Each password takes milliseconds to hash.
         session.fail_if_killed()?;
         let (user, host) = name_of(session, &spec.account)?;
         let existing = change.find(&user, &host);
         existing.iter().try_for_each(|account| ensure_may_change(session, account))?;
         if existing.is_some() == statement.alter {
-            if let (Some(account), Some(current)) = (&existing, spec.replace) {
-                ensure_is_current(session, account, current)?;
-            }
+            existing.iter().try_for_each(|account| ensure_may_set(session, account, spec))?;
             let drawn = match spec.secret {
                 Secret::Random => Some(generated.draw((&user, &host), random_chars(session)?)?),
                 _ => None,
             };
+            let new = NewPassword {
+                text: text_of(spec),
+                ahead: ahead.as_ref(),
+                former_plugin: existing.as_ref().map(|account| account.credential.plugin()),
+                is_second: existing.as_ref().is_some_and(|account| change.has_new_password(account)),
+            };
             let mut account = build(existing, (user, host), (spec, drawn), statement)?;
+            if spec.secret != Secret::None || spec.plugin.is_some() {
+                by_rules(session, |setting| password_rules::renew_history(setting, &mut account, new))?;
+            }
             roles::grant_defaults(session, &mut account, statement)?;
             change.put(account);
         } else if statement.if_exists {
@@ -91,6 +110,36 @@ fn renew_limits(session: &Session, users: &[UserSpec<'_>]) -> Result<(), SqlErro
         session.server.resource_use.renew(&session.server.accounts, &user, &host);
         Ok(())
     })
+}
+
+/// What comparisons of the statement's passwords with former ones find, for each account that it names.
+fn compare_ahead(
+    session: &Session,
+    statement: &UserStatement<'_>,
+) -> Result<Vec<Option<Compared>>, SqlError> {
+    let of = |spec: &UserSpec<'_>| {
+        let account = name_of(session, &spec.account).ok();
+        let account = account.and_then(|(user, host)| session.server.accounts.find(&user, &host));
+        match (account, text_of(spec)) {
+            (Some(account), Some(text)) if statement.alter => by_rules(session, |setting| {
+                password_rules::compare_ahead(setting, &account, text, &statement.password_rules)
+            }),
+            _ => Ok(None),
+        }
+    };
+    statement.users.iter().map(of).collect()
+}
+
+/// Runs `check` of a password with what it needs of the session.
+fn by_rules<T>(session: &Session, check: impl FnOnce(&Setting<'_>) -> T) -> T {
+    let go_on = || session.fail_if_killed();
+    let variables = session.server.variables.read().clone();
+    check(&Setting { variables, zone: &session.variables.hot.time_zone, go_on: &go_on })
+}
+
+/// The password that a statement sets, if it says it.
+fn text_of<'a>(spec: &UserSpec<'a>) -> Option<&'a str> {
+    if let Secret::Password(text) = spec.secret { Some(text) } else { None }
 }
 
 /// Error 1820 for a session whose password has expired, unless the statement sets another one.
@@ -137,7 +186,8 @@ fn is_own_password_only(session: &Session, statement: &UserStatement<'_>) -> Res
         return Ok(false);
     }
     for spec in statement.users {
-        let sets_password = matches!(spec.secret, Secret::Password(_) | Secret::Random);
+        let sets_password = matches!(spec.secret, Secret::Password(_) | Secret::Random)
+            || spec.second == SecondPassword::Discard;
         let (user, host) = name_of(session, &spec.account)?;
         if !sets_password || spec.plugin.is_some() || !is_own(session, &user, &host) {
             return Ok(false);
@@ -151,14 +201,10 @@ fn operation(statement: &UserStatement<'_>) -> &'static str {
 }
 
 fn refuse_unsupported(statement: &UserStatement<'_>) -> Result<(), SqlError> {
-    let what = if statement.users.iter().any(|spec| spec.other_options) {
-        "second passwords"
-    } else if let Some(option) = statement.unsupported {
-        option
-    } else {
-        return Ok(());
-    };
-    Err(error_map::NOT_SUPPORTED_YET.with(&[&what]))
+    if statement.users.iter().any(|spec| spec.other_factors) {
+        return Err(error_map::NOT_SUPPORTED_YET.with(&[&"multi-factor authentication"]));
+    }
+    Ok(())
 }
 
 /// Fails for the first password that is too long, before accounts are looked up or anything is hashed.
@@ -176,6 +222,33 @@ fn refuse_long_passwords(
     })
 }
 
+/// Fails for the first password that the component validate_password refuses, before accounts are looked up.
+fn refuse_weak_passwords(session: &Session, statement: &UserStatement<'_>) -> Result<(), SqlError> {
+    let Some(check) = password_check(session) else { return Ok(()) };
+    let takes_none =
+        |plugin: &str| AuthPlugin::from_name(plugin.as_bytes()).is_some_and(|p| !p.takes_passwords());
+    statement.users.iter().try_for_each(|spec| match spec.secret {
+        _ if spec.plugin.is_some_and(takes_none) => Ok(()),
+        Secret::Password(text) => check.ensure_strong(text, session.user_names()),
+        Secret::Hash("") if !statement.alter => check.ensure_strong("", session.user_names()),
+        Secret::None if !statement.alter => check.ensure_strong("", session.user_names()),
+        _ => Ok(()),
+    })
+}
+
+/// How the component validate_password checks, if it is installed.
+fn password_check(session: &Session) -> Option<Check> {
+    session.server.components.password_check(&session.server.variables.read())
+}
+
+/// Error 4165 for a new password that has too many characters of the current one.
+fn ensure_changed(session: &Session, current: Option<&str>, new: Option<&str>) -> Result<(), SqlError> {
+    match (password_check(session), current, new) {
+        (Some(check), Some(current), Some(new)) => check.ensure_changed(current, new),
+        _ => Ok(()),
+    }
+}
+
 #[cold]
 fn cannot_user(operation: &'static str, names: &str) -> SqlError {
     error_map::CANNOT_USER.with(&[&operation, &names])
@@ -189,6 +262,7 @@ fn build(
     statement: &UserStatement<'_>,
 ) -> Result<Account, SqlError> {
     let empty = || Credential::empty(AuthPlugin::CachingSha2);
+    let former = base.as_ref().map(|account| account.credential.clone());
     let is_new = base.is_none();
     let mut account = base.unwrap_or_else(|| Account::new(user, host, empty()));
     let plugin = match spec.plugin {
@@ -206,6 +280,9 @@ fn build(
         }
         Secret::Random => hash(operation(statement), &account, plugin, generated.unwrap_or_default())?,
     };
+    if let Some(former) = former {
+        second_password::follow(&mut account, &former, spec.second)?;
+    }
     if !plugin.takes_passwords() && is_new {
         account.password_age = PasswordAge::default();
     } else if !plugin.takes_passwords() {
@@ -221,6 +298,7 @@ fn build(
         account.requires = TlsRequirement::written(written)?;
     }
     account.limits = account.limits.with(statement.limits);
+    account.password_policy = account.password_policy.with(&statement.password_rules);
     if let Some(said) = statement.attribute {
         account.attributes = Some(user_attributes::merged(account.attributes.as_deref(), said)?.into());
     }
@@ -337,26 +415,35 @@ pub fn rename(session: &mut Session, pairs: &[(ast::Account<'_>, ast::Account<'_
 ///
 /// # Errors
 /// 1044 for others' without UPDATE, 1133 and 1396 for what cannot be done, 3891 and 3893 for the current
-/// password; 1235 for RETAIN.
+/// password; 1227, 3878 and 3895 for RETAIN.
 pub(crate) fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Result<Generated, SqlError> {
-    if set.retains {
-        return Err(error_map::NOT_SUPPORTED_YET.with(&[&"second passwords"]));
-    }
     let (user, host) = name_of(session, &set.account.unwrap_or(ast::Account::Current))?;
     let own = is_own(session, &user, &host);
     if !own && session.rights.is_expired() {
         return Err(error_map::MUST_CHANGE_PASSWORD.bare());
     }
-    if !own {
+    if own {
+        ensure_second_password(session, set.retains)?;
+    } else {
         ensure_on_schema(session, "mysql", Privileges::UPDATE)?;
     }
     let server = Arc::clone(&session.server);
+    let ahead = match (server.accounts.find(&user, &host), set.password) {
+        (Some(account), Some(text)) => {
+            if let Some(check) = password_check(session) {
+                check.ensure_strong(text, session.user_names())?;
+            }
+            by_rules(session, |setting| {
+                password_rules::compare_ahead(setting, &account, text, &PasswordRules::default())
+            })?
+        }
+        _ => None,
+    };
     let mut change = AccountChange::new(&server.accounts);
     let account = change.find(&user, &host).ok_or_else(|| error_map::PASSWORD_NO_MATCH.bare())?;
     ensure_may_change(session, &account)?;
-    if let Some(current) = set.replace {
-        ensure_is_current(session, &account, current)?;
-    }
+    ensure_current(session, &account, set.replace)?;
+    ensure_changed(session, set.replace, set.password)?;
     let plugin = account.credential.plugin();
     if !plugin.takes_passwords() {
         return Err(error_map::SET_PASSWORD_AUTH_PLUGIN.with(&[&user, &host]));
@@ -367,8 +454,17 @@ pub(crate) fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Resu
         None => generated.draw((&user, &host), random_chars(session)?)?,
     };
     let credential = hash("SET PASSWORD", &account, plugin, password)?;
+    let (former, said) = (account.credential.clone(), set.second());
     let mut changed = Account { credential, ..account };
+    second_password::follow(&mut changed, &former, said)?;
     changed.password_age.renew();
+    let new = NewPassword {
+        text: set.password,
+        ahead: ahead.as_ref(),
+        former_plugin: Some(plugin),
+        is_second: false,
+    };
+    by_rules(session, |setting| password_rules::renew_history(setting, &mut changed, new))?;
     change.put(changed);
     change.commit()?;
     if own {
@@ -388,6 +484,43 @@ fn random_chars(session: &Session) -> Result<usize, SqlError> {
 /// Whether the account `'user'@'host'` is the session's.
 fn is_own(session: &Session, user: &str, host: &str) -> bool {
     session.account_name() == (user, host)
+}
+
+/// Fails unless the session may set the password that `spec` has for `account`.
+///
+/// # Errors
+/// Those of [`ensure_current`].
+fn ensure_may_set(session: &Session, account: &Account, spec: &UserSpec<'_>) -> Result<(), SqlError> {
+    if spec.secret == Secret::None {
+        return Ok(());
+    }
+    ensure_current(session, account, spec.replace)?;
+    ensure_changed(session, spec.replace, text_of(spec))
+}
+
+/// Fails unless the current password of `account` is given as the account requires.
+///
+/// # Errors
+/// 3891 for a wrong one, 3892 for none, 3893 for that of another's account.
+fn ensure_current(session: &Session, account: &Account, current: Option<&str>) -> Result<(), SqlError> {
+    match current {
+        Some(current) => ensure_is_current(session, account, current),
+        None if is_own(session, &account.user, &account.host) => ensure_may_omit_current(session, account),
+        None => Ok(()),
+    }
+}
+
+/// Error 3892 for a session that sets another password of its own `account` without giving the current one,
+/// if the account requires it. Sessions that may set passwords of any account are exempt.
+fn ensure_may_omit_current(session: &Session, account: &Account) -> Result<(), SqlError> {
+    let by_default = || session.server.variables.read().named("password_require_current").as_bool();
+    if !account.password_policy.requires_current.unwrap_or_else(by_default)
+        || require_user_admin(session).is_ok()
+        || ensure_on_schema(session, "mysql", Privileges::UPDATE).is_ok()
+    {
+        return Ok(());
+    }
+    Err(error_map::MISSING_CURRENT_PASSWORD.bare())
 }
 
 /// Fails unless `current` is the password of `account`, which is the session's.
@@ -427,6 +560,15 @@ pub(crate) fn name_of(session: &Session, account: &ast::Account<'_>) -> Result<N
         }
     }
     Ok((user, host))
+}
+
+/// Error 1227 unless the session may keep or discard a second password of its account, if a statement does.
+fn ensure_second_password(session: &Session, is_named: bool) -> Result<(), SqlError> {
+    if !is_named || ensure_on_schema(session, "mysql", Privileges::UPDATE).is_ok() {
+        return Ok(());
+    }
+    let what = "CREATE USER or APPLICATION_PASSWORD_ADMIN";
+    ensure_one_of(session, Privileges::CREATE_USER, DynamicSet::APPLICATION_PASSWORD_ADMIN, what)
 }
 
 /// Error 1227 unless the session may change accounts.

@@ -72,6 +72,14 @@ fn logins_and_changes_are_written_and_passwords_are_not() {
     drop(ada);
     root.query_drop("CREATE ROLE r; GRANT r TO ada; SET ROLE NONE; REVOKE r FROM ada; DROP ROLE r").unwrap();
     root.query_drop("SET GLOBAL mandatory_roles = '', @x = 1; SET GLOBAL Audit_log_max_size = 0").unwrap();
+    root.query_drop("ALTER USER bob IDENTIFIED BY 'hush-5' RETAIN CURRENT PASSWORD PASSWORD HISTORY 1")
+        .unwrap();
+    root.query_drop("SET PASSWORD FOR bob = 'hush-5' RETAIN CURRENT PASSWORD").unwrap_err();
+    root.query_drop("INSTALL COMPONENT 'file://component_validate_password'").unwrap();
+    root.query_drop("SET GLOBAL validate_password.length = 9").unwrap();
+    root.query_drop("ALTER USER bob IDENTIFIED BY 'hush-6', ada DISCARD OLD PASSWORD").unwrap_err();
+    root.query_drop("SELECT VALIDATE_PASSWORD_STRENGTH('hush-7')").unwrap();
+    root.query_drop("UNINSTALL COMPONENT 'file://component_validate_password'").unwrap();
     root.query_drop("DROP USER bob").unwrap();
     let (written,): (u64,) = root
         .query_first("SHOW STATUS LIKE 'Audit_log_events_written'")
@@ -105,6 +113,12 @@ fn logins_and_changes_are_written_and_passwords_are_not() {
         "root drop_role: DROP ROLE r = 0",
         "root set_option: SET GLOBAL mandatory_roles = '', @x = 1 = 0",
         "root set_option: SET GLOBAL Audit_log_max_size = 0 = 0",
+        "root alter_user: ALTER USER bob IDENTIFIED BY <secret> RETAIN CURRENT PASSWORD PASSWORD HISTORY 1 = 0",
+        "root set_password: SET PASSWORD FOR bob = <secret> RETAIN CURRENT PASSWORD = 3638",
+        "root install_component: INSTALL COMPONENT 'file://component_validate_password' = 0",
+        "root set_option: SET GLOBAL validate_password.length = 9 = 0",
+        "root alter_user: ALTER USER bob IDENTIFIED BY <secret>, ada DISCARD OLD PASSWORD = 1819",
+        "root uninstall_component: UNINSTALL COMPONENT 'file://component_validate_password' = 0",
         "root drop_user: DROP USER bob = 0",
         "shutdown ",
     ];

@@ -26,14 +26,20 @@ fn may_have_secrets(text: &[u8]) -> bool {
     WORDS.into_iter().any(has)
 }
 
+/// Whether a word is the name of the function that rates passwords.
+fn is_strength(word: &[u8]) -> bool {
+    word.eq_ignore_ascii_case(b"validate_password_strength")
+}
+
 /// Whether a literal may be the text of a statement with a password. Names of plugins have no blanks.
 fn is_statement(literal: &[u8]) -> bool {
     literal.iter().any(u8::is_ascii_whitespace) && may_have_secrets(literal)
 }
 
 /// Returns `text`, one or several statements that change accounts, with every password, hash and former
-/// password replaced by `<secret>`: literals after BY, AS, USING, REPLACE, `=` and `PASSWORD (`, and texts of
-/// statements within. In other statements these may be something else. Cost: one pass.
+/// password replaced by `<secret>`: literals after BY, AS, USING, REPLACE, `=`, `PASSWORD (` and
+/// `VALIDATE_PASSWORD_STRENGTH (`, and texts of statements within. In other statements these may be something
+/// else. Cost: one pass.
 pub fn without_secrets(text: &[u8], mode: LexMode) -> Vec<u8> {
     let mut shown = Vec::with_capacity(text.len());
     let mut lexer = Lexer::new(text, 0, mode);
@@ -51,6 +57,7 @@ pub fn without_secrets(text: &[u8], mode: LexMode) -> Vec<u8> {
                 copied = token.end as usize;
                 is_next = false;
             }
+            Tok::Word if is_strength(&text[token.start as usize..token.end as usize]) => is_next = true,
             Tok::Kw(Kw::BY | Kw::AS | Kw::USING | Kw::REPLACE | Kw::PASSWORD) | Tok::Eq | Tok::Assign => {
                 is_next = true;
             }
@@ -70,7 +77,7 @@ mod tests {
 
     #[test]
     fn passwords_are_hidden_and_all_else_is_as_it_was() {
-        let cases: [(&str, &str); 9] = [
+        let cases: [(&str, &str); 11] = [
             (
                 "CREATE USER a@b IDENTIFIED BY 'x' COMMENT 'c'",
                 "CREATE USER a@b IDENTIFIED BY <secret> COMMENT 'c'",
@@ -85,6 +92,15 @@ mod tests {
                 "ALTER USER u IDENTIFIED BY <secret> REPLACE <secret>",
             ),
             ("SET PASSWORD FOR 'u'@'h' = /* c */ 'x'", "SET PASSWORD FOR 'u'@'h' = /* c */ <secret>"),
+            (
+                "ALTER USER u IDENTIFIED BY 'n' REPLACE 'o' RETAIN CURRENT PASSWORD, v DISCARD OLD PASSWORD",
+                "ALTER USER u IDENTIFIED BY <secret> REPLACE <secret> RETAIN CURRENT PASSWORD, \
+                 v DISCARD OLD PASSWORD",
+            ),
+            (
+                "SET PASSWORD = 'n' REPLACE 'o' RETAIN CURRENT PASSWORD",
+                "SET PASSWORD = <secret> REPLACE <secret> RETAIN CURRENT PASSWORD",
+            ),
             ("SET PASSWORD FOR u := 'x'", "SET PASSWORD FOR u := <secret>"),
             ("SET PASSWORD = PASSWORD ( 'x' )", "SET PASSWORD = PASSWORD ( <secret> )"),
             ("ALTER USER u IDENTIFIED BY RANDOM PASSWORD", "ALTER USER u IDENTIFIED BY RANDOM PASSWORD"),
@@ -103,6 +119,10 @@ mod tests {
             "PREPARE p FROM <secret>, 'y'"
         );
         assert_eq!(shown("SELECT 'a' AS 'b', 1 = '2'"), "SELECT 'a' AS 'b', 1 = '2'", "no password is near");
+        assert_eq!(
+            shown("SELECT validate_password_strength( 'x' ), 'y'"),
+            "SELECT validate_password_strength( <secret> ), 'y'"
+        );
         assert_eq!(shown("SELECT 1; set PASSWORD = 'x' !"), "SELECT 1; set PASSWORD = <secret> !");
         let open = without_secrets(b"CREATE USER u IDENTIFIED BY 'never closed", LexMode::default());
         assert!(!String::from_utf8_lossy(&open).contains("never"));

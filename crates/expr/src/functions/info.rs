@@ -80,6 +80,12 @@ pub(crate) fn connection_id<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError>
     Ok(Value::UInt(call.ctx.session.connection_id()))
 }
 
+/// VALIDATE_PASSWORD_STRENGTH(text)
+pub(crate) fn password_strength<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let Some(text) = call.text(0)? else { return Ok(Value::Null) };
+    Ok(Value::UInt(call.ctx.session.password_strength(&String::from_utf8_lossy(text))))
+}
+
 /// LAST_INSERT_ID(), LAST_INSERT_ID(n)
 pub(crate) fn last_insert_id<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let session = call.ctx.session;

@@ -32,8 +32,10 @@ fn accounts(plugins: &[AuthPlugin]) -> Accounts {
             put(format!("{kind}_{}", plugin.name()), host, credential, locked);
         }
         put(format!("cached_{}", plugin.name()), "%", &guarded, false);
+        let of_two = Account::new(format!("two_{}", plugin.name()), "%".to_owned(), guarded.clone());
+        accounts.put(Account { second_password: Some(credential(plugin, "old")), ..of_two }).unwrap();
         let cached = accounts.find(&format!("cached_{}", plugin.name()), "%").unwrap();
-        accounts.cache_hash(&cached, [1; 32]);
+        accounts.cache_hash(&cached, [1; 32], false);
     }
     accounts
 }
@@ -117,11 +119,14 @@ fn an_account_without_a_password_answers_a_password_as_others_do() {
 #[test]
 fn all_logins_run_the_rounds_of_the_slowest_account_up_to_a_bound() {
     let accounts = accounts(&[AuthPlugin::CachingSha2]);
+    let two = accounts.find("two_caching_sha2_password", "%").unwrap();
     let rounds = |user: &str| {
         let login = accounts.login(user, Peer::Local);
         probe(&login, true, CLIENTS[2], &[1; 32]).unwrap().2
     };
     let users = ["guarded_caching_sha2_password", "open_caching_sha2_password", "root", "missing"];
+    assert_eq!(users.map(rounds), [2 * DEFAULT_ROUNDS; 4], "an account has a second password");
+    accounts.put(Account { second_password: None, ..Account::clone(&two) }).unwrap();
     assert_eq!(users.map(rounds), [DEFAULT_ROUNDS; 4]);
     let mut imported = Account::clone(&accounts.find("root", "localhost").unwrap());
     for (digits, own, others) in [("008", 8000, 8000), ("00A", 10_000, 10_000), ("010", 16_000, 10_000)] {

@@ -51,6 +51,7 @@ static NAMES: [&str; 42] = [
 ];
 
 impl DynamicSet {
+    pub(crate) const APPLICATION_PASSWORD_ADMIN: Self = DynamicSet(1 << 1);
     pub(crate) const CONNECTION_ADMIN: Self = DynamicSet(1 << 9);
     pub(crate) const FLUSH_OPTIMIZER_COSTS: Self = DynamicSet(1 << 13);
     pub(crate) const FLUSH_PRIVILEGES: Self = DynamicSet(1 << 14);
@@ -108,6 +109,7 @@ mod tests {
     fn names_and_bits_agree() {
         assert!(NAMES.is_sorted());
         for (name, set) in [
+            ("APPLICATION_PASSWORD_ADMIN", DynamicSet::APPLICATION_PASSWORD_ADMIN),
             ("connection_admin", DynamicSet::CONNECTION_ADMIN),
             ("FLUSH_TABLES", DynamicSet::FLUSH_TABLES),
             ("ROLE_ADMIN", DynamicSet::ROLE_ADMIN),

@@ -40,7 +40,7 @@ fn statement(account: &Account, sees_hash: bool, as_hex: bool) -> String {
     let identified = match account.credential.to_stored() {
         hash if hash.is_empty() => String::new(),
         _ if !sees_hash => format!(" AS {HIDDEN}"),
-        hash => format!(" AS {}", literal(&hash, as_hex)),
+        hash => format!(" AS {}", hash_literal(&hash, as_hex)),
     };
     let default_role = match &*account.default_roles {
         [] => String::new(),
@@ -55,23 +55,28 @@ fn statement(account: &Account, sees_hash: bool, as_hex: bool) -> String {
     };
     let lock = if account.locked { "LOCK" } else { "UNLOCK" };
     let attributes = account.attributes.as_deref();
-    let attribute =
-        attributes.map_or(String::new(), |json| format!(" ATTRIBUTE {}", literal(json.as_bytes(), false)));
+    let attribute = attributes
+        .map_or(String::new(), |json| format!(" ATTRIBUTE {}", literal(json.as_bytes(), &['\'', '\\'])));
     format!(
         "CREATE USER {} IDENTIFIED WITH '{plugin}'{identified}{default_role} REQUIRE {requires}{} \
-         PASSWORD EXPIRE{expires} ACCOUNT {lock} PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT \
-         PASSWORD REQUIRE CURRENT DEFAULT{}{attribute}",
+         PASSWORD EXPIRE{expires} ACCOUNT {lock} {}{}{attribute}",
         grantee(account),
         account.limits,
+        account.password_policy,
         account.lockout
     )
 }
 
-/// A literal for `bytes`; `as_hex`: a hexadecimal one if there is more in them than visible characters.
-fn literal(bytes: &[u8], as_hex: bool) -> String {
+/// A literal for a hash; `as_hex`: a hexadecimal one if there is more in it than visible characters.
+fn hash_literal(bytes: &[u8], as_hex: bool) -> String {
     if as_hex && !bytes.iter().all(u8::is_ascii_graphic) {
         return bytes.iter().fold("0x".to_owned(), |text, byte| text + &format!("{byte:02X}"));
     }
+    literal(bytes, &['\'', '"', '\\'])
+}
+
+/// A literal for `bytes`; `escaped`: characters that have a backslash before them.
+fn literal(bytes: &[u8], escaped: &[char]) -> String {
     let mut text = "'".to_owned();
     for character in String::from_utf8_lossy(bytes).chars() {
         match character {
@@ -79,7 +84,7 @@ fn literal(bytes: &[u8], as_hex: bool) -> String {
             '\n' => text.push_str("\\n"),
             '\r' => text.push_str("\\r"),
             '\x1a' => text.push_str("\\Z"),
-            '\'' | '\\' => text.extend(['\\', character]),
+            _ if escaped.contains(&character) => text.extend(['\\', character]),
             _ => text.push(character),
         }
     }
@@ -92,8 +97,8 @@ mod tests {
 
     #[test]
     fn hashes_are_written_as_the_parser_reads_them() {
-        assert_eq!(literal(b"a'b\\c\n\r\0\x1a\"", false), "'a\\'b\\\\c\\n\\r\\0\\Z\"'");
-        assert_eq!(literal(b"$A\n", true), "0x24410A");
-        assert_eq!(literal(b"$A'", true), "'$A\\''");
+        assert_eq!(hash_literal(b"a'b\\c\n\r\0\x1a\"", false), "'a\\'b\\\\c\\n\\r\\0\\Z\\\"'");
+        assert_eq!(hash_literal(b"$A\n", true), "0x24410A");
+        assert_eq!(hash_literal(b"$A'", true), "'$A\\''");
     }
 }

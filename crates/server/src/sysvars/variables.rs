@@ -80,7 +80,24 @@ impl Variables {
             self.put_named(partner, partner_value);
         }
         self.put(number, value);
+        if def.name.starts_with("validate_password.") {
+            self.raise_password_length();
+        }
         Ok(Assigned { warning })
+    }
+
+    /// Passwords are long enough for the characters that they have to have.
+    #[cold]
+    fn raise_password_length(&mut self) {
+        let count = |kind: &'static str| self.named(kind).as_u64();
+        let least = count("validate_password.number_count")
+            + count("validate_password.special_char_count")
+            + 2 * count("validate_password.mixed_case_count");
+        // As in MySQL, where lengths have 32 bits.
+        let least = least.min(i32::MAX as u64);
+        if count("validate_password.length") < least {
+            self.put_named("validate_password.length", VarValue::UInt(least));
+        }
     }
 }
 

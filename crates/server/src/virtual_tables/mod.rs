@@ -5,6 +5,7 @@
 //! function that makes its rows; it is listed in [`ALL`].
 
 mod account_tables;
+mod component;
 mod data_lock_waits;
 mod data_locks;
 mod denied;
@@ -77,7 +78,7 @@ impl VirtualTable {
 }
 
 /// All tables, by schema and name.
-static ALL: [VirtualTable; 21] = [
+static ALL: [VirtualTable; 22] = [
     role_tables::ADMINISTRABLE,
     role_tables::APPLICABLE,
     role_tables::ENABLED,
@@ -86,6 +87,7 @@ static ALL: [VirtualTable; 21] = [
     account_tables::ROLE_ROUTINE_GRANTS,
     account_tables::ROLE_TABLE_GRANTS,
     account_tables::COLUMNS_PRIV,
+    component::TABLE,
     account_tables::DB,
     account_tables::DEFAULT_ROLES,
     account_tables::GLOBAL_GRANTS,

@@ -1,6 +1,6 @@
 //! Accounts and privileges.
 
-use super::{ResourceLimits, TableName, TlsRequirement};
+use super::{PasswordRules, ResourceLimits, SecondPassword, TableName, TlsRequirement};
 
 /// An account or role: `'user'@'host'`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,12 +39,12 @@ pub struct UserStatement<'a> {
     pub failed_login_attempts: Option<u64>,
     /// The last PASSWORD_LOCK_TIME.
     pub password_lock_time: Option<PasswordLockTime>,
+    /// What new passwords must be.
+    pub password_rules: PasswordRules,
     /// COMMENT or ATTRIBUTE.
     pub attribute: Option<UserAttribute<'a>>,
     /// Options of new passwords were given.
     pub other_options: bool,
-    /// One of these that is recognised only, and has another value than its default.
-    pub unsupported: Option<&'static str>,
 }
 
 /// What is said of accounts in JSON.
@@ -101,14 +101,19 @@ pub struct UserSpec<'a> {
     pub secret: Secret<'a>,
     /// REPLACE 'current password'.
     pub replace: Option<&'a str>,
-    /// RETAIN CURRENT PASSWORD or DISCARD OLD PASSWORD, or a second factor (recognised only).
-    pub other_options: bool,
+    /// RETAIN CURRENT PASSWORD or DISCARD OLD PASSWORD.
+    pub second: SecondPassword,
+    /// AND IDENTIFIED: more factors (recognised only).
+    pub other_factors: bool,
 }
 
 impl UserSpec<'_> {
     /// Whether it is an account and nothing else.
     pub fn says_nothing(&self) -> bool {
-        self.plugin.is_none() && self.secret == Secret::None && !self.other_options
+        self.plugin.is_none()
+            && self.secret == Secret::None
+            && self.second == SecondPassword::Unsaid
+            && !self.other_factors
     }
 }
 

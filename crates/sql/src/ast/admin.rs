@@ -2,6 +2,15 @@
 
 use super::{Expr, TableName};
 
+/// INSTALL COMPONENT, UNINSTALL COMPONENT.
+#[derive(Clone, Copy, Debug)]
+pub struct ComponentStatement<'a> {
+    /// INSTALL; else UNINSTALL.
+    pub install: bool,
+    /// Names of components, `file://name` each.
+    pub urns: &'a [&'a str],
+}
+
 /// KILL.
 #[derive(Clone, Copy, Debug)]
 pub struct Kill<'a> {

@@ -11,6 +11,7 @@ pub mod create_table;
 pub mod ddl;
 pub mod dml;
 pub mod expr;
+pub mod password_rules;
 pub mod query;
 pub mod role;
 pub mod session;
@@ -25,6 +26,7 @@ pub use create_table::*;
 pub use ddl::*;
 pub use dml::*;
 pub use expr::*;
+pub use password_rules::*;
 pub use query::*;
 pub use role::*;
 pub use session::*;
@@ -138,6 +140,8 @@ pub enum Statement<'a> {
     UnlockTables,
     /// CALL procedure(arguments).
     Call(&'a Call<'a>),
+    /// INSTALL COMPONENT, UNINSTALL COMPONENT.
+    Component(&'a ComponentStatement<'a>),
     /// SHUTDOWN.
     Shutdown,
     /// ALTER INSTANCE RELOAD TLS; NO ROLLBACK ON ERROR is the flag.

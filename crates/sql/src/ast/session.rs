@@ -1,6 +1,6 @@
 //! Transactions, variables, prepared statements.
 
-use super::{Account, Expr, SystemVar, VarScope};
+use super::{Account, Expr, SecondPassword, SystemVar, VarScope};
 
 /// BEGIN or START TRANSACTION.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,8 +68,15 @@ pub struct SetPassword<'a> {
     pub password: Option<&'a str>,
     /// REPLACE 'current password'.
     pub replace: Option<&'a str>,
-    /// RETAIN CURRENT PASSWORD (recognised only).
+    /// RETAIN CURRENT PASSWORD.
     pub retains: bool,
+}
+
+impl SetPassword<'_> {
+    /// What it says of the account's second password.
+    pub fn second(&self) -> SecondPassword {
+        if self.retains { SecondPassword::Retain } else { SecondPassword::Unsaid }
+    }
 }
 
 /// PREPARE.

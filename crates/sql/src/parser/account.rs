@@ -4,8 +4,8 @@ use bumpalo::collections::String as BumpString;
 
 use super::core::{Parser, Result};
 use crate::ast::{
-    Account, DropUser, Grant, GrantTarget, PasswordExpire, PasswordLockTime, Privilege, ResourceLimits,
-    Secret, Statement, TableName, UserAttribute, UserSpec, UserStatement,
+    Account, DropUser, Grant, GrantTarget, PasswordExpire, PasswordLockTime, PasswordRules, Privilege,
+    ResourceLimits, SecondPassword, Secret, Statement, TableName, UserAttribute, UserSpec, UserStatement,
 };
 use crate::lexer::{Kw, Tok};
 
@@ -55,9 +55,9 @@ impl<'a> Parser<'a, '_> {
             password_expire: None,
             failed_login_attempts: None,
             password_lock_time: None,
+            password_rules: PasswordRules::default(),
             attribute: None,
             other_options: false,
-            unsupported: None,
         };
         if !alter && self.eat_kw2(Kw::DEFAULT, Kw::ROLE) {
             user.default_roles = self.roles()?;
@@ -75,8 +75,14 @@ impl<'a> Parser<'a, '_> {
     /// An account and its password; `alter`: of ALTER USER, which may say more of the password.
     fn user_spec(&mut self, alter: bool) -> Result<UserSpec<'a>> {
         let account = self.account()?;
-        let mut spec =
-            UserSpec { account, plugin: None, secret: Secret::None, replace: None, other_options: false };
+        let mut spec = UserSpec {
+            account,
+            plugin: None,
+            secret: Secret::None,
+            replace: None,
+            second: SecondPassword::Unsaid,
+            other_factors: false,
+        };
         if self.eat_kw(Kw::IDENTIFIED) {
             if self.eat_kw(Kw::WITH) {
                 spec.plugin = Some(self.name_or_string()?);
@@ -87,11 +93,13 @@ impl<'a> Parser<'a, '_> {
         if alter && is_new && self.eat_kw(Kw::REPLACE) {
             spec.replace = Some(self.string()?);
         }
-        let retains = alter && spec.secret != Secret::None && self.eat_kw2(Kw::RETAIN, Kw::CURRENT);
-        let discards = alter && spec.secret == Secret::None && self.eat_kw2(Kw::DISCARD, Kw::OLD);
+        let retains = alter && spec.secret != Secret::None && self.eat_kw(Kw::RETAIN);
+        let discards =
+            alter && spec.plugin.is_none() && spec.secret == Secret::None && self.eat_kw(Kw::DISCARD);
         if retains || discards {
+            self.expect_kw(if retains { Kw::CURRENT } else { Kw::OLD })?;
             self.expect_kw(Kw::PASSWORD)?;
-            spec.other_options = true;
+            spec.second = if retains { SecondPassword::Retain } else { SecondPassword::Discard };
         }
         while self.eat_kw(Kw::AND) {
             self.expect_kw(Kw::IDENTIFIED)?;
@@ -99,7 +107,7 @@ impl<'a> Parser<'a, '_> {
                 self.name_or_string()?;
             }
             self.secret()?;
-            spec.other_options = true;
+            spec.other_factors = true;
         }
         Ok(spec)
     }
@@ -171,25 +179,14 @@ impl<'a> Parser<'a, '_> {
         Ok(PasswordExpire::Days(self.days()?))
     }
 
-    /// What new passwords must be. What asks for more than the default is noted.
+    /// What new passwords must be.
     fn other_user_option(&mut self, user: &mut UserStatement<'a>) -> Result<()> {
         self.expect_kw(Kw::PASSWORD)?;
-        let (what, asks) = if self.eat_kw(Kw::HISTORY) {
-            ("PASSWORD HISTORY", !self.eat_kw(Kw::DEFAULT) && self.integer()? > 0)
-        } else if self.eat_kw2(Kw::REUSE, Kw::INTERVAL) {
-            ("PASSWORD REUSE INTERVAL", !self.eat_kw(Kw::DEFAULT) && self.days()? > 0)
-        } else {
-            self.expect_kw(Kw::REQUIRE)?;
-            self.expect_kw(Kw::CURRENT)?;
-            ("PASSWORD REQUIRE CURRENT", !self.eat_kw(Kw::DEFAULT) && !self.eat_kw(Kw::OPTIONAL))
-        };
-        if asks {
-            user.unsupported = Some(what);
-        }
-        Ok(())
+        self.password_rule(&mut user.password_rules)
     }
 
-    fn days(&mut self) -> Result<u64> {
+    /// A number and DAY.
+    pub(super) fn days(&mut self) -> Result<u64> {
         let days = self.integer()?;
         self.expect_kw(Kw::DAY)?;
         Ok(days)

@@ -195,7 +195,8 @@ impl<'a> Parser<'a, '_> {
             self.name()?
         };
         if self.eat(Tok::Dot) {
-            return Ok(SystemVar { scope, prefix: Some(first), name: self.name()? });
+            let name = self.name()?;
+            return Ok(self.prefixed_variable(scope, first, name));
         }
         Ok(SystemVar { scope, prefix: None, name: first })
     }

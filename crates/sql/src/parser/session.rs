@@ -30,7 +30,11 @@ impl<'a> Parser<'a, '_> {
             Tok::Kw(Kw::RESOURCE) if self.peek() == Tok::Kw(Kw::GROUP) => {
                 self.unsupported("SET RESOURCE GROUP")
             }
-            _ => Ok(Statement::Set(self.list(Self::set_item)?)),
+            _ => {
+                // A scope is that of the items after it, too.
+                let mut scope = VarScope::Unspecified;
+                Ok(Statement::Set(self.list(|p| p.set_item(&mut scope))?))
+            }
         }
     }
 
@@ -45,7 +49,8 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn set_item(&mut self) -> Result<SetItem<'a>> {
+    /// An item; `latest`: the scope of those before it.
+    fn set_item(&mut self, latest: &mut VarScope) -> Result<SetItem<'a>> {
         match self.tok.kind {
             Tok::UserVar => {
                 let name = self.user_var()?;
@@ -65,16 +70,17 @@ impl<'a> Parser<'a, '_> {
             let charset = if self.eat_kw(Kw::DEFAULT) { None } else { Some(self.charset_name()?) };
             return Ok(SetItem::Charset(charset));
         }
-        let scope = match self.peek_scope() {
-            Some(scope) if !matches!(self.peek(), Tok::Eq | Tok::Assign | Tok::Dot) => {
-                self.bump();
-                scope
-            }
-            _ => VarScope::Unspecified,
-        };
+        if let Some(scope) = self.peek_scope()
+            && !matches!(self.peek(), Tok::Eq | Tok::Assign | Tok::Dot)
+        {
+            self.bump();
+            *latest = scope;
+        }
+        let scope = *latest;
         let first = self.name()?;
         let var = if self.eat(Tok::Dot) {
-            SystemVar { scope, prefix: Some(first), name: self.name()? }
+            let name = self.name()?;
+            self.prefixed_variable(scope, first, name)
         } else {
             SystemVar { scope, prefix: None, name: first }
         };
@@ -166,8 +172,9 @@ impl<'a> Parser<'a, '_> {
             Some(self.string()?)
         };
         let replace = if self.eat_kw(Kw::REPLACE) { Some(self.string()?) } else { None };
-        let retains = self.eat_kw2(Kw::RETAIN, Kw::CURRENT);
+        let retains = self.eat_kw(Kw::RETAIN);
         if retains {
+            self.expect_kw(Kw::CURRENT)?;
             self.expect_kw(Kw::PASSWORD)?;
         }
         Ok(Statement::SetPassword(self.alloc(SetPassword { account, password, replace, retains })))

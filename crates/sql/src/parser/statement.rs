@@ -80,6 +80,8 @@ impl<'a> Parser<'a, '_> {
             Kw::FLUSH => self.flush(),
             Kw::LOCK => self.lock(),
             Kw::UNLOCK => self.unlock(),
+            Kw::INSTALL => self.component(true),
+            Kw::UNINSTALL => self.component(false),
             Kw::SHUTDOWN => {
                 self.bump();
                 Ok(Statement::Shutdown)

@@ -60,8 +60,6 @@ impl<'a> Parser<'a, '_> {
             Kw::XA => "XA",
             Kw::BINLOG => "BINLOG",
             Kw::CHANGE => "CHANGE REPLICATION",
-            Kw::INSTALL => "INSTALL",
-            Kw::UNINSTALL => "UNINSTALL",
             Kw::CLONE => "CLONE",
             Kw::IMPORT => "IMPORT TABLE",
             Kw::PURGE => "PURGE BINARY LOGS",

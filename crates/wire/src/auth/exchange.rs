@@ -42,10 +42,16 @@ enum State {
 pub struct Tested<'a> {
     /// The account's credential; `None`: the client cannot get in.
     pub account: Option<&'a Credential>,
+    /// The account's second password, which is as good as the first.
+    pub second: Option<&'a Credential>,
+    /// Some account has a second password: every check is of two.
+    pub checks_two: bool,
     /// Takes the account's place where there is none, or none with a password; has the plugin of the account.
     pub stand_in: &'a StandIn,
     /// What an earlier full authentication of the account left to be cached.
     pub cached: Option<[u8; DIGEST_BYTES]>,
+    /// As `cached`, of the second password.
+    pub second_cached: Option<[u8; DIGEST_BYTES]>,
     /// Rounds of SHA-crypt to run for a password, if the account takes fewer.
     pub rounds: u32,
 }
@@ -54,6 +60,16 @@ impl<'a> Tested<'a> {
     /// What answers and passwords are compared with.
     fn credential(&self) -> &'a Credential {
         self.account.filter(|account| account.has_password()).unwrap_or(&self.stand_in.credential)
+    }
+
+    /// What is compared with beside it.
+    fn second(&self) -> &'a Credential {
+        self.second.filter(|_| self.is_guarded()).unwrap_or(&self.stand_in.credential)
+    }
+
+    /// Whether the second password may be right.
+    fn has_second(&self) -> bool {
+        self.second.is_some() && self.is_guarded()
     }
 
     /// Whether a client without a password gets in.
@@ -75,6 +91,7 @@ pub struct Exchange<'a> {
     is_local: bool,
     key_sent: bool,
     used_password: bool,
+    used_second: bool,
     rounds_run: u32,
     state: State,
 }
@@ -89,6 +106,7 @@ impl<'a> Exchange<'a> {
             is_local,
             key_sent: false,
             used_password: false,
+            used_second: false,
             rounds_run: 0,
             state: State::Answer,
         }
@@ -141,6 +159,11 @@ impl<'a> Exchange<'a> {
         self.used_password
     }
 
+    /// Whether the client was accepted by the second password.
+    pub fn used_second(&self) -> bool {
+        self.used_second
+    }
+
     /// Rounds of SHA-crypt that have been run: the same for every name, with an account or not.
     pub fn rounds_run(&self) -> u32 {
         self.rounds_run
@@ -155,7 +178,12 @@ impl<'a> Exchange<'a> {
             Secret::Empty | Secret::SystemUser(_) => Step::Denied,
             Secret::Native(hash) => {
                 let right = native::accepts(hash, self.nonce, response);
-                accepted_if(right && self.tested.is_guarded())
+                let second = match self.tested.second().secret() {
+                    Secret::Native(hash) => native::accepts(hash, self.nonce, response),
+                    _ => false,
+                };
+                self.used_second = second && self.tested.has_second() && !right;
+                accepted_if(right && self.tested.is_guarded() || self.used_second)
             }
             Secret::Sha2 { .. } => self.take_fast_answer(response, out),
         }
@@ -164,8 +192,13 @@ impl<'a> Exchange<'a> {
     /// A wrong fast answer is no proof of a wrong password: the cache may be older than the password.
     fn take_fast_answer(&mut self, response: &[u8], out: &mut OutBuffer) -> Step {
         let cached = self.tested.cached.as_ref();
-        let right = sha2::accepts(cached.unwrap_or(&self.tested.stand_in.cached), self.nonce, response);
-        if right && cached.is_some() && self.tested.is_guarded() {
+        let second = self.tested.second_cached.as_ref();
+        let accepts = |cached: Option<&[u8; DIGEST_BYTES]>| {
+            sha2::accepts(cached.unwrap_or(&self.tested.stand_in.cached), self.nonce, response)
+        };
+        let (right, second_right) = (accepts(cached), accepts(second));
+        self.used_second = second_right && second.is_some() && self.tested.has_second() && !right;
+        if right && cached.is_some() && self.tested.is_guarded() || self.used_second {
             put_more_data(out, &[FAST_ACCEPTED]);
             return Step::Accepted(None);
         }
@@ -206,14 +239,20 @@ impl<'a> Exchange<'a> {
         let Some(password) = Password::new(clear.strip_suffix(&[0]).unwrap_or(clear)) else {
             return Step::Denied;
         };
-        let credential = self.tested.credential();
-        self.rounds_run += self.tested.rounds.max(credential.rounds());
-        let right = credential.accepts_after(password, self.tested.rounds);
-        if right && self.tested.is_guarded() {
+        let right = self.check(self.tested.credential(), password) && self.tested.is_guarded();
+        if !right && self.tested.checks_two {
+            self.used_second = self.check(self.tested.second(), password) && self.tested.has_second();
+        }
+        if right || self.used_second {
             Step::Accepted(Some(sha2::cached_hash(password)))
         } else {
             Step::Denied
         }
+    }
+
+    fn check(&mut self, credential: &Credential, password: Password<'_>) -> bool {
+        self.rounds_run += self.tested.rounds.max(credential.rounds());
+        credential.accepts_after(password, self.tested.rounds)
     }
 }
 

@@ -102,6 +102,10 @@ impl<'a> Gather<'_, 'a> {
                 }
             }
             Statement::Flush(flush) => self.flush(flush),
+            Statement::Component(component) => {
+                let wanted = if component.install { Privileges::INSERT } else { Privileges::DELETE };
+                self.push("mysql", "component", Want::All(wanted));
+            }
             // They concern the session alone.
             Statement::Begin(_)
             | Statement::Commit(_)

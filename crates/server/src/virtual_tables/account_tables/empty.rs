@@ -1,7 +1,6 @@
-//! The tables of what accounts cannot be granted here, or what is not kept: programs and old passwords. They
-//! have no rows.
+//! The tables of what accounts cannot be granted here: programs. They have no rows.
 
-use types::{ColumnDef, ColumnDefault, LobSize, SqlType, TypeKind};
+use types::{ColumnDef, SqlType, TypeKind};
 
 use super::{
     Declared, EXACT, MYSQL, NAME_CHARS, VirtualTable, WORDS, chars, defaulting, grantor, host, members, name,
@@ -11,15 +10,6 @@ use super::{
 pub(in super::super) const PROCS_PRIV: VirtualTable = VirtualTable {
     declared: Declared { primary: &[0, 2, 1, 3, 4], secondary: Some(5), comment: "Procedure privileges" },
     ..VirtualTable::new(MYSQL, "procs_priv", procs_priv, no_rows)
-};
-
-pub(in super::super) const PASSWORD_HISTORY: VirtualTable = VirtualTable {
-    declared: Declared {
-        primary: &[0, 1, 2],
-        secondary: None,
-        comment: "Password history for user accounts",
-    },
-    ..VirtualTable::new(MYSQL, "password_history", password_history, no_rows)
 };
 
 fn procs_priv() -> Vec<ColumnDef> {
@@ -34,16 +24,5 @@ fn procs_priv() -> Vec<ColumnDef> {
         grantor(),
         set("Proc_priv", members(&["Execute", "Alter Routine", "Grant"])),
         timestamp(),
-    ]
-}
-
-fn password_history() -> Vec<ColumnDef> {
-    let micros = SqlType { decimals: 6, ..SqlType::new(TypeKind::Timestamp, 26) };
-    let password = SqlType { collation: EXACT, ..SqlType::new(TypeKind::Text(LobSize::Normal), 0) };
-    vec![
-        host("Host"),
-        user("User"),
-        ColumnDef { default: ColumnDefault::Now, ..plain("Password_timestamp", micros) },
-        ColumnDef::new("Password", password, true),
     ]
 }

@@ -3,6 +3,7 @@
 
 mod empty;
 mod granted;
+mod password_history;
 mod proxies;
 mod role_grants;
 mod roles;
@@ -13,8 +14,9 @@ use std::sync::{Arc, LazyLock};
 use types::value::Members;
 use types::{CollationId, ColumnDef, ColumnDefault, OwnedValue, SqlType, TypeKind, storage};
 
-pub(super) use empty::{PASSWORD_HISTORY, PROCS_PRIV};
+pub(super) use empty::PROCS_PRIV;
 pub(super) use granted::{COLUMNS_PRIV, DB, GLOBAL_GRANTS, TABLES_PRIV};
+pub(super) use password_history::PASSWORD_HISTORY;
 pub(super) use proxies::PROXIES_PRIV;
 pub(super) use role_grants::{ROLE_COLUMN_GRANTS, ROLE_ROUTINE_GRANTS, ROLE_TABLE_GRANTS};
 pub(super) use roles::{DEFAULT_ROLES, ROLE_EDGES};

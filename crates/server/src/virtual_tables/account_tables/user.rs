@@ -11,6 +11,7 @@ use super::{
 };
 use crate::account::Account;
 use crate::privilege::{Privileges as P, Restrictions};
+use crate::user_attributes::quoted;
 
 const PLUGIN_CHARS: u32 = 64;
 const DEFAULT_PLUGIN: &[u8] = b"caching_sha2_password";
@@ -103,6 +104,7 @@ fn row(sources: &Sources<'_>, account: &Account) -> Row {
     let global = account.grants.global;
     let has = |&(_, privilege): &(&str, P)| flag_value(global.has(privilege));
     let requires = &account.requires;
+    let number = |own: Option<u16>| own.map_or(OwnedValue::Null, |own| OwnedValue::UInt(own.into()));
     let zone = &sources.session.variables.hot.time_zone;
     let age = &account.password_age;
     let set_at = i64::try_from(age.set_at).ok().filter(|then| *then > 0);
@@ -117,16 +119,22 @@ fn row(sources: &Sources<'_>, account: &Account) -> Row {
         text(account.credential.to_stored(), EXACT),
         flag_value(age.is_expired),
         changed.unwrap_or(OwnedValue::Null),
-        age.lifetime.days().map_or(OwnedValue::Null, |days| OwnedValue::UInt(days.into())),
+        number(age.lifetime.days()),
         flag_value(account.locked),
     ]);
     row.extend(ROLE_PRIVILEGES.iter().map(has));
     let said = account.attributes.as_deref().map(|json| format!("\"metadata\": {json}"));
     let lockout = account.lockout.is_set().then(|| account.lockout.to_json());
     let restrictions = restrictions_json(&account.grants.restrictions);
-    let members: Vec<String> = said.into_iter().chain(restrictions).chain(lockout).collect();
+    let second = account.second_password.as_ref().map(|second| {
+        let stored = quoted(&String::from_utf8_lossy(&second.to_stored()));
+        format!("\"additional_password\": {stored}")
+    });
+    let members: Vec<String> = said.into_iter().chain(restrictions).chain(lockout).chain(second).collect();
     let attributes = (!members.is_empty()).then(|| format!("{{{}}}", members.join(", ")));
-    row.extend([OwnedValue::Null, OwnedValue::Null, OwnedValue::Null]);
+    let policy = account.password_policy;
+    row.extend([number(policy.history), number(policy.reuse_days)]);
+    row.push(policy.requires_current.map_or(OwnedValue::Null, flag_value));
     row.push(attributes.map_or(OwnedValue::Null, |json| text(json, CollationId::UTF8MB4_BIN)));
     row
 }

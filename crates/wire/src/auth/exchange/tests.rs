@@ -43,7 +43,70 @@ fn exchange_as(
             .map(|plugin| all.of(b"bob", Some(plugin), DEFAULT_ROUNDS))
     });
     let stand_in = if plugin == AuthPlugin::Native { native } else { sha2 };
-    Exchange::new(Tested { account, stand_in, cached, rounds: DEFAULT_ROUNDS }, &NONCE, is_local)
+    let (second, second_cached, checks_two) = (None, None, false);
+    let rounds = DEFAULT_ROUNDS;
+    let tested = Tested { account, second, checks_two, stand_in, cached, second_cached, rounds };
+    Exchange::new(tested, &NONCE, is_local)
+}
+
+/// An exchange in which some account has a second password, perhaps this one.
+fn exchange_of_two<'a>(account: Option<&'a Credential>, second: Option<&'a Credential>) -> Exchange<'a> {
+    let mut exchange = exchange(account, None, true);
+    (exchange.tested.second, exchange.tested.checks_two) = (second, true);
+    exchange
+}
+
+#[test]
+fn either_password_is_right() {
+    let plugin = AuthPlugin::CachingSha2;
+    let first = account(plugin);
+    let second = Credential::from_password(plugin, password("old")).unwrap();
+    let full = |second: Option<&Credential>, account: Option<&Credential>, text: &[u8]| {
+        let mut out = OutBuffer::new();
+        let mut exchange = exchange_of_two(account, second);
+        let answer = sha2::answer(text, &NONCE);
+        assert_eq!(exchange.start(Some(b"caching_sha2_password"), &answer, &mut out), Step::Read);
+        let step = exchange.resume(&[text, b"\0"].concat(), key, &mut out).unwrap();
+        (matches!(step, Step::Accepted(Some(_))), exchange.used_second(), exchange.rounds_run())
+    };
+    let (one, two) = (DEFAULT_ROUNDS, 2 * DEFAULT_ROUNDS);
+    assert_eq!(full(Some(&second), Some(&first), b"secret"), (true, false, one));
+    assert_eq!(full(Some(&second), Some(&first), b"old"), (true, true, two));
+    // A wrong password takes as long for every name.
+    assert_eq!(full(Some(&second), Some(&first), b"wrong"), (false, false, two));
+    assert_eq!(full(None, Some(&first), b"old"), (false, false, two));
+    assert_eq!(full(None, None, b"old"), (false, false, two));
+
+    let cached = |cached, second_cached, text: &[u8]| {
+        let mut out = OutBuffer::new();
+        let mut exchange = exchange_of_two(Some(&first), Some(&second));
+        (exchange.tested.cached, exchange.tested.second_cached) = (cached, second_cached);
+        let step = exchange.start(Some(b"caching_sha2_password"), &sha2::answer(text, &NONCE), &mut out);
+        (step == Step::Accepted(None), exchange.used_second())
+    };
+    let of = |text| Some(sha2::cached_hash(password(text)));
+    assert_eq!(cached(of("secret"), of("old"), b"secret"), (true, false));
+    assert_eq!(cached(of("secret"), of("old"), b"old"), (true, true));
+    assert_eq!(cached(None, of("old"), b"old"), (true, true));
+    assert_eq!(cached(None, of("old"), b"secret"), (false, false));
+    assert_eq!(cached(of("secret"), None, b"old"), (false, false));
+}
+
+#[test]
+fn either_native_password_is_right() {
+    let first = account(AuthPlugin::Native);
+    let second = Credential::from_password(AuthPlugin::Native, password("old")).unwrap();
+    for (second, text, expected) in [
+        (Some(&second), "secret", Step::Accepted(None)),
+        (Some(&second), "old", Step::Accepted(None)),
+        (Some(&second), "wrong", Step::Denied),
+        (None, "old", Step::Denied),
+    ] {
+        let mut out = OutBuffer::new();
+        let mut exchange = exchange_of_two(Some(&first), second);
+        let answer = native::answer(text.as_bytes(), &NONCE);
+        assert_eq!(exchange.start(Some(b"mysql_native_password"), &answer, &mut out), expected, "{text}");
+    }
 }
 
 #[test]
