@@ -279,7 +279,7 @@ impl<'a, 'c> Binder<'a, 'c> {
     pub(super) fn columns_of(output: &[OutputColumn]) -> Vec<Column> {
         output
             .iter()
-            .map(|o| Column { name: o.name.clone(), ty: o.expr.ty.clone(), nullable: o.expr.nullable })
+            .map(|o| Column { name: (*o.name).into(), ty: o.expr.ty.clone(), nullable: o.expr.nullable })
             .collect()
     }
 }

@@ -295,7 +295,7 @@ impl<'a> Binder<'a, '_> {
             let place = block.output[inserted..].iter().position(is_own).unwrap_or_else(|| {
                 let Column { name, ty, .. } = source.column(usize::from(own.col));
                 let expr = Expr::column(own.rel, own.col, ty, true);
-                block.output.push(OutputColumn { name, expr, origin: None, text: None });
+                block.output.push(OutputColumn { name: name.into(), expr, origin: None, text: None });
                 block.output.len() - inserted - 1
             });
             *column = ColumnRef { rel: QUERY_ROW, col: place as u16 };

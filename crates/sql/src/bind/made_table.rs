@@ -99,7 +99,7 @@ fn kept_origin(item: &OutputColumn, gathered: Gathered, block: &Block) -> Option
     }
     // The table has no columns for constants, nor for what is made of aggregates.
     let is_kept = !is_constant(&item.expr, block);
-    let made = || Origin::made(item.name.clone());
+    let made = || Origin::made((*item.name).into());
     let is_sorted = match gathered {
         Gathered::Rows => return is_kept.then(|| calculated(made(), &item.expr.ty, None)),
         Gathered::Groups => false,

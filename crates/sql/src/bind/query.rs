@@ -140,7 +140,7 @@ impl<'a> Binder<'a, '_> {
             .zip(origins)
             .enumerate()
             .map(|(at, (column, origin))| OutputColumn {
-                name: column.name.clone(),
+                name: column.name.clone().into(),
                 expr: Expr::column(0, at as u16, column.ty.clone(), column.nullable),
                 origin,
                 text: None,
@@ -187,7 +187,7 @@ impl<'a> Binder<'a, '_> {
                 _ => set_operation_type(self.build.common_type(&values, "UNION")?, &values),
             };
             let nullable = values.iter().any(|e| e.nullable);
-            columns.push(Column { name: column.name.clone(), ty, nullable });
+            columns.push(Column { name: (*column.name).into(), ty, nullable });
         }
         Ok(columns)
     }

@@ -10,7 +10,7 @@ use super::padded::stored;
 use super::query::Tail;
 use super::{BindError, Clause, Deprecated, aggregate, made_table, rewrite, volatile};
 use crate::ast::{self, SelectItem};
-use crate::plan::{ItemText, Origin, OutputColumn, SortKey};
+use crate::plan::{ItemName, ItemText, Origin, OutputColumn, SortKey};
 
 impl<'a> Binder<'a, '_> {
     /// Binds a SELECT at the innermost level, which must be fresh.
@@ -160,17 +160,22 @@ impl<'a> Binder<'a, '_> {
         self.level().item_name = alias.filter(|_| is_column);
         let mut bound = self.value(expr)?;
         self.level().item_name = None;
-        let name = alias.map_or_else(|| self.item_name(expr, text), Into::into);
-        if bound.as_column().is_some() {
+        if let Some(column) = bound.as_column() {
             let origin = self.origin(&bound);
+            let name = match (alias, &expr.kind) {
+                (Some(alias), _) => alias.into(),
+                (None, ast::ExprKind::Column(written)) => self.column_item_name(column, written.column),
+                (None, _) => self.item_name(expr, text).into(),
+            };
             self.level().output.push(OutputColumn { name, expr: bound, origin, text: None });
             return Ok(());
         }
+        let name = alias.map_or_else(|| self.item_name(expr, text), Into::into);
         bound.name_cast(&name);
         // A cast keeps the name that it is given here.
         self.shareable &= alias.is_some() || !is_cast_of_subquery(&bound);
         let (origin, text) = (self.origin(stored(&bound)), self.item_text(&bound, text, alias.is_none()));
-        self.level().output.push(OutputColumn { name, expr: bound, origin, text });
+        self.level().output.push(OutputColumn { name: name.into(), expr: bound, origin, text });
         Ok(())
     }
 
@@ -232,7 +237,7 @@ impl<'a> Binder<'a, '_> {
         let found = table.found(col);
         let expr = Expr::column(found.column.rel, col, found.ty, found.nullable);
         let origin = self.origin(&expr);
-        let name = table.columns.name(col).into();
+        let name = self.column_item_name(found.column, table.columns.name(col));
         Ok(OutputColumn { name, expr: self.shown(expr)?, origin, text: None })
     }
 
@@ -261,6 +266,19 @@ impl<'a> Binder<'a, '_> {
                 String::from_utf8_lossy(&literal.first_piece(self.ctx.sql, self.lex_mode())).into()
             }
             _ => String::from_utf8_lossy(text).into(),
+        }
+    }
+
+    /// The name of an item that shows `column` and is called `name`.
+    fn column_item_name(&self, column: expr::ColumnRef, name: &str) -> ItemName {
+        let level = self.levels.last().expect("a query is being bound");
+        match level.rels.get(usize::from(column.rel)) {
+            Some(Source::Table { def, .. } | Source::Virtual { def })
+                if *def.columns[usize::from(column.col)].name == *name =>
+            {
+                ItemName::OfColumn(Arc::clone(def), column.col)
+            }
+            _ => name.into(),
         }
     }
 

@@ -73,7 +73,7 @@ pub(super) fn compute_once(block: &mut Block, build: &expr::Builder) {
         let (ty, nullable) = (kept_type(expr), expr.nullable);
         let column = Expr::column(rel, columns.len() as u16, ty.clone(), nullable);
         exprs.push(build.coerce(std::mem::replace(expr, column), &ty));
-        columns.push(Column { name: name.clone(), ty, nullable });
+        columns.push(Column { name: (**name).into(), ty, nullable });
     }
     let Block { output, having, order, subqueries, .. } = block;
     for expr in having.iter_mut().chain(order.iter_mut().map(|key| &mut key.expr)) {

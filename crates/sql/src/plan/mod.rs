@@ -7,6 +7,7 @@
 mod change;
 mod explain;
 mod exprs;
+mod item_name;
 mod key_set;
 mod node;
 mod origin;
@@ -19,6 +20,7 @@ pub use change::{
     UpdatePlan,
 };
 pub use explain::explain;
+pub use item_name::ItemName;
 pub use key_set::{KeyBox, KeySet, PartTest};
 pub use node::{
     AggSpec, Column, ColumnSet, Estimate, ItemText, JoinKind, Node, OutputColumn, Path, QueryPlan, Relation,

@@ -7,6 +7,7 @@ use expr::{AggFunc, CmpDomain, ColumnRef, Expr, ExprKind};
 use smallvec::SmallVec;
 use types::{SqlType, TableDef};
 
+use super::item_name::ItemName;
 use super::key_set::{KeySet, PartTest};
 use super::origin::Origin;
 use super::skip::Skip;
@@ -141,7 +142,7 @@ impl RowLocks {
 #[derive(Clone, Debug)]
 pub struct OutputColumn {
     /// Name shown.
-    pub name: Box<str>,
+    pub name: ItemName,
     /// Value.
     pub expr: Expr,
     /// Column that it shows, if it is one.
