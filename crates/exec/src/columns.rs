@@ -1,16 +1,20 @@
 //! Column definitions of a result set, built once per plan.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
+use engine::Table;
 use expr::{Expr, ExprKind};
-use sql::plan::{ColumnTraits, OutputColumn};
+use smallvec::SmallVec;
+use sql::plan::{ColumnTraits, ItemName, OutputColumn};
 use types::{OwnedValue, SqlType, TypeKind};
 use wire::column::flags;
-use wire::out_buffer::FIRST_SEQUENCE;
+use wire::out_buffer::{FIRST_SEQUENCE, HEADER_BYTES};
 use wire::{ColumnDefinition, ColumnType, OutBuffer, ResultCharset, reply};
 
+use crate::column_definitions::ColumnDefinitions;
 use crate::context::Client;
+use crate::kept_index;
 
 /// The packets before the rows: column count and definitions, as the first packets of an answer in the usual
 /// character set. The second such answer keeps them: many a plan serves one.
@@ -19,15 +23,20 @@ pub(crate) struct ColumnPackets {
     packets: OnceLock<Box<[u8]>>,
     /// There was such an answer.
     was_written: AtomicBool,
+    /// The definitions that are kept with the tables of the query.
+    kept: SmallVec<[Arc<ColumnDefinitions>; 1]>,
     /// How many they are; 0: too many for their numbers, or with names that follow from literals.
     count: u8,
 }
 
 impl ColumnPackets {
-    pub(crate) fn new(output: &[OutputColumn]) -> Self {
+    pub(crate) fn new(output: &[OutputColumn], tables: &[Arc<Table>]) -> Self {
         let has_own_names = output.iter().all(|column| column.text.is_none());
         let count = u8::try_from(output.len() + 1).ok().filter(|_| has_own_names).unwrap_or(0);
-        ColumnPackets { packets: OnceLock::new(), was_written: AtomicBool::new(false), count }
+        let is_named = |column: &OutputColumn| matches!(column.name, ItemName::OfColumn(..));
+        let tables = if output.iter().any(is_named) { tables } else { &[] };
+        let kept = tables.iter().filter_map(|table| kept_index::columns(table)).collect();
+        ColumnPackets { packets: OnceLock::new(), was_written: AtomicBool::new(false), kept, count }
     }
 
     /// Writes everything that stands before the rows. Cost: one copy for the first result of an answer, but
@@ -48,7 +57,8 @@ impl ColumnPackets {
     #[cold]
     fn write_new(&self, output: &[OutputColumn], client: &mut Client<'_>, usual: bool) {
         let before = client.out.pending().len();
-        write_each(output, client.charset, client.names, client.out);
+        let kept = if client.charset == ResultCharset::UTF8MB4 { &self.kept[..] } else { &[] };
+        write_each(output, client.charset, client.names, kept, client.out);
         if !usual || self.count == 0 {
             return;
         }
@@ -65,15 +75,26 @@ fn write_each(
     output: &[OutputColumn],
     charset: ResultCharset,
     names: &[(usize, String)],
+    kept: &[Arc<ColumnDefinitions>],
     out: &mut OutBuffer,
 ) {
     reply::write_column_count(out, output.len());
     for (at, column) in output.iter().enumerate() {
+        let place = kept.iter().find_map(|definitions| definitions.place(column));
+        if let Some(body) = place.and_then(|place| place.get()) {
+            out.put_packet_with([0; HEADER_BYTES], body);
+            continue;
+        }
         let mut definition = definition(column, charset, true);
         if let Some((_, name)) = names.iter().find(|(column, _)| *column == at) {
             definition.name = name;
         }
+        let before = out.pending().len();
         definition.write(out);
+        if let Some(place) = place {
+            // Another session may have been faster: it has made the same.
+            let _ = place.set(out.pending()[before + HEADER_BYTES..].into());
+        }
     }
 }
 
@@ -183,7 +204,7 @@ mod tests {
     #[test]
     fn packets_kept_are_those_written_one_by_one() {
         let plan = query_plan(Vec::new(), Node::Dual, vec![int(1), text("a"), null()]);
-        let packets = ColumnPackets::new(&plan.output);
+        let packets = ColumnPackets::new(&plan.output, &[]);
         let plain = Capabilities::default();
         for (first, capabilities, is_kept) in [
             (9, plain, false),
@@ -207,7 +228,7 @@ mod tests {
                     flush: &mut |_| Ok(()),
                 },
             );
-            write_each(&plan.output, ResultCharset::UTF8MB4, &[], &mut expected);
+            write_each(&plan.output, ResultCharset::UTF8MB4, &[], &[], &mut expected);
             reply::write_columns_end(&mut expected, capabilities, ServerStatus::AUTOCOMMIT, 0);
             assert_eq!(out.pending(), expected.pending());
             assert_eq!(out.sequence(), expected.sequence());
@@ -218,6 +239,6 @@ mod tests {
     #[test]
     fn more_columns_than_packet_numbers_are_written_one_by_one() {
         let plan = query_plan(Vec::new(), Node::Dual, (0..300).map(int).collect());
-        assert_eq!(ColumnPackets::new(&plan.output).count, 0);
+        assert_eq!(ColumnPackets::new(&plan.output, &[]).count, 0);
     }
 }

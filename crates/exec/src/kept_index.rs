@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use engine::Table;
 
+use crate::column_definitions::ColumnDefinitions;
 use crate::key::KeyPart;
 use crate::range_bugs::{RangeBug, is_planted};
 use crate::reader::TableReader;
@@ -15,6 +16,8 @@ use crate::reader::TableReader;
 struct KeptIndex {
     reader: Arc<TableReader>,
     parts: Arc<[KeyPart]>,
+    /// Of the clustered index: the table's columns.
+    columns: Option<Arc<ColumnDefinitions>>,
 }
 
 impl KeptIndex {
@@ -22,6 +25,7 @@ impl KeptIndex {
         KeptIndex {
             reader: Arc::new(TableReader::new(table, index)),
             parts: KeyPart::of_index(table, index).into(),
+            columns: (index == 0).then(|| Arc::new(ColumnDefinitions::new(table))),
         }
     }
 }
@@ -29,6 +33,11 @@ impl KeptIndex {
 /// A reader of `table`'s columns from records of its index at `index`.
 pub(crate) fn reader(table: &Table, index: usize) -> Arc<TableReader> {
     with(table, index, |kept| Arc::clone(&kept.reader))
+}
+
+/// The definitions of `table`'s columns.
+pub(crate) fn columns(table: &Table) -> Option<Arc<ColumnDefinitions>> {
+    with(table, 0, |kept| kept.columns.clone())
 }
 
 /// The first `count` parts of keys of `table`'s index at position `index`, or as many as there are.

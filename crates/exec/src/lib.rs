@@ -32,6 +32,7 @@ mod assign;
 mod auto_numbers;
 mod build;
 mod changed_row;
+mod column_definitions;
 mod column_store;
 mod columns;
 mod compute;

@@ -164,7 +164,7 @@ impl SelectProgram {
             Clauses { reads_beside: true, .. } => (None, None, None),
             Clauses { uses, .. } => (None, PointLock::of_query(&query, uses), None),
         };
-        let (columns, scan) = (ColumnPackets::new(&plan.output), LeafScan::of_query(&query));
+        let (columns, scan) = (ColumnPackets::new(&plan.output, tables), LeafScan::of_query(&query));
         let reads_tables = !tables.is_empty();
         let has_clauses = reads_tables && clauses.any();
         Ok(Box::new(SelectProgram {

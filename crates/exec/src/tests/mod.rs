@@ -2,6 +2,7 @@
 
 mod answer_memo;
 mod changes;
+mod column_definitions;
 mod dives;
 mod int_points;
 mod joins;

@@ -94,7 +94,7 @@ fn others() -> Vec<Drawn> {
 }
 
 /// Creates `name`, of random columns behind the key (a, b), with `rows` rows; its column names.
-fn create(bench: &mut Bench, prng: &mut Prng, name: &str, rows: u64) -> Vec<String> {
+pub(super) fn create(bench: &mut Bench, prng: &mut Prng, name: &str, rows: u64) -> Vec<String> {
     let kinds = kinds();
     let mut columns = vec![
         ColumnDef::new("a", integer(TypeKind::BigInt, true), false),

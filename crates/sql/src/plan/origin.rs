@@ -90,6 +90,15 @@ impl Origin {
         self.alias.is_some() && self.name.is_some() && !self.has_no_keys
     }
 
+    /// Whether it is column `col` of the table `def`, which has its own name in the query.
+    pub fn is_plain(&self, def: &Arc<TableDef>, col: u16) -> bool {
+        let Origin { name: None, inner_alias: None, kept: None, column: Some(column), .. } = self else {
+            return false;
+        };
+        let is_changed = self.has_no_keys || self.no_default || self.is_value || self.is_gathered;
+        !is_changed && Arc::ptr_eq(&column.0, def) && column.1 == col && self.table() == &*def.name
+    }
+
     /// Schema; empty for a temporary table.
     pub fn schema(&self) -> &str {
         self.column.as_ref().map_or("", |(def, _)| &def.schema)
