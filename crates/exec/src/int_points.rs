@@ -21,6 +21,8 @@ pub(crate) struct IntPoints {
     numbers: Numbers,
     /// The parts of a key.
     codes: Box<[PointCode]>,
+    /// What makes the key of the sum of its parts, by exclusive or.
+    flip: u64,
     /// Number of keys.
     count: usize,
 }
@@ -45,32 +47,33 @@ impl Numbers {
     }
 }
 
-/// An integer part that cannot be NULL.
+/// An integer part that cannot be NULL. The bytes of a key are the highest ones of a number: the sum of its
+/// parts, each of which is how far the value is above the smallest of its column, moved to its place.
 #[derive(Debug)]
 struct PointCode {
     /// Smallest value of the column, and how far the greatest is above it.
     min: i64,
     extent: u64,
-    /// What makes the part of how far a value is above the smallest, by exclusive or.
-    flip: u64,
-    bits: u32,
+    /// What moves the part to its place.
+    factor: u64,
 }
 
 impl PointCode {
-    fn new(code: &IntCode) -> Option<Self> {
+    /// The part whose lowest bit is at `place`, and what the smallest value of the column has there: the bits
+    /// that are set where the part ascends or descends.
+    fn new(code: &IntCode, place: u32) -> Option<(Self, u64)> {
         let min = i64::try_from(code.min).ok()?;
         let max = i64::try_from(code.max).unwrap_or(i64::MAX);
         let extent = max.wrapping_sub(min) as u64;
-        // The smallest value becomes 0, and all bits set where the part descends.
         let flip = (min as u64 & code.value_mask) ^ code.flip;
-        (code.marker == 0).then_some(PointCode { min, extent, flip, bits: code.part_bits })
+        (code.marker == 0).then_some((PointCode { min, extent, factor: 1 << place }, flip << place))
     }
 
     /// The part for `value`, if the column can hold that.
     #[inline(always)]
     fn part(&self, value: i64) -> Option<u64> {
         let above = value.wrapping_sub(self.min) as u64;
-        (above <= self.extent).then_some(above ^ self.flip)
+        (above <= self.extent).then_some(above.wrapping_mul(self.factor))
     }
 }
 
@@ -78,20 +81,24 @@ impl IntPoints {
     /// `None` if a part may be NULL, keys are too wide, or a box is something else than a parameter for each
     /// part, with a list of them for one.
     pub(crate) fn new(keys: &KeySet, codes: &[IntCode]) -> Option<Self> {
-        let bits: u32 = codes.iter().map(|code| code.part_bits).sum();
-        if bits > u64::BITS {
-            return None;
-        }
-        let codes: Box<[PointCode]> = codes.iter().map(PointCode::new).collect::<Option<_>>()?;
+        let mut place = u64::BITS;
+        let mut flip = 0;
+        let mut code = |code: &IntCode| {
+            place = place.checked_sub(code.part_bits)?;
+            let (code, flipped) = PointCode::new(code, place)?;
+            flip |= flipped;
+            Some(code)
+        };
+        let codes: Box<[PointCode]> = codes.iter().map(&mut code).collect::<Option<_>>()?;
         let mut numbers = Vec::with_capacity(keys.boxes.len() * codes.len());
         for key_box in &keys.boxes {
             push_numbers(key_box, codes.len(), &mut numbers)?;
         }
         let count = numbers.len() / codes.len();
-        Some(IntPoints { numbers: Numbers::new(&numbers), codes, count })
+        Some(IntPoints { numbers: Numbers::new(&numbers), codes, flip, count })
     }
 
-    /// Calls `take` with each key that the columns can hold. False: a value is no integer.
+    /// Calls `take` with the number of each key that the columns can hold. False: a value is no integer.
     #[inline(always)]
     fn for_each_key(&self, params: &[Value<'_>], mut take: impl FnMut(u64)) -> bool {
         let parts = self.codes.len();
@@ -100,7 +107,7 @@ impl IntPoints {
             Numbers::Each(numbers) => {
                 return numbers.chunks_exact(parts).all(|key| {
                     let values = key.iter().map(|number| params.get(usize::from(*number)));
-                    take_key(&self.codes, values, &mut take)
+                    self.take_key(values, &mut take)
                 });
             }
         };
@@ -110,7 +117,7 @@ impl IntPoints {
                 for value in values {
                     let Value::Int(value) = *value else { return false };
                     if let Some(key) = code.part(value) {
-                        take(key);
+                        take(key ^ self.flip);
                     }
                 }
                 true
@@ -119,13 +126,34 @@ impl IntPoints {
                 for [a, b] in values.as_chunks().0 {
                     let (&Value::Int(a), &Value::Int(b)) = (a, b) else { return false };
                     if let (Some(a), Some(b)) = (first.part(a), second.part(b)) {
-                        take(a << second.bits | b);
+                        take((a + b) ^ self.flip);
                     }
                 }
                 true
             }
-            codes => values.chunks_exact(parts).all(|key| take_key(codes, key.iter().map(Some), &mut take)),
+            _ => values.chunks_exact(parts).all(|key| self.take_key(key.iter().map(Some), &mut take)),
         }
+    }
+}
+
+impl IntPoints {
+    /// Calls `take` with the number of the key of `values`, if the columns can hold it. False: a value is no
+    /// integer.
+    #[inline(always)]
+    fn take_key<'v>(
+        &self,
+        values: impl Iterator<Item = Option<&'v Value<'v>>>,
+        take: &mut impl FnMut(u64),
+    ) -> bool {
+        let mut key = Some(0_u64);
+        for (code, value) in self.codes.iter().zip(values) {
+            let Some(&Value::Int(value)) = value else { return false };
+            key = key.zip(code.part(value)).map(|(key, part)| key + part);
+        }
+        if let Some(key) = key {
+            take(key ^ self.flip);
+        }
+        true
     }
 }
 
@@ -154,25 +182,6 @@ fn push_numbers(key_box: &KeyBox, parts: usize, numbers: &mut Vec<u16>) -> Optio
         }
     }
     Some(())
-}
-
-/// Calls `take` with the key of `values`, if the columns can hold it. False: a value is no integer.
-#[inline(always)]
-fn take_key<'v>(
-    codes: &[PointCode],
-    values: impl Iterator<Item = Option<&'v Value<'v>>>,
-    take: &mut impl FnMut(u64),
-) -> bool {
-    let mut key = Some(0_u64);
-    for (code, value) in codes.iter().zip(values) {
-        let Some(&Value::Int(value)) = value else { return false };
-        // The only part of 64 bits stands alone.
-        key = key.zip(code.part(value)).map(|(key, part)| key.wrapping_shl(code.bits) | part);
-    }
-    if let Some(key) = key {
-        take(key);
-    }
-    true
 }
 
 /// Most keys of a list that are made without memory of their own.
@@ -214,13 +223,11 @@ impl PointKeys {
 
     #[inline]
     fn make_few(&mut self, points: &IntPoints, params: &[Value<'_>]) -> bool {
-        let unused_bits = self.unused_bits();
         let (mut numbers, mut count) = ([0_u64; FEW_KEYS], 0);
         let all_integers = points.for_each_key(params, |key| {
-            if let Some(place) = numbers.get_mut(count) {
-                *place = key << unused_bits;
-                count += 1;
-            }
+            // They are no more than a few.
+            numbers[count % FEW_KEYS] = key;
+            count += 1;
         });
         if !all_integers {
             return false;
@@ -232,25 +239,23 @@ impl PointKeys {
         self.count = 0;
         let mut last = None;
         for &number in &*numbers {
-            if last != Some(number)
-                && let Some(place) = self.few.get_mut(self.count)
-            {
-                *place = number.to_be_bytes();
-                self.count += 1;
-                last = Some(number);
+            if last == Some(number) {
+                continue;
             }
+            self.few[self.count % FEW_KEYS] = number.to_be_bytes();
+            self.count += 1;
+            last = Some(number);
         }
         true
     }
 
     #[inline(never)]
     fn make_many(&mut self, points: &IntPoints, params: &[Value<'_>], charge: &Charge) -> Result<bool> {
-        let unused_bits = self.unused_bits();
         let PointKeys { numbers, many, .. } = self;
         numbers.clear();
         many.clear();
         charge.reserve(numbers, points.count)?;
-        if !points.for_each_key(params, |key| numbers.push(key << unused_bits)) {
+        if !points.for_each_key(params, |key| numbers.push(key)) {
             return Ok(false);
         }
         if !numbers.is_sorted_by(|a, b| a < b) {
@@ -261,11 +266,6 @@ impl PointKeys {
         many.extend(numbers.iter().map(|number| number.to_be_bytes()));
         self.count = many.len();
         Ok(true)
-    }
-
-    /// Unused low bits of a key's number.
-    fn unused_bits(&self) -> u32 {
-        u64::BITS - 8 * self.width as u32
     }
 
     /// Number of keys.
