@@ -54,7 +54,8 @@ pub(super) fn of(
         Path::Range { eq, null_safe, lower, upper, .. } => {
             let mut prefix = Vec::new();
             for (at, value) in eq.iter().enumerate() {
-                if !maker.append(at, value, null_safe[at], &mut prefix)? {
+                let is_null_safe = null_safe.get(at) == Some(&true);
+                if !maker.append(at, value, is_null_safe, &mut prefix)? {
                     return Some(made);
                 }
             }

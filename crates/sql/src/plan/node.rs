@@ -423,7 +423,7 @@ pub enum Path {
         index: usize,
         /// Equal parts.
         eq: Vec<Expr>,
-        /// Which of `eq` come from `<=>` or IS NULL and find NULLs too.
+        /// Which of `eq` come from `<=>` or IS NULL and find NULLs too; empty: none.
         null_safe: Vec<bool>,
         /// Lower bound, and whether it is included.
         lower: Option<(Expr, bool)>,

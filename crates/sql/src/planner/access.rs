@@ -60,9 +60,9 @@ pub(super) struct Arm {
     pub(super) filter: Vec<Expr>,
 }
 
-/// The ways to read table `rel` that are worth a thought, the cheapest first. `conditions` may name `bound`
-/// and `rel`. Unless the caller `wants_order`, the ways have no order, and those that cannot be the cheapest
-/// may be missing.
+/// The ways to read table `rel` that are worth a thought, the cheapest first and, if the caller `wants_order`,
+/// the others by their costs. `conditions` may name `bound` and `rel`. Unless the caller `wants_order`, the ways
+/// have no order, and those that cannot be the cheapest may be missing.
 pub(super) fn choices(
     rel: u16,
     conditions: &[&Expr],
@@ -114,7 +114,12 @@ pub(super) fn choices(
     for choice in &mut found {
         choice.cost += tests.cost(choice);
     }
-    found.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+    if wants_order {
+        found.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+    } else if let Some((at, _)) = found.iter().enumerate().min_by(|(_, a), (_, b)| a.cost.total_cmp(&b.cost))
+    {
+        found.swap(0, at);
+    }
     found
 }
 
@@ -177,7 +182,7 @@ impl<'t> RowTests<'t> {
 #[derive(Default)]
 pub(super) struct Stretch {
     pub(super) eq: Vec<Expr>,
-    pub(super) null_safe: Vec<bool>,
+    pub(super) null_safe: SmallVec<[bool; 16]>,
     pub(super) lower: Option<(Expr, bool)>,
     pub(super) upper: Option<(Expr, bool)>,
 }
@@ -283,6 +288,7 @@ impl Table<'_> {
         let Some(Stretch { eq, null_safe, lower, upper }) = self.one_stretch(parts, boxes) else {
             return Path::Intervals { index, keys: Arc::new(boxes.to_plan()), reverse: false };
         };
+        let null_safe = if null_safe.contains(&true) { null_safe.to_vec() } else { Vec::new() };
         Path::Range { index, eq, null_safe, lower, upper, reverse: false }
     }
 

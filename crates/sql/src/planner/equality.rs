@@ -1,6 +1,7 @@
 //! Equalities spread: from `a = b AND b = 5` follows `a = 5`, from `a = b AND b = c` follows `a = c`.
 
 use expr::{CmpDomain, CmpOp, ColumnRef, Expr, ExprKind};
+use smallvec::SmallVec;
 
 use super::relations::Rels;
 use crate::bind::same;
@@ -8,40 +9,50 @@ use crate::bind::same;
 /// Most equalities that are added: chains are short, and each addition is looked at by every later rule.
 const MAX_ADDED: usize = 16;
 
-/// An equality of a column and another operand.
-struct Equality {
-    column: Expr,
-    other: Expr,
+/// An equality of a column and another operand, which are operands of conditions.
+#[derive(Clone, Copy)]
+struct Equality<'e> {
+    column: &'e Expr,
+    other: &'e Expr,
     domain: CmpDomain,
 }
+
+/// Equalities: those of most lists need no allocation.
+type Equalities<'e> = SmallVec<[Equality<'e>; 12]>;
 
 /// Adds the equalities that follow from those in `conditions`. Only columns of one type in one domain take
 /// part, for which equality is transitive.
 pub(super) fn spread(conditions: &mut Vec<Expr>, rels: &Rels) {
-    if !conditions.iter().any(joins_columns) {
-        return;
+    if conditions.iter().any(joins_columns) {
+        let added = following(conditions, rels);
+        conditions.extend(added);
     }
-    let mut known: Vec<Equality> = conditions.iter().flat_map(equalities).collect();
-    let mut added = 0;
+}
+
+/// The equalities that follow from `conditions`.
+fn following(conditions: &[Expr], rels: &Rels) -> SmallVec<[Expr; 2]> {
+    let mut known = Equalities::new();
+    conditions.iter().for_each(|condition| add_readings(condition, &mut known));
+    let mut added = SmallVec::new();
     let mut at = 0;
-    while at < known.len() && added < MAX_ADDED {
+    while at < known.len() {
         for second in 0..at {
-            let Some(new) = join(&known[at], &known[second]) else { continue };
-            if known.iter().any(|e| is_same(e, &new)) || rels.of(&new.other).has(column_of(&new.column).rel) {
+            let Some(new) = join(known[at], known[second]) else { continue };
+            if known.iter().any(|e| is_same(e, &new)) || rels.of(new.other).has(column_of(new.column).rel) {
                 continue;
             }
             let Ok(condition) = rels.build.compare(CmpOp::Eq, new.column.clone(), new.other.clone()) else {
                 continue;
             };
-            conditions.push(condition);
+            added.push(condition);
             known.push(new);
-            added += 1;
-            if added == MAX_ADDED {
-                return;
+            if added.len() == MAX_ADDED {
+                return added;
             }
         }
         at += 1;
     }
+    added
 }
 
 /// Whether `condition` equates two columns: without one nothing follows from the others.
@@ -50,10 +61,9 @@ fn joins_columns(condition: &Expr) -> bool {
     args.iter().all(|e| matches!(e.kind, ExprKind::Column(_)))
 }
 
-/// The two readings of `a = b` (a column first), or the one if the other side is no column.
-fn equalities(condition: &Expr) -> Vec<Equality> {
-    let ExprKind::Compare { op: CmpOp::Eq, domain, args } = &condition.kind else { return Vec::new() };
-    let mut found = Vec::new();
+/// Adds the two readings of `a = b` (a column first), or the one if the other side is no column.
+fn add_readings<'e>(condition: &'e Expr, known: &mut Equalities<'e>) {
+    let ExprKind::Compare { op: CmpOp::Eq, domain, args } = &condition.kind else { return };
     for (column, other) in [(&args[0], &args[1]), (&args[1], &args[0])] {
         let other_fits = match other.kind {
             ExprKind::Const(_) | ExprKind::Param(_) => true,
@@ -61,29 +71,28 @@ fn equalities(condition: &Expr) -> Vec<Equality> {
             _ => false,
         };
         if matches!(column.kind, ExprKind::Column(_)) && other_fits {
-            found.push(Equality { column: column.clone(), other: other.clone(), domain: *domain });
+            known.push(Equality { column, other, domain: *domain });
         }
     }
-    found
 }
 
 /// From `x = a` and `x = b`: `a = b`, where `a` is a column.
-fn join(first: &Equality, second: &Equality) -> Option<Equality> {
-    if first.domain != second.domain || !same::same(&first.column, &second.column) {
+fn join<'e>(first: Equality<'e>, second: Equality<'e>) -> Option<Equality<'e>> {
+    if first.domain != second.domain || !same::same(first.column, second.column) {
         return None;
     }
     let (column, other) = match (&first.other.kind, &second.other.kind) {
-        (ExprKind::Column(_), _) => (&first.other, &second.other),
-        (_, ExprKind::Column(_)) => (&second.other, &first.other),
+        (ExprKind::Column(_), _) => (first.other, second.other),
+        (_, ExprKind::Column(_)) => (second.other, first.other),
         _ => return None,
     };
-    let is_fit = !same::same(column, other) && is_one_type(&first.column, column);
-    is_fit.then(|| Equality { column: column.clone(), other: other.clone(), domain: first.domain })
+    let is_fit = !same::same(column, other) && is_one_type(first.column, column);
+    is_fit.then_some(Equality { column, other, domain: first.domain })
 }
 
-fn is_same(a: &Equality, b: &Equality) -> bool {
-    (same::same(&a.column, &b.column) && same::same(&a.other, &b.other))
-        || (same::same(&a.column, &b.other) && same::same(&a.other, &b.column))
+fn is_same(a: &Equality<'_>, b: &Equality<'_>) -> bool {
+    (same::same(a.column, b.column) && same::same(a.other, b.other))
+        || (same::same(a.column, b.other) && same::same(a.other, b.column))
 }
 
 /// Whether equality with the one means equality with the other for every third operand.

@@ -89,7 +89,7 @@ struct Offer {
 
 /// Finds the best route through `list`. Rows of `outside` are known while it runs.
 pub(super) fn best(list: &JoinList, outside: RelSet, goal: Goal<'_>, rels: &Rels) -> Route {
-    let search = Search { list, outside, rels };
+    let search = Search::new(list, outside, rels);
     let mut best: Option<(f64, Route)> = None;
     for (at, item) in list.items.iter().enumerate() {
         if !item.needs().within(outside) || (list.ordered && at > 0) {
@@ -127,11 +127,18 @@ pub(super) fn price(route: &Route, goal: Goal<'_>) -> f64 {
 
 struct Search<'r> {
     list: &'r JoinList,
+    /// The relations that each of the list's conditions names.
+    named: SmallVec<[RelSet; 8]>,
     outside: RelSet,
     rels: &'r Rels<'r>,
 }
 
-impl Search<'_> {
+impl<'r> Search<'r> {
+    fn new(list: &'r JoinList, outside: RelSet, rels: &'r Rels<'r>) -> Self {
+        let named = list.conditions.iter().map(|condition| rels.of(condition)).collect();
+        Search { list, named, outside, rels }
+    }
+
     /// Ways to begin with item `at`: the cheapest, and the cheapest that serves the goal.
     fn starts(&self, at: usize, goal: Goal<'_>) -> Vec<Offer> {
         let Item::Rel(rel) = self.list.items[at] else {
@@ -265,7 +272,7 @@ impl Search<'_> {
     fn left(&self, item: usize, rows: f64, bound: RelSet) -> Offer {
         let Item::Left { list, rels, .. } = &self.list.items[item] else { unreachable!("a left join") };
         let nested = best(list, bound, Goal::default(), self.rels);
-        let search = Search { list, outside: RelSet::EMPTY, rels: self.rels };
+        let search = Search::new(list, RelSet::EMPTY, self.rels);
         if rows > 1.0 && nested.needs.is_empty() && nested.rows > 1.0 && search.has_hash_key(*rels, bound) {
             let own = best(list, RelSet::EMPTY, Goal::default(), self.rels);
             let price = own.cost + (own.rows + rows) * cost::HASH_ROW;
@@ -284,12 +291,8 @@ impl Search<'_> {
     /// of.
     fn choices(&self, rel: u16, bound: RelSet, wants_order: bool) -> (Positions, Vec<Choice>) {
         let whole = bound.with(RelSet::of(rel));
-        let is_told = |condition: &Expr| {
-            let named = self.rels.of(condition);
-            named.has(rel) && named.within(whole)
-        };
-        let positions = (0..self.list.conditions.len()).filter(|&at| is_told(&self.list.conditions[at]));
-        let positions: Positions = positions.collect();
+        let is_told = |at: &usize| self.named[*at].has(rel) && self.named[*at].within(whole);
+        let positions: Positions = (0..self.named.len()).filter(is_told).collect();
         let conditions: SmallVec<[&Expr; 8]> =
             positions.iter().map(|&at| &self.list.conditions[at]).collect();
         (positions, access::choices(rel, &conditions, bound, wants_order, self.rels))
@@ -302,8 +305,8 @@ impl Search<'_> {
 }
 
 /// The cheapest of `choices`: a table can always be scanned.
-fn first(choices: Vec<Choice>) -> Box<Choice> {
-    choices.into_iter().next().map(Box::new).expect("a table has a path")
+fn first(mut choices: Vec<Choice>) -> Box<Choice> {
+    Box::new(choices.swap_remove(0))
 }
 
 /// The sides of an equality between `outer` and `inner`, in this order.

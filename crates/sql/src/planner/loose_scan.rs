@@ -123,6 +123,7 @@ fn by_index(
     let skipped = if within.is_some() { groups.end } else { groups.len() };
     let within = within.map(|within| within.to_plan());
     let Stretch { eq, null_safe, lower, upper } = stretch;
+    let null_safe = null_safe.to_vec();
     let skip = Skip { lead, skipped, within, eq, null_safe, lower, upper, take };
     let node = Node::Access {
         rel: table.rel,

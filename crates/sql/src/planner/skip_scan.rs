@@ -132,6 +132,7 @@ fn choice(
     let rows = (count * per_jump).clamp(1.0, estimate.rows.max(1.0));
     let lookups = if index == 0 || covering { 0.0 } else { rows * cost::LOOKUP };
     let Jumps { lead, within, skipped, ensured } = jumps;
+    let null_safe = null_safe.to_vec();
     let skip = Skip { lead, skipped, within, eq, null_safe, lower, upper, take: Take::All };
     Some(Choice {
         path: Path::Skip { index, skip: Box::new(skip) },

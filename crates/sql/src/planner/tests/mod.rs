@@ -2,6 +2,8 @@
 
 mod whole_key;
 
+use base::prng::Prng;
+
 use super::key_boxes::{LOOKUPS, NO_LOOKUPS};
 use crate::bind::tests::fixture::{bind, plan};
 
@@ -32,7 +34,10 @@ fn equalities_make_the_keys_that_the_general_way_makes() {
         "SELECT e.name FROM stock s JOIN emp e ON e.id = s.i WHERE s.w = 1 AND s.i = 5.0 AND e.dept = s.quantity",
     ];
     let before = LOOKUPS.get();
-    for sql in shapes.map(|(sql, _)| sql.trim()).chain(more) {
+    let mut prng = Prng::new(7);
+    let drawn: Vec<String> = (0..500).map(|_| equalities(&mut prng)).collect();
+    let drawn = drawn.iter().map(|sql| &sql[..]);
+    for sql in shapes.map(|(sql, _)| sql.trim()).chain(more).chain(drawn) {
         let shown = |is_general: bool| {
             NO_LOOKUPS.set(is_general);
             format!("{:?}", bind(sql).map(|planned| (planned.plan, planned.range_memory_exceeded)))
@@ -40,7 +45,24 @@ fn equalities_make_the_keys_that_the_general_way_makes() {
         assert_eq!(shown(false), shown(true), "{sql}");
     }
     NO_LOOKUPS.set(false);
-    assert!(LOOKUPS.get() > before + 50, "only {} lookups", LOOKUPS.get() - before);
+    assert!(LOOKUPS.get() > before + 1000, "only {} lookups", LOOKUPS.get() - before);
+}
+
+/// A query of two tables with equalities of which some limit one key part twice, or leave out the part before.
+fn equalities(prng: &mut Prng) -> String {
+    const COLUMNS: [&str; 7] = ["m.id", "m.a", "m.b", "s.w", "s.i", "s.quantity", "s.w"];
+    const VALUES: [&str; 3] = ["1", "2", "3.5"];
+    let mut any = |of: &[&'static str]| of[prng.below(of.len() as u64) as usize];
+    let all = [&COLUMNS[..], &VALUES[..]].concat();
+    let count = any(&["111", "1111", "11111", "111111"]).len();
+    let terms: Vec<String> = (0..count).map(|_| format!("{} = {}", any(&COLUMNS), any(&all))).collect();
+    let hint = any(&[
+        "FROM stock s JOIN many m",
+        "FROM many m LEFT JOIN stock s",
+        "FROM stock s STRAIGHT_JOIN many m",
+    ]);
+    let order = any(&["", " ORDER BY m.c", " ORDER BY s.i"]);
+    format!("SELECT m.c, s.name {hint} ON {} WHERE {}{order}", terms[0], terms[1..].join(" AND "))
 }
 
 #[test]
