@@ -11,7 +11,7 @@ use crate::changed_row::append_key;
 use crate::context::{ExecCtx, Outcome};
 use crate::error::{ExecError, Result};
 use crate::frame::Frame;
-use crate::op::{ChangedRows, open_table};
+use crate::op::{ChangedRows, Tables, open_table};
 use crate::point::PointKey;
 use crate::query::QueryProgram;
 use crate::source::{Collect, Flow};
@@ -50,7 +50,7 @@ impl Keys {
 }
 
 impl DeleteProgram {
-    pub(crate) fn compile(engine: &Engine, plan: &DeletePlan, tables: &mut Vec<Arc<Table>>) -> Result<Self> {
+    pub(crate) fn compile(engine: &Engine, plan: &DeletePlan, tables: &mut Tables) -> Result<Self> {
         let change = ChangedRows { rels: plan.targets.clone(), whole: false };
         let query = QueryProgram::compile_change(engine, &plan.query, tables, &change, false)?;
         let mut targets = Vec::with_capacity(plan.targets.len());

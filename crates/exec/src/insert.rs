@@ -15,7 +15,7 @@ use crate::column_store::needs_value;
 use crate::context::{ExecCtx, Outcome, Summary};
 use crate::error::Result;
 use crate::frame::Frame;
-use crate::op::{Surroundings, open_table};
+use crate::op::{Surroundings, Tables, open_table};
 use crate::plain_insert::PlainInsert;
 use crate::query::QueryProgram;
 use crate::source::{Collect, Flow};
@@ -49,7 +49,7 @@ struct SelectSource {
 }
 
 impl InsertProgram {
-    pub(crate) fn compile(engine: &Engine, plan: &InsertPlan, tables: &mut Vec<Arc<Table>>) -> Result<Self> {
+    pub(crate) fn compile(engine: &Engine, plan: &InsertPlan, tables: &mut Tables) -> Result<Self> {
         let source = match &plan.source {
             InsertSource::Rows(_) => None,
             InsertSource::Query(query) => {

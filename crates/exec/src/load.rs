@@ -13,7 +13,7 @@ use crate::build::RowBuild;
 use crate::context::{Conditions, ExecCtx, Level, Outcome, Summary};
 use crate::error::{ExecError, Result};
 use crate::load_lines::{Line, LineReader};
-use crate::op::open_table;
+use crate::op::{Tables, open_table};
 use crate::query::QueryProgram;
 use crate::statement::{QueryRun, Statement};
 use crate::strict::StrictSession;
@@ -31,7 +31,7 @@ pub(crate) struct LoadProgram {
 }
 
 impl LoadProgram {
-    pub(crate) fn compile(engine: &Engine, plan: &LoadPlan, tables: &mut Vec<Arc<Table>>) -> Result<Self> {
+    pub(crate) fn compile(engine: &Engine, plan: &LoadPlan, tables: &mut Tables) -> Result<Self> {
         if plan.format.line_end.is_empty() || plan.format.field_end.is_empty() {
             return Err(ExecError::NotSupported("LOAD DATA with fields of fixed width"));
         }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use engine::{Engine, Error, Table, WaitPolicy};
 use expr::{CmpDomain, Expr, ExprKind};
 use page::INLINE_TARGET_BYTES;
+use smallvec::SmallVec;
 use sql::plan::{AggSpec, ColumnSet, JoinKind, KeySet, Node, Path, QueryPlan, Relation, Skip, SortKey, Take};
 use types::{TableDef, storage};
 
@@ -62,6 +63,9 @@ pub(crate) enum Op {
     Derived(Box<DerivedOp>),
     Union(Box<UnionOp>),
 }
+
+/// The tables of a statement, each once: most have few.
+pub(crate) type Tables = SmallVec<[Arc<Table>; 2]>;
 
 /// Rows of a base table.
 #[derive(Debug)]
@@ -231,7 +235,7 @@ impl Surroundings {
 pub(crate) struct OpCompiler<'p> {
     pub(crate) engine: &'p Engine,
     pub(crate) query: &'p QueryPlan,
-    pub(crate) tables: &'p mut Vec<Arc<Table>>,
+    pub(crate) tables: &'p mut Tables,
     pub(crate) change: &'p ChangedRows,
 }
 
@@ -499,11 +503,7 @@ impl OpCompiler<'_> {
 }
 
 /// The engine's table for a plan's definition, noted in `tables`.
-pub(crate) fn open_table(
-    engine: &Engine,
-    def: &Arc<TableDef>,
-    tables: &mut Vec<Arc<Table>>,
-) -> Result<Arc<Table>> {
+pub(crate) fn open_table(engine: &Engine, def: &Arc<TableDef>, tables: &mut Tables) -> Result<Arc<Table>> {
     let table = engine.table_of(def)?;
     if !Arc::ptr_eq(&table.def, def) && table.def != *def {
         return Err(Error::TableChanged.into());

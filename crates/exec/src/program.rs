@@ -18,6 +18,7 @@ use crate::frame::Frame;
 use crate::insert::InsertProgram;
 use crate::leaf_scan::{LeafScan, ScanClient};
 use crate::load::LoadProgram;
+use crate::op::Tables;
 use crate::point::{PointGet, PointLock};
 use crate::project::{RowSender, RowTarget};
 use crate::query::QueryProgram;
@@ -30,7 +31,7 @@ use crate::update::UpdateProgram;
 pub struct Program {
     plan: Arc<Plan>,
     /// Tables that it opens, then those that its names were resolved to beside.
-    tables: Vec<Arc<Table>>,
+    tables: Tables,
     /// What each table that it opens is used for.
     uses: SmallVec<[TableUse; 8]>,
     body: Body,
@@ -103,7 +104,7 @@ impl Clauses {
 /// [`engine::Error::TableChanged`] if a table is not what the plan was made for; missing tables; what is not
 /// supported.
 pub fn compile(plan: Arc<Plan>, engine: &Engine) -> Result<Program> {
-    let mut tables = Vec::new();
+    let mut tables = Tables::new();
     let body = match &*plan {
         Plan::Query(query) => Body::Query(SelectProgram::compile(engine, query, &mut tables)?),
         Plan::Insert(insert) => Body::Insert(Box::new(InsertProgram::compile(engine, insert, &mut tables)?)),
@@ -117,11 +118,7 @@ pub fn compile(plan: Arc<Plan>, engine: &Engine) -> Result<Program> {
 
 /// What `plan` does with each of the tables that it has `opened`, to which the others are added that it
 /// names.
-fn uses_and_names(
-    plan: &Plan,
-    opened: &mut Vec<Arc<Table>>,
-    engine: &Engine,
-) -> Result<SmallVec<[TableUse; 8]>> {
+fn uses_and_names(plan: &Plan, opened: &mut Tables, engine: &Engine) -> Result<SmallVec<[TableUse; 8]>> {
     let mut uses: SmallVec<[TableUse; 8]> = smallvec![TableUse::Read; opened.len()];
     let mut failed = None;
     plan.for_each_table(&mut |used| {
@@ -154,7 +151,7 @@ impl Program {
 }
 
 impl SelectProgram {
-    fn compile(engine: &Engine, plan: &QueryPlan, tables: &mut Vec<Arc<Table>>) -> Result<Box<Self>> {
+    fn compile(engine: &Engine, plan: &QueryPlan, tables: &mut Tables) -> Result<Box<Self>> {
         let query = QueryProgram::compile(engine, plan, tables)?;
         let clauses = Clauses::of(plan);
         let (point, locking_point, constant) = match &clauses {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use engine::{Engine, Table};
+use engine::Engine;
 use expr::{ColumnRef, Expr};
 use sql::plan::{OutputColumn, QueryPlan, Relation, SubPlan};
 
 use crate::error::Result;
-use crate::op::{ChangedRows, Op, OpCompiler, Surroundings, needs_no_latch};
+use crate::op::{ChangedRows, Op, OpCompiler, Surroundings, Tables, needs_no_latch};
 use crate::operators::source_of;
 use crate::project::{Output, OutputValue, PlainOutputs};
 use crate::source::{Flow, Sink, Source};
@@ -41,7 +41,7 @@ pub(crate) struct SubProgram {
 
 impl QueryProgram {
     /// Compiles `plan`; its tables are added to `tables`.
-    pub(crate) fn compile(engine: &Engine, plan: &QueryPlan, tables: &mut Vec<Arc<Table>>) -> Result<Self> {
+    pub(crate) fn compile(engine: &Engine, plan: &QueryPlan, tables: &mut Tables) -> Result<Self> {
         Self::compile_inner(engine, plan, tables, Surroundings::default())
     }
 
@@ -50,7 +50,7 @@ impl QueryProgram {
     pub(crate) fn compile_change(
         engine: &Engine,
         plan: &QueryPlan,
-        tables: &mut Vec<Arc<Table>>,
+        tables: &mut Tables,
         change: &ChangedRows,
         pages_read: bool,
     ) -> Result<Self> {
@@ -67,7 +67,7 @@ impl QueryProgram {
     pub(crate) fn compile_inner(
         engine: &Engine,
         plan: &QueryPlan,
-        tables: &mut Vec<Arc<Table>>,
+        tables: &mut Tables,
         around: Surroundings,
     ) -> Result<Self> {
         Self::compile_with(engine, plan, tables, around, &ChangedRows::default())
@@ -76,7 +76,7 @@ impl QueryProgram {
     fn compile_with(
         engine: &Engine,
         plan: &QueryPlan,
-        tables: &mut Vec<Arc<Table>>,
+        tables: &mut Tables,
         around: Surroundings,
         change: &ChangedRows,
     ) -> Result<Self> {
@@ -94,7 +94,7 @@ impl QueryProgram {
     pub(crate) fn compile_subqueries(
         engine: &Engine,
         subqueries: &[SubPlan],
-        tables: &mut Vec<Arc<Table>>,
+        tables: &mut Tables,
     ) -> Result<Vec<SubProgram>> {
         Self::compile_inner_subqueries(engine, subqueries, tables, (0, 0))
     }
@@ -104,7 +104,7 @@ impl QueryProgram {
     fn compile_inner_subqueries(
         engine: &Engine,
         subqueries: &[SubPlan],
-        tables: &mut Vec<Arc<Table>>,
+        tables: &mut Tables,
         changing: (u16, u16),
     ) -> Result<Vec<SubProgram>> {
         let (from, to) = changing;

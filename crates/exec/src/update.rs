@@ -1,10 +1,8 @@
 //! UPDATE: the rows are found and their new values made first, then written, so that no row is met again.
 
-use std::sync::Arc;
-
 use base::memory::{ByteStore, Charge, ChargedVec, Place, Purpose};
 use bumpalo::Bump;
-use engine::{Effect, Engine, Error, Table, UpdateOutcome};
+use engine::{Effect, Engine, Error, UpdateOutcome};
 use expr::HashIndex;
 use sql::plan::{InsertCell, UpdatePlan};
 use types::KeyPart;
@@ -16,7 +14,7 @@ use crate::column_store::ColumnStore;
 use crate::context::{ExecCtx, Level, Outcome, Summary};
 use crate::error::{ExecError, Result};
 use crate::frame::Frame;
-use crate::op::{ChangedRows, Op, needs_no_latch, open_table};
+use crate::op::{ChangedRows, Op, Tables, needs_no_latch, open_table};
 use crate::point_update::{PointUpdate, Updated};
 use crate::query::QueryProgram;
 use crate::row_build::RowBuffer;
@@ -97,7 +95,7 @@ impl Found {
 }
 
 impl UpdateProgram {
-    pub(crate) fn compile(engine: &Engine, plan: &UpdatePlan, tables: &mut Vec<Arc<Table>>) -> Result<Self> {
+    pub(crate) fn compile(engine: &Engine, plan: &UpdatePlan, tables: &mut Tables) -> Result<Self> {
         let change = ChangedRows { rels: plan.targets.clone(), whole: true };
         let reads = |cell: &InsertCell| matches!(cell, InsertCell::Expr(expr) if needs_no_latch(expr));
         let pages_read = plan.sets.iter().any(|(_, _, cell)| reads(cell));

@@ -1,6 +1,7 @@
 //! The binder's state: the queries that enclose the point it has reached.
 
 use expr::{ColumnRef, Expr};
+use smallvec::SmallVec;
 use types::CollationId;
 
 use super::block::{self, Source, SubBlock};
@@ -143,7 +144,7 @@ pub(super) struct Binder<'a, 'c> {
     /// Types expressions.
     pub(super) build: expr::Builder,
     /// Enclosing queries, the innermost last.
-    pub(super) levels: Vec<Level<'a>>,
+    pub(super) levels: SmallVec<[Level<'a>; 1]>,
     /// Common table expressions, the innermost last.
     pub(super) ctes: Vec<CteEntry<'a>>,
     /// No literal's value and nothing of the session is part of the plan beyond what the cache key tells.
@@ -193,7 +194,7 @@ impl<'a, 'c> Binder<'a, 'c> {
         Binder {
             ctx,
             build,
-            levels: Vec::with_capacity(1),
+            levels: SmallVec::new(),
             ctes: Vec::new(),
             shareable: true,
             outer_columns: 0,

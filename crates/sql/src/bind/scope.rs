@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use expr::ColumnRef;
+use smallvec::{SmallVec, smallvec};
 use types::{SqlType, TableDef};
 
 use super::{BindError, Clause};
@@ -51,7 +52,7 @@ pub(crate) struct Visible {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope {
     /// Tables in the order written.
-    pub(crate) tables: Vec<ScopeTable>,
+    pub(crate) tables: SmallVec<[ScopeTable; 1]>,
     /// Columns in the order of `*`, where NATURAL or USING has made one of two. `None`: those of the tables,
     /// one table after the other.
     pub(crate) merged: Option<Vec<Visible>>,
@@ -167,7 +168,7 @@ impl ScopeTable {
 impl Scope {
     /// The scope of one table.
     pub(crate) fn of_table(table: ScopeTable) -> Scope {
-        Scope { tables: vec![table], merged: None }
+        Scope { tables: smallvec![table], merged: None }
     }
 
     /// Adds a table all of whose columns are visible.

@@ -75,9 +75,11 @@ pub(super) fn choices(
     let indexes = || index_positions(def, indexes_hinted);
     let trees: SmallVec<[Tree<'_>; 4]> = conditions.iter().map(|c| sarg::of(c, rel, bound, rels)).collect();
     let table = Table { rel, def, rels, wants_order };
-    let mut found: Vec<Choice> = Vec::with_capacity(room(def, wants_order));
-    found.extend(indexes().filter_map(|index| table.keyed(index, &trees)));
     let tests = RowTests::new(rel, conditions, bound, rels);
+    let (mut found, is_least) = by_keys(&table, indexes(), &trees, &tests);
+    if is_least {
+        return found;
+    }
     let is_cheap = |choice: &Choice| {
         choice.cost < cost::WORTH_JUMPS && choice.cost + tests.cost(choice) < table.least_of_scans()
     };
@@ -121,6 +123,38 @@ pub(super) fn choices(
         found.swap(0, at);
     }
     found
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many paths of this thread were found to cost the least that any costs.
+    pub(in crate::planner) static LEAST_PATHS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// The paths to `table` by keys of `indexes`. True with it: it is one alone, and none costs less.
+fn by_keys(
+    table: &Table<'_>,
+    indexes: impl Iterator<Item = usize>,
+    trees: &[Tree<'_>],
+    tests: &RowTests<'_>,
+) -> (Vec<Choice>, bool) {
+    let may_be_least = !table.wants_order && table.rels.subqueries.is_empty();
+    #[cfg(test)]
+    let may_be_least = may_be_least && !key_boxes::NO_LOOKUPS.get();
+    let mut found = Vec::new();
+    for index in indexes {
+        let Some(choice) = table.keyed(index, trees) else { continue };
+        if may_be_least && choice.cost + tests.cost(&choice) <= cost::LEAST {
+            #[cfg(test)]
+            LEAST_PATHS.set(LEAST_PATHS.get() + 1);
+            return (vec![choice], true);
+        }
+        if found.is_empty() {
+            found.reserve_exact(room(table.def, table.wants_order));
+        }
+        found.push(choice);
+    }
+    (found, false)
 }
 
 /// Room for the ways that most queries have to read a table.

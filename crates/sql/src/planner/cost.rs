@@ -56,6 +56,9 @@ const COMPARISON: f64 = 0.01;
 /// Fewest rows that a table is taken to have: plans live on in the cache while tables grow.
 pub(super) const LEAST_ROWS: f64 = 1000.0;
 
+/// Fewest that any path costs: it finds one row by its key, which ensures what is asked of the row.
+pub(super) const LEAST: f64 = DESCENT + NEXT_ROW;
+
 /// Reading the next row of an index, as a part of [`NEXT_ROW`]: entries of a `covering` secondary index are
 /// shorter than rows.
 pub(super) fn width(covering: bool) -> f64 {
