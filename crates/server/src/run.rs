@@ -216,9 +216,9 @@ fn parse_and_run(
     let Text { sql, start, mode } = text;
     let is_counted = session.counted.is_some();
     let cacheable = cacheable || is_counted && sql.len() <= CACHED_TEXT_BYTES_MAX && read_key(desk.key, text);
-    let literals = if cacheable { desk.key.literals() } else { &[] };
+    let key = cacheable.then_some(&*desk.key);
     let tree_max = memory_limits::tree_bytes_max(session, sql.len());
-    let parsed = sql::parse_numbered(sql, start, mode, desk.arena, literals, tree_max);
+    let parsed = sql::parse_numbered(sql, start, mode, desk.arena, key, tree_max);
     let keeps = parsed.as_ref().is_ok_and(|parsed| statement::keeps_diagnostics(&parsed.statement));
     if !keeps {
         session.diagnostics.clear();

@@ -99,8 +99,7 @@ impl State {
                     self.key.read(text, 0, LexMode::NONE);
                 }
                 self.arena.reset();
-                let parsed =
-                    parse_numbered(text, 0, LexMode::NONE, &self.arena, self.key.literals(), usize::MAX);
+                let parsed = parse_numbered(text, 0, LexMode::NONE, &self.arena, Some(&self.key), usize::MAX);
                 black_box(parsed.is_ok());
             }
         }

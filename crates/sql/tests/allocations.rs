@@ -66,7 +66,7 @@ fn short_statements_leave_the_heap_alone() {
         assert_eq!(allocations(|| assert!(parse(sql, 0, LexMode::NONE, &arena).is_ok())), 0, "{text}");
         arena.reset();
         let numbered = allocations(|| {
-            let parsed = parse_numbered(sql, 0, LexMode::NONE, &arena, key.literals(), usize::MAX);
+            let parsed = parse_numbered(sql, 0, LexMode::NONE, &arena, Some(&key), usize::MAX);
             assert!(parsed.is_ok_and(|parsed| parsed.numbered));
         });
         assert_eq!(numbered, 0, "{text}");
@@ -134,8 +134,7 @@ fn planning(text: &str, columns: usize) -> u64 {
     let (arena, catalog, mut key) = (Bump::new(), OneTable::with_columns(columns), CacheKey::new());
     let sql = text.as_bytes();
     assert!(key.read(sql, 0, LexMode::NONE), "{text}");
-    let parsed =
-        parse_numbered(sql, 0, LexMode::NONE, &arena, key.literals(), usize::MAX).expect("a statement");
+    let parsed = parse_numbered(sql, 0, LexMode::NONE, &arena, Some(&key), usize::MAX).expect("a statement");
     let context = BindContext {
         catalog: &catalog,
         session: &NoVariables,

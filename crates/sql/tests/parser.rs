@@ -47,7 +47,7 @@ fn key_and_tree_number_the_same_literals() {
         if !key.read(text.as_bytes(), 0, LexMode::NONE) {
             continue;
         }
-        let parsed = parse_numbered(text.as_bytes(), 0, LexMode::NONE, &arena, key.literals(), usize::MAX);
+        let parsed = parse_numbered(text.as_bytes(), 0, LexMode::NONE, &arena, Some(&key), usize::MAX);
         let Ok(parsed) = parsed else { panic!("{text}") };
         let known_gap = text.contains("OUTFILE") || text.contains("DUMPFILE") || text.contains("JSON_TABLE(");
         assert!(parsed.numbered || known_gap, "{text}\n{:?}", key.literals());
@@ -254,8 +254,7 @@ fn ordinary_nesting_is_accepted() {
 fn try_all(text: &[u8], key: &mut CacheKey, arena: &mut Bump) {
     for mode in [LexMode::NONE, LexMode::ANSI_QUOTES.with(LexMode::NO_BACKSLASH_ESCAPES)] {
         let keyed = key.read(text, 0, mode);
-        let literals = if keyed { key.literals() } else { &[] };
-        if let Ok(parsed) = parse_numbered(text, 0, mode, arena, literals, usize::MAX) {
+        if let Ok(parsed) = parse_numbered(text, 0, mode, arena, keyed.then_some(&*key), usize::MAX) {
             std::hint::black_box(format!("{:?}", parsed.statement).len());
         }
         arena.reset();

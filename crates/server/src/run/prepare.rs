@@ -170,7 +170,7 @@ fn compile_shared(
 
 fn parse<'a>(session: &Session, text: &'a [u8], arena: &'a Bump) -> Result<Parsed<'a>, SqlError> {
     let tree_max = memory_limits::tree_bytes_max(session, text.len());
-    let parsed = sql::parse_numbered(text, 0, session.variables.hot.lex_mode, arena, &[], tree_max);
+    let parsed = sql::parse_numbered(text, 0, session.variables.hot.lex_mode, arena, None, tree_max);
     let parsed = parsed.map_err(|error| memory_limits::parse_error(session, arena, &error))?;
     if parsed.more { Err(more_than_one(text, parsed.end)) } else { Ok(parsed) }
 }

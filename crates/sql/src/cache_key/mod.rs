@@ -17,7 +17,7 @@ mod text_tree;
 use std::hash::{BuildHasher, Hasher};
 
 use crate::charset::Introducer;
-use crate::lexer::{Kw, Lexer, LiteralCell, Tok, Token};
+use crate::lexer::{Kw, Lexer, LiteralCell, Noted, NotedTokens, Tok, Token};
 use crate::literal::{Literal, LiteralKind};
 use crate::mode::LexMode;
 use role::{ROLES, Role};
@@ -62,6 +62,8 @@ const CODE_COMMA: u8 = Tok::Comma.code();
 pub struct CacheKey {
     key: Vec<u8>,
     literals: Vec<Literal>,
+    /// The text's tokens, for the parser.
+    tokens: NotedTokens,
     /// Those of select items whose text may name a column.
     named_literals: usize,
     hash: u64,
@@ -82,7 +84,7 @@ impl CacheKey {
 
     /// Bytes of its buffers.
     pub fn heap_bytes(&self) -> usize {
-        self.key.capacity() + self.literals.capacity() * size_of::<Literal>()
+        self.key.capacity() + self.literals.capacity() * size_of::<Literal>() + self.tokens.heap_bytes()
     }
 
     /// Hash of the token stream.
@@ -93,6 +95,17 @@ impl CacheKey {
     /// The literals left out of the key, in text order; the `i`-th has `ordinal == i`.
     pub fn literals(&self) -> &[Literal] {
         &self.literals
+    }
+
+    /// Tokens of the statement after its first one.
+    pub(crate) fn tokens(&self) -> &[Noted] {
+        self.tokens.as_slice()
+    }
+
+    /// Leaves the tokens to be read anew.
+    #[cfg(test)]
+    pub(crate) fn forget_tokens(&mut self) {
+        self.tokens.truncate(0);
     }
 
     /// How many of [`CacheKey::literals`] stand in select items without an alias: a column may be named by
@@ -118,6 +131,7 @@ impl CacheKey {
     pub fn read(&mut self, sql: &[u8], start: usize, mode: LexMode) -> bool {
         self.key.clear();
         self.literals.clear();
+        self.tokens.truncate(0);
         self.named_literals = 0;
         self.params = 0;
         if sql.len() > u32::MAX as usize {
@@ -264,8 +278,13 @@ impl Reader<'_, '_> {
                 }
             }
             self.last = last;
-            token = self.lexer.step();
+            token = self.step();
         }
+    }
+
+    #[inline(always)]
+    fn step(&mut self) -> Token {
+        self.lexer.step_noted(&mut self.out.tokens)
     }
 
     /// False: nothing is open.

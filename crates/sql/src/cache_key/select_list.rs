@@ -44,7 +44,7 @@ impl Reader<'_, '_> {
     /// Takes a select list, from after SELECT, and returns the token that ends it: a clause's first word, a
     /// closing parenthesis, or the end. `None`: no key for this statement.
     pub(super) fn select_list(&mut self, start: usize) -> Option<Token> {
-        let mut token = self.lexer.step();
+        let mut token = self.step();
         let names_columns = self.out.key.len() == KEYWORD_BYTES;
         // What is before this position is in the key.
         let mut taken = start;
@@ -69,7 +69,7 @@ impl Reader<'_, '_> {
             }
             item.in_comment |= self.lexer.in_version_comment();
             item.end = token.end as usize;
-            token = self.lexer.step();
+            token = self.step();
         }
         let end = item.end;
         taken = self.end_item(&item, taken, names_columns)?;
@@ -86,6 +86,7 @@ impl Reader<'_, '_> {
         }
         self.bytes(mark::SELECT_LIST, taken, item.start);
         let (key_bytes, literals) = (self.out.key.len(), self.out.literals.len());
+        let noted = self.out.tokens.len();
         let after = std::mem::replace(&mut self.lexer, Lexer::new(self.sql, item.start, self.mode));
         // They were counted as the item was looked through.
         let params = self.out.params;
@@ -104,6 +105,7 @@ impl Reader<'_, '_> {
         self.has_lifted_item = true;
         self.out.params = params;
         self.lexer = after;
+        self.out.tokens.truncate(noted);
         if !item.has_alias {
             self.out.key.truncate(key_bytes);
             self.text_around(literals, item);

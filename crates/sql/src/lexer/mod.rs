@@ -7,6 +7,7 @@ mod blank;
 mod cell;
 mod class;
 mod keyword;
+mod noted;
 mod number;
 mod operator;
 mod quoted;
@@ -17,6 +18,9 @@ mod word;
 
 pub(crate) use cell::{LiteralCell, plain_string_end};
 pub use keyword::Kw;
+#[cfg(test)]
+pub(crate) use noted::TAKEN;
+pub(crate) use noted::{Noted, NotedTokens};
 pub(crate) use number::digits_at;
 pub use token::{Tok, Token};
 

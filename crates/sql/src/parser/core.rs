@@ -9,9 +9,10 @@ use types::collation::convert;
 use super::Parsed;
 use super::nesting::Nesting;
 use crate::ast::{Expr, ExprKind, Into, TableName};
+use crate::cache_key::CacheKey;
 use crate::charset::Introducer;
 use crate::error::ParseErrorKind;
-use crate::lexer::{Kw, Lexer, LiteralCell, Tok, Token};
+use crate::lexer::{Kw, Lexer, LiteralCell, Noted, Tok, Token};
 use crate::literal::{Literal, LiteralKind, second_piece, unescape_into};
 use crate::mode::LexMode;
 
@@ -47,6 +48,8 @@ pub(super) struct Parser<'a, 'n> {
     pub(super) nesting: Nesting,
     /// An operand already read, which the next call of the expression parser starts from.
     pub(super) pending: Option<Expr<'a>>,
+    /// Tokens to come that are known.
+    noted: &'n [Noted],
     /// The cache key's literals, ordered by offset.
     literals: &'n [Literal],
     /// How many of them have been met in the tree.
@@ -72,7 +75,13 @@ pub(super) struct Parser<'a, 'n> {
 }
 
 impl<'a, 'n> Parser<'a, 'n> {
-    pub(super) fn new(mut lexer: Lexer<'a>, mode: LexMode, arena: &'a Bump, literals: &'n [Literal]) -> Self {
+    /// `key`: what the text's cache key knows.
+    pub(super) fn new(
+        mut lexer: Lexer<'a>,
+        mode: LexMode,
+        arena: &'a Bump,
+        key: Option<&'n CacheKey>,
+    ) -> Self {
         let tok = lexer.next();
         let text = lexer.text();
         Parser {
@@ -86,7 +95,8 @@ impl<'a, 'n> Parser<'a, 'n> {
             params: 0,
             nesting: Nesting::default(),
             pending: None,
-            literals,
+            noted: key.map_or(&[], CacheKey::tokens),
+            literals: key.map_or(&[], CacheKey::literals),
             claimed: 0,
             into: None,
             item_start: u32::MAX,
@@ -145,10 +155,10 @@ impl<'a, 'n> Parser<'a, 'n> {
         if self.prev_end >= self.next_look {
             self.look();
         }
-        self.tok = self.lexer.step();
+        self.tok = self.lexer.next_of(&mut self.noted);
         if self.tok.kind == Tok::Hint {
             self.hint = Some(self.tok);
-            self.tok = self.lexer.next();
+            self.tok = self.lexer.next_of(&mut self.noted);
         }
     }
 
@@ -217,8 +227,8 @@ impl<'a, 'n> Parser<'a, 'n> {
     /// The token after the current one.
     #[inline(never)]
     pub(super) fn peek(&self) -> Tok {
-        let mut lexer = self.lexer;
-        lexer.next().kind
+        let (mut lexer, mut noted) = (self.lexer, self.noted);
+        lexer.next_of(&mut noted).kind
     }
 
     /// A lexer at the token after the current one, for looking further ahead.

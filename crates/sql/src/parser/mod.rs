@@ -30,6 +30,8 @@ mod role;
 mod session;
 mod show;
 mod statement;
+#[cfg(test)]
+mod tests;
 mod trx;
 mod type_name;
 mod unsupported;
@@ -37,9 +39,9 @@ mod unsupported;
 use bumpalo::Bump;
 
 use crate::ast::Statement;
+use crate::cache_key::CacheKey;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::lexer::Lexer;
-use crate::literal::Literal;
 use crate::mode::LexMode;
 use core::Parser;
 
@@ -84,24 +86,24 @@ pub fn parse<'a>(
     mode: LexMode,
     arena: &'a Bump,
 ) -> Result<Parsed<'a>, ParseError> {
-    parse_numbered(sql, start, mode, arena, &[], usize::MAX)
+    parse_numbered(sql, start, mode, arena, None, usize::MAX)
 }
 
-/// Like [`parse`], and gives the literals that stand at the positions of `literals` their ordinal in that
-/// list, which the cache key of the same text made. Stops soon after `arena` has more than `arena_bytes_max`:
+/// Like [`parse`], and gives the literals of `key`, which was read of the same text from `start` on in the
+/// same mode, their ordinals in its list. Stops soon after `arena` has more than `arena_bytes_max`:
 /// before it has four times as many and what 64 KiB of text come to.
 pub fn parse_numbered<'a>(
     sql: &'a [u8],
     start: usize,
     mode: LexMode,
     arena: &'a Bump,
-    literals: &[Literal],
+    key: Option<&CacheKey>,
     arena_bytes_max: usize,
 ) -> Result<Parsed<'a>, ParseError> {
     if sql.len() > u32::MAX as usize {
         return Err(ParseError::at(ParseErrorKind::TooLong, sql, 0));
     }
-    let mut parser = Parser::new(Lexer::new(sql, start, mode), mode, arena, literals);
+    let mut parser = Parser::new(Lexer::new(sql, start, mode), mode, arena, key);
     parser.arena_bytes_max = arena_bytes_max;
     let parsed = parser.statement_to_end();
     if let Some(kind) = parser.stopped {

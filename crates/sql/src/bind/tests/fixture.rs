@@ -208,8 +208,7 @@ pub(crate) fn bind_shared(sql: &str) -> Result<Planned, BindError> {
     let mut key = CacheKey::new();
     assert!(key.read(sql.as_bytes(), 0, LexMode::NONE));
     let arena = Bump::new();
-    let parsed =
-        parse_numbered(sql.as_bytes(), 0, LexMode::NONE, &arena, key.literals(), usize::MAX).unwrap();
+    let parsed = parse_numbered(sql.as_bytes(), 0, LexMode::NONE, &arena, Some(&key), usize::MAX).unwrap();
     let base = parsed.params as u16;
     let (catalog, once) = (TestCatalog::default(), Once::new());
     let ctx = BindContext {
