@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expr::{ColumnRef, Expr, ExprKind};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use types::{IndexDef, IndexKind, KeyPart, KeyStatistics, TableDef};
 
 use super::cost;
@@ -60,6 +60,9 @@ pub(super) struct Arm {
     pub(super) filter: Vec<Expr>,
 }
 
+/// The ways to read a table. They are large and change places.
+pub(super) type Choices = SmallVec<[Box<Choice>; 4]>;
+
 /// The ways to read table `rel` that are worth a thought, the cheapest first and, if the caller `wants_order`,
 /// the others by their costs. `conditions` may name `bound` and `rel`. Unless the caller `wants_order`, the ways
 /// have no order, and those that cannot be the cheapest may be missing.
@@ -69,8 +72,8 @@ pub(super) fn choices(
     bound: RelSet,
     wants_order: bool,
     rels: &Rels,
-) -> Vec<Choice> {
-    let RelKind::Table { def, indexes, .. } = &rels.get(rel).kind else { return Vec::new() };
+) -> Choices {
+    let RelKind::Table { def, indexes, .. } = &rels.get(rel).kind else { return Choices::new() };
     let indexes_hinted = indexes.as_ref();
     let indexes = || index_positions(def, indexes_hinted);
     let trees: SmallVec<[Tree<'_>; 4]> = conditions.iter().map(|c| sarg::of(c, rel, bound, rels)).collect();
@@ -83,7 +86,7 @@ pub(super) fn choices(
     let is_cheap = |choice: &Choice| {
         choice.cost < cost::WORTH_JUMPS && choice.cost + tests.cost(choice) < table.least_of_scans()
     };
-    if !wants_order && found.iter().any(is_cheap) {
+    if !wants_order && found.iter().any(|choice| is_cheap(choice)) {
         add_without_subqueries(&table, trees, &mut found);
     } else {
         let skipping = if bound.is_empty() && found.iter().all(|choice| choice.cost >= cost::WORTH_JUMPS) {
@@ -92,7 +95,7 @@ pub(super) fn choices(
             Vec::new()
         };
         add_without_subqueries(&table, trees, &mut found);
-        found.extend(skipping);
+        found.extend(skipping.into_iter().map(Box::new));
         found.extend(indexes().filter(|&index| index != 0).filter_map(|index| table.scan(index)));
         found.extend(table.scan(0));
     }
@@ -101,17 +104,18 @@ pub(super) fn choices(
     let merges = index_merge::choices(def, (conditions, &is_open), rels, |conditions| {
         let trees: Vec<Tree<'_>> = conditions.iter().map(|c| sarg::of(c, rel, bound, rels)).collect();
         let keyed = indexes().filter_map(|index| table.keyed(index, &trees));
-        keyed.min_by(|a, b| a.cost.total_cmp(&b.cost))
+        keyed.min_by(|a, b| a.cost.total_cmp(&b.cost)).map(|choice| *choice)
     });
-    found.extend(merges);
+    found.extend(merges.into_iter().map(Box::new));
     let is_scan = |choice: &Choice| matches!(choice.path, Path::Scan { .. });
     let is_forced = indexes_hinted.is_some_and(|hinted| hinted.forced);
-    if (rels.avoids_scans || is_forced) && !found.iter().all(is_scan) {
+    if (rels.avoids_scans || is_forced) && !found.iter().all(|choice| is_scan(choice)) {
         found.retain(|choice| !is_scan(choice));
     }
     dive::refine(rel, &mut found, rels);
     if bound.is_empty() {
-        found.extend(index_intersect::best(&table, &found, conditions));
+        let both = index_intersect::best(&table, &found, conditions);
+        found.extend(both.map(Box::new));
     }
     for choice in &mut found {
         choice.cost += tests.cost(choice);
@@ -137,30 +141,21 @@ fn by_keys(
     indexes: impl Iterator<Item = usize>,
     trees: &[Tree<'_>],
     tests: &RowTests<'_>,
-) -> (Vec<Choice>, bool) {
+) -> (Choices, bool) {
     let may_be_least = !table.wants_order && table.rels.subqueries.is_empty();
     #[cfg(test)]
     let may_be_least = may_be_least && !key_boxes::NO_LOOKUPS.get();
-    let mut found = Vec::new();
+    let mut found = Choices::new();
     for index in indexes {
         let Some(choice) = table.keyed(index, trees) else { continue };
         if may_be_least && choice.cost + tests.cost(&choice) <= cost::LEAST {
             #[cfg(test)]
             LEAST_PATHS.set(LEAST_PATHS.get() + 1);
-            return (vec![choice], true);
-        }
-        if found.is_empty() {
-            found.reserve_exact(room(table.def, table.wants_order));
+            return (smallvec![choice], true);
         }
         found.push(choice);
     }
     (found, false)
-}
-
-/// Room for the ways that most queries have to read a table.
-fn room(def: &TableDef, wants_order: bool) -> usize {
-    const CHOICES_MAX: usize = 8;
-    (def.indexes.len() * if wants_order { 2 } else { 1 }).min(CHOICES_MAX)
 }
 
 /// The indexes of `def` that hints leave; `None`: all.
@@ -174,7 +169,7 @@ pub(super) fn index_positions<'i>(
 
 /// Adds the paths by keys that need no subquery, if some of those found do: what is known without it may
 /// leave so few rows that its list is not worth making.
-fn add_without_subqueries(table: &Table<'_>, trees: SmallVec<[Tree<'_>; 4]>, found: &mut Vec<Choice>) {
+fn add_without_subqueries(table: &Table<'_>, trees: SmallVec<[Tree<'_>; 4]>, found: &mut Choices) {
     let RelKind::Table { indexes, .. } = &table.rels.get(table.rel).kind else { return };
     if table.rels.subqueries.is_empty() {
         return;
@@ -237,7 +232,7 @@ impl Table<'_> {
     }
 
     /// All rows in the order of `index`.
-    fn scan(&self, index: usize) -> Option<Choice> {
+    fn scan(&self, index: usize) -> Option<Box<Choice>> {
         let def = self.def.indexes.get(index)?;
         if index != 0 && !is_whole(def) {
             return None;
@@ -246,7 +241,7 @@ impl Table<'_> {
         let rows = self.rels.get(self.rel).rows;
         let width = cost::width(index != 0 && covering);
         let lookups = if covering { 0.0 } else { rows * cost::LOOKUP };
-        Some(Choice {
+        Some(Box::new(Choice {
             path: Path::Scan { index, reverse: false },
             covering: index != 0 && covering,
             ensured: Vec::new(),
@@ -257,11 +252,11 @@ impl Table<'_> {
             dived: None,
             arms: Vec::new(),
             also: None,
-        })
+        }))
     }
 
     /// The rows that `conditions` leave, by keys of `index`.
-    fn keyed(&self, index: usize, conditions: &[Tree<'_>]) -> Option<Choice> {
+    fn keyed(&self, index: usize, conditions: &[Tree<'_>]) -> Option<Box<Choice>> {
         let def = &self.def.indexes[index];
         let parts: SmallVec<[&KeyPart; 8]> = self.def.key_parts(index).collect();
         let mut boxes = key_boxes::of(&parts, conditions, self.rels)?;
@@ -286,7 +281,7 @@ impl Table<'_> {
             false => self.order(def, || boxes.constants()),
         };
         let ensured = std::mem::take(&mut boxes.ensured);
-        Some(Choice {
+        Some(Box::new(Choice {
             path: self.path(index, &parts, &boxes, is_unique),
             covering,
             ensured,
@@ -297,7 +292,7 @@ impl Table<'_> {
             dived: None,
             arms: Vec::new(),
             also: None,
-        })
+        }))
     }
 
     /// Cost of the subqueries that give the values of `boxes`.

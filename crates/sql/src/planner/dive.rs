@@ -24,7 +24,7 @@ const SCANS_MAX: [f64; 2] = [3.0, 6.0];
 
 /// Corrects rows and costs of the paths `found` to table `rel` by dives, and notes on each what its choice
 /// depends on.
-pub(super) fn refine(rel: u16, found: &mut [Choice], rels: &Rels<'_>) {
+pub(super) fn refine(rel: u16, found: &mut [Box<Choice>], rels: &Rels<'_>) {
     let (RelKind::Table { def, .. }, Some(dives)) = (&rels.get(rel).kind, rels.dives) else { return };
     if rels.get(rel).statistics.is_none() {
         return;
@@ -66,7 +66,7 @@ fn expense(choice: &Choice, rels: &Rels<'_>) -> f64 {
 
 /// Those of the paths `found` whose values a subquery gives of which a dive estimated the rows: their cost
 /// follows from these.
-fn counted_lists(found: &[Choice], rels: &Rels<'_>) -> Vec<(usize, Candidate)> {
+fn counted_lists(found: &[Box<Choice>], rels: &Rels<'_>) -> Vec<(usize, Candidate)> {
     let candidate = |choice: &Choice| {
         let [subquery] = choice.path.subqueries()[..] else { return None };
         let list = rels.subqueries.list(subquery)?;
@@ -79,7 +79,7 @@ fn counted_lists(found: &[Choice], rels: &Rels<'_>) -> Vec<(usize, Candidate)> {
 
 /// Notes on each of the paths `found` what the choice among them depends on, of which `dived` were dived for.
 fn note(
-    found: &mut [Choice],
+    found: &mut [Box<Choice>],
     dived: Vec<(usize, Candidate)>,
     is_open: bool,
     (is_never_scanned, limits): (bool, Limits),
@@ -160,8 +160,8 @@ impl Dived {
 
 /// Makes paths by keys cheaper than scans, in the order that they have: all of them (`is_all`), or those that
 /// are expected to leave out half of the `rows` rows and to cost no more than a few scans.
-fn keep_to_keys(found: &mut [Choice], is_all: bool, (rows, is_clause): (f64, bool)) {
-    let least = |choices: &[Choice], is_wanted: &dyn Fn(&Choice) -> bool| {
+fn keep_to_keys(found: &mut [Box<Choice>], is_all: bool, (rows, is_clause): (f64, bool)) {
+    let least = |choices: &[Box<Choice>], is_wanted: &dyn Fn(&Choice) -> bool| {
         let costs = choices.iter().filter(|choice| is_wanted(choice)).map(|choice| choice.cost);
         costs.fold(f64::INFINITY, f64::min)
     };

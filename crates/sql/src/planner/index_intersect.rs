@@ -22,12 +22,13 @@ const GATHERED_MAX: f64 = 200_000.0;
 const PATHS_MAX: usize = 8;
 
 /// The cheapest intersection of two of the paths `found`.
-pub(super) fn best(table: &Table<'_>, found: &[Choice], conditions: &[&Expr]) -> Option<Choice> {
+pub(super) fn best(table: &Table<'_>, found: &[Box<Choice>], conditions: &[&Expr]) -> Option<Choice> {
     let rels = table.rels;
     if rels.locked || rels.reads_lock || rels.has_limit {
         return None;
     }
-    let paths: Vec<&Choice> = found.iter().filter(|choice| is_part(choice)).take(PATHS_MAX).collect();
+    let parts = found.iter().map(|choice| &**choice).filter(|choice| is_part(choice));
+    let paths: Vec<&Choice> = parts.take(PATHS_MAX).collect();
     let pairs = paths.iter().flat_map(|first| paths.iter().map(move |second| (*first, *second)));
     let useful = pairs.filter(|(first, second)| {
         let adds = |a: &Choice, b: &Choice| a.ensured.iter().any(|at| !b.ensured.contains(at));

@@ -3,7 +3,7 @@
 use expr::{CmpOp, Expr, ExprKind};
 use smallvec::SmallVec;
 
-use super::access::{self, Choice};
+use super::access::{self, Choice, Choices};
 use super::cost;
 use super::join_list::{Item, JoinList};
 use super::ordering::Ordering;
@@ -149,7 +149,7 @@ impl<'r> Search<'r> {
         }
         let (positions, mut choices) = self.choices(rel, self.outside, !goal.is_trivial());
         let ordered = choices.iter().position(|c| goal.is_met(&c.order)).filter(|&at| at > 0);
-        let ordered = ordered.map(|at| Box::new(choices.swap_remove(at)));
+        let ordered = ordered.map(|at| choices.swap_remove(at));
         let mut offers = Vec::with_capacity(1 + usize::from(ordered.is_some()));
         offers.push(self.access(at, rel, 1.0, first(choices), &positions, false));
         if let Some(ordered) = ordered {
@@ -289,7 +289,7 @@ impl<'r> Search<'r> {
 
     /// Paths to table `rel` while `bound` are known, and the positions of the conditions that they were told
     /// of.
-    fn choices(&self, rel: u16, bound: RelSet, wants_order: bool) -> (Positions, Vec<Choice>) {
+    fn choices(&self, rel: u16, bound: RelSet, wants_order: bool) -> (Positions, Choices) {
         let whole = bound.with(RelSet::of(rel));
         let is_told = |at: &usize| self.named[*at].has(rel) && self.named[*at].within(whole);
         let positions: Positions = (0..self.named.len()).filter(is_told).collect();
@@ -305,8 +305,8 @@ impl<'r> Search<'r> {
 }
 
 /// The cheapest of `choices`: a table can always be scanned.
-fn first(mut choices: Vec<Choice>) -> Box<Choice> {
-    Box::new(choices.swap_remove(0))
+fn first(mut choices: Choices) -> Box<Choice> {
+    choices.swap_remove(0)
 }
 
 /// The sides of an equality between `outer` and `inner`, in this order.
