@@ -560,6 +560,9 @@ fn skip_op(skip: &Skip, parts: &[KeyPart]) -> SkipOp {
 
 /// Whether evaluating `expr` may run a subquery, which reads pages, or wait: never with a latch held.
 pub(crate) fn needs_no_latch(expr: &Expr) -> bool {
+    if matches!(expr.kind, ExprKind::Column(_) | ExprKind::Param(_)) {
+        return false;
+    }
     let mut found = false;
     expr.walk(&mut |e| {
         found |= match e.kind {

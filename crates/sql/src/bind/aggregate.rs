@@ -20,7 +20,7 @@ impl<'a> Binder<'a, '_> {
         }
         match self.aggregated_outside(call)? {
             Some(at) => {
-                let inner: Vec<_> = self.levels.drain(at + 1..).collect();
+                let inner = self.levels.split_off(at + 1);
                 let bound = self.aggregate_here(call);
                 self.levels.extend(inner);
                 self.import(at, bound?)

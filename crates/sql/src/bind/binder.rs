@@ -1,7 +1,6 @@
 //! The binder's state: the queries that enclose the point it has reached.
 
 use expr::{ColumnRef, Expr};
-use smallvec::SmallVec;
 use types::CollationId;
 
 use super::block::{self, Source, SubBlock};
@@ -144,7 +143,7 @@ pub(super) struct Binder<'a, 'c> {
     /// Types expressions.
     pub(super) build: expr::Builder,
     /// Enclosing queries, the innermost last.
-    pub(super) levels: SmallVec<[Level<'a>; 1]>,
+    pub(super) levels: Vec<Level<'a>>,
     /// Common table expressions, the innermost last.
     pub(super) ctes: Vec<CteEntry<'a>>,
     /// No literal's value and nothing of the session is part of the plan beyond what the cache key tells.
@@ -194,7 +193,7 @@ impl<'a, 'c> Binder<'a, 'c> {
         Binder {
             ctx,
             build,
-            levels: SmallVec::new(),
+            levels: Vec::with_capacity(1),
             ctes: Vec::new(),
             shareable: true,
             outer_columns: 0,

@@ -156,10 +156,14 @@ impl<'a> Binder<'a, '_> {
         alias: Option<&'a str>,
         text: &'a [u8],
     ) -> Result<(), BindError> {
-        let is_column = matches!(expr.kind, ast::ExprKind::Column(_));
-        self.level().item_name = alias.filter(|_| is_column);
+        let is_renamed = alias.is_some() && matches!(expr.kind, ast::ExprKind::Column(_));
+        if is_renamed {
+            self.level().item_name = alias;
+        }
         let mut bound = self.value(expr)?;
-        self.level().item_name = None;
+        if is_renamed {
+            self.level().item_name = None;
+        }
         if let Some(column) = bound.as_column() {
             let origin = self.origin(&bound);
             let name = match (alias, &expr.kind) {

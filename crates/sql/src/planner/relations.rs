@@ -219,6 +219,9 @@ impl<'c> Rels<'c> {
 
     /// Notes the columns that `expr` reads.
     pub(super) fn note_used(&mut self, expr: &Expr) {
+        if let Some(column) = expr.as_column() {
+            return self.note_column(column);
+        }
         expr.walk(&mut |e| {
             if let ExprKind::Column(column) = e.kind {
                 self.note_column(column);

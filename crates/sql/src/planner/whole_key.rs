@@ -189,12 +189,14 @@ pub(super) fn relation(block: &mut Block, extra: &Extra<'_>, rest: &[Expr]) -> R
     let Some(Source::Table { def, alias, .. }) = block.rels.pop() else { unreachable!("its only table") };
     let mut used = ColumnSet::default();
     def.clustered().parts.iter().for_each(|part| used.insert(part.column));
-    let mut note = |expr: &Expr| {
-        expr.walk(&mut |e| {
-            if let ExprKind::Column(ColumnRef { rel: 0, col }) = e.kind {
-                used.insert(col);
-            }
-        });
+    let mut note_one = |expr: &Expr| {
+        if let ExprKind::Column(ColumnRef { rel: 0, col }) = expr.kind {
+            used.insert(col);
+        }
+    };
+    let mut note = |expr: &Expr| match expr.kind {
+        ExprKind::Column(_) => note_one(expr),
+        _ => expr.walk(&mut |e| note_one(e)),
     };
     block.output.iter().for_each(|column| note(&column.expr));
     extra.read.iter().for_each(|expr| note(expr));
