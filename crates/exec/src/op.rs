@@ -540,8 +540,8 @@ fn path_op(path: &Path, parts: &[KeyPart]) -> PathOp {
         Path::Range { eq, null_safe, lower, upper, reverse, .. } => PathOp::Range {
             eq: eq.clone(),
             null_safe: null_safe.clone(),
-            lower: lower.clone(),
-            upper: upper.clone(),
+            lower: lower.as_deref().cloned(),
+            upper: upper.as_deref().cloned(),
             reverse: *reverse,
         },
     }

@@ -63,7 +63,7 @@ fn a_point_read_finds_one_row_or_none() {
 /// send for `id`.
 fn four_ways(bench: &mut Bench, def: &Arc<TableDef>, protocol: Protocol, id: i64) -> [Vec<Vec<u8>>; 4] {
     let point = select_all(def, Path::Point { index: 0, key: [param(0)].into() }, None);
-    let bound = || Some((param(0), true));
+    let bound = || Some(Box::new((param(0), true)));
     let (eq, null_safe) = (Vec::new(), Vec::new());
     let range = Path::Range { index: 0, eq, null_safe, lower: bound(), upper: bound(), reverse: false };
     let range = select_all(def, range, None);

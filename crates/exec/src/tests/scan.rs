@@ -52,7 +52,7 @@ fn bounds_include_what_they_say_and_never_null() {
     let def = filled(&mut bench, "t", 50);
     bench.insert(&def, &[&[int(100), null(), null()]]).unwrap();
     let mut count = |lower: Option<(i64, bool)>, upper: Option<(i64, bool)>| {
-        let bound = |b: Option<(i64, bool)>| b.map(|(value, inclusive)| (int(value), inclusive));
+        let bound = |b: Option<(i64, bool)>| b.map(|(value, inclusive)| Box::new((int(value), inclusive)));
         let path = Path::Range {
             index: 1,
             eq: Vec::new(),

@@ -284,7 +284,8 @@ impl Reader<'_, '_> {
 
     #[inline(always)]
     fn step(&mut self) -> Token {
-        self.lexer.step_noted(&mut self.out.tokens)
+        // What is deeper is mostly lists of literals, which the parser reads by itself.
+        self.lexer.step_noted(&mut self.out.tokens, self.depth <= 1)
     }
 
     /// False: nothing is open.

@@ -59,8 +59,8 @@ pub(super) fn of(
                     return Some(made);
                 }
             }
-            let lower = lower.iter().map(|(value, included)| PartTest::Lower(value.clone(), *included));
-            let upper = upper.iter().map(|(value, included)| PartTest::Upper(value.clone(), *included));
+            let lower = lower.iter().map(|bound| PartTest::Lower(bound.0.clone(), bound.1));
+            let upper = upper.iter().map(|bound| PartTest::Upper(bound.0.clone(), bound.1));
             let bounds: Vec<PartTest> = lower.chain(upper).collect();
             maker.add_bounded(&prefix, eq.len(), &bounds.iter().collect::<Vec<_>>(), &mut made)?;
         }

@@ -52,13 +52,14 @@ thread_local! {
 }
 
 impl Lexer<'_> {
-    /// [`Lexer::step`], noted in `tokens`: not within a comment whose text is executed, which is more than a
-    /// token's context tells.
+    /// [`Lexer::step`], noted in `tokens` if it `is_noted`: not within a comment whose text is executed, which
+    /// is more than a token's context tells.
     #[inline(always)]
-    pub(crate) fn step_noted(&mut self, tokens: &mut NotedTokens) -> Token {
+    pub(crate) fn step_noted(&mut self, tokens: &mut NotedTokens, is_noted: bool) -> Token {
         let (from, was_in_comment) = (self.pos as u32, self.in_version_comment);
         let token = self.step();
-        if tokens.list.len() < NOTED_MAX && !(was_in_comment | self.in_version_comment) {
+        let in_comment = was_in_comment | self.in_version_comment;
+        if is_noted && tokens.list.len() < NOTED_MAX && !in_comment {
             tokens.list.push(Noted { from, token, context: self.context });
         }
         token

@@ -144,7 +144,7 @@ fn path_exprs(path: &Path) -> Vec<&Expr> {
         Path::Intervals { keys, .. } => keys.exprs().collect(),
         Path::Skip { skip, .. } => skip.exprs().collect(),
         Path::Range { eq, lower, upper, .. } => {
-            eq.iter().chain(lower.iter().chain(upper).map(|(expr, _)| expr)).collect()
+            eq.iter().chain(lower.iter().chain(upper).map(|bound| &bound.0)).collect()
         }
     }
 }

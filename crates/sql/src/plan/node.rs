@@ -383,7 +383,6 @@ pub enum Node {
 /// may move outwards, never inwards: the condition is then still in the filter, unless the types are both
 /// integers, equal strings or equal dates.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "a plan has few paths, and most of them are ranges")]
 pub enum Path {
     /// All rows in index order.
     Scan {
@@ -426,9 +425,9 @@ pub enum Path {
         /// Which of `eq` come from `<=>` or IS NULL and find NULLs too; empty: none.
         null_safe: Vec<bool>,
         /// Lower bound, and whether it is included.
-        lower: Option<(Expr, bool)>,
+        lower: Option<Box<(Expr, bool)>>,
         /// Upper bound, and whether it is included.
-        upper: Option<(Expr, bool)>,
+        upper: Option<Box<(Expr, bool)>>,
         /// Last first.
         reverse: bool,
     },

@@ -318,6 +318,7 @@ impl Table<'_> {
             return Path::Intervals { index, keys: Arc::new(boxes.to_plan()), reverse: false };
         };
         let null_safe = if null_safe.contains(&true) { null_safe.to_vec() } else { Vec::new() };
+        let (lower, upper) = (lower.map(Box::new), upper.map(Box::new));
         Path::Range { index, eq, null_safe, lower, upper, reverse: false }
     }
 

@@ -32,7 +32,9 @@ pub(super) fn spread(conditions: &mut Vec<Expr>, rels: &Rels) {
 /// The equalities that follow from `conditions`.
 fn following(conditions: &[Expr], rels: &Rels) -> SmallVec<[Expr; 2]> {
     let mut known = Equalities::new();
-    conditions.iter().for_each(|condition| add_readings(condition, &mut known));
+    for condition in conditions {
+        add_readings(condition, &mut known);
+    }
     let mut added = SmallVec::new();
     let mut at = 0;
     while at < known.len() {

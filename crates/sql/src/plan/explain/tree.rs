@@ -219,10 +219,10 @@ fn access(print: &Printer<'_>, rel: u16, def: &TableDef, path: &Path, covering: 
         Path::Range { index: at, eq, null_safe, lower, upper: most, reverse } => {
             let part = def.key_parts(*at).nth(eq.len());
             let part = part.map_or("", |part| &*def.columns[usize::from(part.column)].name);
-            let low = lower.as_ref().map_or_else(String::new, |(e, included)| {
+            let low = lower.as_deref().map_or_else(String::new, |(e, included)| {
                 format!("{} {} ", print.expr(e), if *included { "<=" } else { "<" })
             });
-            let high = most.as_ref().map_or_else(String::new, |(e, included)| {
+            let high = most.as_deref().map_or_else(String::new, |(e, included)| {
                 format!(" {} {}", if *included { "<=" } else { "<" }, print.expr(e))
             });
             let keys = equalities(print, def, *at, eq, null_safe);
