@@ -362,7 +362,7 @@ pub(crate) fn col(def: &TableDef, rel: u16, col: u16) -> Expr {
 pub(crate) fn relation(def: &Arc<TableDef>) -> Relation {
     let mut used = ColumnSet::default();
     (0..def.columns.len() as u16).for_each(|col| used.insert(col));
-    Relation::Table { def: Arc::clone(def), alias: def.name.clone().into(), used }
+    Relation::Table { def: Arc::clone(def), alias: Alias::OfTable(Arc::clone(def)), used }
 }
 
 pub(crate) fn output(expr: Expr) -> OutputColumn {

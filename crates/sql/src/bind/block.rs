@@ -9,7 +9,7 @@ use std::sync::Arc;
 use expr::{AggFunc, ColumnRef, Expr, ExprKind};
 use types::TableDef;
 
-use crate::plan::{AggSpec, Column, Origin, OutputColumn, RowLocks, SortKey};
+use crate::plan::{AggSpec, Alias, Column, Origin, OutputColumn, RowLocks, SortKey};
 
 /// First number of the pseudo-relations.
 const OUTER_BASE: u16 = 0x8000;
@@ -96,7 +96,7 @@ pub(crate) enum Source {
         /// Definition.
         def: Arc<TableDef>,
         /// Name in the query.
-        alias: Arc<str>,
+        alias: Alias,
         /// What hints say of its indexes; `None`: nothing.
         indexes: Option<HintedIndexes>,
     },

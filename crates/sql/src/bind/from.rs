@@ -10,7 +10,7 @@ use super::block::{HintedIndexes, JoinTree, Kind, Query, Source};
 use super::scope::{Scope, ScopeColumns, ScopeTable, Visible};
 use super::{BindError, Clause, made_table};
 use crate::ast::{self, IndexHintAction, JoinCondition, TableRef};
-use crate::plan::Column;
+use crate::plan::{Alias, Column};
 
 /// The schema whose tables are missed with an error of its own.
 const INFORMATION_SCHEMA: &str = "information_schema";
@@ -88,8 +88,8 @@ impl<'a> Binder<'a, '_> {
         indexes: Option<HintedIndexes>,
     ) -> Bound {
         let indexes = usable(self.ctx.catalog.damaged_indexes(&def), &def, indexes);
-        let alias: Arc<str> = alias.into();
-        let source = Source::Table { def: Arc::clone(&def), alias: Arc::clone(&alias), indexes };
+        let alias = Alias::of_table(&def, alias);
+        let source = Source::Table { def: Arc::clone(&def), alias: alias.clone(), indexes };
         self.relation(alias, ScopeColumns::Defined(def), source)
     }
 
@@ -99,7 +99,7 @@ impl<'a> Binder<'a, '_> {
         self.relation(alias.into(), ScopeColumns::Defined(def), source)
     }
 
-    fn relation(&mut self, alias: Arc<str>, columns: ScopeColumns, source: Source) -> Bound {
+    fn relation(&mut self, alias: Alias, columns: ScopeColumns, source: Source) -> Bound {
         let rel = self.add_rel(source);
         let scope = Scope::of_table(ScopeTable::new(rel, alias, columns));
         (JoinTree::Rel(rel), scope)
@@ -304,7 +304,7 @@ fn cross(left: Bound, right: Bound) -> Result<Bound, BindError> {
 /// Both scopes' tables, the right ones after the left ones. Two tables of one name are error 1066.
 fn concat(mut left: Scope, right: Scope, merged: Option<Vec<Visible>>) -> Result<Scope, BindError> {
     for table in right.tables {
-        if left.tables.iter().any(|t| t.alias == table.alias && t.schema() == table.schema()) {
+        if left.tables.iter().any(|t| *t.alias == *table.alias && t.schema() == table.schema()) {
             return Err(BindError::DuplicateAlias(table.alias.to_string()));
         }
         left.tables.push(table);

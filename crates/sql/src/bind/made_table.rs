@@ -176,7 +176,7 @@ fn extreme_of_column(spec: &AggSpec, block: &Block) -> Option<bool> {
     };
     match block.rels.get(usize::from(column.rel))? {
         Source::Table { def, alias, .. } => {
-            let origin = Origin::of_column(Arc::clone(def), column.col, Arc::clone(alias));
+            let origin = Origin::of_column(Arc::clone(def), column.col, alias.clone());
             Some(origin.traits().no_default)
         }
         Source::Query { query: Some(query), origins, .. } => {

@@ -9,7 +9,7 @@ use types::{SqlType, TableDef};
 
 use super::{BindError, Clause};
 use crate::ast;
-use crate::plan::Column;
+use crate::plan::{Alias, Column};
 
 /// The columns of a table in FROM.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct ScopeTable {
     /// Relation ordinal.
     pub(crate) rel: u16,
     /// Name in the query.
-    pub(crate) alias: Arc<str>,
+    pub(crate) alias: Alias,
     /// Columns by position.
     pub(crate) columns: ScopeColumns,
     /// An outer join may have no row of it, so that all its columns may be NULL.
@@ -106,7 +106,7 @@ impl ScopeColumns {
 
 impl ScopeTable {
     /// A table that has a row wherever its query has one.
-    pub(crate) fn new(rel: u16, alias: Arc<str>, columns: ScopeColumns) -> Self {
+    pub(crate) fn new(rel: u16, alias: Alias, columns: ScopeColumns) -> Self {
         ScopeTable { rel, alias, columns, optional: false, next: Cell::new(0), stands_for: None }
     }
 

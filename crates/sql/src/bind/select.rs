@@ -291,7 +291,7 @@ impl<'a> Binder<'a, '_> {
         let ExprKind::Column(column) = expr.kind else { return None };
         let level = self.levels.last().expect("a query is being bound");
         let table = level.scope.table_of(column.rel)?;
-        let (alias, col) = (Arc::clone(&table.alias), column.col);
+        let (alias, col) = (table.alias.clone(), column.col);
         match level.rels.get(usize::from(column.rel))? {
             Source::Table { def, .. } | Source::Virtual { def } => {
                 Some(Origin::of_column(Arc::clone(def), col, alias))

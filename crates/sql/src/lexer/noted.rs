@@ -52,8 +52,8 @@ thread_local! {
 }
 
 impl Lexer<'_> {
-    /// [`Lexer::step`], noted in `tokens` if it `is_noted`: not within a comment whose text is executed, which
-    /// is more than a token's context tells.
+    /// [`Lexer::step`], noted in `tokens` if it `is_noted`: not within a comment whose text is executed, as
+    /// that is more than a token's context.
     #[inline(always)]
     pub(crate) fn step_noted(&mut self, tokens: &mut NotedTokens, is_noted: bool) -> Token {
         let (from, was_in_comment) = (self.pos as u32, self.in_version_comment);

@@ -4,6 +4,7 @@
 //! have an ordinal, and expressions name columns by (relation, column). A row in flight is the current row of
 //! every relation.
 
+mod alias;
 mod change;
 mod explain;
 mod exprs;
@@ -15,6 +16,7 @@ mod safe_updates;
 mod skip;
 mod uses;
 
+pub use alias::Alias;
 pub use change::{
     DeletePlan, InsertCell, InsertMode, InsertPlan, InsertSource, LoadFormat, LoadPlan, LoadTarget,
     UpdatePlan,

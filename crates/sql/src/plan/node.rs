@@ -7,6 +7,7 @@ use expr::{AggFunc, CmpDomain, ColumnRef, Expr, ExprKind};
 use smallvec::SmallVec;
 use types::{SqlType, TableDef};
 
+use super::alias::Alias;
 use super::item_name::ItemName;
 use super::key_set::{KeySet, PartTest};
 use super::origin::Origin;
@@ -168,7 +169,7 @@ pub enum Relation {
         /// Definition.
         def: Arc<TableDef>,
         /// Name in the query.
-        alias: Arc<str>,
+        alias: Alias,
         /// Columns that the query reads.
         used: ColumnSet,
     },

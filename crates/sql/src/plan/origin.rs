@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::alias::Alias;
 use types::{ColumnDefault, IndexKind, TableDef, TypeKind};
 
 /// The column that an output column shows. Without names: one of a temporary table.
@@ -10,11 +11,11 @@ pub struct Origin {
     /// A column of a table of the dictionary, perhaps seen through derived tables.
     column: Option<(Arc<TableDef>, u16)>,
     /// Name of the table in the query.
-    alias: Option<Arc<str>>,
+    alias: Option<Alias>,
     /// Name of the column, if it is another than that of `column`.
     name: Option<Box<str>>,
     /// What the table is called in the innermost query that is part of others.
-    inner_alias: Option<Arc<str>>,
+    inner_alias: Option<Alias>,
     /// It is no part of a key.
     has_no_keys: bool,
     /// NOT NULL and without a default value, whatever `column` is.
@@ -59,7 +60,7 @@ pub struct ColumnTraits {
 
 impl Origin {
     /// Column `col` of a table that is called `alias` in the query.
-    pub fn of_column(def: Arc<TableDef>, col: u16, alias: Arc<str>) -> Origin {
+    pub fn of_column(def: Arc<TableDef>, col: u16, alias: Alias) -> Origin {
         Origin { column: Some((def, col)), alias: Some(alias), ..Origin::default() }
     }
 
@@ -74,7 +75,7 @@ impl Origin {
     }
 
     /// As column `name` of the derived table `alias`, which may be part of the query around it (`is_merged`).
-    pub fn through(self, alias: Arc<str>, name: Box<str>, is_merged: bool) -> Origin {
+    pub fn through(self, alias: Alias, name: Box<str>, is_merged: bool) -> Origin {
         let inner_alias = if is_merged { self.inner_alias.or(self.alias) } else { None };
         let alias = Some(alias);
         Origin { alias, name: Some(name), inner_alias, is_gathered: false, kept: None, ..self }

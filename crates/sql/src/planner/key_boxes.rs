@@ -136,7 +136,7 @@ thread_local! {
     pub(in crate::planner) static LOOKUPS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// As [`of`], where what is said of the parts is equalities alone: nothing has to be multiplied. `None`: it is
+/// As [`of`], where all that is said of the parts are equalities: nothing has to be multiplied. `None`: it is
 /// something else.
 fn lookup<'e>(parts: &[&KeyPart], conditions: &[Tree<'e>], rels: &Rels) -> Option<Boxes<'e>> {
     #[cfg(test)]
@@ -197,7 +197,7 @@ enum Second {
     Beside,
 }
 
-/// Joins the equality `second` with that of the same part in `tests`: a constant takes the place of what names
+/// Joins the equality `second` with that of the same part in `tests`: a constant takes the place of a value of
 /// other relations, as in [`Trim::simplify`]. `None`: both limit the keys.
 fn second<'e>(tests: &mut Tests<'e>, second: Placed<'e>, rels: &Rels) -> Option<Second> {
     let first = tests.iter_mut().find(|first| first.part == second.part)?;

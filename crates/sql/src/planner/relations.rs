@@ -11,7 +11,7 @@ use super::subqueries::Subqueries;
 use crate::bind::block::{HintedIndexes, Source};
 use crate::bind::{BindContext, Catalog, RangeMemory, ReadsLock};
 use crate::dive::Dives;
-use crate::plan::{Column, ColumnSet, QueryPlan, Relation};
+use crate::plan::{Alias, Column, ColumnSet, QueryPlan, Relation};
 
 /// A set of relations of one query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub(super) struct Rel {
 pub(super) enum RelKind {
     Table {
         def: Arc<TableDef>,
-        alias: Arc<str>,
+        alias: Alias,
         /// What hints say of its indexes; `None`: nothing.
         indexes: Option<HintedIndexes>,
     },

@@ -50,7 +50,7 @@ fn equalities_make_the_keys_that_the_general_way_makes() {
     assert!(LEAST_PATHS.get() > least_before + 100, "only {}", LEAST_PATHS.get() - least_before);
 }
 
-/// A query of two tables with equalities of which some limit one key part twice, or leave out the part before.
+/// A query of two tables with equalities: some limit one key part twice, or leave out the part before.
 fn equalities(prng: &mut Prng) -> String {
     const COLUMNS: [&str; 7] = ["m.id", "m.a", "m.b", "s.w", "s.i", "s.quantity", "s.w"];
     const VALUES: [&str; 3] = ["1", "2", "3.5"];
