@@ -59,8 +59,8 @@ struct PointCode {
 }
 
 impl PointCode {
-    /// The part whose lowest bit is at `place`, and what the smallest value of the column has there: the bits
-    /// that are set where the part ascends or descends.
+    /// The part whose lowest bit is at `place`, and the bits that the smallest value of the column has there:
+    /// by exclusive or, they make a part of the key of how far a value is above the smallest.
     fn new(code: &IntCode, place: u32) -> Option<(Self, u64)> {
         let min = i64::try_from(code.min).ok()?;
         let max = i64::try_from(code.max).unwrap_or(i64::MAX);
