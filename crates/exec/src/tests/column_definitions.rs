@@ -1,5 +1,5 @@
-//! Column definitions that are kept with a table, against those made for each plan: a column with its own name
-//! as its alias (`c AS c`) has the same definition, which is not kept.
+//! Column definitions that are kept with a table, against those made for each plan: a column with its own
+//! name as its alias (`c AS c`) has the same definition, which is not kept.
 
 use base::prng::Prng;
 

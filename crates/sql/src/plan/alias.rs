@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use types::TableDef;
 
-/// The name of a table in a query. Without an alias it is that of the definition, which needs no memory of its
-/// own.
+/// The name of a table in a query. Without an alias it is that of the definition, which needs no memory of
+/// its own.
 #[derive(Clone, Debug)]
 pub enum Alias {
     /// The name of this table.

@@ -63,9 +63,9 @@ pub(super) struct Arm {
 /// The ways to read a table. They are large and change places.
 pub(super) type Choices = SmallVec<[Box<Choice>; 4]>;
 
-/// The ways to read table `rel` that are worth a thought, the cheapest first. `conditions` may name `bound` and
-/// `rel`. If the caller `wants_order`, the others follow by their costs; else the ways have no order, and those
-/// that cannot be the cheapest may be missing.
+/// The ways to read table `rel` that are worth a thought, the cheapest first. `conditions` may name `bound`
+/// and `rel`. If the caller `wants_order`, the others follow by their costs; else the ways have no order, and
+/// those that cannot be the cheapest may be missing.
 pub(super) fn choices(
     rel: u16,
     conditions: &[&Expr],

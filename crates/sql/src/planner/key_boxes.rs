@@ -197,8 +197,8 @@ enum Second {
     Beside,
 }
 
-/// Joins the equality `second` with that of the same part in `tests`: a constant takes the place of a value of
-/// other relations, as in [`Trim::simplify`]. `None`: both limit the keys.
+/// Joins the equality `second` with that of the same part in `tests`: a constant takes the place of a value
+/// of other relations, as in [`Trim::simplify`]. `None`: both limit the keys.
 fn second<'e>(tests: &mut Tests<'e>, second: Placed<'e>, rels: &Rels) -> Option<Second> {
     let first = tests.iter_mut().find(|first| first.part == second.part)?;
     if is_same(first.test, second.test) {
