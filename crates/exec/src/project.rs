@@ -44,14 +44,14 @@ pub(crate) enum OutputValue {
     /// A relation's column as it is.
     Column { rel: u16, col: u16 },
     /// Anything else.
-    Expr(Box<Expr>),
+    Expr(Expr),
 }
 
 impl Output {
     pub(crate) fn new(expr: &Expr) -> Self {
         let value = match &expr.kind {
             ExprKind::Column(column) => OutputValue::Column { rel: column.rel, col: column.col },
-            _ => OutputValue::Expr(Box::new(expr.clone())),
+            _ => OutputValue::Expr(expr.clone()),
         };
         Output { value, encoder: WireEncoder::new(&expr.ty) }
     }
