@@ -106,11 +106,26 @@ fn a_session_does_not_wait_behind_those_that_wait_for_it() {
     let house = House::open();
     let mut reader = house.connect();
     assert_eq!(code(&mut reader, "LOCK TABLES t READ"), 0);
-    let definer = wait_for(house.connect(), "ALTER TABLE t COMMENT = 'new'");
+    let locker = wait_for(house.connect(), "LOCK TABLES t WRITE");
     let newcomer = wait_for(house.connect(), "SELECT * FROM t");
     assert_eq!(code(&mut reader, "SELECT * FROM t"), 0);
     assert_eq!(code(&mut reader, "UNLOCK TABLES"), 0);
-    assert_eq!((definer.join().unwrap().1, newcomer.join().unwrap().1), (0, 0));
+    let (mut locker, locked) = locker.join().unwrap();
+    assert_eq!((locked, code(&mut locker, "UNLOCK TABLES"), newcomer.join().unwrap().1), (0, 0, 0));
+}
+
+#[test]
+fn newcomers_wait_behind_a_definition_change_for_moments_only() {
+    let house = House::open();
+    let mut reader = house.connect();
+    assert_eq!(code(&mut reader, "LOCK TABLES t READ"), 0);
+    let definer = wait_for(house.connect(), "ALTER TABLE t COMMENT = 'new'");
+    for _ in 0..20 {
+        assert_eq!(code(&mut house.connect(), "SELECT * FROM t"), 0);
+    }
+    assert!(!definer.is_finished());
+    assert_eq!(code(&mut reader, "UNLOCK TABLES"), 0);
+    assert_eq!(definer.join().unwrap().1, 0);
 }
 
 #[test]

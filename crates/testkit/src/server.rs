@@ -156,10 +156,10 @@ pub fn is_released() -> bool {
     std::env::var_os(UNDER_TEST).is_some() || !cfg!(debug_assertions)
 }
 
-/// What a test takes for a server with debug assertions, which may be twenty times slower, and for a released
+/// What a test takes for a server without optimisation, which may be twenty times slower, and for an optimised
 /// one.
-pub fn of_build<T>(checked: T, released: T) -> T {
-    if is_released() { released } else { checked }
+pub fn of_build<T>(plain: T, optimised: T) -> T {
+    if crate::IS_OPTIMISED || is_released() { optimised } else { plain }
 }
 
 fn command(binary: &Path, datadir: &Path, options: &[&str]) -> Command {

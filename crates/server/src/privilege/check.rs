@@ -40,11 +40,15 @@ pub(crate) fn ensure(session: &Session, accesses: &[Access]) -> Result<(), SqlEr
     if !session.rights.is_limited() {
         return Ok(());
     }
+    ensure_by(session, &session.current_grants(), accesses)
+}
+
+/// As [`ensure`], of a session whose rights are limited to `grants`.
+pub(super) fn ensure_by(session: &Session, grants: &Grants, accesses: &[Access]) -> Result<(), SqlError> {
     if session.rights.is_expired() {
         return Err(error_map::MUST_CHANGE_PASSWORD.bare());
     }
-    let grants = session.current_grants();
-    accesses.iter().try_for_each(|access| one(session, &grants, access))
+    accesses.iter().try_for_each(|access| one(session, grants, access))
 }
 
 fn one(session: &Session, grants: &Grants, access: &Access) -> Result<(), SqlError> {

@@ -1,13 +1,14 @@
 //! Privileges on columns: whether they allow what a bound statement does with each.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use sql::ast::Statement;
-use sql::bind::{ColumnAccess, ColumnUse, UsedColumns};
+use sql::bind::{ColumnAccess, ColumnUse, ColumnUses, TableAccess, TableUse, UsedColumns};
 use types::TableDef;
 
-use super::access::{Access, of_statement};
-use super::check::{denied_column, denied_table, ensure};
+use super::access::{Access, Want, of_statement};
+use super::check::{denied_column, denied_table, ensure_by};
 use super::grants::Grants;
 use super::set::Privileges;
 use crate::error_map::SqlError;
@@ -26,44 +27,64 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// What `statement` wants, which uses `columns`.
-    pub(crate) fn new(session: &Session, statement: &Statement<'_>, columns: Vec<ColumnUse>) -> Self {
+    /// What `statement` wants, which was found to use `uses`.
+    pub(crate) fn new(session: &Session, statement: &Statement<'_>, uses: ColumnUses) -> Self {
         let is_change = !matches!(statement, Statement::Query(_) | Statement::Do(_));
-        Wanted { accesses: of_statement(session, statement).into(), columns: columns.into(), is_change }
+        let (tables, columns) = uses.into_parts();
+        let mut accesses = of_statement(session, statement);
+        add_unnamed(&mut accesses, &tables);
+        Wanted { accesses: accesses.into(), columns: columns.into(), is_change }
+    }
+}
+
+/// Adds what is done to tables that the text was not understood to do, so that names that text and binder
+/// take for different tables open none.
+fn add_unnamed(accesses: &mut Vec<Access>, tables: &[TableUse]) {
+    let named = |access: &Access| (access.schema.clone(), access.table.clone());
+    let is_delete = |access: &&Access| matches!(&access.want, Want::All(set) | Want::Reached(set) if set.has(Privileges::DELETE));
+    let read: HashSet<_> = accesses.iter().map(named).collect();
+    let deleted: HashSet<_> = accesses.iter().filter(is_delete).map(named).collect();
+    for one in tables {
+        let (known, want) = match one.access {
+            TableAccess::Read => (&read, Want::Reached(Privileges::SELECT)),
+            TableAccess::Delete => (&deleted, Want::All(Privileges::DELETE)),
+        };
+        let (schema, table) = (one.table.schema.as_ref().into(), one.table.name.as_ref().into());
+        let name = (schema, table);
+        if !known.contains(&name) {
+            let (schema, table) = name;
+            accesses.push(Access { schema, table, want });
+        }
     }
 }
 
 /// Fails for the first thing that `wanted` has and the session may not have.
 ///
 /// # Errors
-/// As [`ensure`]; 1142 and 1143 for columns.
+/// As [`super::ensure`]; 1143, and 1142 for columns that the statement does not name, once something is granted on
+/// one of them.
 #[cold]
 pub(crate) fn ensure_wanted(session: &Session, wanted: &Wanted) -> Result<(), SqlError> {
-    ensure(session, &wanted.accesses)?;
-    // Without privileges on columns, who may read from a table may read all of it.
-    if wanted.is_change || session.current_grants().has_columns() {
-        ensure_columns(session, &wanted.columns)?;
-    }
-    Ok(())
-}
-
-/// Fails for the first of `uses` that the session may not make.
-///
-/// # Errors
-/// 1143; 1142 for columns that the statement does not name, once something is granted on one of them.
-#[cold]
-pub(crate) fn ensure_columns(session: &Session, uses: &[ColumnUse]) -> Result<(), SqlError> {
     if !session.rights.is_limited() {
         return Ok(());
     }
     let grants = session.current_grants();
+    ensure_by(session, &grants, &wanted.accesses)?;
+    // Without privileges on columns, who may read from a table may read all of it.
+    if wanted.is_change || grants.has_columns() {
+        ensure_columns(session, &grants, &wanted.columns)?;
+    }
+    Ok(())
+}
+
+fn ensure_columns(session: &Session, grants: &Grants, uses: &[ColumnUse]) -> Result<(), SqlError> {
     let mut last: Option<(&Arc<TableDef>, Privileges)> = None;
     let mut is_one_granted = false;
     for one in uses {
         let table = &one.table;
         let whole = match last {
             Some((known, whole)) if Arc::ptr_eq(known, table) => whole,
-            _ => on_whole(session, &grants, table),
+            _ => on_whole(session, grants, table),
         };
         last = Some((table, whole));
         let wanted = privilege(one.access);

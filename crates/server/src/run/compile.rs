@@ -10,8 +10,8 @@ use exec::{ExecError, Program};
 use expr::EvalCtx;
 use sql::ast::{InsertSource, QueryBody, Statement};
 use sql::bind::{
-    BindContext, BindError, ColumnUse, ColumnUses, Deprecated, Literals, ParamUse, Planned, RangeMemory,
-    Refused, TextParam,
+    BindContext, BindError, ColumnUses, Deprecated, Literals, ParamUse, Planned, RangeMemory, Refused,
+    TextParam,
 };
 use sql::dive::{self, Dives, Recheck};
 use sql::plan::Plan;
@@ -205,8 +205,7 @@ pub fn compile(
     loop {
         // Read before any name is looked up: a change in between makes the program look older than it is.
         let catalog_version = engine.catalog_version();
-        let (planned, columns) = plan_noting(session, statement, request)?;
-        let wanted = columns.map(|columns| Box::new(Wanted::new(session, statement, columns)));
+        let (planned, wanted) = plan_noting(session, statement, request)?;
         match exec::compile(planned.plan, engine) {
             Ok(program) => {
                 session.server.plans.count_made();
@@ -273,24 +272,24 @@ pub fn plan(
     plan_noting(session, statement, request).map(|(planned, _)| planned)
 }
 
-/// As [`plan`], with the columns that the statement uses if what the session may do is limited.
+/// As [`plan`], with what the statement wants if what the session may do is limited.
 fn plan_noting(
     session: &mut Session,
     statement: &Statement<'_>,
     request: &Request<'_>,
-) -> Result<(Planned, Option<Vec<ColumnUse>>), SqlError> {
+) -> Result<(Planned, Option<Box<Wanted>>), SqlError> {
     privilege::ensure_files(session, statement)?;
     privilege::ensure_statement(session, statement)?;
     virtual_tables::ensure_allowed(session, statement)?;
     let uses = session.rights.is_limited().then(RefCell::default);
     let planned = bind_and_plan(session, statement, request, uses.as_ref())?;
-    let columns = uses.map(|uses| uses.into_inner().into_list());
-    if let Some(columns) = &columns {
-        // One that may not be used comes before the error of what follows it.
-        privilege::ensure_columns(session, columns)?;
+    let wanted = uses.map(|uses| Box::new(Wanted::new(session, statement, uses.into_inner())));
+    if let Some(wanted) = &wanted {
+        // A column that may not be used comes before the error of what follows it.
+        privilege::ensure_wanted(session, wanted)?;
     }
     match planned {
-        Ok(planned) => Ok((planned, columns)),
+        Ok(planned) => Ok((planned, wanted)),
         Err(refused) => {
             for one in &refused.deprecated {
                 session.warn(Severity::Warning, deprecation(one));

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use base::TableId;
 use expr::ColumnRef;
 use types::TableDef;
 
@@ -12,6 +11,7 @@ use super::Clause;
 use super::binder::Binder;
 use super::scope::{Scope, ScopeColumns, ScopeTable};
 use crate::ast;
+use crate::plan::Alias;
 
 /// What a statement does with a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,30 +45,57 @@ pub enum UsedColumns {
         /// In the order in which they are looked at.
         positions: Box<[u16]>,
         /// Name of the table in a join that has made one column of two.
-        joined_as: Option<Arc<str>>,
+        joined_as: Option<Alias>,
     },
     /// One of this name, which no table has.
     Missing(Box<str>),
 }
 
-/// The columns that a statement uses, in the order in which MySQL looks at them. One that is used again is
-/// not noted again.
+/// What a statement does with a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TableAccess {
+    /// It reads rows.
+    Read,
+    /// It removes rows.
+    Delete,
+}
+
+/// A table, and what a statement does with it.
+#[derive(Clone, Debug)]
+pub struct TableUse {
+    /// The table.
+    pub table: Arc<TableDef>,
+    /// What it does.
+    pub access: TableAccess,
+}
+
+/// The columns that a statement uses, in the order in which MySQL looks at them, and the tables. One that is
+/// used again is not noted again. Tables are told apart by their definitions, of which the binder has one:
+/// those that the session makes have no ids.
 #[derive(Debug, Default)]
 pub struct ColumnUses {
+    tables: Vec<TableUse>,
     list: Vec<ColumnUse>,
-    known: HashSet<(TableId, ColumnAccess, u16)>,
+    known_tables: HashSet<(*const TableDef, TableAccess)>,
+    known: HashSet<(*const TableDef, ColumnAccess, u16)>,
     /// Tables all of whose columns that `*` means are read.
-    known_whole: HashSet<TableId>,
+    known_whole: HashSet<*const TableDef>,
 }
 
 impl ColumnUses {
     /// What was noted.
-    pub fn into_list(self) -> Vec<ColumnUse> {
-        self.list
+    pub fn into_parts(self) -> (Vec<TableUse>, Vec<ColumnUse>) {
+        (self.tables, self.list)
+    }
+
+    fn note_table(&mut self, table: &Arc<TableDef>, access: TableAccess) {
+        if self.known_tables.insert((Arc::as_ptr(table), access)) {
+            self.tables.push(TableUse { table: Arc::clone(table), access });
+        }
     }
 
     fn note(&mut self, table: &Arc<TableDef>, access: ColumnAccess, position: u16) {
-        if self.known.insert((table.id, access, position)) {
+        if self.known.insert((Arc::as_ptr(table), access, position)) {
             let columns = UsedColumns::One(position);
             self.list.push(ColumnUse { table: Arc::clone(table), access, columns });
         }
@@ -76,7 +103,7 @@ impl ColumnUses {
 
     /// Notes that all columns of `table` that `*` means are read.
     fn note_whole(&mut self, table: &ScopeTable) {
-        if table.owner().is_some_and(|owner| self.known_whole.insert(owner.id)) {
+        if table.owner().is_some_and(|owner| self.known_whole.insert(Arc::as_ptr(owner))) {
             let columns = 0..table.columns.len() as u16;
             let positions = columns.filter(|&col| table.columns.is_shown(col)).collect();
             self.note_unnamed(table, positions, None);
@@ -84,7 +111,7 @@ impl ColumnUses {
     }
 
     /// Notes that the columns of `table` at `positions` are read.
-    fn note_unnamed(&mut self, table: &ScopeTable, positions: Box<[u16]>, joined_as: Option<Arc<str>>) {
+    fn note_unnamed(&mut self, table: &ScopeTable, positions: Box<[u16]>, joined_as: Option<Alias>) {
         if let Some(owner) = table.owner().filter(|_| !positions.is_empty()) {
             let columns = UsedColumns::Unnamed { positions, joined_as };
             self.list.push(ColumnUse { table: Arc::clone(owner), access: ColumnAccess::Select, columns });
@@ -126,6 +153,22 @@ impl<'c> Binder<'_, 'c> {
         }
     }
 
+    /// Notes that rows of `table` are read.
+    #[inline]
+    pub(super) fn note_table(&self, table: &Arc<TableDef>) {
+        if let Some(uses) = self.ctx.column_uses {
+            uses.borrow_mut().note_table(table, TableAccess::Read);
+        }
+    }
+
+    /// Notes that the relations `targets` of the scope at hand lose rows.
+    pub(super) fn note_deleted(&self, targets: &[u16]) {
+        if let (Some(uses), Some(level)) = (self.ctx.column_uses, self.levels.last()) {
+            let tables = targets.iter().filter_map(|&rel| level.scope.table_of(rel)?.owner());
+            tables.for_each(|table| uses.borrow_mut().note_table(table, TableAccess::Delete));
+        }
+    }
+
     /// Notes that rows are inserted into `table` without a list of columns.
     pub(super) fn note_whole_rows(&self, table: &Arc<TableDef>) {
         if let Some(uses) = self.ctx.column_uses {
@@ -150,7 +193,7 @@ impl<'c> Binder<'_, 'c> {
                 for run in shown.chunk_by(|a, b| a.table == b.table) {
                     let table = &scope.tables[usize::from(run[0].table)];
                     let positions = run.iter().map(|visible| visible.col).collect();
-                    uses.note_unnamed(table, positions, Some(Arc::clone(&table.alias)));
+                    uses.note_unnamed(table, positions, Some(table.alias.clone()));
                 }
             }
         }

@@ -88,6 +88,7 @@ impl<'a> Binder<'a, '_> {
         indexes: Option<HintedIndexes>,
     ) -> Bound {
         let indexes = usable(self.ctx.catalog.damaged_indexes(&def), &def, indexes);
+        self.note_table(&def);
         let alias = Alias::of_table(&def, alias);
         let source = Source::Table { def: Arc::clone(&def), alias: alias.clone(), indexes };
         self.relation(alias, ScopeColumns::Defined(def), source)
@@ -95,6 +96,7 @@ impl<'a> Binder<'a, '_> {
 
     /// A table whose rows the session makes as a relation.
     pub(super) fn virtual_table(&mut self, def: Arc<TableDef>, alias: &str) -> Bound {
+        self.note_table(&def);
         let source = Source::Virtual { def: Arc::clone(&def) };
         self.relation(alias.into(), ScopeColumns::Defined(def), source)
     }

@@ -18,6 +18,7 @@ pub(crate) mod conjuncts;
 mod context;
 mod counts;
 mod default;
+mod delete_target;
 mod dependency;
 mod deprecated;
 mod error;
@@ -59,8 +60,9 @@ pub(crate) mod volatile;
 
 pub use bad_literal::{bad_literal, national_texts};
 pub use catalog::{Catalog, CatalogError};
-pub use column_use::{ColumnAccess, ColumnUse, ColumnUses, UsedColumns};
+pub use column_use::{ColumnAccess, ColumnUse, ColumnUses, TableAccess, TableUse, UsedColumns};
 pub use context::{BindContext, Literals, ReadsLock, SessionTypes};
+pub use delete_target::DeleteTarget;
 pub use deprecated::Deprecated;
 pub use error::{BindError, Clause};
 pub use param_use::{ParamRole, ParamUse};

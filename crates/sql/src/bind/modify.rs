@@ -5,7 +5,8 @@ use expr::ColumnRef;
 use super::assigned::kept;
 use super::binder::{Aggregates, Aliases, Binder};
 use super::block::{Block, Query, Source, SubBlock};
-use super::scope::written;
+use super::delete_target::DeleteTarget;
+use super::scope::{ScopeTable, written};
 use super::{BindError, Clause};
 use crate::ast;
 use crate::literal::LiteralKind;
@@ -86,19 +87,39 @@ impl<'a> Binder<'a, '_> {
             targets.push(0);
         }
         for name in delete.targets {
-            let scope = &self.level().scope;
-            let table = scope.find_table(name).ok_or_else(|| BindError::UnknownTable {
-                table: name.name.to_owned(),
-                clause: "MULTI DELETE",
-            })?;
-            let rel = scope.tables[table].rel;
+            let rel = self.delete_target(delete, name)?;
+            if targets.contains(&rel) {
+                return Err(BindError::DuplicateAlias(name.name.to_owned()));
+            }
             self.ensure_base_table(&block, rel, "DELETE")?;
             targets.push(rel);
         }
+        self.note_deleted(&targets);
         block.subqueries = std::mem::take(&mut self.level().subqueries);
         ensure_not_read(&block, &targets)?;
         let query = planner::change(block, &targets, &mut [], self.ctx);
         Ok(DeletePlan { query, targets, ignore: delete.ignore })
+    }
+
+    /// The relation that `name` means, as a table that loses rows.
+    fn delete_target(
+        &mut self,
+        delete: &ast::Delete<'_>,
+        name: &ast::TableName<'_>,
+    ) -> Result<u16, BindError> {
+        let database = self.ctx.database;
+        let scope = &self.level().scope;
+        let unknown = || BindError::UnknownTable { table: name.name.to_owned(), clause: "MULTI DELETE" };
+        let mut meant = DeleteTarget::find(delete.from, name, database);
+        let item = meant.next().ok_or_else(unknown)?;
+        if meant.next().is_some() {
+            return Err(BindError::DuplicateAlias(name.name.to_owned()));
+        }
+        let schema = item.table.and_then(|table| table.schema.or(database));
+        let is_item = |table: &&ScopeTable| {
+            *table.alias == *item.alias && table.schema().is_none_or(|own| Some(own) == schema)
+        };
+        scope.tables.iter().find(is_item).map(|table| table.rel).ok_or_else(unknown)
     }
 
     /// The query that finds the rows. Its subqueries stay with the level until all expressions are bound.

@@ -4,9 +4,9 @@ use sql::ast::{
     Assignment, Cell, Delete, Expr, Insert, InsertSource, LoadData, OnDuplicate, TableName, TableRef, Update,
 };
 
-use super::named::named;
 use super::{Gather, Want};
 use crate::privilege::Privileges;
+use sql::bind::DeleteTarget;
 
 impl<'a> Gather<'_, 'a> {
     pub(super) fn insert(&mut self, insert: &Insert<'a>) {
@@ -60,8 +60,6 @@ impl<'a> Gather<'_, 'a> {
         }
         let known = self.ctes.len();
         self.with(delete.with);
-        let mut names = Vec::new();
-        delete.from.iter().for_each(|from| named(from, &mut names));
         if delete.targets.is_empty() {
             let mut visit = |gather: &mut Self, table: &TableName<'a>| {
                 gather.table(table, Privileges::DELETE);
@@ -70,9 +68,11 @@ impl<'a> Gather<'_, 'a> {
         } else {
             delete.from.iter().for_each(|from| self.from(from));
             for target in delete.targets {
-                let meant =
-                    names.iter().find(|named| named.alias == target.name).and_then(|named| named.table);
-                self.table(&meant.unwrap_or(*target), Privileges::DELETE);
+                // The binder refuses names that mean no table, or two.
+                let mut meant = DeleteTarget::find(delete.from, target, self.database);
+                if let Some(table) = meant.next().and_then(|item| item.table) {
+                    self.table(&table, Privileges::DELETE);
+                }
             }
         }
         delete.filter.iter().for_each(|expr| self.expr(expr));

@@ -4,7 +4,7 @@ use sql::ast::{
     Expr, JoinCondition, OrderItem, Part, Query, QueryBody, Select, SelectItem, TableName, TableRef, With,
 };
 
-use super::named::named;
+use super::named::tables_of;
 use super::{Access, Gather, Want};
 use crate::privilege::Privileges;
 
@@ -29,12 +29,12 @@ impl<'a> Gather<'_, 'a> {
     pub(super) fn lock_read(&mut self, query: &Query<'a>, first: usize) {
         let mut tables = Vec::new();
         if let QueryBody::Select(select) = query.body {
-            select.from.iter().for_each(|from| named(from, &mut tables));
+            select.from.iter().for_each(|from| tables_of(from, &mut tables));
         }
-        for table in tables.iter().filter_map(|named| named.table) {
+        for table in &tables {
             let is_read = |access: &Access| *access.table == *table.name;
-            if !self.is_cte_name(&table) && self.all[first..].iter().any(is_read) {
-                self.want(&table, Want::Locked);
+            if !self.is_cte_name(table) && self.all[first..].iter().any(is_read) {
+                self.want(table, Want::Locked);
             }
         }
     }
@@ -52,7 +52,7 @@ impl<'a> Gather<'_, 'a> {
 
     /// Whether `table` means a common table expression.
     pub(super) fn is_cte_name(&self, table: &TableName<'_>) -> bool {
-        table.schema.is_none() && self.ctes.iter().any(|known| known.eq_ignore_ascii_case(table.name))
+        table.schema.is_none() && self.ctes.contains(&table.name)
     }
 
     pub(super) fn body(&mut self, body: &QueryBody<'a>) {
