@@ -28,7 +28,7 @@ pub(crate) const BINARY: &str = "RATCHETD_UNDER_TEST";
 pub(crate) fn run_tests() -> Result<(), String> {
     run("cargo", &["build", "--release", "--package", "server"])?;
     let binary = target_dir().join("release/ratchetd");
-    let mut args = vec!["test", "--profile", "fast", "--package", "server"];
+    let mut args = vec!["test", "--package", "server"];
     args.extend(TESTS.iter().flat_map(|test| ["--test", test]));
     run_with("cargo", &args, &[(BINARY, Path::new(&binary))])
 }
