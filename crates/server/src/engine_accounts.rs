@@ -172,76 +172,64 @@ fn encode(account: &Account) -> Vec<u8> {
 
 fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
     let (user, host) = name.split_once('\0')?;
-    let (format, mut rest) = bytes.split_first()?;
+    let (format, rest) = bytes.split_first()?;
     match *format {
         FORMAT => {}
         OLD_FORMAT => return decode_old((user, host), rest),
         _ => return None,
     }
-    let (mut plugin, mut stored, mut second, mut locked) = (None, None, None, false);
-    let mut grants = Grants::default();
-    let (mut requires, mut password_age) = (TlsRequirement::None, PasswordAge::default());
-    let (mut password_policy, mut password_history) = (PasswordPolicy::default(), PasswordHistory::default());
-    let (mut lockout, mut limits) = (Lockout::default(), ResourceLimits::default());
-    let (mut columns, mut restrictions, mut proxies) = (None, None, None);
-    let (mut attributes, mut granted, mut default_roles) = (None, Vec::new(), Vec::new());
+    let fields = fields(rest)?;
+    let last = |wanted| fields.iter().rev().find(|(tag, _)| *tag == wanted).map(|(_, value)| *value);
+    let plugin = AuthPlugin::from_name(last(b'P')?)?;
+    let credential = Credential::from_stored(plugin, last(b'C')?).ok()?;
+    let mut grants = last(b'G').map_or(Some(Grants::default()), Grants::decode)?;
+    let mut account = Account::new(user.to_owned(), host.to_owned(), credential);
+    account.password_age = PasswordAge::default();
+    account.proxies = proxies_before(user, host);
+    for (tag, value) in fields {
+        apply(&mut account, &mut grants, tag, value)?;
+    }
+    account.grants = Arc::new(grants);
+    Some(account)
+}
+
+/// The tags and values of a record.
+fn fields(mut rest: &[u8]) -> Option<Vec<(u8, &[u8])>> {
+    let mut fields = Vec::new();
     while let Some((tag, after)) = rest.split_first() {
         let (length, after) = after.split_first_chunk()?;
         let (value, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        fields.push((*tag, value));
         rest = after;
-        match tag {
-            b'P' => plugin = Some(AuthPlugin::from_name(value)?),
-            b'C' => stored = Some(value),
-            b'2' => second = Some(value),
-            b'L' => locked = true,
-            b'T' => requires = TlsRequirement::decode_word(value)?,
-            b'X' => requires = TlsRequirement::decode_specified(value)?,
-            b'M' => limits = ResourceLimits::decode(value)?,
-            b'E' => password_age = PasswordAge::decode(value)?,
-            b'h' => password_policy = PasswordPolicy::decode(value)?,
-            b'H' => password_history = PasswordHistory::decode(value)?,
-            b'F' => lockout = Lockout::decode(value)?,
-            b'A' => attributes = Some(std::str::from_utf8(value).ok()?.into()),
-            b'R' => granted = roles::decode_granted(value)?,
-            b'D' => default_roles = roles::decode_names(value)?,
-            b'Y' => proxies = Some(proxy_grants::decode(value)?),
-            b'G' => grants = Grants::decode(value)?,
-            b'K' => columns = Some(value),
-            b'Z' => restrictions = Some(value),
-            _ => return None,
+    }
+    Some(fields)
+}
+
+/// Gives an account what a field has, but for its credential and the grants of `G`, which it has.
+fn apply(account: &mut Account, grants: &mut Grants, tag: u8, value: &[u8]) -> Option<()> {
+    match tag {
+        b'P' | b'C' | b'G' => {}
+        b'2' => {
+            let plugin = account.credential.plugin();
+            account.second_password = Some(Credential::from_stored(plugin, value).ok()?);
         }
+        b'L' => account.locked = true,
+        b'T' => account.requires = TlsRequirement::decode_word(value)?,
+        b'X' => account.requires = TlsRequirement::decode_specified(value)?,
+        b'M' => account.limits = ResourceLimits::decode(value)?,
+        b'E' => account.password_age = PasswordAge::decode(value)?,
+        b'h' => account.password_policy = PasswordPolicy::decode(value)?,
+        b'H' => account.password_history = PasswordHistory::decode(value)?,
+        b'F' => account.lockout = Lockout::decode(value)?,
+        b'A' => account.attributes = Some(std::str::from_utf8(value).ok()?.into()),
+        b'R' => account.roles = roles::decode_granted(value)?,
+        b'D' => account.default_roles = roles::decode_names(value)?,
+        b'Y' => account.proxies = proxy_grants::decode(value)?,
+        b'K' => grants.decode_columns(value)?,
+        b'Z' => grants.decode_restrictions(value)?,
+        _ => return None,
     }
-    if let Some(restrictions) = restrictions {
-        grants.decode_restrictions(restrictions)?;
-    }
-    if let Some(columns) = columns {
-        grants.decode_columns(columns)?;
-    }
-    let credential = Credential::from_stored(plugin?, stored?).ok()?;
-    let second_password = match second {
-        Some(stored) => Some(Credential::from_stored(plugin?, stored).ok()?),
-        None => None,
-    };
-    let proxies = proxies.unwrap_or_else(|| proxies_before(user, host));
-    let (user, host, grants) = (user.to_owned(), host.to_owned(), Arc::new(grants));
-    Some(Account {
-        user,
-        host,
-        credential,
-        second_password,
-        locked,
-        grants,
-        requires,
-        limits,
-        password_age,
-        password_policy,
-        password_history,
-        lockout,
-        attributes,
-        roles: granted,
-        proxies,
-        default_roles,
-    })
+    Some(())
 }
 
 /// What an account from before there was PROXY may act as.

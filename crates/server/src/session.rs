@@ -38,6 +38,7 @@ use crate::sysvars::{
 use crate::table_locks::{self, TableLocks};
 use crate::transaction::{self, TransactionState};
 use crate::undo_settings;
+use crate::user_variable::{kept_bytes, kept_bytes_of};
 
 /// Bytes of an arena, and of a cache key, kept between commands.
 const KEEP_ARENA_BYTES: usize = 256 << 10;
@@ -661,17 +662,6 @@ pub fn ensure_variable_name(name: &str) -> Result<(), SqlError> {
         return Err(error_map::ILLEGAL_USER_VAR.with(&[&name]));
     }
     Ok(())
-}
-
-/// Bytes that a user variable is charged for.
-pub fn kept_bytes(name: &str, value: &OwnedValue) -> u64 {
-    kept_bytes_of(name.len(), value)
-}
-
-fn kept_bytes_of(name_bytes: usize, value: &OwnedValue) -> u64 {
-    /// An entry of the table of variables, and two allocations.
-    const ENTRY_BYTES: usize = 160;
-    (ENTRY_BYTES + name_bytes + value.as_value().heap_bytes()) as u64
 }
 
 fn may_assign(def: &VarDef, level: Level) -> Result<(), SqlError> {

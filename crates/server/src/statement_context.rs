@@ -16,9 +16,10 @@ use crate::diagnostics::{Diagnostics, Severity};
 use crate::error_map::{self, SqlError};
 use crate::exec_error;
 use crate::process_list::{Kill, Waited};
-use crate::session::{Level, Session, kept_bytes};
+use crate::session::{Level, Session};
 use crate::sysvars::VarValue;
 use crate::user_variable::as_variable;
+use crate::user_variable::kept_bytes;
 use crate::virtual_tables::{self, LockRows, Sources};
 
 /// A session as one statement's expressions see it.

@@ -82,12 +82,7 @@ pub(crate) fn create_or_alter(
             roles::grant_defaults(session, &mut account, statement)?;
             change.put(account);
         } else if statement.if_exists {
-            let kind = if statement.alter {
-                &error_map::USER_DOES_NOT_EXIST
-            } else {
-                &error_map::USER_ALREADY_EXISTS
-            };
-            session.warn(Severity::Note, kind.with(&[&quoted(&user, &host)]));
+            note_existence(session, statement, &quoted(&user, &host));
         } else {
             failed.push(quoted(&user, &host));
         }
@@ -101,6 +96,13 @@ pub(crate) fn create_or_alter(
     }
     note_expiry(session, statement);
     Ok(generated)
+}
+
+/// Warns of an account that is there, or missing, under IF EXISTS or IF NOT EXISTS.
+fn note_existence(session: &mut Session, statement: &UserStatement<'_>, name: &str) {
+    let missing = &error_map::USER_DOES_NOT_EXIST;
+    let kind = if statement.alter { missing } else { &error_map::USER_ALREADY_EXISTS };
+    session.warn(Severity::Note, kind.with(&[&name]));
 }
 
 /// Has the sessions of accounts follow the limits that have changed.

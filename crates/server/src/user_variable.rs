@@ -5,6 +5,18 @@ use types::{CollationId, OwnedValue, SqlType, Value};
 /// Characters of a string whose length is not known.
 pub(crate) const TEXT_CHARS: u32 = 16_383;
 
+/// Bytes that a user variable is charged for.
+pub(crate) fn kept_bytes(name: &str, value: &OwnedValue) -> u64 {
+    kept_bytes_of(name.len(), value)
+}
+
+/// As [`kept_bytes`], by the length of the name.
+pub(crate) fn kept_bytes_of(name_bytes: usize, value: &OwnedValue) -> u64 {
+    /// An entry of the table of variables, and two allocations.
+    const ENTRY_BYTES: usize = 160;
+    (ENTRY_BYTES + name_bytes + value.as_value().heap_bytes()) as u64
+}
+
 /// `value` as a variable keeps it: integers, DECIMAL, DOUBLE and strings as they are, of all others their
 /// text or number.
 pub(crate) fn as_variable(value: OwnedValue) -> OwnedValue {

@@ -150,14 +150,14 @@ pub fn binary_under_test(built: &Path) -> PathBuf {
     named.map_or_else(|| built.to_owned(), PathBuf::from)
 }
 
-/// Whether the server under test is optimised, without debug assertions: the released one, or the one of a test
-/// built that way.
+/// Whether the server under test is optimised, without debug assertions: the released one, or the one of a
+/// test built that way.
 pub fn is_released() -> bool {
     std::env::var_os(UNDER_TEST).is_some() || !cfg!(debug_assertions)
 }
 
-/// What a test takes for a server without optimisation, which may be twenty times slower, and for an optimised
-/// one.
+/// What a test takes for a server without optimisation, which may be twenty times slower, and for an
+/// optimised one.
 pub fn of_build<T>(plain: T, optimised: T) -> T {
     if crate::IS_OPTIMISED || is_released() { optimised } else { plain }
 }

@@ -16,8 +16,8 @@ impl Deadline {
         Deadline(RealClock.monotonic_ns().saturating_add(timeout))
     }
 
-    /// Waits for a notification, for `slice` at most; whether the deadline has passed. A wake-up without cause
-    /// is possible.
+    /// Waits for a notification, for `slice` at most; whether the deadline has passed. A wake-up without
+    /// cause is possible.
     pub(crate) fn wait_up_to<T>(
         self,
         slice: Duration,

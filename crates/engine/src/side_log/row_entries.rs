@@ -22,8 +22,8 @@ pub(super) struct Indexed<'a> {
     pub(super) columns: &'a ColumnSet,
 }
 
-/// Whether two versions of a row have the same bytes in `columns`, as most changes leave them. Values off page
-/// are the same if they are in one place: none is changed where it is, and both versions keep theirs.
+/// Whether two versions of a row have the same bytes in `columns`, as most changes leave them. Values off
+/// page are the same if they are in one place: none is changed where it is, and both versions keep theirs.
 pub(super) fn same_fields(one: &RowRef<'_>, other: &RowRef<'_>, columns: &ColumnSet) -> bool {
     let (mut scratch, mut other_scratch) = (Vec::new(), Vec::new());
     columns

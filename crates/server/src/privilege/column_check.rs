@@ -61,8 +61,8 @@ fn add_unnamed(accesses: &mut Vec<Access>, tables: &[TableUse]) {
 /// Fails for the first thing that `wanted` has and the session may not have.
 ///
 /// # Errors
-/// As [`super::ensure`]; 1143, and 1142 for columns that the statement does not name, once something is granted on
-/// one of them.
+/// As [`super::ensure`]; 1143, and 1142 for columns that the statement does not name, once something is
+/// granted on one of them.
 #[cold]
 pub(crate) fn ensure_wanted(session: &Session, wanted: &Wanted) -> Result<(), SqlError> {
     if !session.rights.is_limited() {
