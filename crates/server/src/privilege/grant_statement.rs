@@ -299,18 +299,26 @@ fn ensure_may_grant(session: &Session, named: &Named, level: &Level, takes: bool
             let grants = session.current_grants();
             let own = session.on_schema(&grants, &name.schema) | grants.on_table(&name.schema, &name.table);
             let on_columns = grants.on_any_column(&name.schema, &name.table);
-            let of_whole = wanted - if takes { own | on_columns } else { own };
             // Which columns is looked at once the table is known.
-            let of_columns = named.on_columns() - (own | on_columns);
-            let missing = of_whole | of_columns;
+            let everywhere = (wanted | named.on_columns()) - (own | on_columns);
+            // What is there on some column is missed if nothing else is.
+            let missing = if takes || !everywhere.is_empty() { everywhere } else { wanted - own };
             if missing.is_empty() {
                 return Ok(());
             }
-            let names: Vec<_> =
-                missing.names().map(|name| if name == "GRANT OPTION" { "GRANT" } else { name }).collect();
-            Err(denied_table(session, &names.join(", "), &name.table))
+            Err(denied_table(session, &listed(missing), &name.table))
         }
     }
+}
+
+/// What error 1142 calls these privileges: GRANT has its place among them.
+#[cold]
+fn listed(missing: Privileges) -> String {
+    let before = Privileges::SELECT | Privileges::INSERT | Privileges::UPDATE | Privileges::DELETE;
+    let first = missing & (before | Privileges::CREATE | Privileges::DROP);
+    let grant = missing.has(Privileges::GRANT_OPTION).then_some("GRANT");
+    let last = missing - first - Privileges::GRANT_OPTION;
+    first.names().chain(grant).chain(last.names()).collect::<Vec<_>>().join(", ")
 }
 
 /// Error 1146 if there is no such table, unless it may be created by who gets the privileges, and 1054 or
