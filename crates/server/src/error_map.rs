@@ -435,6 +435,7 @@ errors! {
     CHECK_CONSTRAINT_VIOLATED = 3819, b"HY000", "Check constraint '%-.192s' is violated.";
     CANNOT_CONVERT_STRING = 3854, b"HY000", "Cannot convert string '%-.64s' from %s to %s";
     SECOND_PASSWORD_CANNOT_BE_EMPTY = 3878, b"HY000", "Empty password can not be retained as second password for user '%s'@'%s'.";
+    DB_ACCESS_DENIED = 3879, b"HY000", "Access denied for AuthId `%.64s`@`%.64s` to database '%-.192s'.";
     AUTHID_IS_SYSTEM_USER = 3880, b"HY000", "Cannot set %s: AuthId %s has '%s' privilege.";
     SSL_LIBRARY_ERROR = 3888, b"HY000", "Failed to set up SSL because of the following SSL library error: %s";
     INCORRECT_CURRENT_PASSWORD = 3891, b"HY000", "Incorrect current password. Specify the correct password which has to be replaced.";

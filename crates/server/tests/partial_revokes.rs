@@ -101,6 +101,33 @@ fn there_is_no_way_around_them() {
     assert_eq!(code(user.query_drop(read)), 1142, "of a plan made for who may");
 }
 
+#[test]
+fn their_number_is_bounded() {
+    let server = TestServer::start(&binary(), &["--partial-revokes=ON"]).unwrap();
+    let mut root = connect(&server, "root");
+    run(&mut root, &["CREATE DATABASE d", "CREATE USER u", "GRANT SELECT, INSERT ON *.* TO u"]);
+    // A table counts beside its columns.
+    let columns = |each: &str| (0..999).map(|n| format!("c{n}{each}")).collect::<Vec<_>>().join(",");
+    for table in 0..10 {
+        run(&mut root, &[&format!("CREATE TABLE d.t{table} ({})", columns(" TINYINT"))]);
+        run(&mut root, &[&format!("GRANT SELECT ({}) ON d.t{table} TO u", columns(""))]);
+    }
+    assert_eq!(code(root.query_drop("REVOKE SELECT ON d.* FROM u")), 1041);
+    assert_eq!(code(root.query_drop("REVOKE SELECT ON missing.* FROM u")), 1041);
+    let full = [
+        "REVOKE SELECT (c0) ON d.t0 FROM u",
+        "REVOKE SELECT ON d.* FROM u",
+        // It is no more of them.
+        "REVOKE SELECT, INSERT ON d.* FROM u",
+    ];
+    run(&mut root, &full);
+    assert_eq!(code(root.query_drop("REVOKE SELECT ON e.* FROM u")), 1041);
+    assert_eq!(code(root.query_drop("GRANT SELECT ON e.* TO u")), 1041);
+    let seen: Vec<String> = root.query("SHOW GRANTS FOR u").unwrap();
+    assert_eq!(seen[1], "REVOKE SELECT, INSERT ON `d`.* FROM `u`@`%`");
+    run(&mut root, &["GRANT SELECT, INSERT ON d.* TO u", "REVOKE SELECT ON e.* FROM u"]);
+}
+
 /// What is in force is decided here as well, for one privilege: on everything, restricted, on the database.
 #[test]
 fn any_order_of_grants_and_revokes_comes_to_what_it_says() {

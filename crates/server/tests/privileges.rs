@@ -28,6 +28,7 @@ testkit::script_tests!("privileges", testkit::runner::run_file;
     proxies,
     required_certificates,
     resource_limits,
+    restricted_revokes,
     revoked,
     role_accounts,
     role_grants,

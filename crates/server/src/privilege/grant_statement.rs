@@ -97,7 +97,7 @@ pub(crate) fn grant(session: &mut Session, grant: &Grant<'_>) -> Result<(), SqlE
         let mut grants = (*account.grants).clone();
         let by = session.rights.restrictions(&own);
         add(&mut grants, &named, &level, (grant.grant_option, by));
-        if !grants.is_within_limit() {
+        if !grants.is_within_limit(&account.grants) {
             return Err(error_map::OUT_OF_RESOURCES.bare());
         }
         change.put(Account { grants: Arc::new(grants), ..account });
@@ -118,16 +118,21 @@ fn ensure_not_mandatory(session: &Session, account: &Account, named: &Named) -> 
 /// REVOKE, from all accounts or none.
 ///
 /// # Errors
-/// As [`grant`]; 1141, 1147, 1269 for what has not been granted.
+/// As [`grant`]; 1141, 1147, 1269 for what has not been granted; 3879 where partial revokes restrict the
+/// session and not the account.
 pub(crate) fn revoke(session: &mut Session, revoke: &Grant<'_>) -> Result<(), SqlError> {
     if let GrantTarget::Proxy(proxied) = &revoke.target {
         return proxy_statement::revoke(session, revoke, proxied);
     }
     refuse_unsupported(session, revoke)?;
-    if revoke.privileges.is_empty() && revoke.grant_option {
+    let takes_all = revoke.privileges.is_empty();
+    if takes_all && revoke.grant_option {
         return revoke_everything(session, revoke);
     }
     let level = level(session, &revoke.target)?;
+    if takes_all && level == Level::Everything {
+        return revoke_everything(session, revoke);
+    }
     let named = named(session, revoke, &level)?;
     if level != Level::Everything
         && let Some(name) = named.unknown.first()
@@ -138,27 +143,32 @@ pub(crate) fn revoke(session: &mut Session, revoke: &Grant<'_>) -> Result<(), Sq
         session.warn(Severity::Warning, error_map::UNREGISTERED_DYNAMIC_PRIVILEGE.with(&[name]));
     }
     ensure_may_grant(session, &named, &level, true)?;
-    let takes_all = revoke.privileges.is_empty();
     let restricts = session.server.accounts.schema_names() == SchemaNames::Exact;
-    change_each(session, revoke, &level, |grants| take(grants, &named, &level, (takes_all, restricts)))
+    let taken = Some(named.privileges);
+    change_each(session, revoke, (&level, taken), |grants| {
+        take(grants, &named, &level, (takes_all, restricts))
+    })
 }
 
-/// REVOKE ALL PRIVILEGES, GRANT OPTION.
+/// REVOKE ALL PRIVILEGES, GRANT OPTION and, as MySQL does, REVOKE ALL on everything: what was granted on
+/// databases and tables goes, too.
 fn revoke_everything(session: &mut Session, revoke: &Grant<'_>) -> Result<(), SqlError> {
     require_user_admin(session)?;
-    change_each(session, revoke, &Level::Everything, |grants| {
+    change_each(session, revoke, (&Level::Everything, None), |grants| {
         *grants = Grants::default();
         true
     })
 }
 
-/// Takes something from each account that REVOKE names. `take` says whether there was something to take.
+/// Takes something from each account that REVOKE names: `taken`, or all for none. `take` says whether there
+/// was something to take.
 fn change_each(
     session: &mut Session,
     revoke: &Grant<'_>,
-    level: &Level,
+    (level, taken): (&Level, Option<Privileges>),
     take: impl Fn(&mut Grants) -> bool,
 ) -> Result<(), SqlError> {
+    let own = session.current_grants();
     let server = Arc::clone(&session.server);
     let mut change = AccountChange::new(&server.accounts);
     for written in revoke.users {
@@ -171,8 +181,15 @@ fn change_each(
             return Err(no_such_account(revoke, level, &user, &host));
         };
         ensure_may_change(session, &account)?;
+        if *level == Level::Everything {
+            ensure_not_against(session, &own, taken, &account.grants)?;
+        }
         let mut grants = (*account.grants).clone();
         if take(&mut grants) {
+            // Restrictions are targets as well.
+            if !grants.is_within_limit(&account.grants) {
+                return Err(error_map::OUT_OF_RESOURCES.bare());
+            }
             change.put(Account { grants: Arc::new(grants), ..account });
         } else if revoke.if_exists {
             session.warn(Severity::Warning, no_such_grant(level, &user, &host));
@@ -183,9 +200,23 @@ fn change_each(
     change.commit()
 }
 
+/// Error 3879 if the session is restricted in a database where the account with `grants` is not. `own`: what
+/// is granted to the session.
+fn ensure_not_against(
+    session: &Session,
+    own: &Grants,
+    taken: Option<Privileges>,
+    grants: &Grants,
+) -> Result<(), SqlError> {
+    let by = session.rights.restrictions(own);
+    let Some(schema) = by.against_taking(taken, &grants.restrictions) else { return Ok(()) };
+    let (user, host) = session.account_name();
+    Err(error_map::DB_ACCESS_DENIED.with(&[&user, &host, &schema]))
+}
+
 #[cold]
 fn no_such_account(revoke: &Grant<'_>, level: &Level, user: &str, host: &str) -> SqlError {
-    if revoke.privileges.is_empty() && revoke.grant_option {
+    if revoke.privileges.is_empty() && *level == Level::Everything {
         return error_map::REVOKE_GRANTS.bare();
     }
     no_such_grant(level, user, host)
@@ -388,8 +419,6 @@ fn add(grants: &mut Grants, named: &Named, level: &Level, (with_grant_option, by
 /// database and was not granted there is taken from what is granted on everything, with `partial_revokes`.
 fn take(grants: &mut Grants, named: &Named, level: &Level, (takes_all, restricts): (bool, bool)) -> bool {
     match level {
-        // As MySQL does: what was granted on databases and tables goes, too.
-        Level::Everything if takes_all => *grants = Grants::default(),
         Level::Everything => {
             grants.take_global(named.privileges);
             grants.dynamic = grants.dynamic.without(named.dynamic);

@@ -84,11 +84,7 @@ impl Grants {
 
     /// What one account is granted on a database lifts what another is restricted there, and is used up.
     fn lift_what_is_granted(&mut self) {
-        for (schema, granted) in &mut self.schemas {
-            let restricted = self.restrictions.on(schema);
-            self.restrictions.set(schema, restricted - *granted);
-            *granted = *granted - restricted;
-        }
+        self.restrictions.lift_by(&mut self.schemas);
         self.schemas.retain(|(_, granted)| !granted.is_empty());
     }
 
@@ -134,9 +130,13 @@ impl Grants {
         self.tables.list().iter().any(|grant| grant.schema == schema)
     }
 
-    /// Whether an account may have been granted as much as this.
-    pub(crate) fn is_within_limit(&self) -> bool {
-        self.schemas.len() + self.restrictions.len() + self.tables.len() <= TARGETS_MAX
+    /// Whether an account may be granted this that was granted `before`: what is there already may stay.
+    pub(crate) fn is_within_limit(&self, before: &Grants) -> bool {
+        self.targets() <= TARGETS_MAX.max(before.targets())
+    }
+
+    fn targets(&self) -> usize {
+        self.schemas.len() + self.restrictions.len() + self.tables.len()
     }
 
     /// Privileges granted with this very pattern.
@@ -394,8 +394,10 @@ mod tests {
         }
         grants.set_column(("d", "t00002"), "c", Privileges::SELECT);
         grants.set_schema("d", Privileges::SELECT);
-        assert!(grants.is_within_limit());
+        let before = grants.clone();
+        assert!(grants.is_within_limit(&Grants::default()));
         grants.set_schema("e", Privileges::SELECT);
-        assert!(!grants.is_within_limit());
+        assert!(!grants.is_within_limit(&before));
+        assert!(grants.is_within_limit(&grants), "it grows no more");
     }
 }

@@ -15,15 +15,13 @@ pub(crate) fn refuse_setting(session: &Session, name: &str, set: &SetValue) -> R
     if name != NAME || !is_any_restricted(&session.server.accounts) {
         return Ok(());
     }
-    let switches_on = match set {
-        SetValue::Int(number) => *number == 1,
-        SetValue::UInt(number) => *number == 1,
-        SetValue::Text(text) => {
-            ["ON", "TRUE", "1", "YES"].iter().any(|known| known.eq_ignore_ascii_case(text))
-        }
-        SetValue::Default | SetValue::Null | SetValue::Double(_) => false,
+    // What is no value of the variable is refused as that.
+    let switches_off = match set {
+        SetValue::Default | SetValue::Int(0) => true,
+        SetValue::Text(text) => ["OFF", "FALSE"].iter().any(|known| known.eq_ignore_ascii_case(text)),
+        _ => false,
     };
-    if switches_on { Ok(()) } else { Err(error_map::PARTIAL_REVOKES_EXIST.bare()) }
+    if switches_off { Err(error_map::PARTIAL_REVOKES_EXIST.bare()) } else { Ok(()) }
 }
 
 /// Takes over the variable after `name` has been set.

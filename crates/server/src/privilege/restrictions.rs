@@ -48,20 +48,67 @@ impl Restrictions {
         self.list.retain(|(_, set)| !set.is_empty());
     }
 
-    /// What is left out of the privileges `own` with these restrictions and `others` with `other` together:
-    /// what neither of both allows.
-    pub(super) fn joined(&self, own: Privileges, other: &Restrictions, others: Privileges) -> Self {
-        let mut joined = Restrictions::default();
-        for (schema, _) in self.list.iter().chain(&other.list) {
-            let allowed = (own - self.on(schema)) | (others - other.on(schema));
-            joined.set(schema, (own | others) - allowed);
+    /// Lifts restrictions by what is granted on databases, which that uses up.
+    pub(super) fn lift_by(&mut self, schemas: &mut [(String, Privileges)]) {
+        for (schema, granted) in schemas {
+            if let Ok(at) = self.place(schema) {
+                let restricted = &mut self.list[at].1;
+                (*restricted, *granted) = (*restricted - *granted, *granted - *restricted);
+            }
         }
-        joined
+        self.list.retain(|(_, set)| !set.is_empty());
+    }
+
+    /// What is left out of the privileges `own` with these restrictions and `others` with `other` together:
+    /// what neither of both allows. Cost: one pass over both.
+    pub(super) fn joined(&self, own: Privileges, other: &Restrictions, others: Privileges) -> Self {
+        let mut list = Vec::new();
+        let (mut left, mut right) = (&*self.list, &*other.list);
+        while let Some(schema) = first_of(left, right) {
+            let allowed = (own - take_from(&mut left, schema)) | (others - take_from(&mut right, schema));
+            let set = (own | others) - allowed;
+            if !set.is_empty() {
+                list.push((schema.clone(), set));
+            }
+        }
+        Restrictions { list }
+    }
+
+    /// A database because of which who has these restrictions may not take privileges on everything from who
+    /// has the restrictions `other`. `taken`: which ones; none for all.
+    ///
+    /// From whom is restricted nowhere MySQL refuses to take what one database leaves out together, also
+    /// where that is nothing.
+    pub(super) fn against_taking(&self, taken: Option<Privileges>, other: &Restrictions) -> Option<&str> {
+        let is_against = |(schema, here): &(String, Privileges)| match taken {
+            None => !other.on(schema).has(*here),
+            Some(taken) if other.is_empty() => here.has(taken),
+            Some(taken) => !other.on(schema).has(*here & taken),
+        };
+        self.list.iter().find(|entry| is_against(entry)).map(|(schema, _)| &**schema)
+    }
+}
+
+/// The first database of both lists.
+fn first_of<'l>(left: &'l [(String, Privileges)], right: &'l [(String, Privileges)]) -> Option<&'l String> {
+    left.first().into_iter().chain(right.first()).map(|(schema, _)| schema).min()
+}
+
+/// What `schema` is left out of, if `list` begins with it, which it does not any more then.
+fn take_from(list: &mut &[(String, Privileges)], schema: &str) -> Privileges {
+    match list.split_first() {
+        Some(((first, set), rest)) if first == schema => {
+            *list = rest;
+            *set
+        }
+        _ => Privileges::NONE,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use base::prng::Prng;
+
     use super::*;
 
     #[test]
@@ -78,5 +125,55 @@ mod tests {
         assert_eq!(a.joined(select | insert, &Restrictions::default(), Privileges::NONE), a);
         a.keep(insert);
         assert_eq!(a.list(), &[("d".to_owned(), insert)]);
+    }
+
+    /// What two lists together leave out is looked up for each database here.
+    #[test]
+    fn lists_of_any_databases_are_joined() {
+        let mut prng = Prng::new(3);
+        let sets = [Privileges::SELECT, Privileges::INSERT, Privileges::SELECT | Privileges::INSERT];
+        let some = |prng: &mut Prng| {
+            let mut some = Restrictions::default();
+            for _ in 0..prng.below(6) {
+                some.set(&format!("d{}", prng.below(8)), sets[prng.below(3) as usize]);
+            }
+            some
+        };
+        for _ in 0..1000 {
+            let (a, b) = (some(&mut prng), some(&mut prng));
+            let (own, others) = (sets[prng.below(3) as usize], sets[prng.below(3) as usize]);
+            let mut expected = Restrictions::default();
+            for (schema, _) in a.list().iter().chain(b.list()) {
+                let allowed = (own - a.on(schema)) | (others - b.on(schema));
+                expected.set(schema, (own | others) - allowed);
+            }
+            assert_eq!(a.joined(own, &b, others), expected);
+        }
+    }
+
+    #[test]
+    fn who_is_restricted_takes_from_who_is_restricted_as_much() {
+        let (select, insert) = (Privileges::SELECT, Privileges::INSERT);
+        let of = |list: &[(&str, Privileges)]| {
+            let mut of = Restrictions::default();
+            for (schema, set) in list {
+                of.set(schema, *set);
+            }
+            of
+        };
+        let none = Restrictions::default();
+        let by = of(&[("d", select | insert)]);
+        assert_eq!(none.against_taking(None, &by), None);
+        assert_eq!(by.against_taking(Some(select), &none), Some("d"));
+        assert_eq!(by.against_taking(Some(select | insert), &none), Some("d"));
+        assert_eq!(by.against_taking(Some(select | Privileges::UPDATE), &none), None);
+        assert_eq!(by.against_taking(Some(Privileges::NONE), &none), Some("d"));
+        let less = of(&[("d", select), ("e", insert)]);
+        assert_eq!(by.against_taking(Some(select | Privileges::UPDATE), &less), None);
+        assert_eq!(by.against_taking(Some(select | insert), &less), Some("d"));
+        assert_eq!(by.against_taking(Some(Privileges::NONE), &less), None);
+        assert_eq!(by.against_taking(None, &less), Some("d"));
+        assert_eq!(by.against_taking(None, &by), None);
+        assert_eq!(less.against_taking(Some(insert), &by), Some("e"));
     }
 }
