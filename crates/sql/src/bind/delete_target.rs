@@ -23,7 +23,9 @@ impl<'a> DeleteTarget<'a> {
         database: Option<&str>,
     ) -> impl Iterator<Item = DeleteTarget<'a>> {
         let mut items = Vec::new();
-        from.iter().for_each(|from| gather(from, &mut items));
+        for from in from {
+            gather(from, &mut items);
+        }
         items.retain(|item| item.is_meant(target, database));
         items.into_iter()
     }
