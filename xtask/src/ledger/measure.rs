@@ -123,9 +123,13 @@ pub(super) fn text(path: &Path) -> String {
 
 fn driver_command() -> Command {
     let mut command = Command::new("../release/ledger");
-    command.current_dir(workplace()).env_clear();
+    command.current_dir(workplace()).env_clear().env("GLIBC_TUNABLES", ONE_HEAP);
     command
 }
+
+/// A heap of its own for each thread grows a page at a time, by a system call each: these would be counted,
+/// and are none of the server's, which has another allocator.
+const ONE_HEAP: &str = "glibc.malloc.arena_max=1";
 
 /// Callgrind counts a string instruction once per byte, whatever it costs. With these the C library copies
 /// and clears long stretches by vector moves, as it does short ones: a count that says something of the time.
@@ -138,7 +142,7 @@ pub(super) fn callgrind_command() -> Command {
     command.current_dir(workplace()).env_clear();
     command
         .env("PATH", "/usr/bin:/bin")
-        .env("GLIBC_TUNABLES", NO_STRING_INSTRUCTIONS)
+        .env("GLIBC_TUNABLES", format!("{ONE_HEAP}:{NO_STRING_INSTRUCTIONS}"))
         .arg("--tool=callgrind");
     command
 }
