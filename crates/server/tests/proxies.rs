@@ -105,3 +105,31 @@ fn grants_survive_a_restart_and_the_first_root_may_give_them() {
     run(&mut client, "GRANT PROXY ON q TO sha");
     assert_eq!(error(&client.command(QUERY, b"GRANT PROXY ON boss TO sha")).0, 1698);
 }
+
+/// What SHOW GRANTS says of the client's account.
+fn grants(client: &mut RawClient) -> Vec<String> {
+    assert_eq!(client.command(QUERY, b"SHOW GRANTS"), [1], "one column");
+    (0..2).for_each(|_| drop(client.read()));
+    let rows = std::iter::from_fn(|| Some(client.read().1).filter(|packet| packet[0] != 0xfe));
+    rows.map(|row| String::from_utf8_lossy(&row[1..]).into_owned()).collect()
+}
+
+#[test]
+fn with_grant_option_grants_proxy_alone() {
+    const USAGE: &str = "GRANT USAGE ON *.* TO `q`@`%`";
+    let (server, mut root) = start();
+    let mut client = login(&server, "q").unwrap();
+    for proxied in ["q", "CURRENT_USER()"] {
+        run(&mut client, &format!("GRANT PROXY ON {proxied} TO q WITH GRANT OPTION"));
+        assert_eq!(grants(&mut client), [USAGE, "GRANT PROXY ON `q`@`%` TO `q`@`%` WITH GRANT OPTION"]);
+    }
+    run(&mut root, "GRANT SELECT ON d.* TO q");
+    let refused = client.command(QUERY, b"GRANT SELECT ON d.* TO sha");
+    assert_eq!(error(&refused).0, 1044, "what it has without GRANT OPTION is not its own to give");
+    // What an account is granted WITH GRANT OPTION it may grant, and no other.
+    run(&mut root, "GRANT PROXY ON boss TO q WITH GRANT OPTION");
+    run(&mut client, "GRANT PROXY ON boss TO sha");
+    assert_eq!(error(&client.command(QUERY, b"GRANT PROXY ON p TO sha")).0, 1698);
+    run(&mut root, "GRANT PROXY ON ''@'' TO q WITH GRANT OPTION");
+    run(&mut client, "GRANT PROXY ON p TO sha");
+}

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use sql::ast::{self, Grant};
 
-use super::set::Privileges;
 use crate::account_change::AccountChange;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
@@ -12,8 +11,8 @@ use crate::proxy_grants::{self, ProxyGrant};
 use crate::session::Session;
 use crate::user_statement::{ensure_may_change, name_of};
 
-/// GRANT PROXY, to all accounts or none. As in MySQL, WITH GRANT OPTION also grants GRANT OPTION on
-/// everything.
+/// GRANT PROXY, to all accounts or none. WITH GRANT OPTION concerns PROXY alone: accounts may grant PROXY on
+/// themselves, so anything more would be theirs for the asking.
 ///
 /// # Errors
 /// 1698 without the right to; 1410 for a missing account; 1041 beyond the limit of grants.
@@ -35,10 +34,6 @@ pub(super) fn grant(
         if !proxy_grants::add(&mut account, ProxyGrant { user: user.clone(), host: host.clone(), with_grant })
         {
             return Err(error_map::OUT_OF_RESOURCES.bare());
-        }
-        if with_grant {
-            let grants = Arc::make_mut(&mut account.grants);
-            grants.global = grants.global | Privileges::GRANT_OPTION;
         }
         change.put(account);
     }
