@@ -242,10 +242,10 @@ fn enter_delayed(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Resu
 fn enter(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), Refusal> {
     let account = prove(session, io, &claim)?;
     session.process.set_user(&claim.user);
-    session.user = claim.user;
+    session.user.clone_from(&claim.user);
     session.become_account(Some(Arc::clone(&account)));
     let is_expired = has_expired_password(session)?;
-    act_as_another(session, &account)?;
+    act_as_another(session, io, &claim, (&account, is_expired))?;
     activate_roles(session);
     count_login(session)?;
     session.attributes = claim.attributes;
@@ -260,11 +260,17 @@ fn enter(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), R
 }
 
 /// A client of an account of `mysql_native_password` acts as the account that it is granted PROXY on, if the
-/// server is to look for one. That account may be locked.
+/// server is to look for one. That account may be locked, and its password expired. `is_expired`: the client
+/// has to set another password first, which would be that of the other account.
 ///
 /// # Errors
-/// 1045: there is no such account.
-fn act_as_another(session: &mut Session, own: &Account) -> Result<(), SqlError> {
+/// 1045: there is no such account, or the connection is not as it requires. 1862: `is_expired`.
+fn act_as_another(
+    session: &mut Session,
+    io: &ClientIo,
+    claim: &Claim,
+    (own, is_expired): (&Account, bool),
+) -> Result<(), SqlError> {
     session.proxy_user = None;
     let server = Arc::clone(&session.server);
     let is_looked_for = {
@@ -277,9 +283,13 @@ fn act_as_another(session: &mut Session, own: &Account) -> Result<(), SqlError> 
     }
     let found = proxy_grants::acts_as(&server.accounts, &own.user, session.peer);
     let Some((user, host)) = found.filter(|(user, _)| *user != own.user) else { return Ok(()) };
+    if is_expired {
+        return Err(error_map::MUST_CHANGE_PASSWORD_LOGIN.bare());
+    }
     let used_password = own.credential.has_password();
     let proxied = server.accounts.find(&user, &host);
     let proxied = proxied.ok_or_else(|| access_denied(&session.user, session.peer, used_password))?;
+    ensure_required(&proxied, claim, session, io)?;
     session.become_account(Some(proxied));
     session.proxy_user = Some(format!("'{}'@'{}'", own.user, own.host));
     Ok(())

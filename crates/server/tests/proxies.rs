@@ -133,3 +133,33 @@ fn with_grant_option_grants_proxy_alone() {
     run(&mut root, "GRANT PROXY ON ''@'' TO q WITH GRANT OPTION");
     run(&mut client, "GRANT PROXY ON p TO sha");
 }
+
+#[test]
+fn a_proxy_is_refused_by_what_its_target_requires_and_while_its_own_password_has_expired() {
+    /// The client knows how to set another password.
+    const EXPIRED_PASSWORDS: u32 = 1 << 22;
+    let (server, mut root) = start();
+    let change = |server: &TestServer| {
+        let mut client = login(server, "q").unwrap();
+        error(&client.command(CHANGE_USER, b"p\0\0\0\x2d\0mysql_native_password\0")).0
+    };
+    run(&mut root, "ALTER USER boss REQUIRE X509");
+    assert_eq!((login(&server, "p").err(), change(&server)), (Some(1045), 1045));
+    run(&mut root, "ALTER USER boss REQUIRE NONE");
+    run(&mut root, "ALTER USER p PASSWORD EXPIRE");
+    assert_eq!((login(&server, "p").err(), change(&server)), (Some(1862), 1862));
+    let able = RawClient::login_packet("p", b"mysql_native_password", b"", EXPIRED_PASSWORDS);
+    let attempt = || {
+        let mut client = server.raw();
+        client.send(1, &able);
+        (client.read().1, client)
+    };
+    assert_eq!(error(&attempt().0).0, 1862, "the password that it would set is another account's");
+    run(&mut root, "SET GLOBAL check_proxy_users = OFF");
+    let (answer, mut client) = attempt();
+    assert_eq!(answer[0], 0, "for itself");
+    run(&mut client, "ALTER USER USER() IDENTIFIED BY ''");
+    run(&mut root, "SET GLOBAL check_proxy_users = ON");
+    run(&mut root, "ALTER USER boss PASSWORD EXPIRE");
+    assert_eq!(identity(&mut login(&server, "p").unwrap()), "boss@% p@localhost 'p'@'%'");
+}

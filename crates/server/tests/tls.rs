@@ -285,6 +285,40 @@ fn accounts_require_certificates_and_ciphers_by_name() {
 }
 
 #[test]
+fn a_proxy_meets_what_the_account_that_it_acts_as_requires() {
+    const SUBJECT: &str = "SUBJECT '/CN=Ratchet_Auto_Generated_Client_Certificate'";
+    let server = TestServer::start(&["--check-proxy-users=1", "--mysql-native-password-proxy-users=1"]);
+    let file = |name: &str| datadir(&server).join(name).display().to_string();
+    let root = |sql: &str| said(&stock(&server, "root", &["--skip-ssl"], sql));
+    root("CREATE USER p IDENTIFIED WITH mysql_native_password; CREATE USER boss; GRANT PROXY ON boss TO p");
+    let certificate =
+        [format!("--ssl-cert={}", file("client-cert.pem")), format!("--ssl-key={}", file("client-key.pem"))];
+    let certificate: Vec<&str> = certificate.iter().map(String::as_str).collect();
+    let socket = format!("--socket={}", server.socket().display());
+    let by_socket = ["--skip-ssl", "--protocol=socket", "--host=localhost", &socket];
+    for (requirement, expected) in [
+        ("NONE", [true; 4]),
+        ("SSL", [false, true, true, false]),
+        ("X509", [false, false, true, false]),
+        (SUBJECT, [false, false, true, false]),
+        ("SUBJECT '/CN=another'", [false; 4]),
+    ] {
+        root(&format!("ALTER USER boss REQUIRE {requirement}"));
+        let let_in = [&["--skip-ssl"][..], &["--ssl"], &certificate, &by_socket].map(|args| {
+            let output = stock(&server, "p", args, "SELECT CURRENT_USER()");
+            let is_in = output.status.success();
+            if is_in {
+                assert_eq!(said(&output), "boss@%\n", "{requirement}");
+            } else {
+                assert!(complaint(&output).contains("1045"), "{output:?}");
+            }
+            is_in
+        });
+        assert_eq!(let_in, expected, "{requirement}: TCP, TLS, with a certificate, the socket");
+    }
+}
+
+#[test]
 fn tls_is_offered_as_the_options_say() {
     let plain = TestServer::start(&["--skip-ssl"]);
     let mut client = plain.raw();
