@@ -8,6 +8,9 @@
 //! What is counted as a query is a statement of a COM_QUERY that can be parsed, also one that fails.
 //! Statements prepared by the protocol are not. Sessions that are counted look for plans only when a
 //! statement is parsed (`run`), so that other sessions pay nothing for this.
+//!
+//! An account that is dropped or renamed takes its counts with it, and a new one of its name begins with
+//! none. Sessions of the old one that are open keep the old counts to themselves.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -46,8 +49,6 @@ struct Counts {
     limits: ResourceLimits,
     /// Sessions that are open.
     sessions: u32,
-    /// The account is dropped: the last session takes the counts with it.
-    is_dropped: bool,
     /// When the hour began.
     since: Instant,
     queries: u32,
@@ -65,10 +66,10 @@ pub struct Counted {
 impl ResourceUse {
     /// Forgets what the accounts have done in their hours, and takes over their limits.
     pub(crate) fn renew_all(&self, accounts: &Accounts) {
-        for usage in self.accounts.lock().values() {
-            let account = accounts.find(&usage.name.0, &usage.name.1);
-            usage.renew(account.map(|account| account.limits));
-        }
+        self.accounts.lock().retain(|(user, host), usage| {
+            usage.renew(accounts.find(user, host).map(|account| account.limits));
+            usage.can_matter()
+        });
     }
 
     /// Forgets what the accounts have done in their hours.
@@ -78,56 +79,57 @@ impl ResourceUse {
 
     /// As [`ResourceUse::renew_all`], of one account, after its limits have changed.
     pub(crate) fn renew(&self, accounts: &Accounts, user: &str, host: &str) {
-        let known = self.accounts.lock();
-        if let Some(usage) = known.get(&(user.to_owned(), host.to_owned())) {
-            usage.renew(accounts.find(user, host).map(|account| account.limits));
-        }
-    }
-
-    /// Forgets an account that is dropped, once no session of it is open.
-    pub(crate) fn forget(&self, user: &str, host: &str) {
-        let mut known = self.accounts.lock();
         let name = (user.to_owned(), host.to_owned());
+        let mut known = self.accounts.lock();
         let Some(usage) = known.get(&name) else { return };
-        let is_used = {
-            let mut counts = usage.counts.lock();
-            counts.is_dropped = true;
-            counts.sessions > 0
-        };
-        if !is_used {
+        usage.renew(accounts.find(user, host).map(|account| account.limits));
+        if !usage.can_matter() {
             known.remove(&name);
         }
     }
 
-    /// The counts of an account, with one more session.
+    /// Forgets an account that is dropped.
+    pub(crate) fn forget(&self, user: &str, host: &str) {
+        self.accounts.lock().remove(&(user.to_owned(), host.to_owned()));
+    }
+
+    /// The counts of an account, with one more session. Those of an account that was dropped meanwhile are
+    /// the session's alone.
     fn open(&self, accounts: &Accounts, account: &Account) -> Arc<Usage> {
         let name = (account.user.clone(), account.host.clone());
         let mut known = self.accounts.lock();
-        let usage = known.entry(name).or_insert_with_key(|name| {
+        let usage = known.get(&name).cloned().unwrap_or_else(|| {
             // The limits may have changed since the login began; later changes find the entry.
             let found = accounts.find(&name.0, &name.1);
-            let limits = found.map_or(account.limits, |account| account.limits);
-            Arc::new(Usage {
-                name: name.clone(),
-                counts_statements: AtomicBool::new(limits.counts_statements()),
-                counts: Mutex::new(Counts::new(limits, Instant::now())),
-            })
+            let limits = found.as_ref().map_or(account.limits, |account| account.limits);
+            let usage = Arc::new(Usage::new(name.clone(), limits));
+            if found.is_some() {
+                known.insert(name, Arc::clone(&usage));
+            }
+            usage
         });
-        let mut counts = usage.counts.lock();
-        counts.sessions += 1;
-        counts.is_dropped = false;
-        drop(counts);
-        Arc::clone(usage)
+        usage.counts.lock().sessions += 1;
+        usage
     }
 }
 
 impl Usage {
+    fn new(name: Name, limits: ResourceLimits) -> Self {
+        let counts_statements = AtomicBool::new(limits.counts_statements());
+        Usage { name, counts_statements, counts: Mutex::new(Counts::new(limits, Instant::now())) }
+    }
+
     fn renew(&self, limits: Option<ResourceLimits>) {
         let mut counts = self.counts.lock();
         counts.limits = limits.unwrap_or(counts.limits);
-        counts.is_dropped &= limits.is_none();
         (counts.queries, counts.updates, counts.logins) = (0, 0, 0);
         self.counts_statements.store(counts.limits.counts_statements(), Ordering::Relaxed);
+    }
+
+    /// Whether a session is open, or the hour goes on.
+    fn can_matter(&self) -> bool {
+        let counts = self.counts.lock();
+        counts.sessions > 0 || counts.limits.counts_statements() || counts.limits.connections != 0
     }
 }
 
@@ -174,10 +176,9 @@ impl Counted {
 impl Drop for Counted {
     fn drop(&mut self) {
         let mut known = self.resource_use.accounts.lock();
-        let mut counts = self.usage.counts.lock();
-        counts.sessions -= 1;
-        let is_hourly = counts.limits.counts_statements() || counts.limits.connections != 0;
-        if counts.sessions == 0 && (counts.is_dropped || !is_hourly) {
+        self.usage.counts.lock().sessions -= 1;
+        let is_known = known.get(&self.usage.name).is_some_and(|usage| Arc::ptr_eq(usage, &self.usage));
+        if is_known && !self.usage.can_matter() {
             known.remove(&self.usage.name);
         }
     }
@@ -204,7 +205,7 @@ impl Reached {
 
 impl Counts {
     fn new(limits: ResourceLimits, since: Instant) -> Self {
-        Counts { limits, sessions: 0, is_dropped: false, since, queries: 0, updates: 0, logins: 0 }
+        Counts { limits, sessions: 0, since, queries: 0, updates: 0, logins: 0 }
     }
 
     /// Begins another hour if this one is over.
@@ -256,7 +257,7 @@ mod tests {
     use wire::auth::{AuthPlugin, Credential};
 
     use super::*;
-    use crate::account::MemoryStore;
+    use crate::account::{AccountStep, MemoryStore};
 
     #[test]
     fn counts_begin_anew_after_an_hour() {
@@ -320,9 +321,22 @@ mod tests {
         assert_eq!(known(), 0, "the account is dropped");
         let session = enter(&hourly, 0).unwrap();
         resource_use.forget("u", "%");
-        assert_eq!(known(), 1, "a session of it is open");
+        assert_eq!(known(), 0, "though a session of it is open");
+        let of_new = enter(&hourly, 0).unwrap();
         drop(session);
-        assert_eq!(known(), 0);
+        assert_eq!(known(), 1, "that of the new account of this name");
+        drop(of_new);
+        account(ResourceLimits::default());
+        resource_use.renew(&accounts, "u", "%");
+        assert_eq!(known(), 0, "the limits are gone");
+        drop(enter(&account(hourly.limits), 0).unwrap());
+        account(ResourceLimits::default());
+        resource_use.renew_all(&accounts);
+        assert_eq!(known(), 0, "so they are for all");
+        accounts.change(vec![AccountStep::Remove("u".to_owned(), "%".to_owned())]).unwrap();
+        let late = enter(&hourly, 0).unwrap();
+        assert_eq!(known(), 0, "the account was dropped while its client logged in");
+        drop(late);
         let refused = account(ResourceLimits { user_connections: 1, ..ResourceLimits::default() });
         let session = enter(&refused, 0).unwrap();
         assert_eq!(enter(&refused, 0).unwrap_err().code, 1226);

@@ -91,7 +91,7 @@ pub(crate) fn create_or_alter(
         return Err(cannot_user(operation, &failed.join(",")));
     }
     change.commit()?;
-    if statement.limits.is_any() {
+    if statement.alter && statement.limits.is_any() {
         renew_limits(session, statement.users)?;
     }
     note_expiry(session, statement);

@@ -161,6 +161,35 @@ fn a_query_is_a_statement_that_can_be_parsed() {
 }
 
 #[test]
+fn an_account_takes_its_counts_with_it() {
+    let server = TestServer::start(&[]);
+    let mut root = server.root();
+    run(&mut root, "CREATE USER u WITH MAX_QUERIES_PER_HOUR 2");
+    let mut old = login(&server, "u").unwrap();
+    assert_eq!(do_codes(&mut old, 3), [0, 0, 1226]);
+    run(&mut root, "CREATE USER IF NOT EXISTS u WITH MAX_QUERIES_PER_HOUR 9");
+    assert_eq!(do_codes(&mut old, 1), [1226], "nothing has changed");
+    // The old session keeps the old counts to itself.
+    run(&mut root, "DROP USER u");
+    run(&mut root, "CREATE USER u");
+    assert_eq!(do_codes(&mut login(&server, "u").unwrap(), 4), [0; 4]);
+    run(&mut root, "ALTER USER u WITH MAX_QUERIES_PER_HOUR 3");
+    let mut new = login(&server, "u").unwrap();
+    assert_eq!((do_codes(&mut old, 1), do_codes(&mut new, 4)), (vec![1226], vec![0, 0, 0, 1226]));
+    // So does one of an account that is renamed, and another account begins with no counts.
+    run(&mut root, "RENAME USER u TO v");
+    run(&mut root, "CREATE USER u WITH MAX_QUERIES_PER_HOUR 1");
+    let (mut u, mut v) = (login(&server, "u").unwrap(), login(&server, "v").unwrap());
+    assert_eq!((do_codes(&mut u, 2), do_codes(&mut v, 4)), (vec![0, 1226], vec![0, 0, 0, 1226]));
+    drop(old);
+    assert_eq!(
+        do_codes(&mut login(&server, "u").unwrap(), 1),
+        [1226],
+        "the end of another's changes nothing"
+    );
+}
+
+#[test]
 fn limits_survive_a_restart_and_counts_do_not() {
     let mut server = TestServer::start(&[]);
     let mut root = server.root();
