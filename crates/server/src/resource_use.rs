@@ -6,8 +6,9 @@
 //! follows changes of the limits then; other sessions of the account are not.
 //!
 //! What is counted as a query is a statement of a COM_QUERY that can be parsed, also one that fails.
-//! Statements prepared by the protocol are not. Sessions that are counted look for plans only when a
-//! statement is parsed (`run`), so that other sessions pay nothing for this.
+//! Statements prepared by the protocol are not. Where statements have a limit, plans are looked for when a
+//! statement is parsed (`run`). Other sessions that are counted look before, but find no plan by the text
+//! alone: a limit may come. Sessions that are not counted pay nothing for this.
 //!
 //! An account that is dropped or renamed takes its counts with it, and a new one of its name begins with
 //! none. Sessions of the old one that are open keep the old counts to themselves.
@@ -159,12 +160,17 @@ impl Counted {
         self.usage.counts.lock().limits.user_connections
     }
 
+    /// Whether statements are counted at present.
+    pub(crate) fn counts_statements(&self) -> bool {
+        self.usage.counts_statements.load(Ordering::Relaxed)
+    }
+
     /// Counts a statement, before it runs. `changes_data`: whether it is an update, too.
     ///
     /// # Errors
     /// 1226: it may not run.
     pub(crate) fn count(&self, changes_data: impl FnOnce() -> bool) -> Result<(), SqlError> {
-        if !self.usage.counts_statements.load(Ordering::Relaxed) {
+        if !self.counts_statements() {
             return Ok(());
         }
         let is_update = changes_data();

@@ -42,6 +42,7 @@ use crate::diagnostics::Severity;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::plan_cache::SessionPlans;
 use crate::privilege::{self, Access, OnColumns, Want};
+use crate::resource_use::Counted;
 use crate::session::{CACHED_TEXT_BYTES_MAX, Session, Workspace};
 use crate::status::{Com, Hot};
 use crate::{bind_error, memory_error, memory_limits, statement, virtual_tables};
@@ -120,15 +121,25 @@ fn one_statement(
     mut desk: Desk<'_>,
 ) -> Result<Option<usize>, SqlError> {
     let key = &mut *desk.key;
-    let cacheable = text.sql.len() <= session.unparsed_bytes_max && read_key(key, text);
+    let is_uncounted = text.sql.len() <= session.unparsed_bytes_max;
+    let unparsed = is_uncounted || finds_plans_unparsed(session, text.sql.len());
+    let cacheable = unparsed && read_key(key, text);
     if cacheable && text.sql[key.end()..].iter().all(u8::is_ascii_whitespace) {
         let mut answer = io.answer(false);
-        let keeps_text = text.start == 0;
+        // A text that leads to its plan by itself would not be counted once statements are.
+        let keeps_text = is_uncounted && text.start == 0;
         if let Some(result) = run_cached(session, &mut answer, text, &mut desk, keeps_text) {
             return result.map(|()| None);
         }
     }
     parse_and_run(session, io, text, cacheable, desk)
+}
+
+/// Whether a plan of a statement of `bytes` bytes may be looked for before it is parsed, though the session
+/// is counted: its statements are not.
+#[cold]
+fn finds_plans_unparsed(session: &Session, bytes: usize) -> bool {
+    bytes <= CACHED_TEXT_BYTES_MAX && session.counted.as_ref().is_some_and(|it| !it.counts_statements())
 }
 
 /// Whether plans of the statement at hand are kept, if its text is not too long: under the key read.
@@ -214,7 +225,7 @@ fn parse_and_run(
     mut desk: Desk<'_>,
 ) -> Result<Option<usize>, SqlError> {
     let Text { sql, start, mode } = text;
-    let is_counted = session.counted.is_some();
+    let is_counted = session.counted.as_ref().is_some_and(Counted::counts_statements);
     let cacheable = cacheable || is_counted && sql.len() <= CACHED_TEXT_BYTES_MAX && read_key(desk.key, text);
     let key = cacheable.then_some(&*desk.key);
     let tree_max = memory_limits::tree_bytes_max(session, sql.len());

@@ -189,6 +189,50 @@ fn an_account_takes_its_counts_with_it() {
     );
 }
 
+/// Plans that the server has made.
+fn plans_made(root: &mut RawClient) -> u64 {
+    assert_eq!(root.command(QUERY, b"SHOW GLOBAL STATUS LIKE 'Ratchet_plans_made'"), [2], "two columns");
+    let packets: Vec<_> = (0..5).map(|_| root.read().1).collect();
+    let text = String::from_utf8_lossy(&packets[3]).into_owned();
+    text.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or_else(|_| panic!("{text:?}"))
+}
+
+#[test]
+fn plans_are_found_before_parsing_until_statements_are_counted() {
+    let server = TestServer::start(&[]);
+    let mut root = server.root();
+    for sql in ["CREATE DATABASE d", "CREATE TABLE d.t (a INT, b INT, c INT)", "CREATE USER u"] {
+        run(&mut root, sql);
+    }
+    run(&mut root, "GRANT ALL ON d.* TO u");
+    run(&mut root, "SET GLOBAL max_user_connections = 5");
+    let mut client = login(&server, "u").unwrap();
+    // Statements that are alike but for a literal; the plans that they take.
+    let mut inserts = |root: &mut RawClient, column: &str, times: u64| {
+        let before = plans_made(root);
+        let insert =
+            |n| code(&mut client, QUERY, format!("INSERT INTO d.t ({column}) VALUES ({n})").as_bytes());
+        let codes: Vec<_> = (0..times).map(insert).collect();
+        (codes, plans_made(root) - before)
+    };
+    // A statement that is parsed makes a plan here.
+    assert_eq!(inserts(&mut root, "a", 3), (vec![0; 3], 1), "the account has no limit");
+    for limit in ["MAX_CONNECTIONS_PER_HOUR 9", "MAX_USER_CONNECTIONS 9"] {
+        run(&mut root, &format!("ALTER USER u WITH {limit}"));
+        assert_eq!(inserts(&mut root, "a", 3), (vec![0; 3], 0), "{limit}");
+    }
+    for (column, plans) in [("a", 0), ("b", 1)] {
+        for limit in ["MAX_QUERIES_PER_HOUR", "MAX_UPDATES_PER_HOUR"] {
+            run(&mut root, &format!("ALTER USER u WITH {limit} 2"));
+            let (codes, made) = inserts(&mut root, column, 3);
+            assert_eq!(codes, [0, 0, 1226], "{limit}: no plan runs uncounted");
+            assert!(made <= plans, "{limit}: {made}");
+            run(&mut root, &format!("ALTER USER u WITH {limit} 0"));
+            assert_eq!(inserts(&mut root, column, 3), (vec![0; 3], 0), "{limit}: it is gone");
+        }
+    }
+}
+
 #[test]
 fn limits_survive_a_restart_and_counts_do_not() {
     let mut server = TestServer::start(&[]);
