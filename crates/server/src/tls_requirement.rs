@@ -145,7 +145,8 @@ impl Specified {
     }
 }
 
-/// What follows REQUIRE in SHOW CREATE USER. As in MySQL, quotes in texts are written as they are.
+/// What follows REQUIRE in SHOW CREATE USER. Quotes and backslashes are doubled, so that a text ends where it
+/// ends when the statement is run. Under `NO_BACKSLASH_ESCAPES` backslashes stay doubled.
 impl fmt::Display for TlsRequirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let specified = match self {
@@ -159,6 +160,7 @@ impl fmt::Display for TlsRequirement {
         let mut gap = "";
         for (word, text) in texts {
             if let Some(text) = text {
+                let text = text.replace('\\', "\\\\").replace('\'', "''");
                 write!(f, "{gap}{word} '{text}'")?;
                 gap = " ";
             }
@@ -177,6 +179,23 @@ fn kept(text: Option<&str>, column: &str) -> Result<Option<Box<str>>, SqlError> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_end_where_they_end_in_show_create_user() {
+        for (text, shown) in [
+            ("/CN=a", "SUBJECT '/CN=a'"),
+            ("it's", "SUBJECT 'it''s'"),
+            ("\\' ACCOUNT UNLOCK; -- ", r"SUBJECT '\\'' ACCOUNT UNLOCK; -- '"),
+            ("ends with \\", r"SUBJECT 'ends with \\'"),
+        ] {
+            let parts = TlsParts { subject: Some(text), ..TlsParts::default() };
+            let requirement = TlsRequirement::written(ast::TlsRequirement::Specified(parts)).unwrap();
+            assert_eq!(requirement.to_string(), shown);
+        }
+        let parts = TlsParts { subject: None, issuer: Some("'"), cipher: Some("'") };
+        let requirement = TlsRequirement::written(ast::TlsRequirement::Specified(parts)).unwrap();
+        assert_eq!(requirement.to_string(), "ISSUER '''' CIPHER ''''");
+    }
 
     #[test]
     fn requirements_are_read_as_they_were_written() {
