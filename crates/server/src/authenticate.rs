@@ -343,11 +343,10 @@ fn prove(session: &Session, io: &mut ClientIo, claim: &Claim) -> Result<Arc<Acco
         return Ok(Arc::clone(account));
     }
     let is_private = session.peer.is_loopback() || io.stream().tls().is_some();
-    let mut tested = login.tested();
-    if login.account().is_some_and(|account| account.lockout.is_blocked()) {
-        // A cached hash would tell whether the password is right before the login is refused.
-        (tested.cached, tested.second_cached) = (None, None);
-    }
+    let is_refused = login.account().is_some_and(|account| {
+        account.lockout.is_blocked() || !account.requires.is_met(io.stream().tls())
+    });
+    let tested = if is_refused { login.tested_refused() } else { login.tested() };
     let mut exchange = Exchange::new(tested, &session.nonce, is_private);
     let ended = run_exchange(&mut exchange, session, io, claim);
     if let Some(account) = login.account() {

@@ -52,6 +52,12 @@ impl Login {
         is_right.then_some(account)
     }
 
+    /// What the exchange with a client compares with that is refused whatever its password: neither a cached
+    /// hash nor the time shows whether the password is right.
+    pub(crate) fn tested_refused(&self) -> Tested<'_> {
+        Tested { is_refused: true, cached: None, second_cached: None, ..self.tested() }
+    }
+
     /// What the exchange compares with.
     pub fn tested(&self) -> Tested<'_> {
         let [cached, second_cached] = self.cached;
@@ -59,6 +65,7 @@ impl Login {
             account: self.account.as_ref().map(|account| &account.credential),
             second: self.account.as_ref().and_then(|account| account.second_password.as_ref()),
             checks_two: self.checks_two,
+            is_refused: false,
             stand_in: &self.stand_in,
             cached,
             second_cached,

@@ -149,3 +149,17 @@ fn a_name_keeps_its_plugin_from_hosts_that_its_account_is_not_for() {
         }
     }
 }
+
+#[test]
+fn a_refused_login_has_no_cached_hash_and_always_two_checks() {
+    let accounts = accounts(&[AuthPlugin::CachingSha2]);
+    let two = accounts.find("two_caching_sha2_password", "%").unwrap();
+    for is_second in [false, true] {
+        accounts.cache_hash(&two, [1; 32], is_second);
+    }
+    let login = accounts.login(&two.user, Peer::Local);
+    let (usual, refused) = (login.tested(), login.tested_refused());
+    assert_eq!((usual.cached, usual.second_cached), (Some([1; 32]), Some([1; 32])));
+    assert_eq!((refused.cached, refused.second_cached), (None, None));
+    assert!(refused.is_refused && refused.checks_two && !usual.is_refused);
+}

@@ -46,6 +46,8 @@ pub struct Tested<'a> {
     pub second: Option<&'a Credential>,
     /// Some account has a second password: every check is of two.
     pub checks_two: bool,
+    /// The client is refused with the right password too, and its cost must not show that it is right.
+    pub is_refused: bool,
     /// Takes the account's place where there is none, or none with a password; has the plugin of the account.
     pub stand_in: &'a StandIn,
     /// What an earlier full authentication of the account left to be cached.
@@ -240,8 +242,9 @@ impl<'a> Exchange<'a> {
             return Step::Denied;
         };
         let right = self.check(self.tested.credential(), password) && self.tested.is_guarded();
-        if !right && self.tested.checks_two {
-            self.used_second = self.check(self.tested.second(), password) && self.tested.has_second();
+        if self.tested.checks_two && (!right || self.tested.is_refused) {
+            let second = self.check(self.tested.second(), password) && self.tested.has_second();
+            self.used_second = second && !right;
         }
         if right || self.used_second {
             Step::Accepted(Some(sha2::cached_hash(password)))

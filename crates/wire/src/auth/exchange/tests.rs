@@ -45,7 +45,9 @@ fn exchange_as(
     let stand_in = if plugin == AuthPlugin::Native { native } else { sha2 };
     let (second, second_cached, checks_two) = (None, None, false);
     let rounds = DEFAULT_ROUNDS;
-    let tested = Tested { account, second, checks_two, stand_in, cached, second_cached, rounds };
+    let is_refused = false;
+    let tested =
+        Tested { account, second, checks_two, is_refused, stand_in, cached, second_cached, rounds };
     Exchange::new(tested, &NONCE, is_local)
 }
 
@@ -90,6 +92,30 @@ fn either_password_is_right() {
     assert_eq!(cached(None, of("old"), b"old"), (true, true));
     assert_eq!(cached(None, of("old"), b"secret"), (false, false));
     assert_eq!(cached(of("secret"), None, b"old"), (false, false));
+}
+
+#[test]
+fn a_refused_client_costs_the_same_with_any_password() {
+    let plugin = AuthPlugin::CachingSha2;
+    let first = account(plugin);
+    let second = Credential::from_password(plugin, password("old")).unwrap();
+    for (second, text, accepted, used_second) in [
+        (Some(&second), &b"secret"[..], true, false),
+        (Some(&second), b"old", true, true),
+        (Some(&second), b"wrong", false, false),
+        (None, b"secret", true, false),
+        (None, b"wrong", false, false),
+        (Some(&first), b"secret", true, false),
+    ] {
+        let mut out = OutBuffer::new();
+        let mut exchange = exchange_of_two(Some(&first), second);
+        exchange.tested.is_refused = true;
+        let answer = sha2::answer(text, &NONCE);
+        assert_eq!(exchange.start(Some(b"caching_sha2_password"), &answer, &mut out), Step::Read);
+        let step = exchange.resume(&[text, b"\0"].concat(), key, &mut out).unwrap();
+        assert_eq!(matches!(step, Step::Accepted(Some(_))), accepted);
+        assert_eq!((exchange.used_second(), exchange.rounds_run()), (used_second, 2 * DEFAULT_ROUNDS));
+    }
 }
 
 #[test]
