@@ -63,15 +63,21 @@ impl ReusePolicy {
 /// A comparison of a new password that is done.
 pub(crate) struct Compared {
     history: PasswordHistory,
-    /// Number of the newest passwords that it was compared with.
-    count: usize,
-    found: bool,
+    /// For each of the newest passwords, whether it is the new one.
+    is_same: Vec<bool>,
 }
 
 impl Compared {
     /// Whether the password is one of them.
     pub(crate) fn found(&self) -> bool {
-        self.found
+        self.is_same.contains(&true)
+    }
+
+    /// Whether the new password is `entry`'s; `None` if they were not compared.
+    fn of(&self, entry: &Entry) -> Option<bool> {
+        let known = &self.history.0[..self.is_same.len()];
+        let at = known.binary_search_by(|other| entry.set_at.cmp(&other.set_at)).ok()?;
+        (known[at] == *entry).then(|| self.is_same[at])
     }
 }
 
@@ -98,9 +104,11 @@ impl PasswordHistory {
         (plugin, password): (AuthPlugin, Password<'_>),
         go_on: impl Fn() -> Result<(), SqlError>,
     ) -> Result<Compared, SqlError> {
-        let counted = self.counted(policy);
-        let found = contain(counted, (plugin, password), go_on)?;
-        Ok(Compared { history: self.clone(), count: counted.len(), found })
+        let is_same = self.counted(policy).iter().map(|entry| {
+            go_on()?;
+            Ok(is_same(entry, (plugin, password)))
+        });
+        Ok(Compared { is_same: is_same.collect::<Result<_, _>>()?, history: self.clone() })
     }
 
     /// Whether a new password must not be used. `ahead`: a comparison of the same password with an earlier
@@ -112,14 +120,17 @@ impl PasswordHistory {
         ahead: &Compared,
         go_on: impl Fn() -> Result<(), SqlError>,
     ) -> Result<bool, SqlError> {
-        let counted = self.counted(policy);
-        let known = &ahead.history.0[..ahead.count];
-        let added = counted.iter().position(|entry| Some(entry) == known.first()).unwrap_or(counted.len());
-        let left = &counted[added..];
-        if known == left || known.starts_with(left) && !ahead.found {
-            return Ok(contain(&counted[..added], new, go_on)? || ahead.found);
+        let mut found = false;
+        for entry in self.counted(policy) {
+            found |= match ahead.of(entry) {
+                Some(known) => known,
+                None => {
+                    go_on()?;
+                    is_same(entry, new)
+                }
+            };
         }
-        contain(counted, new, go_on)
+        Ok(found)
     }
 
     /// The history once `credential`, which has a password, is set: passwords that do not count any more are
@@ -161,18 +172,10 @@ impl PasswordHistory {
     }
 }
 
-fn contain(
-    entries: &[Entry],
-    (plugin, password): (AuthPlugin, Password<'_>),
-    go_on: impl Fn() -> Result<(), SqlError>,
-) -> Result<bool, SqlError> {
-    let mut found = false;
-    for entry in entries {
-        go_on()?;
-        let former = Credential::from_stored(plugin, &entry.stored);
-        found |= former.is_ok_and(|former| former.accepts_password(password));
-    }
-    Ok(found)
+/// Whether `password` is the one of `entry`. Cost: some milliseconds.
+fn is_same(entry: &Entry, (plugin, password): (AuthPlugin, Password<'_>)) -> bool {
+    let former = Credential::from_stored(plugin, &entry.stored);
+    former.is_ok_and(|former| former.accepts_password(password))
 }
 
 /// Microseconds since 1970.
@@ -203,7 +206,7 @@ mod tests {
     }
 
     fn has(history: &PasswordHistory, policy: ReusePolicy, text: &str) -> bool {
-        history.compare(policy, (PLUGIN, password(text)), || Ok(())).unwrap().found
+        history.compare(policy, (PLUGIN, password(text)), || Ok(())).unwrap().found()
     }
 
     #[test]
@@ -256,5 +259,35 @@ mod tests {
             assert!(!fresh.contains(policy, new(text), &ahead, stops).unwrap(), "the account is another");
         }
         assert!(history.compare(policy, new("a"), stops).is_err());
+    }
+
+    #[test]
+    fn a_history_that_has_moved_on_costs_one_comparison_for_each_new_password() {
+        let policy = policy(4, 0);
+        let history = after(policy, &["a", "b", "c", "d"]);
+        let compared = |history: &PasswordHistory, text: &str, ahead: &Compared| {
+            let count = std::cell::Cell::new(0);
+            let go_on = || {
+                count.set(count.get() + 1);
+                Ok(())
+            };
+            let found = history.contains(policy, (PLUGIN, password(text)), ahead, go_on).unwrap();
+            (found, count.get())
+        };
+        let moved = ["x", "y"].iter().fold(history.clone(), |history, text| {
+            history.renewed(policy, &Credential::from_password(PLUGIN, password(text)).unwrap())
+        });
+        for (text, found) in [("a", false), ("b", false), ("c", true), ("d", true), ("x", true), ("z", false)]
+        {
+            let ahead = history.compare(policy, (PLUGIN, password(text)), || Ok(())).unwrap();
+            assert_eq!(compared(&moved, text, &ahead), (found, 2), "{text}");
+        }
+        // The same time alone is not the same password.
+        let ahead = history.compare(policy, (PLUGIN, password("d")), || Ok(())).unwrap();
+        let [newest, rest @ ..] = history.entries() else { panic!("the history is empty") };
+        let other = Entry { stored: rest[0].stored.clone(), ..newest.clone() };
+        let other = PasswordHistory([other].as_slice().into());
+        assert_eq!(compared(&other, "d", &ahead), (false, 1));
+        assert_eq!(compared(&other, "c", &ahead), (true, 1));
     }
 }
