@@ -28,6 +28,8 @@ const DICTIONARY_FILE: &str = "validate_password.dictionary_file";
 pub(crate) struct Components {
     validates_passwords: AtomicBool,
     dictionary: RwLock<Arc<Dictionary>>,
+    /// Held while the dictionary's file is read, so that the variable's last value wins.
+    reading: Mutex<()>,
     /// Held by the statement that installs or uninstalls.
     changing: Mutex<()>,
 }
@@ -38,7 +40,8 @@ impl Components {
         let stored = engine.get_object(KIND, VALIDATE_PASSWORD).map_err(|e| engine_error::plain(&e))?;
         Ok(Components {
             validates_passwords: AtomicBool::new(stored.is_some()),
-            dictionary: RwLock::new(Arc::new(dictionary(variables).unwrap_or_default())),
+            dictionary: RwLock::new(Arc::new(dictionary(&dictionary_path(variables)).unwrap_or_default())),
+            reading: Mutex::new(()),
             changing: Mutex::new(()),
         })
     }
@@ -59,13 +62,17 @@ impl Components {
         self.validates_passwords().then(|| Check::new(variables, dictionary()))
     }
 
-    /// Takes over the global variable `name`, which was set. The log's line for a dictionary that cannot be
-    /// read; there are no words then.
-    pub(crate) fn changed(&self, variables: &Variables, name: &str) -> Result<(), String> {
-        if name != DICTIONARY_FILE {
-            return Ok(());
-        }
-        let (words, result) = match dictionary(variables) {
+    /// Takes over the global variable `name`, which was set. The caller holds no lock of `variables`: the
+    /// dictionary's file may be slow to read. The log's line for a dictionary that cannot be read; there are
+    /// no words then.
+    pub(crate) fn changed(&self, variables: &RwLock<Variables>, name: &str) -> Result<(), String> {
+        if name == DICTIONARY_FILE { self.read_dictionary(variables) } else { Ok(()) }
+    }
+
+    fn read_dictionary(&self, variables: &RwLock<Variables>) -> Result<(), String> {
+        let _turn = self.reading.lock();
+        let path = dictionary_path(&variables.read());
+        let (words, result) = match dictionary(&path) {
             Ok(words) => (words, Ok(())),
             Err(line) => (Dictionary::default(), Err(line)),
         };
@@ -92,11 +99,9 @@ impl Components {
         }
         ensure_changeable(engine)?;
         engine.put_object(KIND, VALIDATE_PASSWORD, FORMAT).map_err(|e| engine_error::plain(&e))?;
-        let mut variables = variables.write();
-        for (number, _) in ALL.iter().enumerate().filter(|(_, def)| is_variable(def.name)) {
-            variables.put(number, at_start.get(number).clone());
-        }
-        *self.dictionary.write() = Arc::new(dictionary(&variables).unwrap_or_default());
+        reset_variables(&mut variables.write(), at_start);
+        // As at the server's start, a file that cannot be read has no words.
+        let _ = self.read_dictionary(variables);
         self.validates_passwords.store(true, Ordering::Release);
         Ok(())
     }
@@ -127,8 +132,18 @@ pub(crate) fn is_variable(name: &str) -> bool {
     name.get(..VARIABLES.len()).is_some_and(|start| start.eq_ignore_ascii_case(VARIABLES))
 }
 
-fn dictionary(variables: &Variables) -> Result<Dictionary, String> {
-    let path = variables.named(DICTIONARY_FILE).as_text();
+/// Gives the component's variables their values of the server's start.
+fn reset_variables(variables: &mut Variables, at_start: &Variables) {
+    for (number, _) in ALL.iter().enumerate().filter(|(_, def)| is_variable(def.name)) {
+        variables.put(number, at_start.get(number).clone());
+    }
+}
+
+fn dictionary_path(variables: &Variables) -> String {
+    variables.named(DICTIONARY_FILE).as_text().to_owned()
+}
+
+fn dictionary(path: &str) -> Result<Dictionary, String> {
     if path.is_empty() {
         return Ok(Dictionary::default());
     }

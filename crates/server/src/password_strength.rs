@@ -1,11 +1,12 @@
 //! What the component validate_password asks of new passwords.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+use rustix::fs::{Mode, OFlags};
 use wire::auth::MAX_PASSWORD_BYTES;
 
 use crate::error_map::{self, SqlError};
@@ -29,13 +30,13 @@ pub(crate) struct Dictionary {
 impl Dictionary {
     /// The words of a file, one a line.
     pub(crate) fn read(path: &Path) -> io::Result<Self> {
-        // Nothing that could block the server is opened.
-        let metadata = fs::metadata(path)?;
-        if !metadata.is_file() || metadata.len() > DICTIONARY_BYTES_MAX {
-            return Err(io::Error::other("it is no file of at most 1 MiB"));
-        }
+        // Nothing that could block the session is opened or read. Files of the kernel have no length.
+        ensure_readable(&fs::metadata(path)?)?;
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+        ensure_readable(&file.metadata()?)?;
         let mut text = Vec::new();
-        File::open(path)?.take(DICTIONARY_BYTES_MAX).read_to_end(&mut text)?;
+        file.take(DICTIONARY_BYTES_MAX).read_to_end(&mut text)?;
         Ok(Self::of(&String::from_utf8_lossy(&text)))
     }
 
@@ -62,6 +63,13 @@ impl Dictionary {
             (from + *WORD_CHARS.start()..=longest).any(|to| self.words.contains(&text[ends[from]..ends[to]]))
         })
     }
+}
+
+fn ensure_readable(metadata: &Metadata) -> io::Result<()> {
+    if metadata.is_file() && (1..=DICTIONARY_BYTES_MAX).contains(&metadata.len()) {
+        return Ok(());
+    }
+    Err(io::Error::other("it is no file of 1 byte to 1 MiB"))
 }
 
 /// Levels of `validate_password.policy`.
@@ -238,6 +246,13 @@ mod tests {
         let path = folder.path().join("words");
         fs::write(&path, vec![b'a'; (1 << 20) + 1]).unwrap();
         assert!(Dictionary::read(&path).is_err(), "too long");
+        fs::write(&path, "").unwrap();
+        for empty in [path.as_path(), Path::new("/proc/kmsg"), Path::new("/proc/self/mounts")] {
+            assert!(Dictionary::read(empty).is_err(), "{}", empty.display());
+        }
+        let fifo = folder.path().join("fifo");
+        rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, Mode::RUSR, 0).unwrap();
+        assert!(Dictionary::read(&fifo).is_err(), "no file");
         fs::write(&path, "horse\n").unwrap();
         assert!(Dictionary::read(&path).unwrap().has_part("seahorses"));
     }

@@ -585,7 +585,8 @@ impl Session {
         privilege::partial_revokes_changed(&self.server.accounts, &variables, ALL[number].name);
         failed_logins::changed(&self.server, ALL[number].name);
         self.server.hosts.changed(ALL[number].name);
-        if let Err(line) = self.server.components.changed(&variables, ALL[number].name) {
+        drop(variables);
+        if let Err(line) = self.server.components.changed(&self.server.variables, ALL[number].name) {
             self.server.log.warning(&line);
         }
         Ok(assigned)
