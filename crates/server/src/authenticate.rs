@@ -343,9 +343,9 @@ fn prove(session: &Session, io: &mut ClientIo, claim: &Claim) -> Result<Arc<Acco
         return Ok(Arc::clone(account));
     }
     let is_private = session.peer.is_loopback() || io.stream().tls().is_some();
-    let is_refused = login.account().is_some_and(|account| {
-        account.lockout.is_blocked() || !account.requires.is_met(io.stream().tls())
-    });
+    let is_refused = login
+        .account()
+        .is_some_and(|account| account.lockout.is_blocked() || !account.requires.is_met(io.stream().tls()));
     let tested = if is_refused { login.tested_refused() } else { login.tested() };
     let mut exchange = Exchange::new(tested, &session.nonce, is_private);
     let ended = run_exchange(&mut exchange, session, io, claim);

@@ -123,13 +123,21 @@ fn compare_ahead(
         let account = name_of(session, &spec.account).ok();
         let account = account.and_then(|(user, host)| session.server.accounts.find(&user, &host));
         match (account, text_of(spec)) {
-            (Some(account), Some(text)) if statement.alter => by_rules(session, |setting| {
-                password_rules::compare_ahead(setting, &account, text, &statement.password_rules)
-            }),
+            (Some(account), Some(text)) if statement.alter && keeps_plugin(spec, &account) => {
+                by_rules(session, |setting| {
+                    password_rules::compare_ahead(setting, &account, text, &statement.password_rules)
+                })
+            }
             _ => Ok(None),
         }
     };
     statement.users.iter().map(of).collect()
+}
+
+/// Whether `account` keeps its plugin, and with it its former passwords.
+fn keeps_plugin(spec: &UserSpec<'_>, account: &Account) -> bool {
+    let plugin = account.credential.plugin();
+    spec.plugin.is_none_or(|name| AuthPlugin::from_name(name.as_bytes()) == Some(plugin))
 }
 
 /// Runs `check` of a password with what it needs of the session.
@@ -291,6 +299,8 @@ fn build(
         account.password_age.is_expired = false;
     } else if spec.secret != Secret::None || spec.plugin.is_some() {
         account.password_age.renew();
+        // An account that loses its password has to set one, which the policies check.
+        account.password_age.is_expired = !is_new && spec.secret == Secret::None;
     }
     if let Some(expire) = statement.password_expire {
         ensure_expires(plugin, expire)?;

@@ -36,8 +36,8 @@ fn start() -> (TestServer, RawClient) {
     let mut root = server.root();
     for sql in [
         "CREATE DATABASE d",
-        "CREATE USER p, q IDENTIFIED WITH mysql_native_password",
-        "ALTER USER p IDENTIFIED WITH mysql_native_password",
+        "CREATE USER p IDENTIFIED WITH mysql_native_password",
+        "CREATE USER q IDENTIFIED WITH mysql_native_password",
         "CREATE USER sha IDENTIFIED WITH caching_sha2_password",
         "CREATE USER boss ACCOUNT LOCK",
         "GRANT ALL ON d.* TO boss",

@@ -125,3 +125,26 @@ fn long_and_odd_texts_are_rated() {
     conn.query_drop(INSTALL).unwrap();
     assert_eq!(conn.exec_first::<u64, _, _>(&prepared, ()).unwrap(), Some(100));
 }
+
+#[test]
+fn an_account_that_loses_its_password_has_to_set_a_strong_one() {
+    let server = TestServer::start(Path::new(BINARY), &[]).unwrap();
+    let mut root = connect(&server);
+    root.query_drop(INSTALL).unwrap();
+    root.query_drop("CREATE USER a IDENTIFIED BY 'aA1!aA1!'").unwrap();
+    let mut is_expired = |sql: &str| {
+        root.query_drop(sql).unwrap();
+        let flag: Option<String> =
+            root.query_first("SELECT password_expired FROM mysql.user WHERE user = 'a'").unwrap();
+        flag.unwrap() == "Y"
+    };
+    for plugin in ["mysql_native_password", "caching_sha2_password"] {
+        assert!(is_expired(&format!("ALTER USER a IDENTIFIED WITH {plugin}")), "{plugin}");
+        assert!(!is_expired("ALTER USER a IDENTIFIED BY 'aA1!aA1!'"), "{plugin}");
+        assert!(!is_expired(&format!("ALTER USER a IDENTIFIED WITH {plugin} AS ''")), "{plugin}");
+    }
+    assert!(is_expired("ALTER USER a IDENTIFIED WITH caching_sha2_password"));
+    let refused = Target { port: server.port, user: "a".to_owned() }.connect(None).unwrap_err();
+    assert!(refused.contains("ERROR 1862 (HY000)"), "{refused}");
+    assert_eq!(error_code(&mut root, "ALTER USER a IDENTIFIED BY ''"), 1819);
+}
