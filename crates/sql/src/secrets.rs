@@ -26,9 +26,14 @@ fn may_have_secrets(text: &[u8]) -> bool {
     WORDS.into_iter().any(has)
 }
 
-/// Whether a word is the name of the function that rates passwords.
-fn is_strength(word: &[u8]) -> bool {
-    word.eq_ignore_ascii_case(b"validate_password_strength")
+/// Whether a token is the name of the function that rates passwords, in any quotes: some modes read names in
+/// double quotes.
+fn is_strength(token: &[u8]) -> bool {
+    let name = match token {
+        [b'`' | b'"', name @ .., b'`' | b'"'] => name,
+        _ => token,
+    };
+    name.eq_ignore_ascii_case(b"validate_password_strength")
 }
 
 /// Whether a literal may be the text of a statement with a password. Names of plugins have no blanks.
@@ -36,28 +41,57 @@ fn is_statement(literal: &[u8]) -> bool {
     literal.iter().any(u8::is_ascii_whitespace) && may_have_secrets(literal)
 }
 
+fn is_literal(token: Tok) -> bool {
+    matches!(token, Tok::Str(_) | Tok::NationalStr(_) | Tok::Hex | Tok::Bit)
+}
+
+/// Where a text is in the arguments of the function that rates passwords.
+#[derive(Default)]
+struct StrengthArgument {
+    /// The last token was the function's name.
+    is_named: bool,
+    /// Parentheses that are open since that name.
+    depth: usize,
+}
+
+impl StrengthArgument {
+    fn follow(&mut self, token: Tok, written: &[u8]) {
+        match token {
+            Tok::LParen if self.is_named || self.depth > 0 => self.depth += 1,
+            Tok::RParen => self.depth = self.depth.saturating_sub(1),
+            _ => {}
+        }
+        self.is_named = is_strength(written);
+    }
+
+    /// Whether `token` may be a part of the password.
+    fn hides(&self, token: Tok) -> bool {
+        self.depth > 0 && (is_literal(token) || matches!(token, Tok::Int | Tok::Decimal | Tok::Float))
+    }
+}
+
 /// Returns `text`, one or several statements that change accounts, with every password, hash and former
-/// password replaced by `<secret>`: literals after BY, AS, USING, REPLACE, `=`, `PASSWORD (` and
-/// `VALIDATE_PASSWORD_STRENGTH (`, and texts of statements within. In other statements these may be something
+/// password replaced by `<secret>`: literals after BY, AS, USING, REPLACE, `=` and `PASSWORD (`, all literals
+/// within the parentheses of `VALIDATE_PASSWORD_STRENGTH`, and texts of statements within. In other statements these may be something
 /// else. Cost: one pass.
 pub fn without_secrets(text: &[u8], mode: LexMode) -> Vec<u8> {
     let mut shown = Vec::with_capacity(text.len());
     let mut lexer = Lexer::new(text, 0, mode);
     // Up to where `text` is in `shown`, and whether a literal that comes next is a secret.
     let (mut copied, mut is_next) = (0, false);
+    let mut argument = StrengthArgument::default();
     loop {
         let token = lexer.next();
+        let written = &text[token.start as usize..token.end as usize];
+        argument.follow(token.kind, written);
         match token.kind {
             Tok::Eof | Tok::Bad => break,
-            Tok::Str(_) | Tok::NationalStr(_) | Tok::Hex | Tok::Bit
-                if is_next || is_statement(&text[token.start as usize..token.end as usize]) =>
-            {
+            kind if is_literal(kind) && (is_next || is_statement(written)) || argument.hides(kind) => {
                 shown.extend_from_slice(&text[copied..token.start as usize]);
                 shown.extend_from_slice(HIDDEN);
                 copied = token.end as usize;
                 is_next = false;
             }
-            Tok::Word if is_strength(&text[token.start as usize..token.end as usize]) => is_next = true,
             Tok::Kw(Kw::BY | Kw::AS | Kw::USING | Kw::REPLACE | Kw::PASSWORD) | Tok::Eq | Tok::Assign => {
                 is_next = true;
             }
@@ -123,6 +157,23 @@ mod tests {
             shown("SELECT validate_password_strength( 'x' ), 'y'"),
             "SELECT validate_password_strength( <secret> ), 'y'"
         );
+        for (text, hidden) in [
+            ("SELECT `validate_password_strength`('x')", "SELECT `validate_password_strength`(<secret>)"),
+            ("DO \"Validate_Password_Strength\" (x'41')", "DO \"Validate_Password_Strength\" (<secret>)"),
+            (
+                "SELECT VALIDATE_PASSWORD_STRENGTH(concat('x', (2), f('y'), _utf8mb4'z')), 'w', 3",
+                "SELECT VALIDATE_PASSWORD_STRENGTH(concat(<secret>, (<secret>), f(<secret>), \
+                 _utf8mb4<secret>)), 'w', 3",
+            ),
+            ("DO validate_password_strength(1234.5", "DO validate_password_strength(<secret>"),
+            (
+                "DO validate_password_strength /* c */ (/* c */ 'x'",
+                "DO validate_password_strength /* c */ (/* c */ <secret>",
+            ),
+            ("SELECT validate_password_strength, ('y')", "SELECT validate_password_strength, ('y')"),
+        ] {
+            assert_eq!(shown(text), hidden);
+        }
         assert_eq!(shown("SELECT 1; set PASSWORD = 'x' !"), "SELECT 1; set PASSWORD = <secret> !");
         let open = without_secrets(b"CREATE USER u IDENTIFIED BY 'never closed", LexMode::default());
         assert!(!String::from_utf8_lossy(&open).contains("never"));
