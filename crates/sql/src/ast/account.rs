@@ -56,7 +56,26 @@ pub enum UserAttribute<'a> {
     Attribute(&'a str),
 }
 
-impl UserStatement<'_> {
+impl<'a> UserStatement<'a> {
+    /// A statement of `users` without options.
+    pub(crate) fn of(alter: bool, users: &'a [UserSpec<'a>]) -> Self {
+        UserStatement {
+            alter,
+            if_exists: false,
+            users,
+            default_roles: &[],
+            require: None,
+            limits: ResourceLimits::default(),
+            lock: None,
+            password_expire: None,
+            failed_login_attempts: None,
+            password_lock_time: None,
+            password_rules: PasswordRules::default(),
+            attribute: None,
+            other_options: false,
+        }
+    }
+
     /// Whether it says something of its accounts beside their passwords.
     pub fn has_options(&self) -> bool {
         let UserStatement { require, lock, attribute, .. } = self;
@@ -107,7 +126,19 @@ pub struct UserSpec<'a> {
     pub other_factors: bool,
 }
 
-impl UserSpec<'_> {
+impl<'a> UserSpec<'a> {
+    /// The account and nothing else.
+    pub(crate) fn of(account: Account<'a>) -> Self {
+        UserSpec {
+            account,
+            plugin: None,
+            secret: Secret::None,
+            replace: None,
+            second: SecondPassword::Unsaid,
+            other_factors: false,
+        }
+    }
+
     /// Whether it is an account and nothing else.
     pub fn says_nothing(&self) -> bool {
         self.plugin.is_none()

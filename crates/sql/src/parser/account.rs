@@ -4,17 +4,15 @@ use bumpalo::collections::String as BumpString;
 
 use super::core::{Parser, Result};
 use crate::ast::{
-    Account, DropUser, Grant, GrantTarget, PasswordExpire, PasswordLockTime, PasswordRules, Privilege,
-    ResourceLimits, SecondPassword, Secret, Statement, TableName, UserAttribute, UserSpec, UserStatement,
+    Account, DropUser, Grant, GrantTarget, PasswordExpire, PasswordLockTime, Privilege, SecondPassword,
+    Secret, Statement, TableName, UserAttribute, UserSpec, UserStatement,
 };
 use crate::lexer::{Kw, Tok};
 
 impl<'a> Parser<'a, '_> {
     /// `'user'@'host'`, `user`, `CURRENT_USER[()]`.
     pub(super) fn account(&mut self) -> Result<Account<'a>> {
-        let current = self.at_kw(Kw::CURRENT_USER) || (self.at_kw(Kw::USER) && self.peek() == Tok::LParen);
-        if current {
-            self.bump();
+        if self.eat_kw(Kw::CURRENT_USER) {
             if self.eat(Tok::LParen) {
                 self.expect(Tok::RParen)?;
             }
@@ -37,6 +35,9 @@ impl<'a> Parser<'a, '_> {
     /// CREATE USER, ALTER USER, after those words.
     pub(super) fn user_statement(&mut self, alter: bool) -> Result<Statement<'a>> {
         let if_exists = if alter { self.if_exists()? } else { self.if_not_exists()? };
+        if alter && self.at_kw(Kw::USER) && self.peek() == Tok::LParen {
+            return self.alter_own_password(if_exists);
+        }
         let users = self.list(|p| p.user_spec(alter))?;
         if let ([spec], Tok::Kw(Kw::DEFAULT)) = (users, self.tok.kind)
             && alter
@@ -44,21 +45,7 @@ impl<'a> Parser<'a, '_> {
         {
             return self.alter_default_role(spec.account);
         }
-        let mut user = UserStatement {
-            alter,
-            if_exists,
-            users,
-            default_roles: &[],
-            require: None,
-            limits: ResourceLimits::default(),
-            lock: None,
-            password_expire: None,
-            failed_login_attempts: None,
-            password_lock_time: None,
-            password_rules: PasswordRules::default(),
-            attribute: None,
-            other_options: false,
-        };
+        let mut user = UserStatement { if_exists, ..UserStatement::of(alter, users) };
         if !alter && self.eat_kw2(Kw::DEFAULT, Kw::ROLE) {
             user.default_roles = self.roles()?;
         }
@@ -72,34 +59,37 @@ impl<'a> Parser<'a, '_> {
         Ok(Statement::User(self.alloc(user)))
     }
 
+    /// `USER()` of ALTER USER and its password; no other account and no option follows.
+    fn alter_own_password(&mut self, if_exists: bool) -> Result<Statement<'a>> {
+        self.bump();
+        self.expect(Tok::LParen)?;
+        self.expect(Tok::RParen)?;
+        let mut spec = UserSpec::of(Account::Current);
+        if self.eat_kw(Kw::IDENTIFIED) {
+            if !self.at_kw(Kw::BY) {
+                return self.syntax();
+            }
+            spec.secret = self.secret()?;
+        }
+        self.former_passwords(&mut spec)?;
+        if spec.says_nothing() {
+            return self.syntax();
+        }
+        let users = std::slice::from_ref(self.alloc(spec));
+        Ok(Statement::User(self.alloc(UserStatement { if_exists, ..UserStatement::of(true, users) })))
+    }
+
     /// An account and its password; `alter`: of ALTER USER, which may say more of the password.
     fn user_spec(&mut self, alter: bool) -> Result<UserSpec<'a>> {
-        let account = self.account()?;
-        let mut spec = UserSpec {
-            account,
-            plugin: None,
-            secret: Secret::None,
-            replace: None,
-            second: SecondPassword::Unsaid,
-            other_factors: false,
-        };
+        let mut spec = UserSpec::of(self.account()?);
         if self.eat_kw(Kw::IDENTIFIED) {
             if self.eat_kw(Kw::WITH) {
                 spec.plugin = Some(self.name_or_string()?);
             }
             spec.secret = self.secret()?;
         }
-        let is_new = matches!(spec.secret, Secret::Password(_) | Secret::Random);
-        if alter && is_new && self.eat_kw(Kw::REPLACE) {
-            spec.replace = Some(self.string()?);
-        }
-        let retains = alter && spec.secret != Secret::None && self.eat_kw(Kw::RETAIN);
-        let discards =
-            alter && spec.plugin.is_none() && spec.secret == Secret::None && self.eat_kw(Kw::DISCARD);
-        if retains || discards {
-            self.expect_kw(if retains { Kw::CURRENT } else { Kw::OLD })?;
-            self.expect_kw(Kw::PASSWORD)?;
-            spec.second = if retains { SecondPassword::Retain } else { SecondPassword::Discard };
+        if alter {
+            self.former_passwords(&mut spec)?;
         }
         while self.eat_kw(Kw::AND) {
             self.expect_kw(Kw::IDENTIFIED)?;
@@ -110,6 +100,22 @@ impl<'a> Parser<'a, '_> {
             spec.other_factors = true;
         }
         Ok(spec)
+    }
+
+    /// REPLACE, RETAIN CURRENT PASSWORD and DISCARD OLD PASSWORD, as far as they may follow `spec`.
+    fn former_passwords(&mut self, spec: &mut UserSpec<'a>) -> Result<()> {
+        let is_new = matches!(spec.secret, Secret::Password(_) | Secret::Random);
+        if is_new && self.eat_kw(Kw::REPLACE) {
+            spec.replace = Some(self.string()?);
+        }
+        let retains = spec.secret != Secret::None && self.eat_kw(Kw::RETAIN);
+        let discards = spec.plugin.is_none() && spec.secret == Secret::None && self.eat_kw(Kw::DISCARD);
+        if retains || discards {
+            self.expect_kw(if retains { Kw::CURRENT } else { Kw::OLD })?;
+            self.expect_kw(Kw::PASSWORD)?;
+            spec.second = if retains { SecondPassword::Retain } else { SecondPassword::Discard };
+        }
+        Ok(())
     }
 
     fn secret(&mut self) -> Result<Secret<'a>> {
