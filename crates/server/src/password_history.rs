@@ -122,12 +122,11 @@ impl PasswordHistory {
     ) -> Result<bool, SqlError> {
         let mut found = false;
         for entry in self.counted(policy) {
-            found |= match ahead.of(entry) {
-                Some(known) => known,
-                None => {
-                    go_on()?;
-                    is_same(entry, new)
-                }
+            found |= if let Some(known) = ahead.of(entry) {
+                known
+            } else {
+                go_on()?;
+                is_same(entry, new)
             };
         }
         Ok(found)

@@ -46,8 +46,7 @@ fn exchange_as(
     let (second, second_cached, checks_two) = (None, None, false);
     let rounds = DEFAULT_ROUNDS;
     let is_refused = false;
-    let tested =
-        Tested { account, second, checks_two, is_refused, stand_in, cached, second_cached, rounds };
+    let tested = Tested { account, second, checks_two, is_refused, stand_in, cached, second_cached, rounds };
     Exchange::new(tested, &NONCE, is_local)
 }
 
