@@ -96,6 +96,7 @@ fn authenticate(mut input: Bytes<'_>) {
         account: account.as_ref(),
         second: None,
         checks_two: false,
+        is_refused: false,
         stand_in,
         cached: None,
         second_cached: None,

@@ -72,8 +72,8 @@ impl StrengthArgument {
 
 /// Returns `text`, one or several statements that change accounts, with every password, hash and former
 /// password replaced by `<secret>`: literals after BY, AS, USING, REPLACE, `=` and `PASSWORD (`, all literals
-/// within the parentheses of `VALIDATE_PASSWORD_STRENGTH`, and texts of statements within. In other statements
-/// these may be something else. Cost: one pass.
+/// within the parentheses of `VALIDATE_PASSWORD_STRENGTH`, and texts of statements within. In other
+/// statements these may be something else. Cost: one pass.
 pub fn without_secrets(text: &[u8], mode: LexMode) -> Vec<u8> {
     let mut shown = Vec::with_capacity(text.len());
     let mut lexer = Lexer::new(text, 0, mode);
