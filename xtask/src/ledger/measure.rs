@@ -123,13 +123,9 @@ pub(super) fn text(path: &Path) -> String {
 
 fn driver_command() -> Command {
     let mut command = Command::new("../release/ledger");
-    command.current_dir(workplace()).env_clear().env("GLIBC_TUNABLES", ONE_HEAP);
+    command.current_dir(workplace()).env_clear();
     command
 }
-
-/// A heap of its own for each thread grows a page at a time, by a system call each: these would be counted,
-/// and are none of the server's, which has another allocator.
-const ONE_HEAP: &str = "glibc.malloc.arena_max=1";
 
 /// Callgrind counts a string instruction once per byte, whatever it costs. With these the C library copies
 /// and clears long stretches by vector moves, as it does short ones: a count that says something of the time.
@@ -142,16 +138,23 @@ pub(super) fn callgrind_command() -> Command {
     command.current_dir(workplace()).env_clear();
     command
         .env("PATH", "/usr/bin:/bin")
-        .env("GLIBC_TUNABLES", format!("{ONE_HEAP}:{NO_STRING_INSTRUCTIONS}"))
+        .env("GLIBC_TUNABLES", NO_STRING_INSTRUCTIONS)
         .arg("--tool=callgrind");
     command
 }
+
+/// A heap of its own for each thread grows a page at a time, by a system call each: these would be counted,
+/// and are none of the server's, which has another allocator. Instructions are counted without it: threads
+/// that share a heap wait for each other.
+const ONE_HEAP: &str = "glibc.malloc.arena_max=1";
 
 /// Copies and system calls, natively.
 fn count(names: &[&str]) -> Result<Vec<Counted>, String> {
     copy_data()?;
     let library = target_dir().join("release/libledger_copies.so");
-    read_output(driver_command().env("LD_PRELOAD", library).args(["count", "run"]).args(names))
+    let mut command = driver_command();
+    command.env("LD_PRELOAD", library).env("GLIBC_TUNABLES", ONE_HEAP);
+    read_output(command.args(["count", "run"]).args(names))
 }
 
 /// Instructions and allocations, under callgrind.
