@@ -24,7 +24,7 @@ const CONNECT: u8 = 0xff;
 /// Command code of a login that is delayed.
 const DELAYED: u8 = 0xfe;
 
-/// What a command does that the process list tells of.
+/// What a command is doing, where the process list shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Phase {

@@ -47,9 +47,9 @@ impl fmt::Debug for PasswordHistory {
 /// Which former passwords are not used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReusePolicy {
-    /// The latest so many.
+    /// How many of the latest ones.
     pub(crate) count: u64,
-    /// Those set in the latest so many days.
+    /// Those that were set within this many days.
     pub(crate) days: u64,
 }
 

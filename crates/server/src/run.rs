@@ -142,7 +142,7 @@ fn finds_plans_unparsed(session: &Session, bytes: usize) -> bool {
     bytes <= CACHED_TEXT_BYTES_MAX && session.counted.as_ref().is_some_and(|it| !it.counts_statements())
 }
 
-/// Whether plans of the statement at hand are kept, if its text is not too long: under the key read.
+/// Whether plans of the current statement are kept, if its text is not too long: under the key read.
 #[inline(always)]
 fn read_key(key: &mut CacheKey, text: Text<'_>) -> bool {
     key.read(text.sql, text.start, text.mode)

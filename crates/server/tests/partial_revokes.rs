@@ -6,8 +6,9 @@
 use std::path::Path;
 
 use base::prng::Prng;
+use mysql::Conn;
 use mysql::prelude::Queryable;
-use mysql::{Conn, OptsBuilder};
+use testkit::client::{error_code as code, log_in, run_all as run};
 use testkit::server::{TestServer, binary_under_test};
 
 fn binary() -> std::path::PathBuf {
@@ -15,21 +16,7 @@ fn binary() -> std::path::PathBuf {
 }
 
 fn connect(server: &TestServer, user: &str) -> Conn {
-    let opts = OptsBuilder::new().ip_or_hostname(Some("127.0.0.1")).tcp_port(server.port);
-    Conn::new(opts.prefer_socket(false).user(Some(user))).unwrap()
-}
-
-fn run(conn: &mut Conn, statements: &[&str]) {
-    for sql in statements {
-        conn.query_drop(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
-    }
-}
-
-fn code<T: std::fmt::Debug>(result: mysql::Result<T>) -> u16 {
-    match result {
-        Err(mysql::Error::MySqlError(error)) => error.code,
-        other => panic!("{other:?}"),
-    }
+    log_in(server.port, user)
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 pub mod access;
 pub mod answer;
+pub mod client;
 pub mod conditions;
 pub mod differential;
 pub mod elle;

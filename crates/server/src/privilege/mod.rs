@@ -1,7 +1,7 @@
 //! Privileges: what accounts have been granted, and whether that allows a statement.
 //!
 //! The order of checks. A statement is checked before names are looked up, so that one that is not allowed
-//! does not tell what exists: each table in the order of the text ([`access`]), then, as far as names
+//! does not show what exists: each table in the order of the text ([`access`]), then, as far as names
 //! can be looked up, the columns ([`column_check`]). A planned statement is checked at every execution too,
 //! with the lists that were made when it was bound ([`ensure_wanted`]); sessions that may do everything with
 //! data are not ([`Rights::is_limited`]).

@@ -21,8 +21,7 @@ pub(super) fn grant(
     grant: &Grant<'_>,
     proxied: &ast::Account<'_>,
 ) -> Result<(), SqlError> {
-    let (user, host) = name_of(session, proxied)?;
-    ensure_may_grant(session, &user, &host)?;
+    let (user, host) = to_act_as(session, proxied)?;
     let server = Arc::clone(&session.server);
     let mut change = AccountChange::new(&server.accounts);
     for written in grant.users {
@@ -49,8 +48,7 @@ pub(super) fn revoke(
     revoke: &Grant<'_>,
     proxied: &ast::Account<'_>,
 ) -> Result<(), SqlError> {
-    let (user, host) = name_of(session, proxied)?;
-    ensure_may_grant(session, &user, &host)?;
+    let (user, host) = to_act_as(session, proxied)?;
     let server = Arc::clone(&session.server);
     let mut change = AccountChange::new(&server.accounts);
     for written in revoke.users {
@@ -73,6 +71,13 @@ pub(super) fn revoke(
         }
     }
     change.commit()
+}
+
+/// User and host of the account that a statement is about, on which the session may grant PROXY.
+fn to_act_as(session: &Session, proxied: &ast::Account<'_>) -> Result<(String, String), SqlError> {
+    let (user, host) = name_of(session, proxied)?;
+    ensure_may_grant(session, &user, &host)?;
+    Ok((user, host))
 }
 
 /// Error 1698 unless the session's client may grant PROXY on this account: its own, or one that it is granted

@@ -74,11 +74,11 @@ impl Restrictions {
         Restrictions { list }
     }
 
-    /// A database because of which who has these restrictions may not take privileges on everything from who
-    /// has the restrictions `other`. `taken`: which ones; none for all.
+    /// The database that keeps an account with these restrictions from taking privileges on everything from
+    /// one with the restrictions `other`. `taken`: which privileges; `None`: all.
     ///
-    /// From whom is restricted nowhere MySQL refuses to take what one database leaves out together, also
-    /// where that is nothing.
+    /// From an account without restrictions MySQL refuses to take what one database leaves out together, even
+    /// if that is nothing.
     pub(super) fn against_taking(&self, taken: Option<Privileges>, other: &Restrictions) -> Option<&str> {
         let is_against = |(schema, here): &(String, Privileges)| match taken {
             None => !other.on(schema).has(*here),

@@ -54,7 +54,7 @@ const SHORT_NAMES: [(&[u8], &str); 31] = [
     (b"\x2b\x06\x01\x04\x01\x82\x37\x3c\x02\x01\x03", "jurisdictionC"),
 ];
 
-/// Who a certificate is for, and who has signed it.
+/// Subject and issuer of a certificate.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CertificateNames {
     pub(crate) subject: String,

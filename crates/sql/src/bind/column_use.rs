@@ -1,4 +1,4 @@
-//! Which columns of which tables a statement reads and writes, for whoever checks privileges on columns.
+//! The columns that a statement reads and writes, for the check of privileges on columns.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -70,7 +70,7 @@ pub struct TableUse {
 }
 
 /// The columns that a statement uses, in the order in which MySQL looks at them, and the tables. One that is
-/// used again is not noted again. Tables are told apart by their definitions, of which the binder has one:
+/// used again is not noted again. Tables are distinguished by their definitions, of which the binder has one:
 /// those that the session makes have no ids.
 #[derive(Debug, Default)]
 pub struct ColumnUses {
@@ -138,7 +138,7 @@ impl<'c> Binder<'_, 'c> {
         }
     }
 
-    /// Notes that `column` was found in the scope at hand and is changed.
+    /// Notes that `column` of the innermost scope is changed.
     pub(super) fn note_changed(&self, column: ColumnRef) {
         if let (Some(uses), Some(level)) = (self.ctx.column_uses, self.levels.last()) {
             note_found(uses, &level.scope, column, ColumnAccess::Update);
@@ -161,7 +161,7 @@ impl<'c> Binder<'_, 'c> {
         }
     }
 
-    /// Notes that the relations `targets` of the scope at hand lose rows.
+    /// Notes that the relations `targets` of the innermost scope lose rows.
     pub(super) fn note_deleted(&self, targets: &[u16]) {
         if let (Some(uses), Some(level)) = (self.ctx.column_uses, self.levels.last()) {
             let tables = targets.iter().filter_map(|&rel| level.scope.table_of(rel)?.owner());
@@ -179,8 +179,8 @@ impl<'c> Binder<'_, 'c> {
         }
     }
 
-    /// Notes the columns of `*` or, with the position of a table in the scope at hand, of `table.*`. A select
-    /// list may have it again and again.
+    /// Notes the columns of `*` or, with the position of a table in the innermost scope, of `table.*`. A
+    /// select list may have it again and again.
     pub(super) fn note_star(&self, table: Option<usize>) {
         let (Some(uses), Some(level)) = (self.ctx.column_uses, self.levels.last()) else { return };
         let scope = &level.scope;

@@ -1,62 +1,84 @@
 //! Which tables of FROM a DELETE names as those that lose rows.
 
+use std::collections::HashMap;
+
 use crate::ast::{TableName, TableRef};
 
 /// An item of FROM that a target may mean.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeleteTarget<'a> {
     /// Its name there.
     pub alias: &'a str,
     /// The table; `None`: a derived table.
     pub table: Option<TableName<'a>>,
-    /// The alias is said, not the table's own name.
-    is_alias: bool,
 }
 
-impl<'a> DeleteTarget<'a> {
-    /// The items of `from` that `target` means: one if the name is right and clear. A target with a database
-    /// means no item with an alias; one without means, of items without an alias, that of the default
-    /// database.
-    pub fn find(
-        from: &[TableRef<'a>],
-        target: &TableName<'_>,
-        database: Option<&str>,
-    ) -> impl Iterator<Item = DeleteTarget<'a>> {
-        let mut items = Vec::new();
+/// What a target means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meant<'a> {
+    /// No item.
+    Nothing,
+    /// This one.
+    One(DeleteTarget<'a>),
+    /// More than one.
+    Several,
+}
+
+/// The items of FROM that targets may mean.
+#[derive(Debug)]
+pub struct DeleteTargets<'a> {
+    database: Option<&'a str>,
+    /// By database and name; the database is `None` for an alias.
+    items: HashMap<(Option<&'a str>, &'a str), Meant<'a>>,
+}
+
+impl<'a> DeleteTargets<'a> {
+    /// The items of `from`, in which `database` is the default one.
+    pub fn new(from: &[TableRef<'a>], database: Option<&'a str>) -> Self {
+        let mut targets = DeleteTargets { database, items: HashMap::new() };
         for from in from {
-            gather(from, &mut items);
+            targets.add(from);
         }
-        items.retain(|item| item.is_meant(target, database));
-        items.into_iter()
+        targets
     }
 
-    fn is_meant(&self, target: &TableName<'_>, database: Option<&str>) -> bool {
-        match &self.table {
-            Some(table) if !self.is_alias => {
-                let schema = |name: Option<&str>| name.or(database).map(str::to_owned);
-                table.name == target.name && schema(table.schema) == schema(target.schema)
+    /// What `target` means: with a database no item with an alias; without one, of items without an alias,
+    /// that of the default database.
+    pub fn find(&self, target: &TableName<'_>) -> Meant<'a> {
+        let find = |schema| self.items.get(&(schema, target.name)).copied().unwrap_or(Meant::Nothing);
+        let by_table = find(target.schema.or(self.database));
+        if target.schema.is_some() || self.database.is_none() {
+            return by_table;
+        }
+        match (by_table, find(None)) {
+            (found, Meant::Nothing) | (Meant::Nothing, found) => found,
+            _ => Meant::Several,
+        }
+    }
+
+    fn add(&mut self, from: &TableRef<'a>) {
+        match from {
+            TableRef::Table(factor) => {
+                let alias = factor.alias.unwrap_or(factor.name.name);
+                let schema = if factor.alias.is_some() { None } else { factor.name.schema.or(self.database) };
+                self.put(schema, DeleteTarget { alias, table: Some(factor.name) });
             }
-            _ => target.schema.is_none() && self.alias == target.name,
+            TableRef::Derived(derived) => {
+                if let Some(alias) = derived.alias {
+                    self.put(None, DeleteTarget { alias, table: None });
+                }
+            }
+            TableRef::Join(join) => {
+                self.add(&join.left);
+                self.add(&join.right);
+            }
+            TableRef::List(list) => list.iter().for_each(|from| self.add(from)),
+            TableRef::JsonTable => {}
         }
     }
-}
 
-fn gather<'a>(from: &TableRef<'a>, items: &mut Vec<DeleteTarget<'a>>) {
-    match from {
-        TableRef::Table(factor) => items.push(DeleteTarget {
-            alias: factor.alias.unwrap_or(factor.name.name),
-            table: Some(factor.name),
-            is_alias: factor.alias.is_some(),
-        }),
-        TableRef::Derived(derived) => {
-            let item = |alias| DeleteTarget { alias, table: None, is_alias: true };
-            items.extend(derived.alias.map(item));
-        }
-        TableRef::Join(join) => {
-            gather(&join.left, items);
-            gather(&join.right, items);
-        }
-        TableRef::List(list) => list.iter().for_each(|from| gather(from, items)),
-        TableRef::JsonTable => {}
+    fn put(&mut self, schema: Option<&'a str>, item: DeleteTarget<'a>) {
+        let meant = self.items.entry((schema, item.alias)).or_insert(Meant::Nothing);
+        *meant = if *meant == Meant::Nothing { Meant::One(item) } else { Meant::Several };
     }
 }

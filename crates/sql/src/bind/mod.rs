@@ -62,7 +62,7 @@ pub use bad_literal::{bad_literal, national_texts};
 pub use catalog::{Catalog, CatalogError};
 pub use column_use::{ColumnAccess, ColumnUse, ColumnUses, TableAccess, TableUse, UsedColumns};
 pub use context::{BindContext, Literals, ReadsLock, SessionTypes};
-pub use delete_target::DeleteTarget;
+pub use delete_target::{DeleteTarget, DeleteTargets, Meant};
 pub use deprecated::Deprecated;
 pub use error::{BindError, Clause};
 pub use param_use::{ParamRole, ParamUse};

@@ -5,7 +5,7 @@ use expr::ColumnRef;
 use super::assigned::kept;
 use super::binder::{Aggregates, Aliases, Binder};
 use super::block::{Block, Query, Source, SubBlock};
-use super::delete_target::DeleteTarget;
+use super::delete_target::{DeleteTargets, Meant};
 use super::scope::{ScopeTable, written};
 use super::{BindError, Clause};
 use crate::ast;
@@ -86,8 +86,9 @@ impl<'a> Binder<'a, '_> {
         if delete.targets.is_empty() {
             targets.push(0);
         }
+        let items = DeleteTargets::new(delete.from, self.ctx.database);
         for name in delete.targets {
-            let rel = self.delete_target(delete, name)?;
+            let rel = self.delete_target(name, items.find(name))?;
             if targets.contains(&rel) {
                 return Err(BindError::DuplicateAlias(name.name.to_owned()));
             }
@@ -101,20 +102,16 @@ impl<'a> Binder<'a, '_> {
         Ok(DeletePlan { query, targets, ignore: delete.ignore })
     }
 
-    /// The relation that `name` means, as a table that loses rows.
-    fn delete_target(
-        &mut self,
-        delete: &ast::Delete<'_>,
-        name: &ast::TableName<'_>,
-    ) -> Result<u16, BindError> {
+    /// The relation that `name`, a table that loses rows, was found to mean.
+    fn delete_target(&mut self, name: &ast::TableName<'_>, meant: Meant<'_>) -> Result<u16, BindError> {
         let database = self.ctx.database;
-        let scope = &self.level().scope;
         let unknown = || BindError::UnknownTable { table: name.name.to_owned(), clause: "MULTI DELETE" };
-        let mut meant = DeleteTarget::find(delete.from, name, database);
-        let item = meant.next().ok_or_else(unknown)?;
-        if meant.next().is_some() {
-            return Err(BindError::DuplicateAlias(name.name.to_owned()));
-        }
+        let item = match meant {
+            Meant::One(item) => item,
+            Meant::Nothing => return Err(unknown()),
+            Meant::Several => return Err(BindError::DuplicateAlias(name.name.to_owned())),
+        };
+        let scope = &self.level().scope;
         let schema = item.table.and_then(|table| table.schema.or(database));
         let is_item = |table: &&ScopeTable| {
             *table.alias == *item.alias && table.schema().is_none_or(|own| Some(own) == schema)

@@ -6,7 +6,7 @@ use sql::ast::{
 
 use super::{Gather, Want};
 use crate::privilege::Privileges;
-use sql::bind::DeleteTarget;
+use sql::bind::{DeleteTarget, DeleteTargets, Meant};
 
 impl<'a> Gather<'_, 'a> {
     pub(super) fn insert(&mut self, insert: &Insert<'a>) {
@@ -67,10 +67,10 @@ impl<'a> Gather<'_, 'a> {
             delete.from.iter().for_each(|from| self.each_table(from, &mut visit));
         } else {
             delete.from.iter().for_each(|from| self.from(from));
+            let items = DeleteTargets::new(delete.from, self.database);
             for target in delete.targets {
-                // The binder refuses names that mean no table, or two.
-                let mut meant = DeleteTarget::find(delete.from, target, self.database);
-                if let Some(table) = meant.next().and_then(|item| item.table) {
+                // The binder refuses names that mean no table, or several.
+                if let Meant::One(DeleteTarget { table: Some(table), .. }) = items.find(target) {
                     self.table(&table, Privileges::DELETE);
                 }
             }
