@@ -1,11 +1,11 @@
-//! Writing payloads: from storage bytes per column, and from one row format version to another.
+//! Writing payloads from storage bytes per column.
 
 use base::ROW_HEADER_BYTES;
 use base::codec::{push_start, put_u16};
 
-use crate::layout::{TRX_ID_BYTES, max_inline_payload};
-use crate::overflow::{OVERFLOW_REF_BYTES, OverflowRef};
-use crate::row::{Field, RowHeader, RowRef};
+use crate::layout::max_inline_payload;
+use crate::overflow::OVERFLOW_REF_BYTES;
+use crate::row::RowHeader;
 use crate::template::{OFF_PAGE, Place, RowFormat};
 
 /// A record that stays within this many payload bytes keeps all columns; a larger one sends columns off page.
@@ -30,7 +30,7 @@ impl RowFormat {
     ///
     /// `values`: storage bytes by table position, `None` = NULL; positions that the payload does not hold are
     /// ignored. `header`: clustered only. `off_page`: ascending positions whose value is an encoded
-    /// [`OverflowRef`]. Cost: one pass over the payload's columns; no allocation beyond `out`.
+    /// [`OverflowRef`](crate::OverflowRef). Cost: one pass over the payload's columns; no allocation beyond `out`.
     pub fn encode(&self, header: RowHeader, values: &[Option<&[u8]>], off_page: &[u16], out: &mut Vec<u8>) {
         debug_assert_eq!(values.len(), self.columns().len(), "one value per column");
         if self.var_from() == 0 {
@@ -154,95 +154,5 @@ impl RowFormat {
         }
         chosen.sort_unstable();
         Ok(chosen)
-    }
-}
-
-/// Where a column of the new version gets its value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Source {
-    /// Position in the old version.
-    Old(usize),
-    /// Added since: the default, `None` = NULL.
-    Added(Option<Box<[u8]>>),
-    /// In the key, or not in this index: the payload has nothing of it.
-    Elsewhere,
-}
-
-/// Turns records of one row format version into another's. Made once per pair of versions.
-#[derive(Clone, Debug)]
-pub struct RowConverter {
-    sources: Box<[Source]>,
-    /// Old positions of variable columns that the new version has no more.
-    dropped: Box<[usize]>,
-}
-
-impl RowConverter {
-    /// A converter from `old` to `new`. `default_of` gives the storage bytes that rows written before the
-    /// column at a new position was added show in it.
-    pub fn new(
-        old: &RowFormat,
-        new: &RowFormat,
-        mut default_of: impl FnMut(usize) -> Option<Box<[u8]>>,
-    ) -> Self {
-        let find = |id| old.columns().iter().position(|column| column.id == id);
-        let sources = new.columns().iter().enumerate().map(|(position, column)| match find(column.id) {
-            _ if !matches!(column.place, Place::Fixed { .. } | Place::Var { .. }) => Source::Elsewhere,
-            Some(old_position) => Source::Old(old_position),
-            None => Source::Added(default_of(position)),
-        });
-        let sources = sources.collect();
-        let kept = |id| new.columns().iter().any(|column| column.id == id);
-        let is_var = |i: usize| matches!(old.columns()[i].place, Place::Var { .. });
-        let dropped = (0..old.columns().len()).filter(|&i| is_var(i) && !kept(old.columns()[i].id)).collect();
-        RowConverter { sources, dropped }
-    }
-
-    /// Appends the payload of `row` under `new` to `out`; key and marks of the record stay as they are.
-    /// Off-page values of dropped columns are pushed to `freed`: the caller frees them with the page change.
-    pub fn convert(
-        &self,
-        row: &RowRef<'_>,
-        new: &RowFormat,
-        out: &mut Vec<u8>,
-        freed: &mut Vec<OverflowRef>,
-    ) {
-        let mut bytes = Vec::new();
-        let mut spans = Vec::with_capacity(self.sources.len());
-        let mut off_page = Vec::new();
-        let mut scratch = Vec::new();
-        for (position, source) in self.sources.iter().enumerate() {
-            let from = bytes.len();
-            let is_null = match source {
-                Source::Elsewhere => true,
-                Source::Added(default) => {
-                    bytes.extend_from_slice(default.as_deref().unwrap_or(&[]));
-                    default.is_none()
-                }
-                Source::Old(old) => match row.field(*old, &mut scratch) {
-                    Field::Null => true,
-                    Field::Bytes(value) => {
-                        bytes.extend_from_slice(value);
-                        false
-                    }
-                    Field::OffPage(reference) => {
-                        bytes.extend_from_slice(&reference.encode());
-                        off_page.push(position as u16);
-                        false
-                    }
-                },
-            };
-            spans.push((!is_null).then_some(from..bytes.len()));
-        }
-        for &old in &self.dropped {
-            if let Field::OffPage(reference) = row.field(old, &mut scratch) {
-                freed.push(reference);
-            }
-        }
-        if row.record().flags().has_end() {
-            out.extend_from_slice(&row.record().payload()[..TRX_ID_BYTES]);
-        }
-        let values: Vec<_> = spans.iter().map(|span| span.clone().map(|span| &bytes[span])).collect();
-        let header = if new.is_clustered() { row.header() } else { RowHeader::default() };
-        new.encode(header, &values, &off_page, out);
     }
 }

@@ -14,7 +14,8 @@
 //!
 //! H is 13 in a clustered index and 0 in a secondary one. In a secondary record marked `HAS_END` a 6-byte end
 //! transaction id stands before all this; the *body* starts behind it. Columns that can be read back from the
-//! key are not in the payload.
+//! key are not in the payload. The others stand in the order of their ids, so that a table's columns may change
+//! places while its records stay as they are.
 
 use std::ops::Range;
 
@@ -26,6 +27,8 @@ use types::{IndexDef, IndexKind, KeyColumn, KeyEncoder, KeyPart, TableDef};
 
 /// Bytes of the invisible row id that is the clustered key of a table without one.
 pub const ROW_ID_BYTES: usize = 6;
+/// The format version of all secondary indexes.
+const ENTRY_VERSION: u16 = 1;
 /// End-offset bit: the column's bytes are a reference to an off-page value.
 pub(crate) const OFF_PAGE: u16 = 0x8000;
 
@@ -186,8 +189,9 @@ impl RowFormat {
                 columns[column].place = Place::Key { part: i as u16 };
             }
         }
-        let in_payload: Vec<usize> =
+        let mut in_payload: Vec<usize> =
             (0..columns.len()).filter(|&i| wanted[i] && columns[i].place == Place::Absent).collect();
+        in_payload.sort_by_key(|&i| columns[i].id);
         let null_from = if clustered { ROW_HEADER_BYTES } else { 0 };
         let nullable = in_payload.iter().filter(|&&i| table.columns[i].nullable);
         for (bit, &i) in nullable.clone().enumerate() {
@@ -213,7 +217,8 @@ impl RowFormat {
             .collect();
         RowFormat {
             clustered,
-            format_version: table.format_version,
+            // Entries have none of the columns that come and go.
+            format_version: if clustered { table.format_version } else { ENTRY_VERSION },
             columns,
             key_parts: parts.into(),
             null_from: null_from as u16,

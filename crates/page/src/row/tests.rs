@@ -216,8 +216,7 @@ fn a_conversion_adds_drops_and_keeps() {
     new_table.columns.insert(1, column(6, TypeKind::VarChar, false));
     new_table.columns.push(column(7, TypeKind::Int, true));
     let (old, new) = (RowFormat::clustered(&old_table), RowFormat::clustered(&new_table));
-    let converter =
-        RowConverter::new(&old, &new, |position| (position == 1).then(|| Box::from(&b"default"[..])));
+    let converter = RowConverter::new(&old, &new, |position| (position == 1).then_some(&b"default"[..]));
     let reference = OverflowRef { len: 9000, first: PageNo(70), pages: 1, crc: 5, version: 1 };
     let encoded = reference.encode();
     let row = [Some(&[1u8, 0, 0, 0][..]), Some(b"text"), Some(b"12345678"), Some(&encoded), None];
@@ -225,10 +224,11 @@ fn a_conversion_adds_drops_and_keeps() {
     let mut payload = Vec::new();
     old.encode(header, &row, &[3], &mut payload);
     let bytes = page_with(&old, &[0x80, 0, 0, 1], &payload, SlotFlags::NONE);
-    let (mut converted, mut freed) = (Vec::new(), Vec::new());
-    let record = PageRef::new(&bytes).record(0);
-    converter.convert(&RowRef::new(&old, record), &new, &mut converted, &mut freed);
-    assert_eq!(freed, vec![reference]);
+    let mut converted = Vec::new();
+    let row = RowRef::new(&old, PageRef::new(&bytes).record(0));
+    converter.convert(&row, &mut converted);
+    assert_eq!(converter.dropped_values(&row).collect::<Vec<_>>(), vec![reference]);
+    assert!(converted.len() <= payload.len() + converter.growth_max());
     let bytes = page_with(&new, &[0x80, 0, 0, 1], &converted, SlotFlags::NONE);
     let read = RowRef::new(&new, PageRef::new(&bytes).record(0));
     assert_eq!(read.header(), header);

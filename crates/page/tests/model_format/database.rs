@@ -51,7 +51,7 @@ fn empty_page(at: usize, fixed_key_len: Option<u16>) -> Box<PageBytes> {
         level: 0,
         index_id: IndexId(64 + at as u32),
         version: 1,
-        format_version: 0,
+        format_version: u16::from(at == SECONDARY),
         fixed_key_len,
         lower: b"",
         upper: None,
@@ -87,8 +87,10 @@ impl Database {
     }
 
     fn format(&self, at: usize) -> &RowFormat {
-        let version = &self.versions.all[usize::from(self.page(at).format_version())];
-        if at == CLUSTERED { &version.clustered } else { &version.secondary }
+        if at == SECONDARY {
+            return &self.versions.now().secondary;
+        }
+        &self.versions.all[usize::from(self.page(at).format_version())].clustered
     }
 
     fn row_at(&self, at: usize, slot: usize) -> RowRef<'_> {
@@ -157,16 +159,15 @@ impl Database {
         RowHeader { trx: TrxId(trx), undo: UndoPtr(self.next_undo) }
     }
 
-    /// Brings a page to the newest row version, logged as an image.
+    /// Brings the rows' page to the newest row version, logged as an image.
     fn convert(&mut self, at: usize) {
         let now = self.versions.now();
-        if self.page(at).format_version() == now.table.format_version {
+        if at == SECONDARY || self.page(at).format_version() == now.table.format_version {
             return;
         }
-        let (old, new) = (self.format(at), if at == CLUSTERED { &now.clustered } else { &now.secondary });
-        let converter = RowConverter::new(old, new, |position| {
-            self.versions.default_of(now.table.columns[position].id.0).map(Into::into)
-        });
+        let (old, new) = (self.format(at), &now.clustered);
+        let initial = |position: usize| self.versions.default_of(now.table.columns[position].id.0);
+        let converter = RowConverter::new(old, new, initial);
         let source = self.page(at);
         let mut bytes = empty_page(at, new.fixed_key_len());
         let mut page = PageMut::new(&mut bytes);
@@ -186,7 +187,7 @@ impl Database {
         for slot in 0..source.count() {
             let row = self.row_at(at, slot);
             let mut payload = Vec::new();
-            converter.convert(&row, new, &mut payload, &mut Vec::new());
+            converter.convert(&row, &mut payload);
             page.append(&source.key(slot), &payload, source.flags(slot)).unwrap();
         }
         self.apply(at, Vec::new(), &[PageOp::image_of(PageRef::new(&bytes))]);

@@ -116,8 +116,8 @@ impl Versions {
         Some(id)
     }
 
-    pub(crate) fn default_of(&self, id: u16) -> Option<Vec<u8>> {
-        self.defaults.get(&id).cloned().flatten()
+    pub(crate) fn default_of(&self, id: u16) -> Option<&[u8]> {
+        self.defaults.get(&id)?.as_deref()
     }
 
     /// `row` by table position of the newest version.
@@ -133,7 +133,7 @@ impl Versions {
             let old = version.table.columns.iter().position(|old| old.id == column.id);
             let value = match old {
                 Some(position) => read.column(position, &mut scratch).map(<[u8]>::to_vec),
-                None => self.default_of(column.id.0),
+                None => self.default_of(column.id.0).map(<[u8]>::to_vec),
             };
             row.insert(column.id.0, value);
         }
