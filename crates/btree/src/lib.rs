@@ -49,6 +49,7 @@
 mod append;
 mod bulk_build;
 pub mod check;
+mod convert;
 mod cursor;
 mod descend;
 mod directory;

@@ -108,9 +108,13 @@ fn is_sparse(page: PageRef<'_>) -> bool {
     page.used_bytes() < SPARSE_BYTES || page.count() <= 1
 }
 
-/// Whether one page can hold both. The common prefix may become shorter, and every key as much longer; an
-/// inner page's first separator, which is stored nowhere, comes back.
+/// Whether one page can hold both, which it cannot while their records have different row format versions.
+/// The common prefix may become shorter, and every key as much longer; an inner page's first separator, which
+/// is stored nowhere, comes back.
 fn fit_together(left: PageRef<'_>, right: PageRef<'_>) -> bool {
+    if left.format_version() != right.format_version() {
+        return false;
+    }
     let upper = right.upper_fence();
     let prefix_len = upper.map_or(0, |upper| common_prefix_len(left.lower_fence(), upper));
     let grown = |page: PageRef<'_>| {

@@ -26,7 +26,7 @@ use space::{Latched, Locality, Mtr, NewPage, Result, Store};
 use crate::descend::leaf_parent_exclusive;
 use crate::leaf_edit::{has_room, is_append};
 use crate::links::child_exclusive;
-use crate::split_plan::{Newcomer, SplitPlan, plan_inner, plan_leaf};
+use crate::split_plan::{Newcomer, SplitPlan, plan_halves, plan_inner, plan_leaf};
 use crate::tree::{KEY_BYTES_MAX, Tree};
 
 /// A tree whose root has fewer children takes single pages from extents that it shares with other small
@@ -48,11 +48,31 @@ enum Step {
     NoRoomFor(Vec<u8>),
 }
 
+/// What a leaf is split for.
+#[derive(Clone, Copy)]
+enum Aim {
+    /// Room for as many bytes.
+    Room(usize),
+    /// Two leaves about as full as each other, unless it has another row format version by now.
+    Halves(u16),
+}
+
 /// Splits the leaf that `key` belongs to unless it has room for `need` by now. The caller holds no page
 /// latch. One call may not be enough when records are large.
 #[cold]
 pub(crate) fn make_room(tree: &Tree, store: &Store, key: &[u8], need: usize) -> Result<()> {
-    let mut step = split_leaf_below_parent(tree, store, key, need)?;
+    split_for(tree, store, key, Aim::Room(need))
+}
+
+/// Splits the leaf that `key` belongs to into halves, unless it has another row format version than `version`
+/// by now. The caller holds no page latch.
+#[cold]
+pub(crate) fn halve(tree: &Tree, store: &Store, key: &[u8], version: u16) -> Result<()> {
+    split_for(tree, store, key, Aim::Halves(version))
+}
+
+fn split_for(tree: &Tree, store: &Store, key: &[u8], aim: Aim) -> Result<()> {
+    let mut step = split_leaf_below_parent(tree, store, key, aim)?;
     // As good a guess as any until there is a separator.
     let mut separator = key.to_vec();
     loop {
@@ -61,27 +81,27 @@ pub(crate) fn make_room(tree: &Tree, store: &Store, key: &[u8], need: usize) -> 
             Step::Again => {}
             Step::NoRoomFor(other) => separator = other,
         }
-        step = split_from_root(tree, store, key, need, &separator)?;
+        step = split_from_root(tree, store, key, aim, &separator)?;
     }
 }
 
 /// The usual split: with the leaf and the page above it in hand, nothing else.
-fn split_leaf_below_parent(tree: &Tree, store: &Store, key: &[u8], need: usize) -> Result<Step> {
+fn split_leaf_below_parent(tree: &Tree, store: &Store, key: &[u8], aim: Aim) -> Result<Step> {
     let parent = leaf_parent_exclusive(store, tree, key)?;
     if parent.page().is_leaf() {
         return Ok(Step::Again);
     }
     let slot = parent.page().child_for(key);
     let leaf = child_exclusive(store, parent.page(), slot)?;
-    split_leaf(tree, store, parent, leaf, key, need)
+    split_leaf(tree, store, parent, leaf, key, aim)
 }
 
 /// The way down with exclusive latches, splitting what is too full for `separator`.
-fn split_from_root(tree: &Tree, store: &Store, key: &[u8], need: usize, separator: &[u8]) -> Result<Step> {
+fn split_from_root(tree: &Tree, store: &Store, key: &[u8], aim: Aim, separator: &[u8]) -> Result<Step> {
     let mut parent = store.pool().exclusive(tree.root)?;
     if parent.page().is_leaf() {
         let page = parent.page();
-        let Some(plan) = plan_for(page, key, need) else { return Ok(Step::Done) };
+        let Some(plan) = plan_for(page, key, aim) else { return Ok(Step::Done) };
         split_root(tree, store, parent, &plan, Locality::Shared)?;
         store.count_splits(1);
         return Ok(Step::Done);
@@ -95,7 +115,7 @@ fn split_from_root(tree: &Tree, store: &Store, key: &[u8], need: usize, separato
         let page = parent.page();
         let child = child_exclusive(store, page, page.child_for(key))?;
         if child.page().is_leaf() {
-            return split_leaf(tree, store, parent, child, key, need);
+            return split_leaf(tree, store, parent, child, key, aim);
         }
         if child.page().fits(separator, 0) == Fit::No {
             let plan = plan_inner(child.page(), goes_to_end(child.page(), key));
@@ -112,9 +132,9 @@ fn split_leaf<'p>(
     parent: ExclusiveGuard<'p>,
     leaf: ExclusiveGuard<'p>,
     key: &[u8],
-    need: usize,
+    aim: Aim,
 ) -> Result<Step> {
-    let Some(plan) = plan_for(leaf.page(), key, need) else { return Ok(Step::Done) };
+    let Some(plan) = plan_for(leaf.page(), key, aim) else { return Ok(Step::Done) };
     let is_small = parent.page_no() == tree.root && parent.page().count() < SMALL_TREE_CHILDREN;
     let locality = if is_small { Locality::Shared } else { Locality::Own };
     let split = split_child(tree, store, parent, leaf, &plan, locality)?;
@@ -122,8 +142,14 @@ fn split_leaf<'p>(
     Ok(if split { Step::Done } else { Step::NoRoomFor(plan.separator) })
 }
 
-/// How to divide the leaf; `None` if it has room.
-fn plan_for(leaf: PageRef<'_>, key: &[u8], need: usize) -> Option<SplitPlan> {
+/// How to divide the leaf; `None` if that is not needed any more.
+fn plan_for(leaf: PageRef<'_>, key: &[u8], aim: Aim) -> Option<SplitPlan> {
+    let need = match aim {
+        Aim::Room(need) => need,
+        Aim::Halves(version) => {
+            return (leaf.format_version() == version && leaf.count() > 1).then(|| plan_halves(leaf));
+        }
+    };
     let at = leaf.search(key);
     if has_room(leaf, key, at, need) {
         return None;

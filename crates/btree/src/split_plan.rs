@@ -50,12 +50,23 @@ pub(crate) fn plan_leaf(page: PageRef<'_>, newcomer: Newcomer<'_>, append: bool)
     };
     nearest(preferred, total, |boundary| {
         let left_count = if boundary > slot { boundary - inserted } else { boundary };
-        let (left, right) = (key_at(boundary - 1), key_at(boundary));
-        // A fence with all of the page's prefix, so that the right half need not store it once more.
-        let shared = if right.starts_with(page.prefix()) { page.prefix().len() } else { 0 };
-        let separator = right[..shortest(&left, &right).len().max(shared)].to_vec();
-        halves_fit(page, left_count, separator.len()).then_some(SplitPlan { left_count, separator })
+        divide(page, left_count, &key_at(boundary - 1), &key_at(boundary))
     })
+}
+
+/// Divides a leaf of at least two records into halves.
+pub(crate) fn plan_halves(page: PageRef<'_>) -> SplitPlan {
+    let total = page.count();
+    let preferred = middle(total, page.slots_used_bytes(0..total), |slot| page.slot_used_bytes(slot));
+    nearest(preferred, total, |boundary| divide(page, boundary, &page.key(boundary - 1), &page.key(boundary)))
+}
+
+/// Divides a leaf between the neighbouring keys `left` and `right`, if both parts fit on a page.
+fn divide(page: PageRef<'_>, left_count: usize, left: &[u8], right: &[u8]) -> Option<SplitPlan> {
+    // A fence with all of the page's prefix, so that the right half need not store it once more.
+    let shared = if right.starts_with(page.prefix()) { page.prefix().len() } else { 0 };
+    let separator = right[..shortest(left, right).len().max(shared)].to_vec();
+    halves_fit(page, left_count, separator.len()).then_some(SplitPlan { left_count, separator })
 }
 
 /// Divides an inner page. `append`: it is about to grow at its right end, the tree's end; 15 of 16 slots stay

@@ -1,10 +1,13 @@
 //! A tree's handle and its operations.
 
+use std::sync::Arc;
+
 use base::{IndexId, PageNo};
-use page::{FormatPage, PageOp};
+use page::{FormatPage, PageOp, RowVersions};
 use space::{Error, Locality, Mtr, Result, Store};
 
 use crate::append::EndHint;
+use crate::convert::convert;
 use crate::cursor::{Cursor, Position, Seek};
 use crate::descend;
 use crate::directory::{Hint, LeafDirectory};
@@ -43,6 +46,8 @@ pub struct Tree {
     pub root: PageNo,
     /// Shape of new pages.
     pub shape: TreeShape,
+    /// The versions that its leaves may have beside that of the shape; `None`: no other.
+    pub versions: Option<Arc<RowVersions>>,
     pub(crate) end_hint: EndHint,
     pub(crate) directory: LeafDirectory,
 }
@@ -54,7 +59,8 @@ pub struct Foreseen<'t>(Option<Hint<'t>>);
 impl Tree {
     /// A handle of a tree that exists.
     pub fn open(index: IndexId, root: PageNo, shape: TreeShape) -> Self {
-        Tree { index, root, shape, end_hint: EndHint::default(), directory: LeafDirectory::default() }
+        let (end_hint, directory) = (EndHint::default(), LeafDirectory::default());
+        Tree { index, root, shape, versions: None, end_hint, directory }
     }
 
     /// Makes an empty tree: one leaf, which is the root for good.
@@ -115,7 +121,8 @@ impl Tree {
 
     /// Latches the leaf that `key` belongs to exclusively, with room for `need` bytes: the most that key and
     /// payload of an insertion, or of a record that grows, may take together; 0 if nothing will grow. A full
-    /// leaf is split first, by a mini-transaction of its own. The caller holds no page latch.
+    /// leaf is split first, by a mini-transaction of its own, and one of an older row format version converted.
+    /// The caller holds no page latch.
     ///
     /// # Errors
     /// [`Error::RecordTooLarge`] if no page can take `need` bytes, or the key is longer than
@@ -136,7 +143,7 @@ impl Tree {
         need: usize,
     ) -> Option<LeafEdit<'p>> {
         let (leaf, at) = self.directory.try_exclusive(store, self, key)?;
-        has_room(leaf.page(), key, at, need).then(|| LeafEdit::beside(first, self, store, leaf, key, at))
+        (self.is_current(leaf.page()) && has_room(leaf.page(), key, at, need)).then(|| LeafEdit::beside(first, self, store, leaf, key, at))
     }
 
     /// [`Tree::edit`] that gives a full leaf to `relieve` before it splits it: true if something was removed
@@ -157,6 +164,10 @@ impl Tree {
                 Some(found) => found,
                 None => descend::leaf_exclusive(store, self, key)?,
             };
+            if !self.is_current(leaf.page()) {
+                convert(self, store, leaf, key)?;
+                continue;
+            }
             if has_room(leaf.page(), key, at, need) {
                 return Ok(LeafEdit::new(self, store, leaf, key, at));
             }

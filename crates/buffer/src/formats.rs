@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use base::sync::{LatchLevel, Mutex};
 use base::{IndexId, Lsn, PageNo, TrxId};
 use page::check::{check_records, check_structure};
-use page::{Corruption, CorruptionKind, PageRef, PageType, RowFormat};
+use page::{Corruption, CorruptionKind, PageRef, PageType, RowFormat, RowVersions};
 
 use crate::error::{Damage, Error, Result};
 use crate::pool::Pool;
@@ -23,10 +23,32 @@ pub(crate) struct Formats {
 
 #[derive(Debug, Default)]
 struct Known {
-    trees: HashMap<IndexId, Arc<RowFormat>>,
+    trees: HashMap<IndexId, TreeFormats>,
     ids: Option<TrxIds>,
     /// Pages of which the log had changes that were not made.
     lost: BTreeSet<PageNo>,
+}
+
+/// Formats of the records of one tree.
+#[derive(Clone, Debug)]
+struct TreeFormats {
+    current: Arc<RowFormat>,
+    /// If leaves may have others.
+    versions: Option<Arc<RowVersions>>,
+}
+
+impl TreeFormats {
+    /// Checks the records of a leaf against the format of its version.
+    fn check(&self, page: PageRef<'_>) -> std::result::Result<(), Corruption> {
+        let version = page.format_version();
+        match &self.versions {
+            Some(versions) if version != self.current.format_version() => match versions.format(version) {
+                Some(format) => check_records(page, format),
+                None => Err(Corruption { page: page.page_no(), what: CorruptionKind::Record }),
+            },
+            _ => check_records(page, &self.current),
+        }
+    }
 }
 
 /// Which transaction ids pages may have.
@@ -63,7 +85,7 @@ impl Formats {
         if page.page_type() != PageType::BTree || !page.is_leaf() {
             return Ok(());
         }
-        let (format, ids) = {
+        let (formats, ids) = {
             let known = self.known.lock();
             (known.trees.get(&page.index_id()).cloned(), known.ids)
         };
@@ -72,14 +94,21 @@ impl Formats {
         if !ids.is_none_or(is_given_out) {
             return Err(Corruption { page: page.page_no(), what: CorruptionKind::Header });
         }
-        format.map_or(Ok(()), |format| check_records(page, &format))
+        formats.map_or(Ok(()), |formats| formats.check(page))
     }
 }
 
 impl Pool {
-    /// Has the records of leaves of `tree` checked against `format` from now on, when a page is read.
-    pub fn register_format(&self, tree: IndexId, format: &Arc<RowFormat>) {
-        self.formats.known.lock().trees.insert(tree, Arc::clone(format));
+    /// Has the records of leaves of `tree` checked against `format` from now on, when a page is read, or
+    /// against that of their version if there are `versions`.
+    pub fn register_format(
+        &self,
+        tree: IndexId,
+        format: &Arc<RowFormat>,
+        versions: Option<&Arc<RowVersions>>,
+    ) {
+        let formats = TreeFormats { current: Arc::clone(format), versions: versions.map(Arc::clone) };
+        self.formats.known.lock().trees.insert(tree, formats);
     }
 
     /// Has reads of `page` fail until it is made anew: the log has changes of it that recovery could not

@@ -63,11 +63,12 @@ pub struct Store {
     pub(crate) stand_in: Option<Box<StandIn>>,
 }
 
-/// Changes to the shape of trees.
+/// Changes to the shape of trees, and to whole leaves.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) splits: Counter,
     pub(crate) merges: Counter,
+    pub(crate) conversions: Counter,
 }
 
 impl Store {
@@ -280,6 +281,16 @@ impl Store {
     /// Counts a page that was merged with its neighbour.
     pub fn count_merge(&self) {
         self.counters.merges.add(1);
+    }
+
+    /// How many leaves were brought to a newer row format version since the store was opened.
+    pub fn conversions(&self) -> u64 {
+        self.counters.conversions.sum()
+    }
+
+    /// Counts a leaf that was brought to a newer row format version.
+    pub fn count_conversion(&self) {
+        self.counters.conversions.add(1);
     }
 
     /// The file header as it is now.
