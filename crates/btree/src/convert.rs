@@ -22,6 +22,8 @@ use crate::tree::Tree;
 /// References of values that were written for records which are too long: by slot and position of the
 /// column.
 type Moved = BTreeMap<(usize, u16), OverflowRef>;
+/// A value that is to move off page: slot, position of the column, bytes.
+type Value = (usize, u16, Vec<u8>);
 
 /// What the conversion of a leaf comes to.
 enum Attempt {
@@ -30,7 +32,7 @@ enum Attempt {
     /// The records do not fit on a page.
     Full,
     /// Some records fit on no page unless these values leave them.
-    TooLong(Vec<(usize, u16, Vec<u8>)>),
+    TooLong(Vec<Value>),
 }
 
 impl Tree {
@@ -62,7 +64,12 @@ impl Tree {
 /// Converts `leaf`, to which `key` belongs, or splits it, or gets ready for that: look again.
 #[cold]
 #[inline(never)]
-pub(crate) fn convert<'p>(tree: &'p Tree, store: &'p Store, leaf: ExclusiveGuard<'p>, key: &[u8]) -> Result<()> {
+pub(crate) fn convert<'p>(
+    tree: &'p Tree,
+    store: &'p Store,
+    leaf: ExclusiveGuard<'p>,
+    key: &[u8],
+) -> Result<()> {
     let mut moved = Moved::new();
     match attempt(tree, leaf.page(), &moved)? {
         Attempt::Fits(image) => finish(tree, store, leaf, &image),
@@ -198,11 +205,7 @@ struct LongRecord<'a> {
 impl LongRecord<'_> {
     /// The payload with the values that are `moved` off page; or, if these are not there yet, the values that
     /// have to move.
-    fn shortened(
-        &self,
-        payload: &[u8],
-        moved: &Moved,
-    ) -> Result<std::result::Result<Vec<u8>, Vec<(usize, u16, Vec<u8>)>>> {
+    fn shortened(&self, payload: &[u8], moved: &Moved) -> Result<std::result::Result<Vec<u8>, Vec<Value>>> {
         let row = RowRef::new(self.format, self.record.with_payload(payload, page::SlotFlags::NONE));
         let columns = self.format.columns().len();
         let mut values: Vec<Option<Vec<u8>>> = Vec::with_capacity(columns);
@@ -210,7 +213,8 @@ impl LongRecord<'_> {
         for position in 0..columns {
             values.push(row.column(position, &mut scratch).map(<[u8]>::to_vec));
         }
-        let mut off_page: Vec<u16> = (0..columns as u16).filter(|&i| row.off_page(i.into()).is_some()).collect();
+        let mut off_page: Vec<u16> =
+            (0..columns as u16).filter(|&i| row.off_page(i.into()).is_some()).collect();
         let borrowed: Vec<Option<&[u8]>> = values.iter().map(Option::as_deref).collect();
         let chosen = self.format.choose_off_page(&borrowed, self.key_len);
         let chosen = chosen.map_err(|large| Error::RecordTooLarge { need: large.need, max: large.limit })?;

@@ -143,7 +143,8 @@ impl Tree {
         need: usize,
     ) -> Option<LeafEdit<'p>> {
         let (leaf, at) = self.directory.try_exclusive(store, self, key)?;
-        (self.is_current(leaf.page()) && has_room(leaf.page(), key, at, need)).then(|| LeafEdit::beside(first, self, store, leaf, key, at))
+        (self.is_current(leaf.page()) && has_room(leaf.page(), key, at, need))
+            .then(|| LeafEdit::beside(first, self, store, leaf, key, at))
     }
 
     /// [`Tree::edit`] that gives a full leaf to `relieve` before it splits it: true if something was removed

@@ -18,6 +18,7 @@ use crate::catalog::Catalog;
 use crate::checkpoint::{self, CheckpointControl};
 use crate::commit::CommitWaitCell;
 use crate::config::EngineConfig;
+use crate::conversion::Conversion;
 use crate::datadir::{DataDir, Found};
 use crate::ddl::gone_trees::GoneTrees;
 use crate::dictionary::{Dictionary, FIRST_USER_INDEX, SchemaDef};
@@ -49,6 +50,7 @@ pub struct Engine {
     pub(crate) definition: Mutex<()>,
     pub(crate) gone_trees: GoneTrees,
     pub(crate) lost_values: LostValues,
+    pub(crate) conversion: Conversion,
     pub(crate) purge: Arc<PurgeControl>,
     pub(crate) purge_thread: Mutex<Option<env::Thread<()>>>,
     pub(crate) commit_wait: CommitWaitCell,
@@ -270,6 +272,7 @@ impl Engine {
             definition: Mutex::new(()),
             gone_trees: GoneTrees::default(),
             lost_values: LostValues::default(),
+            conversion: Conversion::default(),
             purge: Arc::default(),
             purge_thread: Mutex::new(None),
             commit_wait: CommitWaitCell::default(),

@@ -30,7 +30,7 @@ fn get_cell_version<R>(
 ) -> Result<Option<R>> {
     let (records, slot) = (at.page().records(), at.slot());
     let mut older = Vec::new();
-    let seen = version::clustered(&engine.trx, view, &index.format, &at.record(), &mut older)?;
+    let seen = version::clustered(&engine.trx, view, index, at.page(), &at.record(), &mut older)?;
     let (cell, body_bytes_max) = match seen {
         Seen::Nothing => return Ok(None),
         Seen::Current => records.cell(slot),
@@ -67,7 +67,7 @@ impl Table {
         }
         let Some(at) = index.tree.point(&engine.store, clustered_key)? else { return Ok(None) };
         let record = at.record();
-        if view.sees_whole_page(at.page().max_trx()) {
+        if view.sees_whole_page(at.page().max_trx()) && index.tree.is_current(at.page()) {
             if record.flags().is_deleted() {
                 return Ok(None);
             }
@@ -91,7 +91,7 @@ impl Table {
             return Err(Error::TableDefinitionChanged);
         }
         let Some(at) = index.tree.point_foreseen(way, &engine.store, clustered_key)? else { return Ok(None) };
-        if !view.sees_whole_page(at.page().max_trx()) {
+        if !(view.sees_whole_page(at.page().max_trx()) && index.tree.is_current(at.page())) {
             return get_cell_version(engine, *view, index, &at, read);
         }
         if at.page().flags(at.slot()).is_deleted() {
@@ -110,9 +110,9 @@ impl Table {
         at: &Position<'_>,
         read: impl FnOnce(RowRef<'_>) -> R,
     ) -> Result<Option<R>> {
-        let (format, record) = (&self.clustered().format, at.record());
-        let mut older = Vec::new();
-        Ok(match version::clustered(&engine.trx, view, format, &record, &mut older)? {
+        let (index, record) = (self.clustered(), at.record());
+        let (format, mut older) = (&index.format, Vec::new());
+        Ok(match version::clustered(&engine.trx, view, index, at.page(), &record, &mut older)? {
             Seen::Nothing => None,
             Seen::Current => Some(read(RowRef::new(format, record))),
             Seen::Older => {

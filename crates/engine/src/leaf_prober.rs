@@ -4,7 +4,7 @@
 use std::ops::Bound;
 
 use btree::Probe;
-use page::{Record, RowRef, SlotFlags};
+use page::{PageRef, Record, RowRef, SlotFlags};
 use trx::ReadView;
 
 use crate::engine::Engine;
@@ -68,10 +68,10 @@ impl<'e> LeafProber<'e> {
         let at = self.probe.find(key)?;
         let Some(page) = self.probe.page().filter(|_| at.found) else { return Ok(None) };
         let (format, record) = (&self.source.index.format, page.record(at.slot));
-        if self.source.view.sees_whole_page(page.max_trx()) {
+        if self.source.view.sees_whole_page(page.max_trx()) && self.source.index.tree.is_current(page) {
             return Ok((!record.flags().is_deleted()).then(|| RowRef::new(format, record)));
         }
-        version_of(self.source, record, &mut self.older)
+        version_of(self.source, page, record, &mut self.older)
     }
 
     /// Starts looking for the rows whose keys start with `prefix`; [`LeafProber::next_batch`] hands them out.
@@ -138,17 +138,18 @@ impl<'e> LeafProber<'e> {
     }
 }
 
-/// What the view sees of a record on a page that it does not see the whole of; an older version is built in
+/// What the view sees of a record on a page that it does not see the whole of as it is; an older version is built in
 /// `older`.
 #[inline(never)]
 fn version_of<'a>(
     source: Source<'a>,
+    page: PageRef<'_>,
     record: Record<'a>,
     older: &'a mut Vec<u8>,
 ) -> Result<Option<RowRef<'a>>> {
     let Source { trx, view, index, .. } = source;
     older.clear();
-    Ok(match version::clustered(trx, view, &index.format, &record, older)? {
+    Ok(match version::clustered(trx, view, index, page, &record, older)? {
         Seen::Nothing => None,
         Seen::Current => Some(RowRef::new(&index.format, record)),
         Seen::Older => Some(RowRef::new(&index.format, record.with_payload(older, SlotFlags::NONE))),

@@ -31,6 +31,7 @@ mod checkpoint;
 mod column_set;
 mod commit;
 mod config;
+mod conversion;
 mod counters;
 mod datadir;
 mod ddl;
@@ -71,8 +72,8 @@ pub use commit::CommitWait;
 pub use config::EngineConfig;
 pub use datadir::FORMAT_VERSION;
 pub use ddl::{
-    Alteration, BuildOptions, KeptColumns, NewRows, QualifiedName, WholeRows, clustered_index,
-    has_same_storage,
+    Alteration, BuildOptions, InitialValues, KeptColumns, NewColumns, NewRows, QualifiedName, WholeRows,
+    clustered_index, has_same_storage,
 };
 pub use dictionary::SchemaDef;
 pub use engine::Engine;

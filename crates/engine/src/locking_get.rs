@@ -1,7 +1,7 @@
 //! Reading one row that is locked before it is looked at.
 
 use btree::Position;
-use page::{RowHeader, RowRef};
+use page::{Cell, RowHeader, RowRef, SlotFlags};
 use trx::{Attempt, LockRead};
 
 use crate::engine::Engine;
@@ -27,7 +27,15 @@ impl Table {
         read: impl FnOnce(RowRef<'_>) -> R,
     ) -> Result<Option<R>> {
         let found = self.lock_point(engine, locks, clustered_key)?;
-        Ok(found.map(|at| read(RowRef::new(&self.clustered().format, at.record()))))
+        let Some(at) = found else { return Ok(None) };
+        let index = self.clustered();
+        if !index.tree.is_current(at.page()) {
+            let mut payload = Vec::new();
+            index.convert(at.page(), at.record(), &mut payload)?;
+            let record = at.record().with_payload(&payload, SlotFlags::NONE);
+            return Ok(Some(read(RowRef::new(&index.format, record))));
+        }
+        Ok(Some(read(RowRef::new(&index.format, at.record()))))
     }
 
     /// As [`Table::lock_and_get`], for readers of a record's bytes.
@@ -39,7 +47,13 @@ impl Table {
         read: impl FnOnce(FoundCell<'_>) -> R,
     ) -> Result<Option<R>> {
         let Some(at) = self.lock_point(engine, locks, clustered_key)? else { return Ok(None) };
-        let records = at.page().records();
+        let (index, records) = (self.clustered(), at.page().records());
+        if !index.tree.is_current(at.page()) {
+            let mut payload = Vec::new();
+            index.convert(at.page(), at.record(), &mut payload)?;
+            let cell = Cell::new(at.slot(), &payload, 0);
+            return Ok(Some(read(FoundCell { records, cell, body_bytes_max: payload.len() })));
+        }
         let (cell, body_bytes_max) = records.cell(at.slot());
         Ok(Some(read(FoundCell { records, cell, body_bytes_max })))
     }

@@ -17,7 +17,7 @@ use std::ops::Bound;
 
 use base::TrxId;
 use btree::{Cursor, Seek, Suspended};
-use page::{Record, RecordCopy, RowHeader, RowRef, SlotFlags};
+use page::{PageRef, Record, RecordCopy, RowHeader, RowRef, SlotFlags};
 use trx::lock::{GapId, Side};
 use trx::{Attempt, LockRead, ReadView, RowLocker, WaitPolicy};
 
@@ -208,7 +208,7 @@ impl<'e> LockingScan<'e> {
             match if is_wanted { self.judge(&cursor, &key)? } else { Judged::Pass } {
                 Judged::Row => {
                     self.copy.clear();
-                    let record = cursor.record().copy_to(&mut self.copy);
+                    let record = self.index.copy_record(cursor.page(), &cursor.record(), &mut self.copy)?;
                     self.done = self.single || self.is_last(&key);
                     if !self.done {
                         self.pass(cursor);
@@ -346,7 +346,7 @@ impl<'e> LockingScan<'e> {
         }
         Ok(match attempt {
             Attempt::Wait => Judged::Wait,
-            Attempt::Skipped if !may_wait => self.copy_committed(&record)?,
+            Attempt::Skipped if !may_wait => self.copy_committed(cursor.page(), &record)?,
             Attempt::Skipped => Judged::Pass,
             // Its writer has ended just now.
             Attempt::Granted { .. } if is_deleted => Judged::Pass,
@@ -358,12 +358,12 @@ impl<'e> LockingScan<'e> {
     }
 
     /// Copies what was committed of a row, if it was there.
-    fn copy_committed(&mut self, record: &Record<'_>) -> Result<Judged> {
+    fn copy_committed(&mut self, page: PageRef<'_>, record: &Record<'_>) -> Result<Judged> {
         let mut older = Vec::new();
         self.copy.clear();
-        let (trx, format) = (&self.engine.trx, &self.index.format);
+        let (trx, index) = (&self.engine.trx, self.index);
         Ok(Judged::Committed(
-            match version::clustered(trx, ReadView::committed(), format, record, &mut older)? {
+            match version::clustered(trx, ReadView::committed(), index, page, record, &mut older)? {
                 Seen::Nothing => return Ok(Judged::Pass),
                 Seen::Current => record.copy_to(&mut self.copy),
                 Seen::Older => record.with_payload(&older, SlotFlags::NONE).copy_to(&mut self.copy),

@@ -90,7 +90,8 @@ impl Engine {
                 || limits::row_bytes_max(def) > SHORT_ROW_BYTES
         };
         let catalog = self.catalog();
-        let tables = catalog.all_tables().filter(|table| may_have(&table.def));
+        // A column that was dropped may have had values that are in rows still.
+        let tables = catalog.all_tables().filter(|table| table.older_versions() > 0 || may_have(&table.def));
         let trees: BTreeSet<IndexId> = tables.map(|table| table.clustered().tree.index).collect();
         self.store.begin_claims(&trees);
         let rest = trees.iter().copied().collect();
@@ -168,7 +169,8 @@ impl Engine {
         };
         for _ in 0..LEAVES_PER_STEP {
             let Some(at) = &mut cursor else { break };
-            self.claim_values_of(at.page(), &index.format);
+            let format = index.format_on(at.page());
+            self.claim_values_of(at.page(), format.ok_or(Error::IndexDisagrees { index: tree })?);
             if !at.to_next_leaf()? {
                 cursor = None;
             }

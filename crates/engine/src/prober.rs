@@ -80,7 +80,8 @@ impl<'e> Prober<'e> {
         }
         self.answer = if !at.found {
             Answer::Nothing
-        } else if self.source.view.sees_whole_page(page.max_trx()) {
+        } else if self.source.view.sees_whole_page(page.max_trx()) && self.source.index.tree.is_current(page)
+        {
             if page.is_deleted(at.slot) { Answer::Nothing } else { Answer::Slot(at.slot) }
         } else {
             self.arena.clear();
@@ -166,11 +167,11 @@ fn answer(
     arena: &mut Vec<u8>,
     current: Answer,
 ) -> Result<Answer> {
-    if source.view.sees_whole_page(page.max_trx()) {
+    if source.view.sees_whole_page(page.max_trx()) && source.index.tree.is_current(page) {
         return Ok(if record.flags().is_deleted() { Answer::Nothing } else { current });
     }
     let mut older = Vec::new();
-    Ok(match version::clustered(source.trx, source.view, &source.index.format, record, &mut older)? {
+    Ok(match version::clustered(source.trx, source.view, source.index, page, record, &mut older)? {
         Seen::Nothing => Answer::Nothing,
         Seen::Current => current,
         Seen::Older => {

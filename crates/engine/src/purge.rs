@@ -28,6 +28,8 @@ use crate::table::Table;
 const REST: Duration = Duration::from_millis(100);
 /// Extents (1 MiB each) swept before purge has its turn again.
 const SWEPT_PER_ROUND: usize = 8;
+/// Steps of the conversion before purge has its turn again.
+const CONVERTED_PER_ROUND: usize = 4;
 /// Records removed of a table between two looks whether a definition change waits for it.
 const USES_BETWEEN_LOOKS: usize = 256;
 
@@ -114,6 +116,11 @@ pub(crate) fn run(engine: &std::sync::Weak<Engine>, control: &PurgeControl) -> R
         engine.purge_step(usize::MAX)?;
         for _ in 0..SWEPT_PER_ROUND {
             if control.is_stopped() || engine.sweep_step()?.is_none() && !engine.search_step()? {
+                break;
+            }
+        }
+        for _ in 0..CONVERTED_PER_ROUND {
+            if control.is_stopped() || !engine.conversion_step()? {
                 break;
             }
         }

@@ -86,7 +86,7 @@ pub(crate) struct Selection {
     rows: Vec<u32>,
     /// Where each row's body begins: on the page, or in `arena`.
     bodies: Vec<u32>,
-    /// Payloads of older versions: start and end in `arena`.
+    /// Payloads of older versions, and of rows in a newer format than the page's: start and end in `arena`.
     older: Vec<(u32, u32)>,
     arena: Vec<u8>,
     suspended: Suspended,
@@ -379,9 +379,8 @@ impl Selection {
         page: PageRef<'_>,
         slots: std::ops::Range<usize>,
     ) -> Result<()> {
-        debug_assert_eq!(page.format_version(), source.index.format.format_version(), "row format of a page");
         let records = page.records();
-        if source.view.sees_whole_page(page.max_trx()) {
+        if source.view.sees_whole_page(page.max_trx()) && source.index.tree.is_current(page) {
             let marks = records.marks(slots.clone());
             if marks.contains(SlotFlags::DELETED) {
                 slots.filter(|&slot| !page.is_deleted(slot)).for_each(|slot| self.push(records, slot));
@@ -390,7 +389,7 @@ impl Selection {
                 records.append_bodies(slots, marks, &mut self.bodies);
             }
         } else if source.index.format.is_clustered() {
-            return self.select_clustered(source, records, slots);
+            return self.select_clustered(source, page, slots);
         } else {
             let format = &source.index.format;
             let visible = |&slot: &usize| {
@@ -410,15 +409,17 @@ impl Selection {
     fn select_clustered(
         &mut self,
         source: Source<'_>,
-        records: Records<'_>,
+        page: PageRef<'_>,
         slots: std::ops::Range<usize>,
     ) -> Result<()> {
+        let records = page.records();
         for slot in slots {
             let start = self.arena.len();
             match version::clustered(
                 source.trx,
                 source.view,
-                &source.index.format,
+                source.index,
+                page,
                 &records.get(slot),
                 &mut self.arena,
             )? {

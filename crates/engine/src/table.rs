@@ -7,13 +7,14 @@ use std::sync::{Arc, OnceLock};
 use base::sync::{LatchLevel, Mutex, plain};
 use base::{IndexId, Lsn, PageNo};
 use btree::{Tree, TreeShape};
-use page::RowFormat;
+use page::{PageRef, Record, RecordCopy, RowFormat, RowVersions, SlotFlags};
 use trx::MetadataLock;
-use types::{IndexDef, IndexKind, TableDef, TableStatistics};
+use types::{IndexDef, IndexKind, RowHistory, TableDef, TableStatistics};
 
 use crate::column_set::ColumnSet;
 use crate::dictionary::TableRecord;
 use crate::engine::Engine;
+use crate::error::{Error, Result};
 use crate::quarantine::Damages;
 use crate::side_log::IndexBuild;
 
@@ -35,11 +36,20 @@ pub struct Index {
 }
 
 impl Index {
-    /// A handle of `def`'s tree, which exists.
-    pub(crate) fn open(table: &TableDef, def: &IndexDef, root: PageNo, usable_from: Lsn) -> Self {
-        let format = format_of(table, def);
-        let tree = Tree::open(def.id, root, shape(&format));
-        Index::new(def, Arc::new(tree), Arc::new(format), usable_from)
+    /// A handle of `def`'s tree, which exists; rows are as `history` tells.
+    pub(crate) fn open(
+        table: &TableDef,
+        history: &RowHistory,
+        def: &IndexDef,
+        root: PageNo,
+        usable_from: Lsn,
+    ) -> Self {
+        let format = Arc::new(format_of(table, def));
+        let mut tree = Tree::open(def.id, root, shape(&format));
+        if format.is_clustered() && !history.is_empty() {
+            tree.versions = Some(Arc::new(RowVersions::new(table, history, &format)));
+        }
+        Index::new(def, Arc::new(tree), format, usable_from)
     }
 
     pub(crate) fn new(def: &IndexDef, tree: Arc<Tree>, format: Arc<RowFormat>, usable_from: Lsn) -> Self {
@@ -55,6 +65,53 @@ impl Index {
     /// The same, with the words of `def`.
     pub(crate) fn redefined(&self, def: &IndexDef) -> Self {
         Index::new(def, Arc::clone(&self.tree), Arc::clone(&self.format), self.usable_from)
+    }
+
+    /// Appends the payload that `record` has in the index's row format to `out`; `page`, where it stands, has an
+    /// older version.
+    ///
+    /// # Errors
+    /// [`Error::IndexDisagrees`] if no page can have that.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn convert(&self, page: PageRef<'_>, record: Record<'_>, out: &mut Vec<u8>) -> Result<()> {
+        let versions = self.tree.versions.as_ref();
+        let older = versions.and_then(|versions| versions.older(page.format_version()));
+        let older = older.ok_or(Error::IndexDisagrees { index: self.tree.index })?;
+        older.convert(record, out);
+        Ok(())
+    }
+
+    /// Appends a copy of a record on `page` to `out`, in the index's row format.
+    ///
+    /// # Errors
+    /// As [`Index::convert`].
+    #[inline]
+    pub(crate) fn copy_record(
+        &self,
+        page: PageRef<'_>,
+        record: &Record<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<RecordCopy> {
+        if self.tree.is_current(page) {
+            return Ok(record.copy_to(out));
+        }
+        let mut payload = Vec::new();
+        self.convert(page, *record, &mut payload)?;
+        Ok(record.with_payload(&payload, SlotFlags::NONE).copy_to(out))
+    }
+
+    /// Where the columns are in the records of `page`; `None`: no page can have its version.
+    pub(crate) fn format_on(&self, page: PageRef<'_>) -> Option<&RowFormat> {
+        if self.tree.is_current(page) {
+            return Some(&self.format);
+        }
+        self.tree.versions.as_ref()?.format(page.format_version())
+    }
+
+    /// Has the pool check pages of the index that are read.
+    pub(crate) fn register_with(&self, pool: &buffer::Pool) {
+        pool.register_format(self.tree.index, &self.format, self.tree.versions.as_ref());
     }
 
     /// Whether two rows with equal declared key columns, none of them NULL, are refused.
@@ -149,6 +206,8 @@ impl TableState {
 pub struct Table {
     /// The definition.
     pub def: Arc<TableDef>,
+    /// Versions that pages of its rows may have; emptied when all are converted.
+    history: plain::Mutex<RowHistory>,
     /// Indexes in the definition's order, the clustered one first.
     pub indexes: Vec<Index>,
     pub(crate) state: Arc<TableState>,
@@ -176,18 +235,26 @@ mod usability {
 impl Table {
     /// The table of a dictionary record, with counters not yet known.
     pub(crate) fn open(record: TableRecord) -> Arc<Self> {
-        let TableRecord { def, roots } = record;
+        let TableRecord { def, roots, history } = record;
         let opened = def.indexes.iter().zip(roots);
-        let indexes = opened.map(|(index, root)| Index::open(&def, index, root, Lsn::default())).collect();
+        let open = |(index, root)| Index::open(&def, &history, index, root, Lsn::default());
+        let indexes = opened.map(open).collect();
         let state = TableState::new(0, 0);
-        Table::with(def, indexes, Arc::new(state))
+        Table::with(def, history, indexes, Arc::new(state))
     }
 
-    pub(crate) fn with(def: TableDef, indexes: Vec<Index>, state: Arc<TableState>) -> Arc<Self> {
+    /// A table whose pages have the version of `def` or those of `history`.
+    pub(crate) fn with(
+        def: TableDef,
+        history: RowHistory,
+        indexes: Vec<Index>,
+        state: Arc<TableState>,
+    ) -> Arc<Self> {
         let parts = indexes[1..].iter().flat_map(|index| &index.def.parts);
         let indexed_columns = parts.map(|part| usize::from(part.column)).collect();
         Arc::new(Table {
             def: Arc::new(def),
+            history: plain::Mutex::new(history),
             indexes,
             state,
             indexed_columns,
@@ -314,7 +381,27 @@ impl Table {
 
     pub(crate) fn record(&self) -> TableRecord {
         let roots = self.indexes.iter().map(|index| index.tree.root).collect();
-        TableRecord { def: (*self.def).clone(), roots }
+        TableRecord { def: (*self.def).clone(), roots, history: self.history() }
+    }
+
+    /// What pages of its rows may have beside the definition's version.
+    pub(crate) fn history(&self) -> RowHistory {
+        self.history.lock().clone()
+    }
+
+    /// Row format versions beside the definition's that pages may have. Cost: a load where there never were
+    /// any.
+    #[inline]
+    pub fn older_versions(&self) -> usize {
+        if self.clustered().tree.versions.is_none() {
+            return 0;
+        }
+        self.history.lock().versions(self.def.format_version)
+    }
+
+    /// All pages have the definition's version.
+    pub(crate) fn forget_history(&self) {
+        *self.history.lock() = RowHistory::default();
     }
 
     pub(crate) fn index_ids(&self) -> impl Iterator<Item = IndexId> {

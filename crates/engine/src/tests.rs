@@ -5,6 +5,7 @@ mod support;
 mod bad_disk;
 mod basics;
 mod checkpoints;
+mod column_changes;
 mod damage;
 mod damaged_dictionary;
 mod definitions;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 
 use base::memory::{Charge, Purpose, StatementAccount};
-use engine::{Engine, NewRows, has_same_storage};
+use engine::{Engine, InitialValues, NewRows, has_same_storage};
 use expr::SessionInfo;
 use types::collation::{Charset, convert as convert_text};
 use types::storage::max_width;
@@ -101,6 +101,28 @@ impl TableCopy<'_> {
             Ok::<(), ExecError>(copier.row.with_row(0, |row| rows.push(row, row_id))?)
         })?;
         Ok(copier.number)
+    }
+
+    /// What rows of the old table show in the columns that are new in `new`, by position; `None` for NULL, and
+    /// where the column is kept. Nothing if that has to be found out row by row.
+    ///
+    /// # Errors
+    /// Those of the default values.
+    pub fn initial_values(&self, new: &TableDef, ctx: &CopyCtx<'_>) -> Result<Option<InitialValues>> {
+        let sources = self.sources(new, ctx.session.modes());
+        let is_known = |source: &Source| matches!(source, Source::Bytes(_) | Source::Default);
+        if !sources.iter().all(is_known) || self.numbered(new).is_some() {
+            return Ok(None);
+        }
+        let session = StrictSession::new(ctx.session, false);
+        let st = Statement::changing(ctx.engine, &session, ctx.memory, ctx.rows_examined);
+        let store = ColumnStore::new(&st, ctx.conditions, false).making_numbers();
+        let value = |(column, source): (&ColumnDef, &Source)| {
+            let mut bytes = Vec::new();
+            let is_set = *source == Source::Default && store.missing(column, 1, &mut bytes)?;
+            Ok(is_set.then(|| bytes.into()))
+        };
+        new.columns.iter().zip(&sources).map(value).collect::<Result<_>>().map(Some)
     }
 
     /// For each column of `new`, the old one whose bytes it keeps in every row.

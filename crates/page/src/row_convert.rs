@@ -122,7 +122,11 @@ impl RowConverter {
                 VarSource::Added(bytes) => (&bytes[..], false),
             };
             out.extend_from_slice(bytes);
-            debug_assert!(out.len() - start < usize::from(OFF_PAGE), "a body with {} bytes", out.len() - start);
+            debug_assert!(
+                out.len() - start < usize::from(OFF_PAGE),
+                "a body with {} bytes",
+                out.len() - start
+            );
             let end = (out.len() - start) as u16 | if is_off_page { OFF_PAGE } else { 0 };
             put_u16(out, end_at, end);
             end_at += 2;

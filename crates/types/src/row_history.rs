@@ -10,7 +10,11 @@ use std::ops::Range;
 
 use base::ColumnId;
 
+use crate::storage::fixed_width;
 use crate::{ColumnDef, SqlType, TableDef};
+
+/// Bytes that a record has for each column of variable width, beside its value.
+const END_BYTES: usize = 2;
 
 /// The versions of a table's rows. Empty: all rows have the version of the definition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,6 +65,16 @@ impl RowHistory {
     /// The first version that has the column as it is.
     pub fn since(&self, id: ColumnId) -> u16 {
         self.added(id).map_or(0, |added| added.since)
+    }
+
+    /// Most bytes by which a record of any version grows on its way to that of `def`.
+    pub fn growth_max(&self, def: &TableDef) -> usize {
+        let bytes = |added: &AddedColumn| {
+            let column = def.columns.iter().find(|column| column.id == added.id);
+            let width = column.and_then(|column| fixed_width(&column.ty));
+            width.unwrap_or_else(|| END_BYTES + added.initial.as_ref().map_or(0, |initial| initial.len()))
+        };
+        self.added.iter().map(bytes).sum::<usize>() + self.added.len().div_ceil(8)
     }
 
     /// What rows of versions that lack the column show in it.

@@ -1,7 +1,7 @@
 //! Definitions as the dictionary has them, one by one: for tests with bytes that may be anything.
 
 use base::PageNo;
-use types::TableDef;
+use types::{RowHistory, TableDef};
 
 use crate::dictionary::{TableRecord, decode_schema, encode_schema, encode_table, read_table};
 use crate::error::Result;
@@ -10,7 +10,7 @@ use crate::table::Table;
 /// The bytes of a table's definition, its trees at some pages.
 pub fn encoded_table(def: &TableDef) -> Vec<u8> {
     let roots = (5..).map(PageNo).take(def.indexes.len()).collect();
-    encode_table(&TableRecord { def: def.clone(), roots })
+    encode_table(&TableRecord { def: def.clone(), roots, history: RowHistory::default() })
 }
 
 /// Reads a table's definition, opens it as a start does, and encodes it again.

@@ -139,17 +139,19 @@ struct LeafCheck<'c> {
 impl LeafCheck<'_> {
     fn check_leaf(&mut self, page: PageRef<'_>, pages: &mut PageSet<'_>, problems: &mut Problems) {
         let page_no = page.page_no();
-        if let Err(corruption) = check_records(page, &self.index.format) {
+        // One that no page can have is refused with the record's words.
+        let format = self.index.format_on(page).unwrap_or(&self.index.format);
+        if let Err(corruption) = check_records(page, format) {
             return problems.add(page_no, corruption.what.words());
         }
         problems.expect(page.max_trx() < self.next, page_no, "names a transaction that never was");
         for slot in 0..page.count() {
-            let row = RowRef::new(&self.index.format, page.record(slot));
+            let row = RowRef::new(format, page.record(slot));
             self.records += 1;
             let is_leftover = row.record().flags().is_deleted();
             self.leftovers += u64::from(is_leftover);
             self.check_writers(page, &row, problems);
-            for ordinal in 0..self.index.format.var_columns().len() as u16 {
+            for ordinal in 0..format.var_columns().len() as u16 {
                 if let (bytes, true) = row.var(ordinal) {
                     self.check_value(&OverflowRef::decode(bytes), pages, problems);
                 }

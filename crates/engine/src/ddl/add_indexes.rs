@@ -18,7 +18,7 @@ use base::IndexId;
 use trx::ExclusiveWait;
 use types::TableDef;
 
-use super::alter::{Alteration, ensure_alterable};
+use super::alter::{Alteration, Rows, ensure_alterable};
 use super::replay::Replay;
 use super::snapshot::Snapshot;
 use super::{DefinitionLock, Exclusive};
@@ -71,7 +71,7 @@ impl Engine {
         let made = self.number_new_indexes(&mut def)?;
         let built = self.build_new_indexes(old, &def, &made, options, lock, wait);
         let put = built.and_then(|(built, exclusive)| {
-            Ok((self.put_altered(old, def, built, auto_increment)?, exclusive))
+            Ok((self.put_altered(old, def, Rows::Same(built), auto_increment)?, exclusive))
         });
         match put {
             Ok((gone, _exclusive)) => {

@@ -7,10 +7,10 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use base::IndexId;
+use base::{IndexId, Lsn};
 use trx::ExclusiveWait;
 use types::storage::{fixed_width, max_width};
-use types::{IndexDef, SqlType, TableDef, TypeKind};
+use types::{IndexDef, RowHistory, SqlType, TableDef, TypeKind};
 
 use super::DefinitionLock;
 use super::add_indexes::BuildOptions;
@@ -19,6 +19,14 @@ use crate::engine::Engine;
 use crate::error::{Error, NameError, Result};
 use crate::limits;
 use crate::table::{Index, Table, format_of};
+
+/// What becomes of a table's rows and indexes.
+pub(super) enum Rows {
+    /// They stay, and these indexes were built.
+    Same(Vec<Index>),
+    /// They stay, as the history tells, and columns come, go or change places.
+    Versioned(RowHistory),
+}
 
 /// What ALTER TABLE makes of a table.
 #[derive(Clone, Debug)]
@@ -115,7 +123,7 @@ impl Engine {
         let Alteration { def, auto_increment } = alteration;
         ensure_alterable(&old.def, &def)?;
         self.ensure_name_is_free(&old.def, &def)?;
-        let put = self.put_altered(old, def, Vec::new(), auto_increment);
+        let put = self.put_altered(old, def, Rows::Same(Vec::new()), auto_increment);
         self.give_up_trees(put.map_err(|error| self.name_damage(error, std::slice::from_ref(old)))?)
     }
 
@@ -163,7 +171,7 @@ impl Engine {
         &self,
         old: &Table,
         def: TableDef,
-        built: Vec<Index>,
+        rows: Rows,
         next: Option<u64>,
     ) -> Result<Vec<IndexId>> {
         let next = next.map(|next| old.free_auto_increment(self, next)).transpose()?;
@@ -182,11 +190,23 @@ impl Engine {
         if *old.def == def {
             self.write_change(change)?;
         } else {
-            let new = Table::with(def.clone(), indexes_of(old, &def, built), Arc::clone(&old.state));
+            let (history, indexes) = match rows {
+                Rows::Same(built) => (old.history(), indexes_of(old, &def, built)),
+                Rows::Versioned(history) => {
+                    // An older view would read versions of rows that are in another format.
+                    let usable_from = self.trx.advance(self.store.log().current());
+                    let indexes = versioned_indexes(old, &def, &history, usable_from);
+                    (history, indexes)
+                }
+            };
+            let new = Table::with(def, history, indexes, Arc::clone(&old.state));
             self.replace_tables(&[(old, Some(Arc::clone(&new)))], change, |_| {})?;
             // Not before: pages are checked against the types that the table has. Nobody uses it yet.
             for index in &new.indexes {
-                self.store.pool().register_format(index.def.id, &index.format);
+                index.register_with(self.store.pool());
+            }
+            if new.older_versions() > 0 {
+                self.conversion.want();
             }
         }
         if let Some((next, limit)) = limit {
@@ -208,6 +228,20 @@ fn indexes_of(old: &Table, def: &TableDef, built: Vec<Index>) -> Vec<Index> {
         }
         Some(index) => index.redefined(new),
         None => built.next().expect("an index is kept or built"),
+    };
+    def.indexes.iter().map(index).collect()
+}
+
+/// The indexes of `def`, all of them kept, of a table whose columns have changed.
+fn versioned_indexes(old: &Table, def: &TableDef, history: &RowHistory, usable_from: Lsn) -> Vec<Index> {
+    let has_new_rows = old.def.format_version != def.format_version;
+    let index = |new: &IndexDef| {
+        let found = old.indexes.iter().find(|index| index.def.id == new.id);
+        let tree = &found.expect("indexes are kept").tree;
+        if has_new_rows && new.id == def.clustered().id {
+            return Index::open(def, history, new, tree.root, usable_from);
+        }
+        Index::new(new, Arc::clone(tree), Arc::new(format_of(def, new)), usable_from)
     };
     def.indexes.iter().map(index).collect()
 }

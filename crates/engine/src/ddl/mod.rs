@@ -8,6 +8,7 @@
 
 mod add_indexes;
 mod alter;
+mod change_columns;
 mod drop;
 pub(crate) mod gone_trees;
 mod index;
@@ -30,6 +31,7 @@ use trx::{ExclusiveWait, MetadataLock};
 
 pub use add_indexes::BuildOptions;
 pub use alter::{Alteration, has_same_storage};
+pub use change_columns::{InitialValues, NewColumns};
 pub use new_rows::NewRows;
 pub use rebuild::KeptColumns;
 pub use rename::QualifiedName;
@@ -85,7 +87,10 @@ impl Engine {
     fn know_records(&self) -> Result<()> {
         let pool = self.store.pool();
         for index in self.catalog().all_tables().flat_map(|table| &table.indexes) {
-            pool.register_format(index.tree.index, &index.format);
+            index.register_with(pool);
+        }
+        if self.catalog().all_tables().any(|table| table.older_versions() > 0) {
+            self.conversion.want();
         }
         if !self.force.applies_log() || self.store.header_damage().is_some() {
             // Pages may be older than others, and than the file header.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use base::{ColumnId, IndexId, Lsn};
 use trx::{ExclusiveWait, ReadView};
-use types::{KeyPart, TableDef};
+use types::{KeyPart, RowHistory, TableDef};
 
 use super::DefinitionLock;
 use super::alter::Alteration;
@@ -101,7 +101,7 @@ impl Engine {
 
     fn create_new_table(&self, old: &Table, def: TableDef) -> Result<Arc<Table>> {
         let indexes = self.create_trees(&def, Lsn::default())?;
-        Ok(Table::with(def, indexes, Arc::clone(&old.state)))
+        Ok(Table::with(def, RowHistory::default(), indexes, Arc::clone(&old.state)))
     }
 
     /// Puts `new` with its `rows` rows in place of `old`, whose exclusive lock is held; returns the trees of
@@ -118,7 +118,7 @@ impl Engine {
             Index::new(&index.def, Arc::clone(&index.tree), Arc::clone(&index.format), usable_from)
         };
         let indexes = new.indexes.iter().map(index).collect();
-        let new = Table::with((*new.def).clone(), indexes, Arc::clone(&old.state));
+        let new = Table::with((*new.def).clone(), RowHistory::default(), indexes, Arc::clone(&old.state));
         let limit = if next == 0 { 0 } else { new.auto_increment_limit_after(next) };
         let mut change = Change::new();
         change.put(Kind::Counters, &old.def.id.0.to_be_bytes(), &new.counters(limit));
@@ -138,12 +138,13 @@ impl Engine {
     }
 }
 
-/// Chooses the clustered index, and takes the old ids of columns and indexes away.
+/// Chooses the clustered index, and takes the old ids of columns and indexes away, and the versions of rows.
 fn prepare(def: &mut TableDef) -> Result<()> {
     for index in &mut def.indexes {
         index.id = IndexId(0);
     }
     choose_clustered(def);
+    def.format_version = 1;
     for (position, column) in def.columns.iter_mut().enumerate() {
         column.id = ColumnId(position as u16);
     }

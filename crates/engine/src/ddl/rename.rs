@@ -67,7 +67,8 @@ fn is_named(table: &Table, (schema, name): QualifiedName<'_>) -> bool {
 fn renamed(table: &Table, (schema, name): QualifiedName<'_>) -> Arc<Table> {
     let mut def = (*table.def).clone();
     (def.schema, def.name) = (schema.into(), name.into());
-    Table::with(def, table.indexes.iter().map(Index::again).collect(), Arc::clone(&table.state))
+    let indexes = table.indexes.iter().map(Index::again).collect();
+    Table::with(def, table.history(), indexes, Arc::clone(&table.state))
 }
 
 /// The tables that the pairs move, each with the name that it has at last.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::{IndexId, Lsn, TableId};
 use btree::Tree;
 use trx::ExclusiveWait;
-use types::{IndexDef, IndexKind, TableDef};
+use types::{IndexDef, IndexKind, RowHistory, TableDef};
 
 use super::Exclusive;
 use crate::catalog::Catalog;
@@ -51,7 +51,7 @@ impl Engine {
         let ids: Vec<IndexId> = def.indexes.iter().map(|index| index.id).collect();
         self.put_pending_trees(&ids)?;
         let made = self.create_trees(&def, Lsn::default()).and_then(|indexes| {
-            let table = Table::with(def, indexes, Arc::new(state));
+            let table = Table::with(def, RowHistory::default(), indexes, Arc::new(state));
             self.log_table(&table).map(|()| table)
         });
         let table = match made {
@@ -73,7 +73,7 @@ impl Engine {
 
     pub(super) fn create_tree(&self, def: &TableDef, index: &IndexDef, usable_from: Lsn) -> Result<Index> {
         let format = Arc::new(format_of(def, index));
-        self.store.pool().register_format(index.id, &format);
+        self.store.pool().register_format(index.id, &format, None);
         let tree = Tree::create(&self.store, index.id, shape(&format))?;
         Ok(Index::new(index, Arc::new(tree), format, usable_from))
     }
@@ -93,7 +93,7 @@ impl Engine {
             // An older view would find an empty table instead of the rows that it sees.
             let usable_from = self.trx.advance(self.store.log().current());
             let replaced = self.create_trees(&def, usable_from).and_then(|indexes| {
-                let table = Table::with(def, indexes, Arc::clone(&old.state));
+                let table = Table::with(def, RowHistory::default(), indexes, Arc::clone(&old.state));
                 let mut change = Change::new();
                 change.delete(Kind::Counters, &table.def.id.0.to_be_bytes());
                 self.replace_tables(&[(old, Some(table))], change, |_| {})

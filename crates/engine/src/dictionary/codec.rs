@@ -2,9 +2,10 @@
 //!
 //! | SIZE | FIELD |
 //! |---|---|
-//! | 1 | format of what follows, [`FORMAT`], or for a table with a list of hints [`HINTED`] or [`MARKED`] |
+//! | 1 | format of what follows, [`FORMAT`], or for a table with a list of hints [`HINTED`] or [`MARKED`], and with a history as well [`VERSIONED`] |
 //! | ... | fields in the order of the encoders below: integers as LEB128, strings with their length before |
 //! | ... | if it has hints: their number, then for each 0 and the place of an index that says USING BTREE, 253 and the place of a column that names its collation, 254 and that of an invisible index, 255 and that of an invisible column, or the number of a table option and its value |
+//! | ... | if it has a history: `history.rs` |
 //! | 4 | CRC-32 of everything before |
 //!
 //! A record of another format or with another checksum is refused whole.
@@ -13,11 +14,11 @@ use base::checksum::crc32;
 use base::codec::{get_u32, push_varint, take, take_varint};
 use base::{ColumnId, IndexId, PageNo, SchemaId, TableId};
 use types::{
-    CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, LobSize, SqlType, StorageHint,
-    TableDef, TypeKind,
+    CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, LobSize, RowHistory, SqlType,
+    StorageHint, TableDef, TypeKind,
 };
 
-use super::{SchemaDef, TableRecord};
+use super::{SchemaDef, TableRecord, history};
 use crate::error::{Error, Result};
 
 pub(super) const FORMAT: u8 = 1;
@@ -25,6 +26,9 @@ pub(super) const FORMAT: u8 = 1;
 const HINTED: u8 = 2;
 /// A table with hints, some of which mark columns or hide an index. An older server refuses it.
 const MARKED: u8 = 3;
+/// A table whose columns have changed while its rows stayed: a list of hints, which may be empty, and a
+/// history. An older server refuses it.
+const VERSIONED: u8 = 4;
 /// In the place of a table option: an index says USING BTREE.
 const INDEX_NAMES_BTREE: u8 = 0;
 /// In the place of a table option: a column names its collation.
@@ -59,7 +63,9 @@ pub(crate) fn encode_table(table: &TableRecord) -> Vec<u8> {
     let def = &table.def;
     let hints = hints_of(def);
     let marks = hints.iter().any(|(number, _)| *number >= COLUMN_NAMES_COLLATION);
+    let is_versioned = def.format_version != 1 || !def.columns.is_sorted_by_key(|column| column.id);
     let mut out = vec![match hints[..] {
+        _ if is_versioned => VERSIONED,
         [] => FORMAT,
         _ if marks => MARKED,
         _ => HINTED,
@@ -82,12 +88,15 @@ pub(crate) fn encode_table(table: &TableRecord) -> Vec<u8> {
     push_varint(&mut out, u64::from(def.format_version));
     push_varint(&mut out, def.auto_increment_start);
     push_varint(&mut out, def.create_time);
-    if !hints.is_empty() {
+    if is_versioned || !hints.is_empty() {
         push_varint(&mut out, hints.len() as u64);
         for (number, value) in hints {
             out.push(number);
             push_varint(&mut out, value);
         }
+    }
+    if is_versioned {
+        history::push(&mut out, &table.history);
     }
     seal(out)
 }
@@ -115,6 +124,10 @@ pub(crate) fn decode_table(bytes: &[u8]) -> Result<TableRecord> {
         match format {
             FORMAT => {}
             HINTED | MARKED => hints(&mut rest, &mut record.def)?,
+            VERSIONED => {
+                hints(&mut rest, &mut record.def)?;
+                record.history = history::take(&mut rest)?;
+            }
             _ => return None,
         }
         rest.is_empty().then_some(record)
@@ -156,7 +169,7 @@ fn table(rest: &mut &[u8]) -> Option<TableRecord> {
         create_time: take_varint(rest)?,
         hints: Box::default(),
     };
-    Some(TableRecord { def, roots })
+    Some(TableRecord { def, roots, history: RowHistory::default() })
 }
 
 fn push_column(out: &mut Vec<u8>, column: &ColumnDef) {
@@ -239,7 +252,7 @@ fn index(rest: &mut &[u8]) -> Option<IndexDef> {
     Some(IndexDef { id, name, kind, parts, comment: str(rest)?, names_btree: false, invisible: false })
 }
 
-fn push_type(out: &mut Vec<u8>, ty: &SqlType) {
+pub(super) fn push_type(out: &mut Vec<u8>, ty: &SqlType) {
     out.push(kind_byte(ty.kind));
     out.push(u8::from(ty.unsigned) | u8::from(ty.zerofill) << 1);
     push_varint(out, u64::from(ty.length));
@@ -252,7 +265,7 @@ fn push_type(out: &mut Vec<u8>, ty: &SqlType) {
     }
 }
 
-fn sql_type(rest: &mut &[u8]) -> Option<SqlType> {
+pub(super) fn sql_type(rest: &mut &[u8]) -> Option<SqlType> {
     let kind = kind_of(byte(rest)?)?;
     let bits = byte(rest)?;
     let (length, decimals, collation) = (int(rest)?, byte(rest)?, CollationId(int(rest)?));
@@ -310,7 +323,7 @@ fn kind_of(byte: u8) -> Option<TypeKind> {
     KINDS.get(usize::from(byte)).copied()
 }
 
-fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+pub(super) fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     push_varint(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
@@ -354,7 +367,7 @@ fn damaged(what: &'static str) -> Error {
     Error::DictionaryCorrupt { what }
 }
 
-fn int<T: TryFrom<u64>>(rest: &mut &[u8]) -> Option<T> {
+pub(super) fn int<T: TryFrom<u64>>(rest: &mut &[u8]) -> Option<T> {
     T::try_from(take_varint(rest)?).ok()
 }
 
@@ -362,11 +375,11 @@ fn byte(rest: &mut &[u8]) -> Option<u8> {
     take(rest, 1).map(|bytes| bytes[0])
 }
 
-fn flag(rest: &mut &[u8]) -> Option<bool> {
+pub(super) fn flag(rest: &mut &[u8]) -> Option<bool> {
     Some(byte(rest)? != 0)
 }
 
-fn bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+pub(super) fn bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let len = int(rest)?;
     take(rest, len)
 }
@@ -375,7 +388,7 @@ fn str(rest: &mut &[u8]) -> Option<Box<str>> {
     std::str::from_utf8(bytes(rest)?).ok().map(Into::into)
 }
 
-fn list<T>(rest: &mut &[u8], mut item: impl FnMut(&mut &[u8]) -> Option<T>) -> Option<Vec<T>> {
+pub(super) fn list<T>(rest: &mut &[u8], mut item: impl FnMut(&mut &[u8]) -> Option<T>) -> Option<Vec<T>> {
     let count: usize = int(rest)?;
     // Every item takes a byte at least, so a damaged count cannot ask for more memory than the record has.
     if count > rest.len() {
@@ -386,6 +399,8 @@ fn list<T>(rest: &mut &[u8], mut item: impl FnMut(&mut &[u8]) -> Option<T>) -> O
 
 #[cfg(test)]
 mod tests {
+    use types::{AddedColumn, PastColumn};
+
     use super::*;
 
     #[test]
@@ -438,7 +453,7 @@ mod tests {
             create_time: 1_700_000_000,
             hints: Box::default(),
         };
-        TableRecord { def, roots: vec![PageNo(9)] }
+        TableRecord { def, roots: vec![PageNo(9)], history: RowHistory::default() }
     }
 
     #[test]
@@ -457,6 +472,26 @@ mod tests {
         hinted.def.columns[0].names_collation = true;
         assert_eq!(decode_table(&encode_table(&hinted)).unwrap(), hinted);
         assert_eq!(encode_table(&hinted)[0], MARKED, "or with marked columns");
+        hinted.def.format_version = 3;
+        hinted.history = RowHistory {
+            oldest: 1,
+            past: vec![PastColumn {
+                id: ColumnId(9),
+                ty: hinted.def.columns[1].ty.clone(),
+                nullable: true,
+                versions: 1..3,
+            }],
+            added: vec![
+                AddedColumn { id: ColumnId(3), since: 2, initial: None },
+                AddedColumn { id: ColumnId(4), since: 3, initial: Some([1, 2, 3][..].into()) },
+            ],
+        };
+        assert_eq!(decode_table(&encode_table(&hinted)).unwrap(), hinted);
+        assert_eq!(encode_table(&hinted)[0], VERSIONED, "or with rows of several versions");
+        let mut moved = record();
+        moved.def.columns.swap(1, 2);
+        assert_eq!(decode_table(&encode_table(&moved)).unwrap(), moved);
+        assert_eq!(encode_table(&moved)[0], VERSIONED, "or whose columns have changed places");
         let schema = SchemaDef { id: SchemaId(3), name: "s".into(), collation: CollationId::UTF8MB4_BIN };
         assert_eq!(decode_schema(&encode_schema(&schema)).unwrap(), schema);
     }

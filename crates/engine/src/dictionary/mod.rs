@@ -19,6 +19,7 @@
 
 mod change;
 mod codec;
+mod history;
 mod shape;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +31,7 @@ use base::{IndexId, PageNo, SchemaId};
 use btree::{Seek, Tree, TreeShape};
 use page::SlotFlags;
 use space::Store;
-use types::{CollationId, TableDef};
+use types::{CollationId, RowHistory, TableDef};
 
 pub(crate) use change::Change;
 use codec::decode_table;
@@ -74,6 +75,8 @@ pub(crate) struct TableRecord {
     pub(crate) def: TableDef,
     /// Root of each index's tree, in the order of the indexes.
     pub(crate) roots: Vec<PageNo>,
+    /// What pages of its rows may have beside the definition's version.
+    pub(crate) history: RowHistory,
 }
 
 /// The table that an entry defines.
@@ -82,7 +85,11 @@ pub(crate) struct TableRecord {
 /// [`Error::DictionaryCorrupt`] for bytes that are no definition, or define what no table can be.
 pub(crate) fn read_table(bytes: &[u8]) -> Result<TableRecord> {
     let record = decode_table(bytes)?;
-    if shape::is_usable(&record.def) { Ok(record) } else { Err(Error::DictionaryCorrupt { what: "table" }) }
+    if shape::is_usable(&record.def) && shape::is_usable_history(&record) {
+        Ok(record)
+    } else {
+        Err(Error::DictionaryCorrupt { what: "table" })
+    }
 }
 
 /// What an entry is.

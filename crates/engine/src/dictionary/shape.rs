@@ -1,9 +1,12 @@
 //! What a definition that was read must be, so that row formats and readers can be made of it.
 
-use page::PAGE_SIZE;
+use base::ColumnId;
+use page::{GROWTH_MAX, PAGE_SIZE};
 use types::storage::{ValueRule, fixed_width};
-use types::{ColumnDef, ColumnDefault, KeyColumn, SqlType, TableDef, TypeKind};
+use types::{AddedColumn, ColumnDef, ColumnDefault, KeyColumn, PastColumn, SqlType, TableDef, TypeKind};
 
+use super::TableRecord;
+use crate::ddl::has_same_storage;
 use crate::limits;
 
 /// Largest sizes of types, as MySQL has them.
@@ -29,13 +32,65 @@ pub(super) fn is_usable(def: &TableDef) -> bool {
         })
 }
 
+/// Whether the history of a table, whose definition is usable, is one that changes of its columns can have
+/// left: rows of every version can be read, and made rows of today.
+pub(super) fn is_usable_history(record: &TableRecord) -> bool {
+    let TableRecord { def, history, .. } = record;
+    let mut ids: Vec<_> = def.columns.iter().map(|column| column.id).collect();
+    ids.sort_unstable();
+    if history.is_empty() {
+        return history.past.is_empty() && history.added.is_empty();
+    }
+    let current = def.format_version;
+    let column_of = |id: ColumnId| def.columns.iter().find(|column| column.id == id);
+    let is_key = |id: ColumnId| {
+        def.clustered().parts.iter().any(|part| def.columns[usize::from(part.column)].id == id)
+    };
+    let is_past = |past: &PastColumn| {
+        let fits = |column: &ColumnDef| {
+            has_same_storage(&past.ty, &column.ty) && (column.nullable || !past.nullable)
+        };
+        !past.versions.is_empty()
+            && past.versions.end <= current
+            && is_usable_type(&past.ty)
+            && !is_key(past.id)
+            && column_of(past.id).is_none_or(fits)
+            && column_of(past.id).is_none_or(|_| history.since(past.id) >= past.versions.end)
+    };
+    let is_added = |added: &AddedColumn| {
+        let holds = |column: &ColumnDef| match &added.initial {
+            Some(bytes) => is_value(&column.ty, bytes),
+            None => column.nullable,
+        };
+        let was_past = history.past.iter().any(|past| past.id == added.id);
+        (1..=current).contains(&added.since)
+            && !is_key(added.id)
+            && column_of(added.id).is_some_and(|column| was_past && added.initial.is_none() || holds(column))
+    };
+    let overlap = |a: &PastColumn, b: &PastColumn| {
+        a.id == b.id && a.versions.start < b.versions.end && b.versions.start < a.versions.end
+    };
+    let past = &history.past;
+    let is_apart = past.iter().enumerate().all(|(i, one)| !past[..i].iter().any(|other| overlap(one, other)));
+    ids.is_sorted_by(|a, b| a < b)
+        && history.oldest < current
+        && history.past.iter().all(is_past)
+        && history.added.iter().all(is_added)
+        && history.added.iter().enumerate().all(|(i, one)| !history.added[..i].iter().any(|o| o.id == one.id))
+        && is_apart
+        && history.growth_max(def) <= GROWTH_MAX
+}
+
+/// Whether `bytes` are a value of the type.
+fn is_value(ty: &SqlType, bytes: &[u8]) -> bool {
+    fixed_width(ty).is_none_or(|width| width == bytes.len())
+        && bytes.len() <= PAGE_SIZE
+        && ValueRule::of(ty).is_kept_by(bytes)
+}
+
 fn is_usable_column(column: &ColumnDef) -> bool {
     let is_default_one = match &column.default {
-        ColumnDefault::Constant(bytes) => {
-            fixed_width(&column.ty).is_none_or(|width| width == bytes.len())
-                && bytes.len() <= PAGE_SIZE
-                && ValueRule::of(&column.ty).is_kept_by(bytes)
-        }
+        ColumnDefault::Constant(bytes) => is_value(&column.ty, bytes),
         _ => true,
     };
     is_usable_type(&column.ty) && is_default_one

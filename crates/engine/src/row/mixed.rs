@@ -25,7 +25,7 @@ pub(crate) fn is_entry_of_row(source: Source<'_>, entry: &RowRef<'_>) -> Result<
         let Some(at) = clustered.tree.point(source.store, &clustered_key)? else { return Ok(false) };
         let (record, mut older) = (at.record(), Vec::new());
         let record =
-            match version::clustered(source.trx, source.view, &clustered.format, &record, &mut older)? {
+            match version::clustered(source.trx, source.view, clustered, at.page(), &record, &mut older)? {
                 Seen::Nothing => return Ok(false),
                 Seen::Current => record,
                 Seen::Older => record.with_payload(&older, SlotFlags::NONE),

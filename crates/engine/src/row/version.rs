@@ -2,14 +2,19 @@
 //!
 //! A clustered record carries its newest version; older ones are made from undo, one step at a time, until
 //! the view sees the writer. A secondary entry tells by itself.
+//!
+//! A page whose records have an older row format version has not changed since its table's columns did, so
+//! that every view that may read the table sees its records: they are handed out as the current version has
+//! them.
 
 use base::ROW_HEADER_BYTES;
 use page::check::fits_format;
-use page::{Record, RowFormat, RowHeader, RowRef, SlotFlags};
+use page::{PageRef, Record, RowFormat, RowHeader, RowRef, SlotFlags};
 use trx::undo::UndoRecord;
 use trx::{ReadView, TrxSystem, UndoKind};
 
 use crate::error::{Error, Result};
+use crate::table::Index;
 
 /// Slot flags as an undo record keeps them.
 #[inline]
@@ -28,13 +33,14 @@ pub(crate) fn flags_from_undo(flags: u8) -> SlotFlags {
 pub(crate) enum Seen {
     /// The record as it stands.
     Current,
-    /// An older version: its payload is at the end of the arena.
+    /// An older version, or the record converted: its payload is at the end of the arena.
     Older,
     /// Nothing.
     Nothing,
 }
 
-/// Finds the version of a clustered record that `view` sees. An older one is appended to `arena`.
+/// Finds the version of a clustered record on `page` that `view` sees. One that is not on the page is appended
+/// to `arena`.
 ///
 /// # Errors
 /// [`Error::VersionUnreadable`], [`Error::VersionDamaged`]; the arena is as it was.
@@ -42,15 +48,31 @@ pub(crate) enum Seen {
 pub(crate) fn clustered(
     trx: &TrxSystem,
     view: ReadView,
-    format: &RowFormat,
+    index: &Index,
+    page: PageRef<'_>,
     record: &Record<'_>,
     arena: &mut Vec<u8>,
 ) -> Result<Seen> {
+    if !index.tree.is_current(page) {
+        return converted(index, page, record, arena);
+    }
+    let format = &index.format;
     let header = RowHeader::decode(record.payload());
     if view.sees(trx, header.trx) {
         return Ok(if record.flags().is_deleted() { Seen::Nothing } else { Seen::Current });
     }
     older(trx, view, format, record, header, arena)
+}
+
+/// [`clustered`] on a page of an older row format version.
+#[cold]
+#[inline(never)]
+fn converted(index: &Index, page: PageRef<'_>, record: &Record<'_>, arena: &mut Vec<u8>) -> Result<Seen> {
+    if record.flags().is_deleted() {
+        return Ok(Seen::Nothing);
+    }
+    index.convert(page, *record, arena)?;
+    Ok(Seen::Older)
 }
 
 #[cold]

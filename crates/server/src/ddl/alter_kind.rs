@@ -19,6 +19,8 @@ pub(super) struct Kind {
     pub(super) copies: Option<Reason>,
     /// All rows are written anew here.
     pub(super) rebuilds: bool,
+    /// Columns change, and the rows stay.
+    pub(super) changes_columns: bool,
     /// Indexes are built, with no rebuild.
     builds: bool,
     /// Kept keys become visible, or invisible.
@@ -52,17 +54,26 @@ impl Reason {
 pub(super) type Manner = (Option<Algorithm>, Option<LockOption>);
 
 impl Kind {
-    /// The kind of the change that `planned` makes of `old`, in a strict mode or not.
-    pub(super) fn of(old: &TableDef, planned: &Planned, (algorithm, _): Manner, strict: bool) -> Self {
+    /// The kind of the change that `planned` makes of `old`, in a strict mode or not. `keeps_rows`: the columns
+    /// can change without a look at the rows.
+    pub(super) fn of(
+        old: &TableDef,
+        planned: &Planned,
+        (algorithm, _): Manner,
+        strict: bool,
+        keeps_rows: bool,
+    ) -> Self {
         let new = &planned.alteration.def;
         let is_asked = planned.is_ordered || algorithm == Some(Algorithm::Copy);
         let reason = copy_reason(old, planned, strict).or(is_asked.then_some(Reason::Asked));
-        let rebuilds = reason.is_some() || planned.is_forced || !has_same_rows(old, planned);
+        let has_same_rows = has_same_rows(old, planned);
+        let rebuilds = reason.is_some() || planned.is_forced || !(has_same_rows || keeps_rows);
         let builds = !rebuilds && new.indexes.iter().any(|index| index.id == IndexId(0));
         let shown = |id: IndexId| old.indexes.iter().find(|of| of.id == id).map(|of| of.invisible);
         let shows_keys =
             new.indexes.iter().any(|index| shown(index.id).is_some_and(|was| was != index.invisible));
-        Kind { copies: reason, rebuilds, builds, shows_keys }
+        let changes_columns = !(rebuilds || has_same_rows);
+        Kind { copies: reason, rebuilds, changes_columns, builds, shows_keys }
     }
 
     /// Refuses a change that cannot be made in the way that ALGORITHM and LOCK ask for.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::{Engine, Table};
+use engine::{Engine, InitialValues, NewColumns, Table};
 use exec::{CopyCtx, ExecError, TableCopy};
 
 use super::alter_kind::Kind;
@@ -11,6 +11,33 @@ use super::{lock_wait, sort_memory};
 use crate::session::Session;
 use crate::statement_context::StatementContext;
 use crate::status::Hot;
+
+/// What rows show in the columns that `planned` adds, by position, if the table can take them without a look at
+/// its rows.
+///
+/// # Errors
+/// Those of the default values.
+pub(super) fn initial_values(
+    session: &mut Session,
+    engine: &Arc<Engine>,
+    old: &Arc<Table>,
+    planned: &Planned,
+) -> Result<Option<InitialValues>, ExecError> {
+    let Planned { alteration, old_columns, .. } = planned;
+    let copy = TableCopy { old: &old.def, old_columns, first_number: 1, copies: false, refuses_null: true };
+    let context = StatementContext::new(session);
+    let ctx = CopyCtx {
+        engine,
+        session: &context,
+        conditions: &context,
+        memory: &session.statement_memory,
+        rows_examined: session.counters.of(Hot::RowsExamined),
+    };
+    let initial = copy.initial_values(&alteration.def, &ctx);
+    context.into_effects().apply(session);
+    Ok(initial?
+        .filter(|initial| old.can_change_columns(&alteration.def, NewColumns { kept: old_columns, initial })))
+}
 
 /// Makes the table anew; returns how many rows MySQL counts as copied. Warnings go to the session's
 /// diagnostics area.

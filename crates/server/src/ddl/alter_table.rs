@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use engine::{Engine, Error};
+use engine::{Engine, Error, NewColumns};
 use exec::ExecError;
 use sql::ast::{AlterAction, AlterTable, Constraint, CreateIndex, DropIndex, KeyDefinition, TableName};
 use types::TableDef;
@@ -76,13 +76,21 @@ fn change(
         }
         let planned = Planner::new(session, engine, inputs, &name, &old.def).plan(actions)?;
         let strict = session.variables.hot.sql_mode.is_strict();
-        let kind = Kind::of(&old.def, &planned, manner, strict);
+        let initial = match alter_rows::initial_values(session, engine, &old, &planned) {
+            Ok(initial) => initial,
+            Err(error) => return Err(exec_error::sql_error(&error, &session.variables.hot.time_zone)),
+        };
+        let kind = Kind::of(&old.def, &planned, manner, strict, initial.is_some());
         kind.ensure_manner(manner)?;
         ensure_primary_key(session, &old.def, &planned.alteration.def)?;
         let new = &planned.alteration.def;
         let new_name = FullName { schema: new.schema.to_string(), table: new.name.to_string() };
         let altered = if kind.rebuilds {
             alter_rows::rebuild(session, engine, &old, planned, kind)
+        } else if let (true, Some(initial)) = (kind.changes_columns, &initial) {
+            let columns = NewColumns { kept: &planned.old_columns, initial };
+            let changed = engine.change_columns(&old.def, planned.alteration, columns, lock_wait(session));
+            changed.map(|()| 0).map_err(Into::into)
         } else if planned.alteration.def == *old.def && planned.alteration.auto_increment.is_none() {
             Ok(0)
         } else {

@@ -1,0 +1,561 @@
+//! Columns that come, go and change places while the rows stay as they are, against a map of rows.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::prng::Prng;
+use env::SimDisk;
+use types::{CollationId, ColumnDef, SqlType, TableDef};
+
+use super::support::*;
+use crate::*;
+
+const SHORT: Duration = Duration::from_millis(20);
+
+/// A value by the column's name.
+type Row = BTreeMap<String, Option<Vec<u8>>>;
+
+/// A table, and what it has to hold.
+struct Pair {
+    engine: Arc<Engine>,
+    disk: Arc<SimDisk>,
+    rows: BTreeMap<i32, Row>,
+    /// Columns that were added so far.
+    added: u32,
+}
+
+/// (id INT PRIMARY KEY, k INT, c VARCHAR(60), body LONGTEXT, KEY k (k)).
+fn def() -> TableDef {
+    let mut def = wide_def("t");
+    def.indexes.truncate(2);
+    def
+}
+
+impl Pair {
+    fn new(seed: u64) -> Pair {
+        let disk = Arc::new(SimDisk::seeded(seed));
+        let engine = Engine::open(config(&disk)).unwrap();
+        engine.create_schema("s", CollationId::UTF8MB4_0900_AI_CI).unwrap();
+        engine.create_table(def()).unwrap();
+        Pair { engine, disk, rows: BTreeMap::new(), added: 0 }
+    }
+
+    fn table(&self) -> Arc<Table> {
+        self.engine.table("s", "t").unwrap()
+    }
+
+    /// Writes a row that is there, or a new one, in a transaction of its own, which may be rolled back.
+    fn write(&mut self, id: i32, row: Row, is_kept: bool) {
+        let mut trx = self.engine.begin(BeginOptions::default());
+        let table = self.engine.open_table(&mut trx, "s", "t").unwrap();
+        let values: Vec<Option<&[u8]>> =
+            table.def.columns.iter().map(|column| row[&*column.name].as_deref()).collect();
+        if self.rows.contains_key(&id) {
+            table.update(&self.engine, &mut trx, &key(id), &values, &ColumnSet::ALL).unwrap();
+        } else {
+            table.insert(&self.engine, &mut trx, &values).unwrap();
+        }
+        if is_kept {
+            self.engine.commit(&mut trx).unwrap();
+            self.rows.insert(id, row);
+        } else {
+            self.engine.rollback(&mut trx).unwrap();
+        }
+    }
+
+    fn delete(&mut self, id: i32, is_kept: bool) {
+        let mut trx = self.engine.begin(BeginOptions::default());
+        let table = self.engine.open_table(&mut trx, "s", "t").unwrap();
+        let was_there = table.delete(&self.engine, &mut trx, &key(id)).unwrap();
+        assert_eq!(was_there, self.rows.contains_key(&id));
+        if is_kept {
+            self.engine.commit(&mut trx).unwrap();
+            self.rows.remove(&id);
+        } else {
+            self.engine.rollback(&mut trx).unwrap();
+        }
+    }
+
+    /// A row of the columns that there are.
+    fn random_row(&self, prng: &mut Prng, id: i32) -> Row {
+        let column = |column: &ColumnDef| {
+            let value = match &*column.name {
+                "id" => Some(id.to_le_bytes().to_vec()),
+                _ if column.nullable && prng.below(4) == 0 => None,
+                "body" if prng.below(3) > 0 => Some(vec![b'b'; prng.below(9000) as usize]),
+                _ => Some(random_value(prng, &column.ty)),
+            };
+            (column.name.to_string(), value)
+        };
+        self.table().def.columns.iter().map(column).collect()
+    }
+
+    /// Changes the columns in place: `change` gets the definition, the old places of its columns and the
+    /// values that older rows show.
+    fn change(&mut self, change: impl FnOnce(&mut Columns)) {
+        let table = self.table();
+        let mut columns = Columns::of(&table.def);
+        change(&mut columns);
+        let Columns { list, .. } = columns;
+        let mut new = (*table.def).clone();
+        let kept: Vec<Option<u16>> = list.iter().map(|(_, at, _)| *at).collect();
+        let initial: InitialValues = list.iter().map(|(_, _, value)| value.clone()).collect();
+        for part in new.indexes.iter_mut().flat_map(|index| &mut index.parts) {
+            part.column = kept.iter().position(|at| *at == Some(part.column)).unwrap() as u16;
+        }
+        new.columns = list.iter().map(|(column, ..)| column.clone()).collect();
+        let names = |old: &str| {
+            let at = table.def.find_column(old).map(|at| at as u16);
+            list.iter().find(|(_, kept, _)| *kept == at).map(|(column, ..)| column.name.to_string())
+        };
+        for row in self.rows.values_mut() {
+            let kept = std::mem::take(row).into_iter();
+            *row = kept.filter_map(|(name, value)| Some((names(&name)?, value))).collect();
+            for (column, at, initial) in &list {
+                if at.is_none() {
+                    row.insert(column.name.to_string(), initial.as_deref().map(<[u8]>::to_vec));
+                }
+            }
+        }
+        let columns = NewColumns { kept: &kept, initial: &initial };
+        assert!(table.can_change_columns(&new, columns));
+        let alteration = Alteration { def: new, auto_increment: None };
+        self.engine.change_columns(&table.def, alteration, columns, SHORT).unwrap();
+    }
+
+    fn add(&mut self, place: usize, ty: SqlType, initial: Option<&[u8]>) {
+        self.added += 1;
+        let column = ColumnDef::new(&format!("a{}", self.added), ty, initial.is_none());
+        let initial = initial.map(Into::into);
+        self.change(|columns| columns.list.insert(place, (column, None, initial)));
+    }
+
+    fn drop_column(&mut self, name: &str) {
+        self.change(|columns| columns.list.retain(|(column, ..)| &*column.name != name));
+    }
+
+    fn random_change(&mut self, prng: &mut Prng) {
+        let count = self.table().def.columns.len();
+        let place = prng.below(count as u64 + 1) as usize;
+        let droppable: Vec<String> = {
+            let table = self.table();
+            let names = table.def.columns.iter().map(|column| column.name.to_string());
+            names.filter(|name| !["id", "k"].contains(&&**name)).collect()
+        };
+        match prng.below(5) {
+            0 | 1 => {
+                let ty = match prng.below(4) {
+                    0 => int(),
+                    1 => SqlType::bigint(),
+                    2 => text(),
+                    _ => SqlType::varchar(40, CollationId::UTF8MB4_0900_AI_CI),
+                };
+                let initial = (prng.below(2) == 0).then(|| random_value(prng, &ty));
+                self.add(place, ty, initial.as_deref());
+            }
+            2 if !droppable.is_empty() => {
+                let name = droppable[prng.below(droppable.len() as u64) as usize].clone();
+                self.drop_column(&name);
+            }
+            3 => self.change(|columns| {
+                let moved = columns.list.remove(place % count);
+                columns.list.insert(prng.below(count as u64) as usize, moved);
+            }),
+            _ => self.change(|columns| {
+                let closed = columns
+                    .list
+                    .iter_mut()
+                    .find(|(column, ..)| !column.nullable && column.name.starts_with('a'));
+                if let Some((column, ..)) = closed {
+                    column.nullable = true;
+                }
+            }),
+        }
+    }
+
+    fn assert_sound(&self) {
+        let report = self.engine.check_table("s", "t", SHORT, check::Depth::Full).unwrap();
+        assert!(report.problems.is_empty(), "{:?}", report.problems);
+    }
+
+    fn read(&self, table: &Table, row: &RowRef<'_>) -> Row {
+        let columns = table.def.columns.iter().enumerate();
+        columns.map(|(at, column)| (column.name.to_string(), value(&self.engine, row, at))).collect()
+    }
+
+    /// All rows by scans in both directions, latched and not, and each row by every lookup.
+    fn assert_rows(&self) {
+        let (engine, table, view) = (&self.engine, self.table(), ReadView::newest());
+        let all: Vec<&Row> = self.rows.values().collect();
+        for direction in [Direction::Forward, Direction::Backward] {
+            for is_detached in [false, true] {
+                let scan = Scan::open(engine, &table, 0, view, KeyRange::all(), direction).unwrap();
+                let mut scan = if is_detached { scan.detached() } else { scan };
+                let mut found = Vec::new();
+                while let Some(batch) = scan.next_batch().unwrap() {
+                    let rows: Vec<RowRef<'_>> = batch.rows().collect();
+                    let mut cells = 0;
+                    batch.for_each_cell(|cell| {
+                        assert!(cell.body().starts_with(rows[cells].body()));
+                        cells += 1;
+                    });
+                    assert_eq!(cells, rows.len());
+                    found.extend(rows.iter().map(|row| self.read(&table, row)));
+                }
+                if direction == Direction::Backward {
+                    found.reverse();
+                }
+                assert_eq!(found.iter().collect::<Vec<_>>(), all, "{direction:?}, detached {is_detached}");
+            }
+        }
+        let mut leaf_prober = LeafProber::new(engine, &table, 0, view).unwrap();
+        let mut prober = Prober::new(engine, &table, 0, view).unwrap();
+        let mut trx = engine.begin(BeginOptions::default());
+        engine.open_table(&mut trx, "s", "t").unwrap();
+        let locks = trx.lock_read(LockMode::Shared, WaitPolicy::Wait).unwrap();
+        let mut scan = LockingScan::new(engine, &table, 0, &locks, Direction::Forward);
+        scan.restart(false, |range| *range = KeyRange::all());
+        let mut found = Vec::new();
+        while let Some(row) = scan.next_row().unwrap() {
+            found.push(self.read(&table, &row.row));
+        }
+        assert_eq!(found.iter().collect::<Vec<_>>(), all, "locking scan");
+        for (&id, row) in &self.rows {
+            let found = table.get(engine, &view, &key(id), |row| self.read(&table, &row)).unwrap();
+            assert_eq!(found.as_ref(), Some(row), "get");
+            let found = leaf_prober.get(&key(id)).unwrap().map(|found| self.read(&table, &found));
+            leaf_prober.release();
+            assert_eq!(found.as_ref(), Some(row), "leaf prober");
+            let found = prober.get(&key(id)).unwrap().map(|found| self.read(&table, &found));
+            assert_eq!(found.as_ref(), Some(row), "prober");
+            let read = |row: RowRef<'_>| self.read(&table, &row);
+            let found = table.lock_and_get(engine, &locks, &key(id), read).unwrap();
+            assert_eq!(found.as_ref(), Some(row), "locking get");
+        }
+        let ids: Vec<i32> = self.rows.keys().copied().collect();
+        assert_eq!(ids_by_index(engine, &table, 1, view), ids);
+    }
+
+    /// Leaves of the table that have an older version.
+    fn older_leaves(&self) -> usize {
+        let table = self.table();
+        let tree = &table.clustered().tree;
+        let mut cursor = tree.seek(&self.engine.store, &[], btree::Seek::First).unwrap();
+        let mut older = 0;
+        while let Some(at) = &mut cursor {
+            older += usize::from(!tree.is_current(at.page()));
+            if !at.to_next_leaf().unwrap() {
+                cursor = None;
+            }
+        }
+        older
+    }
+
+    fn convert_all(&self) {
+        while self.engine.conversion_step().unwrap() {}
+    }
+
+    fn reopened(self, disk: Arc<SimDisk>) -> Pair {
+        let Pair { engine, rows, added, .. } = self;
+        drop(engine);
+        Pair { engine: Engine::open(config(&disk)).unwrap(), disk, rows, added }
+    }
+}
+
+/// The columns of a table to be: definition, old place, what older rows show.
+struct Columns {
+    list: Vec<(ColumnDef, Option<u16>, Option<Box<[u8]>>)>,
+}
+
+impl Columns {
+    fn of(def: &TableDef) -> Self {
+        let column = |(at, column): (usize, &ColumnDef)| (column.clone(), Some(at as u16), None);
+        Columns { list: def.columns.iter().enumerate().map(column).collect() }
+    }
+}
+
+fn random_value(prng: &mut Prng, ty: &SqlType) -> Vec<u8> {
+    match types::storage::fixed_width(ty) {
+        Some(width) => prng.below(u64::MAX).to_le_bytes()[..width].to_vec(),
+        None => vec![b'a' + prng.below(20) as u8; prng.below(40) as usize],
+    }
+}
+
+#[test]
+fn rows_stay_what_they_are_whatever_becomes_of_their_columns() {
+    let (mut older_read, mut converted, mut changes) = (0, 0, 0);
+    for seed in 0..8 {
+        let (mut prng, mut pair) = (Prng::new(seed), Pair::new(seed));
+        for step in 0..400 {
+            let id = prng.below(120) as i32;
+            match prng.below(20) {
+                0..=8 => {
+                    let row = pair.random_row(&mut prng, id);
+                    pair.write(id, row, prng.below(6) > 0);
+                }
+                9..=11 => pair.delete(id, prng.below(4) > 0),
+                12..=14 => {
+                    pair.random_change(&mut prng);
+                    changes += 1;
+                }
+                15 => drop(pair.engine.conversion_step().unwrap()),
+                16 => drop(pair.engine.purge_step(usize::MAX).unwrap()),
+                17 if step % 3 == 0 => {
+                    pair.engine.checkpoint().unwrap();
+                    let disk = if prng.below(2) == 0 {
+                        Arc::new(pair.disk.crash())
+                    } else {
+                        pair.engine.shutdown().unwrap();
+                        Arc::clone(&pair.disk)
+                    };
+                    converted += pair.engine.store.conversions();
+                    pair = pair.reopened(disk);
+                }
+                _ => {
+                    older_read += pair.older_leaves();
+                    pair.assert_rows();
+                }
+            }
+        }
+        pair.assert_sound();
+        pair.assert_rows();
+        pair.convert_all();
+        assert_eq!((pair.older_leaves(), pair.table().older_versions()), (0, 0));
+        pair.assert_sound();
+        pair.assert_rows();
+        converted += pair.engine.store.conversions();
+        let disk = Arc::clone(&pair.disk);
+        pair.engine.shutdown().unwrap();
+        let pair = pair.reopened(Arc::clone(&disk));
+        pair.assert_rows();
+        pair.engine.shutdown().unwrap();
+        drop(pair);
+        let report = look_at(&disk);
+        assert_eq!((report.findings, report.notes), (vec![], Vec::<String>::new()), "seed {seed}");
+    }
+    assert!(older_read > 100 && converted > 100 && changes > 100, "{older_read} {converted} {changes}");
+}
+
+/// A table whose rows have a value of `body` bytes, with as many of them as `rows`.
+fn filled(rows: i32, body: usize) -> Pair {
+    let mut pair = Pair::new(1);
+    for id in 0..rows {
+        let row = [("id", Some(id.to_le_bytes().to_vec())), ("k", None), ("c", Some(b"c".to_vec()))];
+        let mut row: Row = row.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+        row.insert("body".into(), Some(vec![b'x'; body]));
+        pair.write(id, row, true);
+    }
+    pair
+}
+
+fn pages_used(engine: &Engine) -> u64 {
+    engine.store().space_report().pages_used
+}
+
+#[test]
+fn a_view_from_before_does_not_read_what_has_other_columns() {
+    let mut pair = filled(10, 10);
+    let mut reader = pair.engine.begin(BeginOptions::default());
+    let old = reader.view();
+    pair.add(1, int(), Some(&[7, 0, 0, 0]));
+    let table = pair.table();
+    for index in 0..2 {
+        let scan = Scan::open(&pair.engine, &table, index, old, KeyRange::all(), Direction::Forward);
+        assert!(matches!(scan, Err(Error::TableDefinitionChanged)), "index {index}");
+    }
+    let found = table.get(&pair.engine, &old, &key(3), |_| ());
+    assert!(matches!(found, Err(Error::TableDefinitionChanged)));
+    drop(reader);
+    pair.assert_rows();
+}
+
+#[test]
+fn a_change_waits_for_transactions_that_use_the_table() {
+    let mut pair = filled(10, 10);
+    let mut trx = pair.engine.begin(BeginOptions::default());
+    let table = pair.engine.open_table(&mut trx, "s", "t").unwrap();
+    table.delete(&pair.engine, &mut trx, &key(3)).unwrap();
+    let mut def = (*table.def).clone();
+    def.columns.push(ColumnDef::new("new", int(), true));
+    let kept = [Some(0), Some(1), Some(2), Some(3), None];
+    let columns = NewColumns { kept: &kept, initial: &vec![None; 5] };
+    let change = |table: &Table, def: &TableDef| {
+        let alteration = Alteration { def: def.clone(), auto_increment: None };
+        pair.engine.change_columns(&table.def, alteration, columns, SHORT)
+    };
+    assert!(matches!(change(&table, &def), Err(Error::Lock(trx::Error::LockWaitTimeout))));
+    pair.engine.rollback(&mut trx).unwrap();
+    change(&table, &def).unwrap();
+    assert!(matches!(change(&table, &def), Err(Error::TableChanged)), "it is another table by now");
+    pair.rows.values_mut().for_each(|row| drop(row.insert("new".into(), None)));
+    pair.assert_rows();
+}
+
+#[test]
+fn long_values_of_a_dropped_column_are_freed_once() {
+    let mut pair = filled(60, 20_000);
+    let without = {
+        let pair = filled(60, 1);
+        pages_used(&pair.engine)
+    };
+    // Purge frees the values of these, which it knows from undo.
+    for id in 0..20 {
+        pair.delete(id, true);
+    }
+    let used = pages_used(&pair.engine);
+    pair.drop_column("body");
+    assert_eq!(pages_used(&pair.engine), used, "nothing is looked at");
+    pair.assert_rows();
+    pair.convert_all();
+    assert!(pages_used(&pair.engine) < used, "the values of the rows that are there");
+    pair.engine.purge_step(usize::MAX).unwrap();
+    let left = pages_used(&pair.engine);
+    assert!(left <= without, "{left} pages are in use, {without} in a table without long values");
+    pair.assert_sound();
+    pair.assert_rows();
+}
+
+#[test]
+fn a_crash_loses_no_value_of_older_rows_and_keeps_none_without_a_row() {
+    let mut pair = filled(400, 9000);
+    pair.add(0, SqlType::bigint(), Some(&[9; 8]));
+    pair.engine.checkpoint().unwrap();
+    let disk = Arc::new(pair.disk.crash());
+    let mut pair = pair.reopened(disk);
+    while pair.engine.sweep_step().unwrap().is_some() {}
+    while pair.engine.search_step().unwrap() {}
+    assert!(pair.older_leaves() > 0, "the search claims what older leaves refer to");
+    pair.assert_rows();
+    pair.drop_column("body");
+    // Some leaves have let go of their values, others have them.
+    let row = pair.rows[&3].clone();
+    pair.write(3, row, true);
+    assert!(pair.older_leaves() > 0);
+    pair.engine.checkpoint().unwrap();
+    let disk = Arc::new(pair.disk.crash());
+    let pair = pair.reopened(disk);
+    while pair.engine.sweep_step().unwrap().is_some() {}
+    while pair.engine.search_step().unwrap() {}
+    pair.assert_rows();
+    pair.convert_all();
+    pair.engine.purge_step(usize::MAX).unwrap();
+    let without = pages_used(&filled(400, 1).engine);
+    let left = pages_used(&pair.engine);
+    // References take more of the leaves than short values do.
+    assert!(left <= without + 4, "{left} pages are in use, {without} in a table without long values");
+    pair.assert_sound();
+    pair.assert_rows();
+}
+
+#[test]
+fn leaves_whose_rows_grow_are_split() {
+    let mut pair = filled(600, 100);
+    let splits = pair.engine.store.splits_and_merges().0;
+    pair.add(4, SqlType::varchar(200, CollationId::UTF8MB4_BIN), Some(&[b'v'; 150]));
+    let before = pair.older_leaves();
+    pair.assert_rows();
+    pair.convert_all();
+    let after = pair.engine.store.splits_and_merges().0;
+    assert!(
+        before > 3 && after >= splits + before as u64 / 2,
+        "{before} leaves, {splits} then {after} splits"
+    );
+    pair.assert_sound();
+    pair.assert_rows();
+}
+
+/// A row that fills a page as far as it can grows: values leave it that were too short for that.
+#[test]
+fn a_row_that_grows_beyond_a_page_sends_values_off_it() {
+    let mut pair = Pair::new(1);
+    let mut columns = vec![ColumnDef::new("id", int(), false), ColumnDef::new("k", int(), true)];
+    let names: Vec<String> = (0..38).map(|i| format!("v{i}")).collect();
+    let short = SqlType::varchar(255, CollationId::UTF8MB4_BIN);
+    columns.extend(names.iter().map(|name| ColumnDef::new(name, short.clone(), true)));
+    let def = TableDef { columns, ..def() };
+    pair.engine.drop_tables(&[("s", "t")], SHORT).unwrap();
+    pair.engine.create_table(def).unwrap();
+    for id in 0..9i32 {
+        let mut row: Row =
+            names.iter().map(|name| (name.clone(), Some(vec![b'v'; 205 + id as usize]))).collect();
+        row.insert("id".into(), Some(id.to_le_bytes().to_vec()));
+        row.insert("k".into(), None);
+        pair.write(id, row, true);
+    }
+    let used = pages_used(&pair.engine);
+    pair.add(2, SqlType::varchar(4000, CollationId::UTF8MB4_BIN), Some(&[b'n'; 2000]));
+    pair.assert_rows();
+    assert!(pair.older_leaves() > 0);
+    pair.convert_all();
+    assert!(pages_used(&pair.engine) >= used + 9, "values are off page");
+    pair.assert_sound();
+    pair.assert_rows();
+}
+
+#[test]
+fn a_history_outlives_other_changes_of_the_definition_and_ends_with_the_rows() {
+    let mut pair = filled(300, 100);
+    pair.add(0, int(), Some(&[1, 0, 0, 0]));
+    pair.add(2, int(), None);
+    pair.drop_column("c");
+    let table = pair.table();
+    assert_eq!(table.older_versions(), 3);
+    pair.engine.rename_tables(&[(("s", "t"), ("s", "u"))], SHORT).unwrap();
+    pair.engine.rename_tables(&[(("s", "u"), ("s", "t"))], SHORT).unwrap();
+    let mut index = types::IndexDef::new("added", types::IndexKind::Secondary, &[0]);
+    index.parts[0].desc = true;
+    pair.engine.create_index("s", "t", index, SHORT).unwrap();
+    assert!(pair.table().older_versions() == 3 && pair.older_leaves() > 0);
+    pair.assert_rows();
+    pair.assert_sound();
+    let row = pair.rows[&0].clone();
+    pair.engine.truncate_table("s", "t", SHORT).unwrap();
+    pair.rows.clear();
+    assert_eq!((pair.table().older_versions(), pair.older_leaves()), (0, 0));
+    pair.write(0, row, true);
+    pair.assert_rows();
+    pair.drop_column("body");
+    let table = pair.table();
+    let kept: Vec<Option<u16>> = (0..table.def.columns.len() as u16).map(Some).collect();
+    let alteration = Alteration { def: (*table.def).clone(), auto_increment: None };
+    let again: Result<()> =
+        pair.engine.rebuild_table(&table.def, alteration, &kept, &SortMemory::default(), SHORT, |rows| {
+            let old = rows.old_rows();
+            old.for_each(|row, row_id| rows.push(row, row_id))
+        });
+    again.unwrap();
+    assert_eq!((pair.table().older_versions(), pair.table().def.format_version), (0, 1));
+    pair.assert_rows();
+}
+
+/// What would need a look at the rows, or has no end, is for a rebuild.
+#[test]
+fn changes_that_rows_have_to_be_read_for_are_refused() {
+    let pair = filled(3, 10);
+    let table = pair.table();
+    let same: Vec<Option<u16>> = (0..4).map(Some).collect();
+    let can = |change: &dyn Fn(&mut TableDef), kept: &[Option<u16>], initial: InitialValues| {
+        let mut def = (*table.def).clone();
+        change(&mut def);
+        table.can_change_columns(&def, NewColumns { kept, initial: &initial })
+    };
+    let nothing = || vec![None; 5];
+    assert!(can(&|def| def.columns.swap(2, 3), &[Some(0), Some(1), Some(3), Some(2)], nothing()));
+    assert!(!can(&|def| def.columns[2].nullable = false, &same, nothing()), "NULL may be there");
+    assert!(!can(&|def| def.columns[1].ty = SqlType::bigint(), &same, nothing()), "other bytes");
+    assert!(!can(&|def| def.indexes[1].parts[0].desc = true, &same, nothing()), "another order");
+    let index = types::IndexDef::new("new", types::IndexKind::Secondary, &[2]);
+    assert!(!can(&|def| def.indexes.push(index.clone()), &same, nothing()), "an index to be built");
+    let drop_id = |def: &mut TableDef| {
+        def.columns.remove(0);
+        def.indexes[0].parts[0].column = 0;
+        def.indexes[1].parts[0].column = 0;
+    };
+    assert!(!can(&drop_id, &same[1..], nothing()), "a column of the key");
+    let grown = vec![None, None, None, None, Some(vec![b'x'; 9000].into())];
+    let add = |def: &mut TableDef| def.columns.push(ColumnDef::new("new", text(), true));
+    let with_new = [Some(0), Some(1), Some(2), Some(3), None];
+    assert!(!can(&add, &with_new, grown), "rows of older versions would grow without end");
+    assert!(can(&add, &with_new, nothing()));
+}
