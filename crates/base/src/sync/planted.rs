@@ -58,11 +58,15 @@ pub enum Planted {
     EarlyDiscard,
     /// A change of a row is not noted for the indexes that are being built.
     UnnotedChange,
+    /// A record of an older row format version is taken for one of the current version.
+    MisreadVersion,
+    /// A view reads a table whose columns have changed since.
+    OldViewReads,
 }
 
 impl Planted {
     /// All of them.
-    pub const ALL: [Planted; 24] = [
+    pub const ALL: [Planted; 26] = [
         Planted::UnsyncedLog,
         Planted::UnsyncedPages,
         Planted::RedoTwice,
@@ -87,6 +91,8 @@ impl Planted {
         Planted::HalfDefinition,
         Planted::EarlyDiscard,
         Planted::UnnotedChange,
+        Planted::MisreadVersion,
+        Planted::OldViewReads,
     ];
 }
 

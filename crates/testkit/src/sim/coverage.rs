@@ -39,6 +39,10 @@ pub enum Event {
     IndexesDropped,
     IndexChanges,
     TablesRebuilt,
+    ColumnsAdded,
+    ColumnsDropped,
+    ColumnsMoved,
+    LeavesConverted,
     Rounds,
     CleanShutdowns,
     Kills,
@@ -65,7 +69,7 @@ pub enum Event {
 }
 
 /// All events and their names.
-const EVENTS: [(Event, &str); 56] = [
+const EVENTS: [(Event, &str); 60] = [
     (Event::Operations, "row changes and other statements"),
     (Event::Answered, "transactions answered"),
     (Event::FoundUnanswered, "transactions found that were not answered"),
@@ -99,6 +103,10 @@ const EVENTS: [(Event, &str); 56] = [
     (Event::IndexesDropped, "indexes dropped"),
     (Event::IndexChanges, "changes of rows while an index was built"),
     (Event::TablesRebuilt, "tables rebuilt"),
+    (Event::ColumnsAdded, "columns added to rows that stayed"),
+    (Event::ColumnsDropped, "columns dropped from rows that stayed"),
+    (Event::ColumnsMoved, "columns that changed places"),
+    (Event::LeavesConverted, "leaves brought to a newer row format version"),
     (Event::Rounds, "starts"),
     (Event::CleanShutdowns, "clean shutdowns"),
     (Event::Kills, "ends of the process at once"),

@@ -12,6 +12,7 @@
 //! docs/testing.md.
 
 mod coverage;
+mod extra;
 mod faults;
 mod model;
 mod tables;

@@ -83,6 +83,8 @@ pub(super) struct Definitions {
     pub(super) epoch: u32,
     /// Whether the main table has its index on the long column, and a comment that says so.
     pub(super) index: bool,
+    /// Which of the columns that come and go the main table has: a bit for each.
+    pub(super) columns: u64,
     pub(super) pair: Pair,
 }
 
@@ -119,7 +121,7 @@ impl Default for Model {
             base_count: 0,
             asked: Vec::new(),
             answered: 0,
-            defined: Definitions { side: false, epoch: 0, index: false, pair: Pair::Missing },
+            defined: Definitions { side: false, epoch: 0, index: false, columns: 0, pair: Pair::Missing },
             defining: None,
         }
     }

@@ -1,10 +1,12 @@
 //! The tables that simulations work on, and reading them.
 //!
-//! (id INT PRIMARY KEY, n INT, c LONGTEXT, KEY n (n)), at times with KEY c (c(20), n).
+//! (id INT PRIMARY KEY, n INT, c LONGTEXT, KEY n (n)), at times with KEY c (c(20), n), and with columns that
+//! come and go (`extra`).
 
 use engine::{Direction, Engine, Field, KeyRange, ReadView, Result, RowRef, Scan, Table};
 use types::{CollationId, ColumnDef, IndexDef, IndexKind, LobSize, SqlType, TableDef, TypeKind};
 
+use super::extra;
 use super::model::{Row, Rows};
 
 /// Characters of the long column in its index.
@@ -47,9 +49,10 @@ pub(super) fn definition(table: usize) -> TableDef {
     TableDef::new(SCHEMA, NAMES[table], columns, indexes)
 }
 
-/// The index that comes and goes.
-pub(super) fn index_on_c() -> IndexDef {
-    let mut index = IndexDef::new("c", IndexKind::Secondary, &[2, 1]);
+/// The index that comes and goes, of a table of this definition.
+pub(super) fn index_on_c(def: &TableDef) -> IndexDef {
+    let at = |name| def.find_column(name).map_or(0, |at| at as u16);
+    let mut index = IndexDef::new("c", IndexKind::Secondary, &[at("c"), at("n")]);
     index.parts[0].prefix_len = Some(PREFIX);
     index
 }
@@ -58,39 +61,61 @@ pub(super) fn key(id: i32) -> [u8; 4] {
     (id as u32 ^ 0x8000_0000).to_be_bytes()
 }
 
-/// Runs `work` with a row's column values.
-pub(super) fn with_row<R>(id: i32, row: &Row, work: impl FnOnce(&[Option<&[u8]>]) -> R) -> R {
-    work(&[Some(&id.to_le_bytes()), Some(&row.n.to_le_bytes()), Some(&row.content())])
+/// Runs `work` with a row's values in the columns of `table`.
+pub(super) fn with_row<R>(table: &Table, id: i32, row: &Row, work: impl FnOnce(&[Option<&[u8]>]) -> R) -> R {
+    let value = |column: &ColumnDef| match &*column.name {
+        "id" => Some(id.to_le_bytes().to_vec()),
+        "n" => Some(row.n.to_le_bytes().to_vec()),
+        "c" => Some(row.content()),
+        extra => extra::number(extra).and_then(|number| extra::written(number, row)),
+    };
+    let values: Vec<Option<Vec<u8>>> = table.def.columns.iter().map(value).collect();
+    work(&values.iter().map(Option::as_deref).collect::<Vec<_>>())
 }
 
-/// A row as it was read: its id, `n`, and the long column.
+/// A row as it was read: its id, `n`, the long column, and the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) id: i32,
     pub(super) n: i32,
     content: Vec<u8>,
+    extras: Vec<(u32, Option<Vec<u8>>)>,
 }
 
 impl Found {
-    fn read(engine: &Engine, row: &RowRef<'_>) -> Result<Self> {
+    fn read(engine: &Engine, table: &Table, row: &RowRef<'_>) -> Result<Self> {
+        let mut found = Found { id: -1, n: -1, content: Vec::new(), extras: Vec::new() };
+        let int = |bytes: &[u8]| bytes.first_chunk().map_or(-1, |raw| i32::from_le_bytes(*raw));
         let mut scratch = Vec::new();
-        let mut int = |column| match row.field(column, &mut scratch) {
-            Field::Bytes(bytes) => bytes.first_chunk().map_or(-1, |raw| i32::from_le_bytes(*raw)),
-            _ => -1,
-        };
-        let (id, n) = (int(0), int(1));
-        let mut content = Vec::new();
-        match row.field(2, &mut scratch) {
-            Field::Bytes(bytes) => content.extend_from_slice(bytes),
-            Field::OffPage(reference) => engine.read_value(&reference, &mut content)?,
-            Field::Null => {}
+        for (at, column) in table.def.columns.iter().enumerate() {
+            let mut bytes = Vec::new();
+            let is_null = match row.field(at, &mut scratch) {
+                Field::Bytes(stored) => {
+                    bytes.extend_from_slice(stored);
+                    false
+                }
+                Field::OffPage(reference) => engine.read_value(&reference, &mut bytes).map(|()| false)?,
+                Field::Null => true,
+            };
+            match &*column.name {
+                "id" => found.id = int(&bytes),
+                "n" => found.n = int(&bytes),
+                "c" => found.content = bytes,
+                name => found.extras.extend(extra::number(name).map(|at| (at, (!is_null).then_some(bytes)))),
+            }
         }
-        Ok(Found { id, n, content })
+        Ok(found)
     }
 
-    /// Whether it is `row`.
+    /// Whether it is `row`, written before or after its columns came.
     pub(super) fn is(&self, row: &Row) -> bool {
-        self.n == row.n && self.content.len() == row.len && self.content == row.content()
+        let is_its = |(number, value): &(u32, Option<Vec<u8>>)| {
+            *value == extra::initial(*number) || *value == extra::written(*number, row)
+        };
+        self.n == row.n
+            && self.content.len() == row.len
+            && self.content == row.content()
+            && self.extras.iter().all(is_its)
     }
 }
 
@@ -100,7 +125,7 @@ pub(super) fn get(engine: &Engine, table: &Table, view: ReadView, id: i32) -> Re
     let mut scan =
         Scan::open(engine, table, 0, view, KeyRange::prefix(&key(id)), Direction::Forward)?.detached();
     match scan.next_batch()? {
-        Some(batch) => batch.rows().next().map(|row| Found::read(engine, &row)).transpose(),
+        Some(batch) => batch.rows().next().map(|row| Found::read(engine, table, &row)).transpose(),
         None => Ok(None),
     }
 }
@@ -116,7 +141,7 @@ pub(super) fn scan(
     let mut found = Vec::new();
     while let Some(batch) = scan.next_batch()? {
         for row in batch.rows() {
-            found.push(Found::read(engine, &row)?);
+            found.push(Found::read(engine, table, &row)?);
         }
     }
     Ok(found)

@@ -9,11 +9,11 @@ use engine::{BeginOptions, Direction, Engine, ReadView, Table};
 use env::{Disk, SimDisk};
 use types::CollationId;
 
-use super::DATADIR;
 use super::coverage::Event;
 use super::model::{Definitions, MAIN, Pair, Row, Rows, SHARED, SIDE};
 use super::tables::{self, Found, NAMES, PAIR, PAIR_SCHEMA, SCHEMA, ids_in_order, with_row};
 use super::workload::{Notes, Result, lock};
+use super::{DATADIR, extra};
 
 /// Compares what `engine` has found with what it may have found, and takes that as the state to go on from.
 /// The first time it makes the tables.
@@ -72,7 +72,7 @@ fn make(engine: &Arc<Engine>) -> Result<()> {
     if tables::get(engine, &main, view, SHARED)?.is_none() {
         let main = engine.open_table(&mut trx, SCHEMA, NAMES[MAIN])?;
         let row = Row { n: 0, stamp: 0, len: 0 };
-        with_row(SHARED, &row, |row| main.insert(engine, &mut trx, row))?;
+        with_row(&main, SHARED, &row, |row| main.insert(engine, &mut trx, row))?;
     }
     Ok(engine.commit(&mut trx)?)
 }
@@ -88,10 +88,11 @@ fn definitions(
     if *main.def.comment != *tables::comment(index) {
         return Err(format!("index {index}, but the comment is {:?}", main.def.comment).into());
     }
-    let pair = pair(engine)?;
+    let (columns, pair) = (extra::of(main), pair(engine)?);
     let model = lock(notes).model.clone();
     let is_it = |possible: &Definitions| {
-        (possible.side, possible.index, possible.pair) == (side.is_some(), index, pair)
+        (possible.side, possible.index, possible.columns, possible.pair)
+            == (side.is_some(), index, columns, pair)
     };
     let mut possible: Vec<Definitions> = model.possible().filter(is_it).collect();
     if let (Some(side), [now, before]) = (side, &possible[..])
@@ -104,7 +105,11 @@ fn definitions(
     let found = possible.first().copied();
     found.ok_or_else(|| {
         let (defined, defining) = (model.defined, model.defining);
-        format!("side {}, index {index}, {pair:?} after {defined:?}, {defining:?}", side.is_some()).into()
+        format!(
+            "side {}, index {index}, columns {columns:x}, {pair:?} after {defined:?}, {defining:?}",
+            side.is_some()
+        )
+        .into()
     })
 }
 

@@ -13,6 +13,7 @@ use env::SimDisk;
 use types::{CollationId, TableDef};
 
 use super::coverage::{Coverage, Event};
+use super::extra;
 use super::model::{Change, Definitions, MAIN, Model, Pair, Row, Rows, SHARED, SIDE};
 use super::tables::{self, NAMES, PAIR, PAIR_SCHEMA, SCHEMA, key, with_row};
 
@@ -138,6 +139,7 @@ impl Shared {
             (Event::UndoSwaps, undo_swaps),
             (Event::UndoReads, undo_reads),
             (Event::IndexChanges, engine.side_log_totals().applied),
+            (Event::LeavesConverted, store.conversions()),
         ] {
             self.coverage.add(event, times);
         }
@@ -369,7 +371,9 @@ impl Writer {
 
     fn write_shared(&mut self, main: &Table, trx: &mut Trx, number: i32) -> Result<()> {
         let row = Row { n: number, stamp: 0, len: 0 };
-        with_row(SHARED, &row, |row| main.update(&self.engine, trx, &key(SHARED), row, &ColumnSet::ALL))?;
+        with_row(main, SHARED, &row, |row| {
+            main.update(&self.engine, trx, &key(SHARED), row, &ColumnSet::ALL)
+        })?;
         count(&self.notes, Event::Operations, 1);
         Ok(())
     }
@@ -393,7 +397,7 @@ impl Writer {
             }
             2 => {
                 let Some((&id, row)) = self.rows.first_key_value() else { return Ok(()) };
-                let refused = with_row(id, row, |row| table.insert(&engine, trx, row));
+                let refused = with_row(table, id, row, |row| table.insert(&engine, trx, row));
                 match refused {
                     Err(Error::DuplicateKey(_)) => Event::DuplicatesRefused,
                     Err(error) => return Err(error.into()),
@@ -446,9 +450,9 @@ impl Writer {
                 self.changes.push(Change { table: self.table, id, row: None });
                 return Ok(());
             }
-            with_row(id, &row, |row| table.update(&engine, trx, &key(id), row, &ColumnSet::ALL))?;
+            with_row(table, id, &row, |row| table.update(&engine, trx, &key(id), row, &ColumnSet::ALL))?;
         } else {
-            with_row(id, &row, |row| table.insert(&engine, trx, row))?;
+            with_row(table, id, &row, |row| table.insert(&engine, trx, row))?;
         }
         count(&self.notes, Event::OffPageValues, u64::from(len > OFF_PAGE));
         count(&self.notes, Event::LongValues, u64::from(len >= LONGER_THAN_LOG));
@@ -487,9 +491,10 @@ impl Definer {
     /// A DDL statement, or a transaction on the side table.
     fn step(&mut self) -> Result<()> {
         let defined = lock(&self.writer.notes).model.defined;
-        match self.writer.prng.below(6) {
+        match self.writer.prng.below(9) {
             0..2 => return self.index(!defined.index),
             2..4 => return self.pair(defined),
+            4..7 => return self.columns(defined),
             _ => {}
         }
         if !defined.side {
@@ -528,7 +533,8 @@ impl Definer {
             let old = engine.table(SCHEMA, NAMES[MAIN])?;
             let mut def = TableDef { comment: tables::comment(wanted).into(), ..(*old.def).clone() };
             if wanted {
-                def.indexes.push(tables::index_on_c());
+                let index = tables::index_on_c(&def);
+                def.indexes.push(index);
             } else {
                 def.indexes.retain(|index| &*index.name != "c");
             }
@@ -538,6 +544,16 @@ impl Definer {
             }
             engine.alter_table(&old.def, alteration, &BuildOptions::default(), LONG_WAIT)
         })
+    }
+
+    /// Adds, drops or moves a column of the main table, whose rows stay.
+    fn columns(&mut self, old: Definitions) -> Result<()> {
+        let table = self.writer.engine.table(SCHEMA, NAMES[MAIN])?;
+        let prng = &mut self.writer.prng;
+        let step = extra::Step::draw(prng, old.columns, table.def.columns.len());
+        let place = prng.below(8) as usize;
+        let now = Definitions { columns: step.after(old.columns), ..old };
+        self.define(step.event(), now, |engine| step.make(engine, &table, place, LONG_WAIT))
     }
 
     /// A statement on the pair of tables, or one that makes them.
@@ -619,7 +635,9 @@ fn read(engine: &Arc<Engine>, notes: &Notes) -> Result<()> {
 
 /// Writes all rows of a table anew; if not `in_order`, as if the new key were another.
 fn rebuild(engine: &Engine, old: &Table, alteration: Alteration, in_order: bool) -> engine::Result<()> {
-    let old_columns = [in_order.then_some(0), Some(1), Some(2)];
+    let kept =
+        |(at, column): (usize, &types::ColumnDef)| (in_order || &*column.name != "id").then_some(at as u16);
+    let old_columns: Vec<Option<u16>> = old.def.columns.iter().enumerate().map(kept).collect();
     engine.rebuild_table(&old.def, alteration, &old_columns, &SortMemory::default(), LONG_WAIT, |rows| {
         let before = rows.old_rows();
         before.for_each(|row, row_id| rows.push(row, row_id))
@@ -635,9 +653,10 @@ fn keep(engine: &Arc<Engine>, notes: &Notes) -> Result<()> {
             break;
         }
         pause(Duration::from_micros(prng.below(longest)));
-        match prng.below(4) {
+        match prng.below(5) {
             0 => engine.checkpoint()?,
             1 => engine.checkpoint_round()?,
+            4 => drop(engine.conversion_step()?),
             most => drop(engine.purge_step(most as usize)?),
         }
     }
