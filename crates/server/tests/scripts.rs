@@ -36,6 +36,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     functions_time,
     held_values,
     insert_warnings,
+    instant_columns,
     integer_constants,
     invisible,
     lists_of_dates,

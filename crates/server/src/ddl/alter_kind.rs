@@ -25,7 +25,12 @@ pub(super) struct Kind {
     builds: bool,
     /// Kept keys become visible, or invisible.
     shows_keys: bool,
+    /// A column is added that numbers the rows.
+    adds_numbers: bool,
 }
+
+/// Why MySQL numbers the rows of no table that is in use.
+const NUMBERS_ROWS: &str = "Adding an auto-increment column requires a lock";
 
 /// Why MySQL copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +78,9 @@ impl Kind {
         let shows_keys =
             new.indexes.iter().any(|index| shown(index.id).is_some_and(|was| was != index.invisible));
         let changes_columns = !(rebuilds || has_same_rows);
-        Kind { copies: reason, rebuilds, changes_columns, builds, shows_keys }
+        let mut columns = new.columns.iter().zip(&planned.old_columns);
+        let adds_numbers = columns.any(|(column, at)| column.auto_increment && at.is_none());
+        Kind { copies: reason, rebuilds, changes_columns, builds, shows_keys, adds_numbers }
     }
 
     /// Refuses a change that cannot be made in the way that ALGORITHM and LOCK ask for.
@@ -92,6 +99,13 @@ impl Kind {
                 "Need to rebuild the table to change column type",
                 "ALGORITHM=COPY/INPLACE",
             ),
+            Algorithm::Instant if self.copies == Some(Reason::NoPrimaryKey) => {
+                let reason = self.copies.and_then(Reason::text).unwrap_or_default();
+                refuse_because("ALGORITHM=INSTANT", reason, "ALGORITHM=COPY/INPLACE")
+            }
+            Algorithm::Instant if self.adds_numbers => {
+                refuse_because("ALGORITHM=INSTANT", NUMBERS_ROWS, "ALGORITHM=COPY/INPLACE")
+            }
             Algorithm::Instant if self.rebuilds || self.builds || self.shows_keys => {
                 refuse("ALGORITHM=INSTANT", "ALGORITHM=COPY/INPLACE")
             }
