@@ -403,6 +403,15 @@ impl Table {
         self.history.lock().versions(self.def.format_version)
     }
 
+    /// What rows that lack the column at `position` show in it; `None`: there are no such rows.
+    pub fn initial_value(&self, position: usize) -> Option<Option<Box<[u8]>>> {
+        let (history, id) = (self.history.lock(), self.def.columns[position].id);
+        let lacks = |added: &&types::AddedColumn| {
+            added.id == id && (added.initial.is_some() || !history.past.iter().any(|past| past.id == id))
+        };
+        history.added.iter().find(lacks).map(|added| added.initial.clone())
+    }
+
     /// All pages have the definition's version.
     pub(crate) fn forget_history(&self) {
         *self.history.lock() = RowHistory::default();

@@ -87,7 +87,16 @@ fn they_are_listed_and_described() {
     let names = |conn: &mut Conn, sql: &str| conn.query::<String, _>(sql).unwrap();
     assert_eq!(names(&mut conn, "SHOW DATABASES"), ["information_schema", "mysql", "performance_schema"]);
     let of_roles = [
-        ["ADMINISTRABLE_ROLE_AUTHORIZATIONS", "APPLICABLE_ROLES", "ENABLED_ROLES", "INNODB_TRX"].as_slice(),
+        [
+            "ADMINISTRABLE_ROLE_AUTHORIZATIONS",
+            "APPLICABLE_ROLES",
+            "ENABLED_ROLES",
+            "INNODB_COLUMNS",
+            "INNODB_INDEXES",
+            "INNODB_TABLES",
+            "INNODB_TRX",
+        ]
+        .as_slice(),
         &["ROLE_COLUMN_GRANTS", "ROLE_ROUTINE_GRANTS", "ROLE_TABLE_GRANTS"],
     ];
     assert_eq!(names(&mut conn, "SHOW TABLES FROM Information_Schema"), of_roles.concat());
@@ -120,4 +129,54 @@ fn reading_them_opens_no_snapshot() {
         let sql = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = ?";
         assert_eq!(other.exec_first::<u64, _, _>(sql, (state,)).unwrap(), Some(rows));
     }
+}
+
+/// What InnoDB's dictionary tables say of two tables, and of one whose columns change while its rows stay.
+#[test]
+fn dictionary_tables_tell_how_rows_are_kept() {
+    let (_server, mut conn) = start();
+    conn.query_drop("CREATE DATABASE d").unwrap();
+    conn.query_drop("CREATE TABLE d.p (id INT PRIMARY KEY, a VARCHAR(10), UNIQUE KEY (a))").unwrap();
+    conn.query_drop("CREATE TABLE d.q (a INT, b TEXT NOT NULL)").unwrap();
+    let of = |table: &str| {
+        format!("(SELECT TABLE_ID FROM information_schema.INNODB_TABLES WHERE NAME = 'd/{table}')")
+    };
+    let tables =
+        "SELECT NAME, N_COLS, TOTAL_ROW_VERSIONS FROM information_schema.INNODB_TABLES ORDER BY NAME";
+    let found: Vec<(String, u64, u64)> = conn.query(tables).unwrap();
+    assert_eq!(found, [("d/p".to_owned(), 5, 0), ("d/q".to_owned(), 5, 0)]);
+    type Index = (String, u64, u64);
+    let indexes: Vec<Index> = conn
+        .query("SELECT NAME, TYPE, N_FIELDS FROM information_schema.INNODB_INDEXES ORDER BY NAME")
+        .unwrap();
+    let wanted = [("a", 2, 2), ("GEN_CLUST_INDEX", 1, 5), ("PRIMARY", 3, 4)];
+    assert_eq!(indexes, wanted.map(|(name, kind, fields)| (name.to_owned(), kind, fields)));
+    let columns = |conn: &mut Conn, table: &str| -> Vec<(String, u64, u64, u64, u64, Option<String>)> {
+        let sql = "SELECT NAME, MTYPE, PRTYPE, LEN, HAS_DEFAULT, DEFAULT_VALUE FROM information_schema.INNODB_COLUMNS";
+        conn.query(format!("{sql} WHERE TABLE_ID = {} ORDER BY POS", of(table))).unwrap()
+    };
+    // As MySQL has them.
+    let id = ("id".to_owned(), 6, 1283, 4, 0, None);
+    let a = ("a".to_owned(), 12, 16_711_695, 40, 0, None);
+    assert_eq!(columns(&mut conn, "p"), [id.clone(), a.clone()]);
+    let text = ("b".to_owned(), 5, 16_711_932 + 256, 10, 0, None);
+    assert_eq!(columns(&mut conn, "q"), [("a".to_owned(), 6, 1027, 4, 0, None), text]);
+
+    conn.query_drop("INSERT INTO d.p VALUES (1, 'x'), (2, 'y')").unwrap();
+    conn.query_drop("ALTER TABLE d.p ADD COLUMN n INT DEFAULT 258").unwrap();
+    let n = ("n".to_owned(), 6, 1027, 4);
+    let shown = columns(&mut conn, "p");
+    let shows = |has, value: Option<&str>| (n.0.clone(), n.1, n.2, n.3, has, value.map(ToOwned::to_owned));
+    // While a page has rows without it.
+    assert!(shown == [id.clone(), a.clone(), shows(1, Some("02010000"))] || shown == [id, a, shows(0, None)]);
+    let versions = format!(
+        "SELECT TOTAL_ROW_VERSIONS FROM information_schema.INNODB_TABLES WHERE TABLE_ID = {}",
+        of("p")
+    );
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while conn.query_first::<u64, _>(&versions).unwrap() != Some(0) {
+        assert!(std::time::Instant::now() < deadline, "the pages are converted in the background");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(conn.query_first::<u64, _>("SELECT SUM(n) FROM d.p").unwrap(), Some(516));
 }

@@ -9,6 +9,7 @@ mod component;
 mod data_lock_waits;
 mod data_locks;
 mod denied;
+mod innodb_dictionary;
 mod innodb_trx;
 mod lock_rows;
 mod role_tables;
@@ -78,10 +79,13 @@ impl VirtualTable {
 }
 
 /// All tables, by schema and name.
-static ALL: [VirtualTable; 22] = [
+static ALL: [VirtualTable; 25] = [
     role_tables::ADMINISTRABLE,
     role_tables::APPLICABLE,
     role_tables::ENABLED,
+    innodb_dictionary::COLUMNS,
+    innodb_dictionary::INDEXES,
+    innodb_dictionary::TABLES,
     innodb_trx::TABLE,
     account_tables::ROLE_COLUMN_GRANTS,
     account_tables::ROLE_ROUTINE_GRANTS,
