@@ -127,7 +127,7 @@ fn a_transaction_that_a_change_waits_for_is_the_victim_of_their_deadlock() {
     reader.query_drop("BEGIN").unwrap();
     reader.query_drop("SELECT COUNT(*) FROM item").unwrap();
     let mut altering = connect(&server);
-    let altered = std::thread::spawn(move || altering.query_drop("ALTER TABLE item ADD COLUMN y INT"));
+    let altered = std::thread::spawn(move || altering.query_drop("ALTER TABLE item ADD COLUMN y INT, FORCE"));
     // Writers wait once rows are being copied.
     conn.query_drop("SET lock_wait_timeout = 1").unwrap();
     while conn.query_drop("UPDATE item SET n = 1 WHERE id = 1").is_ok() {}
@@ -193,7 +193,9 @@ fn of_two_transactions_that_two_changes_lead_in_a_cycle_one_is_the_victim() {
     });
     let changes = ["item", "other"].map(|table| {
         let mut altering = connect(&server);
-        std::thread::spawn(move || altering.query_drop(format!("ALTER TABLE {table} ADD COLUMN y INT")))
+        std::thread::spawn(move || {
+            altering.query_drop(format!("ALTER TABLE {table} ADD COLUMN y INT, FORCE"))
+        })
     });
     // Writers wait once rows are being copied.
     conn.query_drop("SET lock_wait_timeout = 1").unwrap();
@@ -305,4 +307,118 @@ fn error_code(conn: &mut Conn, sql: &str) -> u16 {
         Err(mysql::Error::MySqlError(error)) => error.code,
         other => panic!("{}: {other:?}", &sql[..60]),
     }
+}
+
+/// MySQL asks for INPLACE in these.
+#[test]
+fn changes_that_leave_the_rows_alone_take_instant() {
+    let folder = tempfile::tempdir().unwrap();
+    let datadir = folder.path().join("data");
+    let (mut server, mut conn) = start(&datadir);
+    let sums = "SELECT SUM(id), SUM(n), SUM(LENGTH(x)), COUNT(*) FROM item";
+    let before: (u64, u64, u64, u64) = conn.query_first(sums).unwrap().unwrap();
+    for actions in [
+        "MODIFY c VARCHAR(20) FIRST, MODIFY n INT AFTER x",
+        "ADD COLUMN m INT NOT NULL DEFAULT 7 AFTER c, ALTER n SET DEFAULT 3",
+        "MODIFY m INT NULL DEFAULT 8",
+        "ADD COLUMN k INT, RENAME INDEX n TO on_n, COMMENT 'other'",
+        "MODIFY c VARCHAR(60) AFTER id, DROP COLUMN k",
+        "ADD COLUMN l TEXT FIRST",
+        "RENAME INDEX on_n TO n, DROP COLUMN c, ADD COLUMN c VARCHAR(20) DEFAULT 'again'",
+    ] {
+        conn.query_drop(format!("ALTER TABLE item {actions}, ALGORITHM = INSTANT"))
+            .unwrap_or_else(|error| panic!("{actions}: {error}"));
+        assert_eq!(conn.info_str(), "Records: 0  Duplicates: 0  Warnings: 0", "{actions}");
+        assert_eq!(conn.query_first(sums).unwrap(), Some(before), "{actions}");
+    }
+    let shown = "SELECT SUM(m), COUNT(DISTINCT c), MAX(c), COUNT(l) FROM item";
+    let wanted = Some((7 * before.3, 1_u64, "again".to_owned(), 0_u64));
+    assert_eq!(conn.query_first(shown).unwrap(), wanted);
+    // A key of this column alone leaves with it.
+    conn.query_drop("ALTER TABLE item DROP COLUMN n, ALGORITHM = INSTANT").unwrap();
+    assert_eq!(conn.query_first(shown).unwrap(), wanted);
+    drop(conn);
+    server.shut_down().unwrap();
+    let server = TestServer::start_on(Path::new(BINARY), &datadir, &[]).unwrap();
+    let mut conn = connect(&server);
+    assert_eq!(conn.query_first(shown).unwrap(), wanted);
+    let check: (String, String, String, String) = conn.query_first("CHECK TABLE item").unwrap().unwrap();
+    assert_eq!(check.3, "OK");
+}
+
+#[test]
+fn prepared_and_cached_statements_follow_the_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, mut conn) = start(&folder.path().join("data"));
+    let mut other = connect(&server);
+    let read = conn.prep("SELECT * FROM item WHERE id = ?").unwrap();
+    let write = conn.prep("UPDATE item SET n = n + ? WHERE id = ?").unwrap();
+    let sum = conn.prep("SELECT SUM(n) FROM item").unwrap();
+    let text = "SELECT n, c FROM item WHERE id = 5";
+    let names = |row: &mysql::Row| -> Vec<String> {
+        row.columns_ref().iter().map(|column| column.name_str().into_owned()).collect()
+    };
+    let total: u64 = conn.exec_first(&sum, ()).unwrap().unwrap();
+    let mut added = 0;
+    for (actions, wanted) in [
+        ("ADD COLUMN a INT DEFAULT 1 FIRST", ["a", "id", "n", "c", "x"].as_slice()),
+        ("MODIFY n INT FIRST", &["n", "a", "id", "c", "x"]),
+        ("DROP COLUMN a, ADD COLUMN b VARCHAR(9) NOT NULL DEFAULT 'b' AFTER n", &["n", "b", "id", "c", "x"]),
+        ("DROP COLUMN x", &["n", "b", "id", "c"]),
+    ] {
+        other.query_drop(format!("ALTER TABLE item {actions}, ALGORITHM = INSTANT")).unwrap();
+        conn.exec_drop(&write, (10, 5)).unwrap();
+        added += 10;
+        let row: mysql::Row = conn.exec_first(&read, (5,)).unwrap().unwrap();
+        assert_eq!(names(&row), wanted, "{actions}");
+        assert_eq!(row.get::<i64, _>("n"), Some(4 + added), "{actions}");
+        assert_eq!(row.get::<u64, _>("id"), Some(5));
+        assert_eq!(conn.query_first(text).unwrap(), Some((4 + added, "c4".to_owned())), "{actions}");
+        assert_eq!(conn.exec_first(&sum, ()).unwrap(), Some(total + added as u64), "{actions}");
+    }
+}
+
+#[test]
+fn rows_change_while_columns_come_and_go() {
+    const CHANGES: i64 = 150;
+    let folder = tempfile::tempdir().unwrap();
+    let (server, mut conn) = start(&folder.path().join("data"));
+    let total: i64 = conn.query_first("SELECT SUM(n) FROM item").unwrap().unwrap();
+    let writers: Vec<_> = (0..3)
+        .map(|writer| {
+            let mut conn = connect(&server);
+            std::thread::spawn(move || {
+                let write = conn.prep("UPDATE item SET n = n + 1 WHERE id = ?").unwrap();
+                for at in 0..CHANGES {
+                    conn.exec_drop(&write, (1 + (at * 7 + writer * 331) % 1000,)).unwrap();
+                    if at % 10 == 0 {
+                        conn.query_drop("BEGIN").unwrap();
+                        conn.query_drop("INSERT INTO item (n, c) VALUES (0, 'new')").unwrap();
+                        let id: u64 = conn.last_insert_id();
+                        conn.query_drop(format!("DELETE FROM item WHERE id = {id}")).unwrap();
+                        conn.query_drop(if at % 20 == 0 { "ROLLBACK" } else { "COMMIT" }).unwrap();
+                    }
+                }
+            })
+        })
+        .collect();
+    let mut changes = 0;
+    while !writers.iter().all(std::thread::JoinHandle::is_finished) {
+        for actions in [
+            "ADD COLUMN a BIGINT NOT NULL DEFAULT 9 FIRST",
+            "MODIFY c VARCHAR(20) FIRST, ADD COLUMN b TEXT",
+            "DROP COLUMN a, MODIFY c VARCHAR(20) AFTER n",
+            "DROP COLUMN b",
+        ] {
+            conn.query_drop(format!("ALTER TABLE item {actions}, ALGORITHM = INSTANT")).unwrap();
+            changes += 1;
+        }
+    }
+    for writer in writers {
+        writer.join().unwrap();
+    }
+    assert!(changes >= 4, "{changes} changes while others wrote");
+    let found: (i64, i64) = conn.query_first("SELECT SUM(n), COUNT(*) FROM item").unwrap().unwrap();
+    assert_eq!(found, (total + 3 * CHANGES, 1000));
+    assert_eq!(content(&mut conn).3, "OK");
 }

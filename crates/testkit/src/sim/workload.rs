@@ -618,11 +618,16 @@ fn read(engine: &Arc<Engine>, notes: &Notes) -> Result<()> {
         }
         let options = BeginOptions { isolation: Isolation::RepeatableRead, ..BeginOptions::default() };
         let mut trx = engine.begin(options);
+        if prng.below(3) == 0 {
+            // The table may change while the snapshot has no use for it.
+            trx.view();
+            pause(Duration::from_micros(prng.below(5000)));
+        }
         let table = engine.open_table(&mut trx, SCHEMA, NAMES[MAIN])?;
         let view = trx.view();
         for _ in 0..=prng.below(2) {
             match compare(engine, &table, view, notes, &mut prng) {
-                // An index, made after the snapshot was taken.
+                // It is older than the index, or than the columns.
                 Err(Stop::Refused(Error::TableDefinitionChanged)) => {}
                 ended => ended?,
             }
