@@ -176,7 +176,7 @@ fn changes_of_definitions_end_and_leave_nothing() {
     let mut conn = house.connect();
     for (sql, back) in [
         ("ALTER TABLE t FORCE", ""),
-        ("ALTER TABLE t ADD COLUMN y INT FIRST", "ALTER TABLE t DROP COLUMN y"),
+        ("ALTER TABLE t ADD COLUMN y INT FIRST, FORCE", "ALTER TABLE t DROP COLUMN y"),
         (
             "ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (c)",
             "ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (id), MODIFY c VARCHAR(100)",

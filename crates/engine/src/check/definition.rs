@@ -20,7 +20,14 @@ pub fn encoded_table(def: &TableDef) -> Vec<u8> {
 pub fn recoded_table(bytes: &[u8]) -> Result<Vec<u8>> {
     let record = read_table(bytes)?;
     let encoded = encode_table(&record);
-    Table::open(record);
+    let (oldest, newest) = (record.history.oldest, record.def.format_version);
+    let table = Table::open(record);
+    if let Some(versions) = &table.clustered().tree.versions {
+        // As a start does not, but the first page of each.
+        for version in oldest..newest {
+            versions.older(version);
+        }
+    }
     Ok(encoded)
 }
 

@@ -19,8 +19,10 @@ use crate::error::{Error, Result};
 use crate::limits;
 use crate::table::Table;
 
-/// Most entries of a history. A table with more is rebuilt by its next change, which begins a new one.
+/// Most entries of a history, and most versions that it tells of. A table with more is rebuilt by its next
+/// change, which begins a new one.
 const HISTORY_MAX: usize = 1024;
+const VERSIONS_MAX: usize = 2048;
 
 /// For each column of a table to be that is new, what rows that were there before show in it: storage bytes,
 /// `None` for NULL.
@@ -129,10 +131,14 @@ fn versioned(old: &Table, new: &TableDef, columns: NewColumns<'_>) -> Option<(Ta
     if has_new_rows {
         (def.format_version, history.oldest) = (version, oldest);
     }
-    let is_bounded = history.past.len() + history.added.len() <= HISTORY_MAX
-        && history.growth_max(&def) <= GROWTH_MAX
-        && has_room(&def);
-    is_bounded.then_some((def, history))
+    (is_bounded(&history, &def) && has_room(&def)).then_some((def, history))
+}
+
+/// Whether the history of a table of this definition is one that a change of columns may leave.
+pub(crate) fn is_bounded(history: &RowHistory, def: &TableDef) -> bool {
+    history.past.len() + history.added.len() <= HISTORY_MAX
+        && history.versions(def.format_version) <= VERSIONS_MAX
+        && history.growth_max(def) <= GROWTH_MAX
 }
 
 /// Notes that rows of the versions since the column was last changed, up to `version`, have it as it is now.

@@ -31,6 +31,7 @@ use trx::{ExclusiveWait, MetadataLock};
 
 pub use add_indexes::BuildOptions;
 pub use alter::{Alteration, has_same_storage};
+pub(crate) use change_columns::is_bounded;
 pub use change_columns::{InitialValues, NewColumns};
 pub use new_rows::NewRows;
 pub use rebuild::KeptColumns;

@@ -1,12 +1,12 @@
 //! What a definition that was read must be, so that row formats and readers can be made of it.
 
 use base::ColumnId;
-use page::{GROWTH_MAX, PAGE_SIZE};
+use page::PAGE_SIZE;
 use types::storage::{ValueRule, fixed_width};
 use types::{AddedColumn, ColumnDef, ColumnDefault, KeyColumn, PastColumn, SqlType, TableDef, TypeKind};
 
 use super::TableRecord;
-use crate::ddl::has_same_storage;
+use crate::ddl::{has_same_storage, is_bounded};
 use crate::limits;
 
 /// Largest sizes of types, as MySQL has them.
@@ -71,14 +71,15 @@ pub(super) fn is_usable_history(record: &TableRecord) -> bool {
         a.id == b.id && a.versions.start < b.versions.end && b.versions.start < a.versions.end
     };
     let past = &history.past;
-    let is_apart = past.iter().enumerate().all(|(i, one)| !past[..i].iter().any(|other| overlap(one, other)));
-    ids.is_sorted_by(|a, b| a < b)
-        && history.oldest < current
+    let is_apart = |(i, one): (usize, &PastColumn)| !past[..i].iter().any(|other| overlap(one, other));
+    // Bounds first: the rest compares entries with one another.
+    history.oldest < current
+        && is_bounded(history, def)
+        && ids.is_sorted_by(|a, b| a < b)
         && history.past.iter().all(is_past)
         && history.added.iter().all(is_added)
         && history.added.iter().enumerate().all(|(i, one)| !history.added[..i].iter().any(|o| o.id == one.id))
-        && is_apart
-        && history.growth_max(def) <= GROWTH_MAX
+        && past.iter().enumerate().all(is_apart)
 }
 
 /// Whether `bytes` are a value of the type.

@@ -263,9 +263,12 @@ impl Pair {
     }
 }
 
-/// The columns of a table to be: definition, old place, what older rows show.
+/// A column of a table to be: definition, old place, what older rows show.
+type NewColumn = (ColumnDef, Option<u16>, Option<Box<[u8]>>);
+
+/// The columns of a table to be.
 struct Columns {
-    list: Vec<(ColumnDef, Option<u16>, Option<Box<[u8]>>)>,
+    list: Vec<NewColumn>,
 }
 
 impl Columns {
