@@ -43,8 +43,8 @@ impl Tree {
         leaf.format_version() == self.shape.format_version
     }
 
-    /// Converts the leaf that `key` belongs to if it has an older version. Returns its upper fence, `None` for
-    /// the last leaf, and whether it was converted. The caller holds no page latch.
+    /// Converts the leaf that `key` belongs to if it has an older version. Returns its upper fence, `None`
+    /// for the last leaf, and whether it was converted. The caller holds no page latch.
     ///
     /// # Errors
     /// As [`Tree::edit`].
@@ -55,45 +55,45 @@ impl Tree {
             if self.is_current(leaf.page()) {
                 return Ok((leaf.page().upper_fence().map(<[u8]>::to_vec), is_converted));
             }
-            convert(self, store, leaf, key)?;
+            self.convert(store, leaf, key)?;
             is_converted = true;
         }
     }
-}
 
-/// Converts `leaf`, to which `key` belongs, or splits it, or gets ready for that: look again.
-#[cold]
-#[inline(never)]
-pub(crate) fn convert<'p>(
-    tree: &'p Tree,
-    store: &'p Store,
-    leaf: ExclusiveGuard<'p>,
-    key: &[u8],
-) -> Result<()> {
-    let mut moved = Moved::new();
-    match attempt(tree, leaf.page(), &moved)? {
-        Attempt::Fits(image) => finish(tree, store, leaf, &image),
-        Attempt::Full => halve(tree, store, leaf, key),
-        Attempt::TooLong(values) => {
-            let (page_no, lsn) = (leaf.page_no(), leaf.page().lsn());
-            drop(leaf);
-            for (slot, position, value) in values {
-                match tree.write_overflow(store, &value, |_| []) {
-                    Ok(reference) => drop(moved.insert((slot, position), reference)),
-                    Err(error) => return give_back(store, &moved).and(Err(error)),
-                }
-            }
-            let (leaf, _) = leaf_exclusive(store, tree, key)?;
-            if (leaf.page_no(), leaf.page().lsn()) != (page_no, lsn) {
+    /// Converts `leaf`, to which `key` belongs, or splits it, or gets ready for that: look again.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn convert<'p>(
+        &'p self,
+        store: &'p Store,
+        leaf: ExclusiveGuard<'p>,
+        key: &[u8],
+    ) -> Result<()> {
+        let mut moved = Moved::new();
+        match attempt(self, leaf.page(), &moved)? {
+            Attempt::Fits(image) => finish(self, store, leaf, &image),
+            Attempt::Full => halve(self, store, leaf, key),
+            Attempt::TooLong(values) => {
+                let (page_no, lsn) = (leaf.page_no(), leaf.page().lsn());
                 drop(leaf);
-                return give_back(store, &moved);
-            }
-            match attempt(tree, leaf.page(), &moved)? {
-                Attempt::Fits(image) => finish(tree, store, leaf, &image),
-                // The halves write them again.
-                Attempt::Full | Attempt::TooLong(_) => {
-                    halve(tree, store, leaf, key)?;
-                    give_back(store, &moved)
+                for (slot, position, value) in values {
+                    match self.write_overflow(store, &value, |_| []) {
+                        Ok(reference) => drop(moved.insert((slot, position), reference)),
+                        Err(error) => return give_back(store, &moved).and(Err(error)),
+                    }
+                }
+                let (leaf, _) = leaf_exclusive(store, self, key)?;
+                if (leaf.page_no(), leaf.page().lsn()) != (page_no, lsn) {
+                    drop(leaf);
+                    return give_back(store, &moved);
+                }
+                match attempt(self, leaf.page(), &moved)? {
+                    Attempt::Fits(image) => finish(self, store, leaf, &image),
+                    // The halves write them again.
+                    Attempt::Full | Attempt::TooLong(_) => {
+                        halve(self, store, leaf, key)?;
+                        give_back(store, &moved)
+                    }
                 }
             }
         }

@@ -7,7 +7,6 @@ use page::{FormatPage, PageOp, RowVersions};
 use space::{Error, Locality, Mtr, Result, Store};
 
 use crate::append::EndHint;
-use crate::convert::convert;
 use crate::cursor::{Cursor, Position, Seek};
 use crate::descend;
 use crate::directory::{Hint, LeafDirectory};
@@ -121,8 +120,8 @@ impl Tree {
 
     /// Latches the leaf that `key` belongs to exclusively, with room for `need` bytes: the most that key and
     /// payload of an insertion, or of a record that grows, may take together; 0 if nothing will grow. A full
-    /// leaf is split first, by a mini-transaction of its own, and one of an older row format version converted.
-    /// The caller holds no page latch.
+    /// leaf is split first, by a mini-transaction of its own, and one of an older row format version
+    /// converted. The caller holds no page latch.
     ///
     /// # Errors
     /// [`Error::RecordTooLarge`] if no page can take `need` bytes, or the key is longer than
@@ -166,7 +165,7 @@ impl Tree {
                 None => descend::leaf_exclusive(store, self, key)?,
             };
             if !self.is_current(leaf.page()) {
-                convert(self, store, leaf, key)?;
+                self.convert(store, leaf, key)?;
                 continue;
             }
             if has_room(leaf.page(), key, at, need) {

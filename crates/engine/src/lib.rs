@@ -32,6 +32,7 @@ mod column_set;
 mod commit;
 mod config;
 mod conversion;
+mod convert_tables;
 mod counters;
 mod datadir;
 mod ddl;

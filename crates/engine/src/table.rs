@@ -67,8 +67,8 @@ impl Index {
         Index::new(def, Arc::clone(&self.tree), Arc::clone(&self.format), self.usable_from)
     }
 
-    /// Appends the payload that `record` has in the index's row format to `out`; `page`, where it stands, has an
-    /// older version.
+    /// Appends the payload that `record` has in the index's row format to `out`; `page`, where it stands, has
+    /// an older version.
     ///
     /// # Errors
     /// [`Error::IndexDisagrees`] if no page can have that.

@@ -103,8 +103,8 @@ impl TableCopy<'_> {
         Ok(copier.number)
     }
 
-    /// What rows of the old table show in the columns that are new in `new`, by position; `None` for NULL, and
-    /// where the column is kept. Nothing if that has to be found out row by row.
+    /// What rows of the old table show in the columns that are new in `new`, by position; `None` for NULL,
+    /// and where the column is kept. Nothing if that has to be found out row by row.
     ///
     /// # Errors
     /// Those of the default values.

@@ -30,7 +30,8 @@ impl RowFormat {
     ///
     /// `values`: storage bytes by table position, `None` = NULL; positions that the payload does not hold are
     /// ignored. `header`: clustered only. `off_page`: ascending positions whose value is an encoded
-    /// [`OverflowRef`](crate::OverflowRef). Cost: one pass over the payload's columns; no allocation beyond `out`.
+    /// [`OverflowRef`](crate::OverflowRef). Cost: one pass over the payload's columns; no allocation beyond
+    /// `out`.
     pub fn encode(&self, header: RowHeader, values: &[Option<&[u8]>], off_page: &[u16], out: &mut Vec<u8>) {
         debug_assert_eq!(values.len(), self.columns().len(), "one value per column");
         if self.var_from() == 0 {

@@ -1,7 +1,8 @@
 //! ALTER TABLE that changes columns and leaves the rows as they are: the definition gets another row format
 //! version, and a history that tells what rows of older versions have. Cost: the same for any table.
 //!
-//! Pages are converted when they are written, and in the background (`convert.rs`).
+//! Pages are converted when they are written (`btree/src/convert.rs`), and in the background
+//! (`convert_tables.rs`).
 
 use std::sync::Arc;
 
@@ -45,12 +46,12 @@ impl Table {
 }
 
 impl Engine {
-    /// ALTER TABLE of the table whose definition is `old`, without a look at its rows: all of `alteration`, or
-    /// nothing. Waits up to `wait` for the table to be unused; the session has committed.
+    /// ALTER TABLE of the table whose definition is `old`, without a look at its rows: all of `alteration`,
+    /// or nothing. Waits up to `wait` for the table to be unused; the session has committed.
     ///
     /// # Errors
-    /// [`Error::TableChanged`] if `old` is not the table's definition any more, or rows have to be written anew
-    /// for the new one; [`Error::Definition`]; [`Error::Name`].
+    /// [`Error::TableChanged`] if `old` is not the table's definition any more, or rows have to be written
+    /// anew for the new one; [`Error::Definition`]; [`Error::Name`].
     pub fn change_columns(
         &self,
         old: &Arc<TableDef>,

@@ -39,8 +39,8 @@ pub(crate) enum Seen {
     Nothing,
 }
 
-/// Finds the version of a clustered record on `page` that `view` sees. One that is not on the page is appended
-/// to `arena`.
+/// Finds the version of a clustered record on `page` that `view` sees. One that is not on the page is
+/// appended to `arena`.
 ///
 /// # Errors
 /// [`Error::VersionUnreadable`], [`Error::VersionDamaged`]; the arena is as it was.

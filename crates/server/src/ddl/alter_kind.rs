@@ -59,8 +59,8 @@ impl Reason {
 pub(super) type Manner = (Option<Algorithm>, Option<LockOption>);
 
 impl Kind {
-    /// The kind of the change that `planned` makes of `old`, in a strict mode or not. `keeps_rows`: the columns
-    /// can change without a look at the rows.
+    /// The kind of the change that `planned` makes of `old`, in a strict mode or not. `keeps_rows`: the
+    /// columns can change without a look at the rows.
     pub(super) fn of(
         old: &TableDef,
         planned: &Planned,

@@ -12,8 +12,8 @@ use crate::session::Session;
 use crate::statement_context::StatementContext;
 use crate::status::Hot;
 
-/// What rows show in the columns that `planned` adds, by position, if the table can take them without a look at
-/// its rows.
+/// What rows show in the columns that `planned` adds, by position, if the table can take them without a look
+/// at its rows.
 ///
 /// # Errors
 /// Those of the default values.
