@@ -19,14 +19,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-use crate::process::{self, fresh, root, target_dir};
+use crate::parallel::in_parallel;
+use crate::process::{fresh, root, target_dir};
 
 /// The planted bug.
 const CANARY: &str = "canary";
 /// How long the canary's bug may hide.
 const CANARY_SECONDS: u64 = 60;
-/// All targets together, in the short form.
-const SHORT_SECONDS: u64 = 120;
+/// A target of the short form.
+const SHORT_SECONDS: u64 = 9;
+/// Targets at a time in the short form. Most have a single thread.
+const SHORT_WORKERS: usize = 2;
 /// A target of the long form, if nothing is said.
 const LONG_SECONDS: u64 = 1800;
 /// An input that takes longer is a hang.
@@ -58,6 +61,8 @@ struct Request {
     targets: Vec<String>,
     seconds: Option<u64>,
     minimise: bool,
+    /// Builds the targets and runs none.
+    build: bool,
 }
 
 /// What a run of a target came to.
@@ -77,25 +82,22 @@ pub(crate) fn run(options: &[&str]) -> Result<(), String> {
         return Err(format!("no target {unknown}; there are {}", shown(&all)));
     }
     let chosen = if request.targets.is_empty() { &all } else { &request.targets };
+    if request.build {
+        return Ok(());
+    }
     if request.minimise {
         return chosen.iter().try_for_each(|target| minimise(target));
     }
     find_canary()?;
-    fuzz_all(chosen, request.seconds.unwrap_or(LONG_SECONDS), None)
+    fuzz_all(1, chosen, request.seconds.unwrap_or(LONG_SECONDS), None)
 }
 
-/// The form for continuous integration: all targets in two minutes beside the build, the same inputs each
-/// time.
+/// The form for continuous integration: all targets in a minute beside the build, the same seed each time.
 pub(crate) fn short() -> Result<(), String> {
-    process::run("cargo", &CLIPPY)?;
     let all = build()?;
     find_canary()?;
-    fuzz_all(&all, SHORT_SECONDS / all.len() as u64, Some(1))
+    fuzz_all(SHORT_WORKERS, &all, SHORT_SECONDS, Some(1))
 }
-
-/// The programs of the crate, which the lints of the workspace pass over.
-const CLIPPY: [&str; 8] =
-    ["clippy", "--quiet", "--package=fuzz", "--features=libfuzzer", "--bins", "--", "-D", "warnings"];
 
 impl Request {
     fn parse(options: &[&str]) -> Result<Request, String> {
@@ -108,8 +110,9 @@ impl Request {
                     request.seconds = Some(seconds.ok_or("--seconds N")?);
                 }
                 "--minimise" => request.minimise = true,
+                "--build" => request.build = true,
                 _ if option.starts_with('-') => {
-                    return Err("fuzz [TARGET ..] [--seconds N] [--minimise]".to_owned());
+                    return Err("fuzz [TARGET ..] [--seconds N] [--minimise] [--build]".to_owned());
                 }
                 target => request.targets.push(target.to_owned()),
             }
@@ -224,34 +227,39 @@ fn find_canary() -> Result<(), String> {
     Ok(())
 }
 
-/// Runs all of `targets`, `seconds` each, and prints their outcomes; an error if one failed.
-fn fuzz_all(targets: &[String], seconds: u64, seed: Option<u32>) -> Result<(), String> {
+/// Runs all of `targets`, `workers` at a time and `seconds` each, and prints their outcomes; an error if one
+/// failed.
+fn fuzz_all(workers: usize, targets: &[String], seconds: u64, seed: Option<u32>) -> Result<(), String> {
     println!("{:<12} {:>7} {:>11} {:>8} {:>7}", "target", "seconds", "executions", "edges", "inputs");
-    let mut failed = Vec::new();
-    for target in targets {
-        let mut options = vec![format!("-max_total_time={seconds}")];
-        options.extend(seed.map(|seed| format!("-seed={seed}")));
-        // The short form leaves nothing behind that would change the next one.
-        let own = folder().join(if seed.is_some() { "short" } else { "corpus" }).join(target);
-        let own = if seed.is_some() { fresh(&own)? } else { made(own)? };
-        let (passed, output) = fuzzer(target, &[&own, &made(corpus(target))?], &options)?;
-        let outcome = Outcome::read(&output, passed);
-        println!(
-            "{target:<12} {seconds:>7} {:>11} {:>8} {:>7}{}",
-            outcome.executions,
-            outcome.edges,
-            outcome.inputs,
-            if passed { "" } else { "  FAILED" }
-        );
-        if !passed {
-            println!("{}", end_of(&output));
-            failed.push(target.clone());
-        }
-    }
+    let passed = in_parallel(workers, targets, |target| fuzz_one(target, seconds, seed))?;
+    let failed = targets.iter().zip(passed).filter(|(_, passed)| !passed);
+    let failed: Vec<String> = failed.map(|(target, _)| target.clone()).collect();
     if failed.is_empty() {
         return Ok(());
     }
     Err(format!("fuzz: {} failed; the inputs are in {}", shown(&failed), folder().join("found").display()))
+}
+
+/// Runs a target and prints its outcome: whether it passed.
+fn fuzz_one(target: &str, seconds: u64, seed: Option<u32>) -> Result<bool, String> {
+    let mut options = vec![format!("-max_total_time={seconds}")];
+    options.extend(seed.map(|seed| format!("-seed={seed}")));
+    // The short form leaves nothing behind that would change the next one.
+    let own = folder().join(if seed.is_some() { "short" } else { "corpus" }).join(target);
+    let own = if seed.is_some() { fresh(&own)? } else { made(own)? };
+    let (passed, output) = fuzzer(target, &[&own, &made(corpus(target))?], &options)?;
+    let outcome = Outcome::read(&output, passed);
+    println!(
+        "{target:<12} {seconds:>7} {:>11} {:>8} {:>7}{}",
+        outcome.executions,
+        outcome.edges,
+        outcome.inputs,
+        if passed { "" } else { "  FAILED" }
+    );
+    if !passed {
+        println!("{}", end_of(&output));
+    }
+    Ok(passed)
 }
 
 /// Replaces a target's corpus in the tree by the smallest inputs that reach all that it and the runs on this
