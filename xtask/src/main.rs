@@ -36,10 +36,9 @@ const USAGE: &str = "usage: cargo xtask COMMAND
                 drivers of five languages and the stock client log in, over TCP and sockets, with TLS and without, by both
                 plugins; openssl tries old protocols and weak ciphers (what must be installed: docs/testing.md)
   demo          a fresh server, the employees database, some queries, and what each took
-  fuzz [TARGET ..] [--seconds N] [--minimise] [--build]
+  fuzz [TARGET ..] [--seconds N] [--minimise]
                 coverage-guided fuzzing, a target after the other, each for N seconds (1800), after the canary: a planted
-                bug that must be found (--minimise: replaces the corpora in fuzz/corpus by the smallest that reach as much;
-                --build: builds the targets and runs none)
+                bug that must be found (--minimise: replaces the corpora in fuzz/corpus by the smallest that reach as much)
   hostile       the tests of hostile clients against the released server
   hot           builds the server and the ledger's driver for release and asks their machine code whether the hot functions
                 keep to ledger/hot_paths.toml, and history whether its numbers rose without a reason

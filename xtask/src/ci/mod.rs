@@ -4,11 +4,11 @@
 //! them at the lowest priority: a test that wakes up has the processor at once.
 //!
 //! ```text
-//!  lints -> build -> tests            -> tests of the released server -> fuzz, compat, ledger, hot
-//!                    released build      simulation, loom, fuzz build
+//!  lints -> builds -> tests          -> tests of the released server -> fuzz, compat, ledger, hot
+//!                     released build    simulation, loom
 //! ```
-//! All builds of the profile `sim` select the whole workspace with its tests. Another selection would have
-//! other features of the libraries, and compile nearly everything again.
+//! Lints, tests, simulation and fuzzing share the libraries of the profile `sim`, and so select the whole
+//! workspace. Another selection would have other features of them, and compile nearly everything again.
 
 mod beside;
 mod programs;
@@ -33,15 +33,21 @@ struct Step {
 }
 
 /// Without optimised code.
-const FAST: [Step; 4] =
-    [alone("format", format), alone("lints", lints), alone("tidy", tidy::run), alone("tests", tests)];
-
-/// Tests are optimised and have debug assertions, as the simulation, which is built with them.
-const ALL: [Step; 10] = [
+const FAST: [Step; 4] = [
     alone("format", format),
     alone("tidy", tidy::run),
-    alone("lints", lints),
+    alone("lints", || lints(&[])),
+    alone("tests", || command("cargo", &["test", "--workspace"])),
+];
+
+/// Tests are optimised and have debug assertions, as the simulation, which is built with them.
+const ALL: [Step; 11] = [
+    alone("format", format),
+    alone("tidy", tidy::run),
+    // The fuzzer's programs, too, which an ordinary build passes over.
+    alone("lints", || lints(&["--profile=sim", "--features=fuzz/libfuzzer"])),
     alone("build", build_tests),
+    alone("fuzz build", || fuzz::build().map(|_| ())),
     Step { name: "tests", run: checked_tests, beside: released_build },
     Step { name: "tests of the released server", run: released_tests, beside: simulation_and_models },
     alone("fuzz", fuzz::short),
@@ -74,17 +80,12 @@ fn format() -> Result<(), String> {
     command("cargo", &["fmt", "--all", "--check"])
 }
 
-/// Of the fuzzer's programs, too, which an ordinary build passes over.
-fn lints() -> Result<(), String> {
-    let selected = ["clippy", "--workspace", "--all-targets", "--features=fuzz/libfuzzer", "--quiet"];
-    command("cargo", &[&selected[..], &["--", "-D", "warnings"]].concat())
+fn lints(options: &[&str]) -> Result<(), String> {
+    let selected = ["clippy", "--workspace", "--all-targets", "--quiet"];
+    command("cargo", &[&selected, options, &["--", "-D", "warnings"]].concat())
 }
 
-fn tests() -> Result<(), String> {
-    command("cargo", &["test", "--workspace"])
-}
-
-/// Everything that later steps run in the profile `sim`.
+/// All that later steps run in the profile `sim`, but for the fuzzer's programs.
 fn build_tests() -> Result<(), String> {
     let programs = ["--bin=ratchetd", "--bin=ratchet", "--bin=sim"];
     command(
@@ -117,6 +118,5 @@ fn simulation_and_models() -> Vec<Job> {
         Job::new("simulation, planted bugs", &sim, &["--planted", "1000"]),
         Job::new("simulation", &sim, &["--seeds", "1000"]),
         Job::new("loom", "cargo", &["xtask", "loom"]),
-        Job::new("fuzz build", "cargo", &["xtask", "fuzz", "--build"]),
     ]
 }
