@@ -1,6 +1,7 @@
 //! Tests of the server: what statements answer.
 
 mod altered_tables;
+mod claims;
 mod compat_doc;
 mod definitions;
 mod limits;
