@@ -80,3 +80,25 @@ impl Drop for Running {
         let _ = self.child.wait();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_are_waited_for_and_one_that_fails_is_told() {
+        let good = || Job::new("good", "true", &[]);
+        assert_eq!(Beside::start(vec![good(), good()]).unwrap().finish(), Ok(()));
+        let failing = Beside::start(vec![good(), Job::new("bad", "false", &[])]).unwrap();
+        assert_eq!(failing.finish(), Err("failed: bad".to_owned()));
+    }
+
+    #[test]
+    fn what_is_not_waited_for_is_ended() {
+        let endless = Beside::start(vec![Job::new("endless", "sleep", &["1000"])]).unwrap();
+        let process = format!("/proc/{}", endless.0[0].child.id());
+        assert!(fs::exists(&process).unwrap());
+        drop(endless);
+        assert!(!fs::exists(&process).unwrap());
+    }
+}
