@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!  lints -> builds -> tests          -> tests of the released server -> fuzz, compat, ledger, hot
-//!                     released build    simulation, loom
+//!                     released build    simulation, loom, compat build
 //! ```
 //! Lints, tests, simulation and fuzzing share the libraries of the profile `sim`, and so select the whole
 //! workspace. Another selection would have other features of them, and compile nearly everything again.
@@ -49,7 +49,7 @@ const ALL: [Step; 11] = [
     alone("build", build_tests),
     alone("fuzz build", || fuzz::build().map(|_| ())),
     Step { name: "tests", run: checked_tests, beside: released_build },
-    Step { name: "tests of the released server", run: released_tests, beside: simulation_and_models },
+    Step { name: "tests of the released server", run: released_tests, beside: computations },
     alone("fuzz", fuzz::short),
     alone("compat", || compat::gate(&programs::released())),
     alone("ledger", ledger::gate),
@@ -112,11 +112,12 @@ fn released_tests() -> Result<(), String> {
     command_with("cargo", &args, &[(hostile::BINARY, &programs::released())])
 }
 
-fn simulation_and_models() -> Vec<Job> {
+fn computations() -> Vec<Job> {
     let sim = programs::checked("sim");
     vec![
         Job::new("simulation, planted bugs", &sim, &["--planted", "1000"]),
         Job::new("simulation", &sim, &["--seeds", "1000"]),
         Job::new("loom", "cargo", &["xtask", "loom"]),
+        Job::new("compat build", "cargo", &["xtask", "compat", "--prepare"]),
     ]
 }
