@@ -7,20 +7,18 @@ use std::path::Path;
 
 use crate::process::{run, run_with, target_dir};
 
-/// The test files of the crate server that attack it.
-const TESTS: [&str; 11] = [
-    "attacks",
-    "compression",
-    "connections",
-    "depth",
-    "failed_logins",
-    "file_modes",
-    "heap",
-    "hostile_logins",
-    "kill",
-    "max_execution_time",
-    "packets",
+/// The test programs of the crate server that attack it.
+const PROGRAMS: [&str; 6] = [
+    "--test=connections",
+    "--test=depth",
+    "--test=failed_logins",
+    "--test=heap",
+    "--test=kill",
+    "--test=max_execution_time",
 ];
+/// Programs with attacks among other tests, and these.
+const SHARED: [&str; 3] = ["--test=accounts", "--test=storage", "--test=traffic"];
+const MODULES: [&str; 5] = ["hostile_logins::", "file_modes::", "attacks::", "compression::", "packets::"];
 /// Names the server that tests start: `testkit::server::binary_under_test`.
 pub(crate) const BINARY: &str = "RATCHETD_UNDER_TEST";
 
@@ -28,7 +26,8 @@ pub(crate) const BINARY: &str = "RATCHETD_UNDER_TEST";
 pub(crate) fn run_tests() -> Result<(), String> {
     run("cargo", &["build", "--release", "--package", "server"])?;
     let binary = target_dir().join("release/ratchetd");
-    let mut args = vec!["test", "--package", "server"];
-    args.extend(TESTS.iter().flat_map(|test| ["--test", test]));
-    run_with("cargo", &args, &[(BINARY, Path::new(&binary))])
+    let variables: [(&str, &Path); 1] = [(BINARY, &binary)];
+    let tests = ["test", "--package", "server"];
+    run_with("cargo", &[&tests[..], &PROGRAMS].concat(), &variables)?;
+    run_with("cargo", &[&tests[..], &SHARED, &["--"], &MODULES].concat(), &variables)
 }

@@ -1,6 +1,7 @@
 //! `cargo xtask hot`: the hot functions of release builds against their list.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::process::{root, run, target_dir};
@@ -9,13 +10,23 @@ use crate::rises;
 /// The list, from the workspace's root.
 const HOT_PATHS: &str = "ledger/hot_paths.toml";
 
-/// Builds the server, and the ledger's driver, whose functions are those of the ledger's dumps, and has
-/// `ratchet lab hot` look into both. Then looks for numbers of the list that rose without a reason.
+/// Builds `ratchet` for [`gate_by`].
 pub(crate) fn gate() -> Result<(), String> {
+    gate_by(&built_tool()?)
+}
+
+fn built_tool() -> Result<PathBuf, String> {
+    run("cargo", &["build", "--quiet", "--package", "ratchet"])?;
+    Ok(target_dir().join("debug/ratchet"))
+}
+
+/// Builds the server, and the ledger's driver, whose functions are those of the ledger's dumps, and has the
+/// program `ratchet` look into both. Then looks for numbers of the list that rose without a reason.
+pub(crate) fn gate_by(ratchet: &Path) -> Result<(), String> {
     run("cargo", &["build", "--quiet", "--release", "--package", "ledger", "--package", "server"])?;
     let mut all_clean = true;
     for binary in ["ledger", "ratchetd"] {
-        let (clean, said) = look(binary)?;
+        let (clean, said) = look_by(ratchet, binary)?;
         print!("{binary}: {said}");
         all_clean &= clean;
     }
@@ -62,10 +73,13 @@ fn rises(before: &Limits, after: &Limits) -> Vec<String> {
 /// Has `ratchet lab hot` look into a release binary as it was built last: whether nothing is wrong, and what
 /// is said.
 pub(crate) fn look(binary: &str) -> Result<(bool, String), String> {
-    let mut command = Command::new("cargo");
-    command.args(["run", "--quiet", "--package", "ratchet", "--", "lab", "hot"]);
-    command.arg(target_dir().join("release").join(binary)).current_dir(root());
-    let out = command.output().map_err(|e| format!("cannot run cargo: {e}"))?;
+    look_by(&built_tool()?, binary)
+}
+
+fn look_by(ratchet: &Path, binary: &str) -> Result<(bool, String), String> {
+    let mut command = Command::new(ratchet);
+    command.args(["lab", "hot"]).arg(target_dir().join("release").join(binary)).current_dir(root());
+    let out = command.output().map_err(|e| format!("cannot run {}: {e}", ratchet.display()))?;
     let said = String::from_utf8_lossy(&out.stdout).into_owned();
     match out.status.code() {
         Some(status @ (0 | 1)) => Ok((status == 0, said)),

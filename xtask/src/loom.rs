@@ -6,12 +6,10 @@
 
 use std::collections::BTreeMap;
 use std::process::Command;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use serde_json::Value;
 
+use crate::parallel::in_parallel;
 use crate::process::{root, target_dir};
 
 /// The crates that have models.
@@ -92,7 +90,7 @@ pub(crate) fn run(options: &[&str]) -> Result<(), String> {
         _ => return Err("loom [--all | --preemptions N]".to_owned()),
     };
     let models = models()?;
-    let explored = in_parallel(&models, |model| explore(model, preemptions))?;
+    let explored = in_parallel(WORKERS, &models, |model| explore(model, preemptions))?;
     for one in &explored {
         println!("{:>9} executions  {}", one.executions, one.model.name);
     }
@@ -103,7 +101,7 @@ pub(crate) fn run(options: &[&str]) -> Result<(), String> {
     if let [part, ..] = &unmet(&mistakes)[..] {
         return Err(format!("no model comes by `{part}`"));
     }
-    let found = in_parallel(&mistakes, is_found)?;
+    let found = in_parallel(WORKERS, &mistakes, is_found)?;
     let mut missed = 0;
     for (mistake, _) in mistakes.iter().zip(&found).filter(|(_, found)| !**found) {
         missed += usize::from(mistake.required);
@@ -260,27 +258,4 @@ fn is_found(mistake: &Mistake) -> Result<bool, String> {
         }
     }
     Ok(false)
-}
-
-/// `work` on each of `items`, some at a time; results in their order.
-fn in_parallel<T: Sync, R: Send>(
-    items: &[T],
-    work: impl Fn(&T) -> Result<R, String> + Sync,
-) -> Result<Vec<R>, String> {
-    let next = AtomicUsize::new(0);
-    let done: Mutex<BTreeMap<usize, Result<R, String>>> = Mutex::new(BTreeMap::new());
-    thread::scope(|scope| {
-        for _ in 0..WORKERS {
-            scope.spawn(|| {
-                while let Some((at, item)) = {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    items.get(at).map(|item| (at, item))
-                } {
-                    let result = work(item);
-                    done.lock().expect("no worker panics").insert(at, result);
-                }
-            });
-        }
-    });
-    done.into_inner().expect("no worker panics").into_values().collect()
 }

@@ -15,6 +15,7 @@ mod lockstep;
 mod loom;
 mod miri;
 mod page;
+mod parallel;
 mod planted;
 mod process;
 mod recovery_speed;
@@ -31,9 +32,10 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask COMMAND
   ci [--fast]   format, lints, tidy, tests in debug and release, ledger gate (--fast: no release steps)
-  compat [--only NAME]
+  compat [--only NAME | --prepare]
                 drivers of five languages and the stock client log in, over TCP and sockets, with TLS and without, by both
-                plugins; openssl tries old protocols and weak ciphers (what must be installed: docs/testing.md)
+                plugins; openssl tries old protocols and weak ciphers (what must be installed: docs/testing.md;
+                --prepare: only fetches and builds what `ci` runs of it)
   demo          a fresh server, the employees database, some queries, and what each took
   fuzz [TARGET ..] [--seconds N] [--minimise]
                 coverage-guided fuzzing, a target after the other, each for N seconds (1800), after the canary: a planted

@@ -1,7 +1,7 @@
 //! Handshakes by `openssl s_client`: which protocols and ciphers the server takes, and which it refuses.
 //!
-//! An `openssl` is built without the weakest ciphers (RC4, 3DES, EXPORT): `crates/server/tests/weak_tls.rs`
-//! offers them byte by byte.
+//! An `openssl` is built without the weakest ciphers (RC4, 3DES, EXPORT):
+//! `crates/server/tests/traffic/weak_tls.rs` offers them byte by byte.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};

@@ -20,7 +20,9 @@ use crate::process::{run as command, target_dir};
 
 /// Names a built server that is to be used; else a debug build is made.
 const BINARY: &str = "RATCHETD_UNDER_TEST";
-const USAGE: &str = "usage: cargo xtask compat [--only NAME]";
+const USAGE: &str = "usage: cargo xtask compat [--only NAME | --prepare]";
+/// What continuous integration runs: what cargo fetches, and the stock client.
+const GATE: [&str; 2] = ["mysql_async", stock::NAME];
 
 /// What was found out about one login or handshake.
 pub(super) struct Finding {
@@ -39,6 +41,7 @@ pub(crate) fn run(options: &[&str]) -> Result<(), String> {
     let wanted: Vec<&str> = match options {
         [] => names().collect(),
         ["--only", name] if names().any(|known| known == *name) => vec![name],
+        ["--prepare"] => return prepare(),
         ["--only", _] => return Err(format!("NAME is one of: {}", names().collect::<Vec<_>>().join(", "))),
         _ => return Err(USAGE.to_owned()),
     };
@@ -49,9 +52,15 @@ pub(crate) fn run(options: &[&str]) -> Result<(), String> {
     check(&target_dir().join("debug/ratchetd"), &wanted)
 }
 
-/// The part that continuous integration runs: what cargo fetches, and the stock client.
+/// Fetches and builds the drivers of [`gate`].
+fn prepare() -> Result<(), String> {
+    let mut drivers = DRIVERS.iter().filter(|driver| GATE.contains(&driver.name));
+    drivers.try_for_each(|driver| driver.prepare().map(|_| ()))
+}
+
+/// The part that continuous integration runs.
 pub(crate) fn gate(binary: &Path) -> Result<(), String> {
-    check(binary, &["mysql_async", stock::NAME])
+    check(binary, &GATE)
 }
 
 /// Runs what `wanted` names against `binary` and sums up.

@@ -1,5 +1,5 @@
 //! House rules that a program can check: layers, import cycles, sizes, banned calls, retired words,
-//! leftovers, paths in documents.
+//! leftovers, paths in documents, forgotten tests.
 
 mod banned;
 mod cycles;
@@ -8,6 +8,7 @@ mod layers;
 mod retired;
 mod sizes;
 mod source;
+mod unnamed;
 
 use source::SourceFile;
 
@@ -17,6 +18,7 @@ pub(crate) fn run() -> Result<(), String> {
     let mut findings = layers::findings()?;
     findings.extend(doc_paths::findings()?);
     findings.extend(cycles::findings(&files));
+    findings.extend(unnamed::findings(&files));
     for file in &files {
         findings.extend(sizes::findings(file)?);
         findings.extend(banned::findings(file));

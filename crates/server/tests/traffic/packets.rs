@@ -3,14 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-mod support;
-
 use std::io::Read as _;
 use std::net::TcpStream;
 use std::path::Path;
 
+use crate::support::{TestServer, error};
 use mysql::prelude::Queryable as _;
-use support::{TestServer, error};
 use testkit::runner::Target;
 use testkit::strict::{Answer, StrictClient, run_file};
 

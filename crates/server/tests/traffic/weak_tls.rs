@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-mod support;
-
 use std::io::{Read as _, Write as _};
 
-use support::TestServer;
+use crate::support::TestServer;
 
 /// A client's wish for TLS: PROTOCOL_41, SSL, SECURE_CONNECTION and PLUGIN_AUTH.
 const CAPABILITIES: u32 = 0x0008_aa05;

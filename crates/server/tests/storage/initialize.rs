@@ -2,14 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::TestServer;
 use engine::{Engine, EngineConfig};
 use mysql::prelude::Queryable;
 use mysql::{Conn, OptsBuilder};
-use support::TestServer;
 
 fn opts(server: &TestServer, user: &str, password: &str) -> OptsBuilder {
     OptsBuilder::new()
@@ -76,7 +74,8 @@ fn an_expired_password_is_for_clients_that_can_change_it() {
     root.query_drop("CREATE USER z IDENTIFIED WITH mysql_native_password PASSWORD EXPIRE").unwrap();
     assert_eq!(code(connect(&server, "z", "")), 1862);
     let mut can = server.raw();
-    let login = support::RawClient::login_packet("z", b"mysql_native_password", b"", EXPIRED_PASSWORDS);
+    let login =
+        crate::support::RawClient::login_packet("z", b"mysql_native_password", b"", EXPIRED_PASSWORDS);
     can.send(1, &login);
     assert_eq!(can.read().1[0], 0);
     let is = |answer: &[u8], code: u16| answer[0] == 0xff && answer[1..3] == code.to_le_bytes();

@@ -9,7 +9,7 @@ use mysql::{Conn, Row, Value};
 use testkit::runner::Target;
 use testkit::server::TestServer;
 
-const CLIENTS: &str = include_str!("data/client_connect.txt");
+const CLIENTS: &str = include_str!("../data/client_connect.txt");
 
 /// A recorded statement and the error it gets, as `number text`.
 struct Sent<'a> {

@@ -3,8 +3,6 @@
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-mod support;
-
 use std::io::Write as _;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -12,7 +10,7 @@ use std::time::{Duration, Instant};
 use mysql::Conn;
 use mysql::prelude::Queryable;
 
-use support::{RawClient, TestServer, error, eventually};
+use crate::support::{RawClient, TestServer, error, eventually};
 
 /// Most that an attack may leave in the server's heap.
 const HEAP_GROWTH_MAX: u64 = 64 << 20;

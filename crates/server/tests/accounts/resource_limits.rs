@@ -3,9 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-mod support;
-
-use support::{RawClient, TestServer, error, eventually};
+use crate::support::{RawClient, TestServer, error, eventually};
 
 const QUERY: u8 = 0x03;
 const INIT_DB: u8 = 0x02;

@@ -3,9 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-mod support;
-
-use support::{RawClient, TestServer, error};
+use crate::support::{RawClient, TestServer, error};
 
 const SHA2: &[u8] = b"caching_sha2_password";
 
@@ -215,7 +213,7 @@ fn a_statement_that_hashes_many_passwords_can_be_killed() {
     let id = u32::from_le_bytes(admin.greeting[connection_id_at(&admin)..][..4].try_into().unwrap());
     admin.send(0, [b"\x03CREATE USER ", accounts.join(",").as_bytes()].concat().as_slice());
     // A KILL that comes before the statement does not meet it.
-    support::eventually("the kill", || {
+    crate::support::eventually("the kill", || {
         assert_eq!(query(&mut other, &format!("KILL QUERY {id}")).0, 0);
         admin.has_answer()
     });

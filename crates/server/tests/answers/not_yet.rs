@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-mod support;
-
 use mysql::prelude::Queryable;
 use mysql::{Conn, Opts, OptsBuilder};
 
-use support::TestServer;
+use crate::support::TestServer;
 
 fn connect(server: &TestServer) -> Conn {
     let options = OptsBuilder::from_opts(Opts::default())

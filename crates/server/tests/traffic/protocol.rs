@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-mod support;
+use crate::support::{TestServer, error, eventually};
 
-use support::{TestServer, error, eventually};
-
-fn statistics(client: &mut support::RawClient) -> String {
+fn statistics(client: &mut crate::support::RawClient) -> String {
     String::from_utf8(client.command(0x09, b"")).unwrap()
 }
 

@@ -2,14 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-mod support;
-
 use std::process::Command;
 
 use mysql::prelude::Queryable;
 use mysql::{Conn, Opts, OptsBuilder, Row};
 
-use support::TestServer;
+use crate::support::TestServer;
 
 /// Options that send no queries at connection time.
 fn options(server: &TestServer, user: &str, password: &str) -> OptsBuilder {

@@ -3,15 +3,13 @@
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-mod support;
-
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use crate::support::{RawClient, TestServer, error};
 use mysql::prelude::Queryable as _;
-use support::{RawClient, TestServer, error};
 
 const ZLIB: u32 = 1 << 5;
 const LOCAL_FILES: u32 = 1 << 7;

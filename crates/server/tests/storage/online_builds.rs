@@ -79,7 +79,7 @@ impl Shop {
     }
 
     fn status(&mut self, name: &str) -> u64 {
-        let query = format!("SHOW GLOBAL STATUS LIKE 'Ratchet_index_{name}'");
+        let query = format!("SHOW GLOBAL STATUS LIKE '{name}'");
         self.conn.query_first::<(String, u64), _>(query).unwrap().unwrap().1
     }
 
@@ -108,7 +108,7 @@ fn statements_that_change_rows_end_while_an_index_is_built() {
         )
     });
     let (mut n, mut meanwhile) = (0, 0);
-    while shop.status("keys_sorted") == 0 {
+    while shop.status("Ratchet_index_keys_sorted") == 0 {
         thread::yield_now();
     }
     while !altered.is_finished() {
@@ -125,7 +125,8 @@ fn statements_that_change_rows_end_while_an_index_is_built() {
     }
     altered.join().unwrap().unwrap();
     assert!(meanwhile > 3, "{meanwhile} rounds of statements");
-    let (noted, applied) = (shop.status("changes_noted"), shop.status("changes_applied"));
+    let (noted, applied) =
+        (shop.status("Ratchet_index_changes_noted"), shop.status("Ratchet_index_changes_applied"));
     assert!(noted > 10 && noted == applied, "{noted} changes noted, {applied} applied");
     assert_eq!(shop.keys(), ["PRIMARY", "c", "k", "kx"]);
     for index in ["c", "kx"] {

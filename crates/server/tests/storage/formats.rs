@@ -14,7 +14,7 @@ use mysql::prelude::Queryable;
 use testkit::runner::Target;
 use testkit::server::TestServer;
 
-#[path = "support/archive.rs"]
+#[path = "../support/archive.rs"]
 mod archive;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_ratchetd");

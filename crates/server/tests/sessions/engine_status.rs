@@ -188,6 +188,7 @@ fn only_administrators_see_it_and_only_one_engine_is_there() {
     };
     assert_eq!(code(house.first.query_drop("SHOW ENGINE foo STATUS")), 1286);
     house.first.query_drop("SHOW ENGINE ALL STATUS").unwrap();
+    assert!(house.first.query::<mysql::Row, _>("SHOW ENGINE INNODB MUTEX").unwrap().is_empty());
     house.first.query_drop("CREATE USER u").unwrap();
     let mut user =
         Conn::new(mysql::OptsBuilder::from_opts(opts(&house)).user(Some("u")).db_name(None::<&str>)).unwrap();

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-mod support;
-
-use support::{RawClient, TestServer, error};
+use crate::support::{RawClient, TestServer, error};
 
 const QUERY: u8 = 0x03;
 const CHANGE_USER: u8 = 0x11;

@@ -3,8 +3,6 @@
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-mod support;
-
 use std::path::Path;
 
 use base::prng::Prng;
@@ -281,7 +279,7 @@ fn columns_that_are_compared_or_selected_for_nobody_are_read() {
 fn com_field_list_has_the_columns_that_are_granted() {
     const COM_INIT_DB: u8 = 2;
     const COM_FIELD_LIST: u8 = 4;
-    let server = support::TestServer::start(&[]);
+    let server = crate::support::TestServer::start(&[]);
     let mut root = server.root();
     for sql in [
         "CREATE DATABASE d",

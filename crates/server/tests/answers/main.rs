@@ -1,0 +1,15 @@
+//! Tests of the server: what statements answer.
+
+mod altered_tables;
+mod claims;
+mod compat_doc;
+mod definitions;
+mod limits;
+mod lockstep;
+mod not_yet;
+mod scripts;
+mod semantics;
+#[path = "../support/mod.rs"]
+mod support;
+mod virtual_tables;
+mod volatile_items;

@@ -1,0 +1,10 @@
+//! Tests of the server: sessions beside each other.
+
+mod engine_status;
+mod isolation;
+mod locks;
+mod snapshot_isolation;
+mod table_locks;
+mod transactions;
+mod undo_limit;
+mod user_locks;

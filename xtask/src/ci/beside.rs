@@ -1,0 +1,104 @@
+//! Programs that run beside a step at the lowest priority, and take what processors it leaves.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+use crate::process::{root, target_dir};
+
+/// A program to run.
+pub(super) struct Job {
+    name: &'static str,
+    command: Command,
+}
+
+impl Job {
+    /// `program` with `args`, in the workspace root.
+    pub(super) fn new(name: &'static str, program: impl AsRef<OsStr>, args: &[&str]) -> Self {
+        let mut command = Command::new("nice");
+        command.args(["-n", "19"]).arg(program).args(args).current_dir(root());
+        Job { name, command }
+    }
+}
+
+/// What runs; it is ended when this is dropped.
+pub(super) struct Beside(Vec<Running>);
+
+struct Running {
+    name: &'static str,
+    child: Child,
+    /// What it says: it would mix with what the step says.
+    said: PathBuf,
+}
+
+impl Beside {
+    /// Starts all of `jobs`.
+    pub(super) fn start(jobs: Vec<Job>) -> Result<Self, String> {
+        let mut running = Beside(Vec::new());
+        for job in jobs {
+            running.0.push(Running::start(job)?);
+        }
+        Ok(running)
+    }
+
+    /// Waits for all and prints what they said; an error if one failed.
+    pub(super) fn finish(mut self) -> Result<(), String> {
+        self.0.iter_mut().try_for_each(Running::finish)
+    }
+}
+
+impl Running {
+    fn start(mut job: Job) -> Result<Self, String> {
+        let folder = target_dir().join("ci");
+        let said = folder.join(job.name.replace([' ', ','], "-"));
+        let told = |e: std::io::Error| format!("{}: {e}", said.display());
+        fs::create_dir_all(&folder).map_err(told)?;
+        let file = File::create(&said).map_err(told)?;
+        let errors = file.try_clone().map_err(told)?;
+        job.command.stdin(Stdio::null()).stdout(file).stderr(errors);
+        let child = job.command.spawn().map_err(|e| format!("cannot run nice: {e}"))?;
+        println!("== {}, beside it", job.name);
+        Ok(Running { name: job.name, child, said })
+    }
+
+    fn finish(&mut self) -> Result<(), String> {
+        let begun = Instant::now();
+        let status = self.child.wait().map_err(|e| format!("{}: {e}", self.name))?;
+        let said = fs::read_to_string(&self.said).map_err(|e| format!("{}: {e}", self.said.display()))?;
+        print!("== {}\n{said}", self.name);
+        println!("ci: {}: beside it, and {} s more", self.name, begun.elapsed().as_secs());
+        if status.success() { Ok(()) } else { Err(format!("failed: {}", self.name)) }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that has ended already is not ended twice.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_are_waited_for_and_one_that_fails_is_told() {
+        let good = || Job::new("good", "true", &[]);
+        assert_eq!(Beside::start(vec![good(), good()]).unwrap().finish(), Ok(()));
+        let failing = Beside::start(vec![good(), Job::new("bad", "false", &[])]).unwrap();
+        assert_eq!(failing.finish(), Err("failed: bad".to_owned()));
+    }
+
+    #[test]
+    fn what_is_not_waited_for_is_ended() {
+        let endless = Beside::start(vec![Job::new("endless", "sleep", &["1000"])]).unwrap();
+        let process = format!("/proc/{}", endless.0[0].child.id());
+        assert!(fs::exists(&process).unwrap());
+        drop(endless);
+        assert!(!fs::exists(&process).unwrap());
+    }
+}

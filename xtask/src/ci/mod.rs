@@ -1,0 +1,123 @@
+//! The one entry point of continuous integration.
+//!
+//! Tests wait much: for deadlines, for syncs, for each other. While they run, what only computes runs beside
+//! them at the lowest priority: a test that wakes up has the processor at once.
+//!
+//! ```text
+//!  lints -> builds -> tests          -> tests of the released server -> fuzz, compat, ledger, hot
+//!                     released build    simulation, loom, compat build
+//! ```
+//! Lints, tests, simulation and fuzzing share the libraries of the profile `sim`, and so select the whole
+//! workspace. Another selection would have other features of them, and compile nearly everything again.
+
+mod beside;
+mod programs;
+
+use std::time::Instant;
+
+use crate::compat;
+use crate::fuzz;
+use crate::hostile;
+use crate::hot;
+use crate::ledger;
+use crate::process::{run as command, run_with as command_with};
+use crate::tidy;
+use beside::{Beside, Job};
+
+/// A check, its name, and what runs beside it.
+struct Step {
+    name: &'static str,
+    run: fn() -> Result<(), String>,
+    /// Programs that run meanwhile.
+    beside: fn() -> Vec<Job>,
+}
+
+/// Without optimised code.
+const FAST: [Step; 4] = [
+    alone("format", format),
+    alone("tidy", tidy::run),
+    alone("lints", || lints(&[])),
+    alone("tests", || command("cargo", &["test", "--workspace"])),
+];
+
+/// Tests are optimised and have debug assertions, as the simulation, which is built with them.
+const ALL: [Step; 11] = [
+    alone("format", format),
+    alone("tidy", tidy::run),
+    // The fuzzer's programs, too, which an ordinary build passes over.
+    alone("lints", || lints(&["--profile=sim", "--features=fuzz/libfuzzer"])),
+    alone("build", build_tests),
+    alone("fuzz build", || fuzz::build().map(|_| ())),
+    Step { name: "tests", run: checked_tests, beside: released_build },
+    Step { name: "tests of the released server", run: released_tests, beside: computations },
+    alone("fuzz", fuzz::short),
+    alone("compat", || compat::gate(&programs::released())),
+    alone("ledger", ledger::gate),
+    alone("hot", || hot::gate_by(&programs::checked("ratchet"))),
+];
+
+/// A check with nothing beside it.
+const fn alone(name: &'static str, run: fn() -> Result<(), String>) -> Step {
+    Step { name, run, beside: Vec::new }
+}
+
+/// Runs every check in order, says how long each took, and stops at the first that fails; `fast` leaves out
+/// the optimised ones.
+pub(crate) fn run(fast: bool) -> Result<(), String> {
+    let begun = Instant::now();
+    for step in if fast { &FAST[..] } else { &ALL } {
+        let start = Instant::now();
+        let beside = Beside::start((step.beside)())?;
+        (step.run)()?;
+        println!("ci: {}: {} s", step.name, start.elapsed().as_secs());
+        beside.finish()?;
+    }
+    println!("ci: all checks passed in {} s", begun.elapsed().as_secs());
+    Ok(())
+}
+
+fn format() -> Result<(), String> {
+    command("cargo", &["fmt", "--all", "--check"])
+}
+
+fn lints(options: &[&str]) -> Result<(), String> {
+    let selected = ["clippy", "--workspace", "--all-targets", "--quiet"];
+    command("cargo", &[&selected, options, &["--", "-D", "warnings"]].concat())
+}
+
+/// All that later steps run in the profile `sim`, but for the fuzzer's programs.
+fn build_tests() -> Result<(), String> {
+    let programs = ["--bin=ratchetd", "--bin=ratchet", "--bin=sim"];
+    command(
+        "cargo",
+        &[&["build", "--workspace", "--profile=sim", "--tests", "--examples"], &programs[..]].concat(),
+    )
+}
+
+fn checked_tests() -> Result<(), String> {
+    command("cargo", &["test", "--workspace", "--profile=sim"])
+}
+
+fn released_build() -> Vec<Job> {
+    let args = ["build", "--quiet", "--release", "--package=server", "--package=ledger"];
+    vec![Job::new("released build", "cargo", &args)]
+}
+
+/// Runs the test programs of the crate server, as they were built before, against the server as it is
+/// released.
+fn released_tests() -> Result<(), String> {
+    let mut args: Vec<String> = ["test", "--workspace", "--profile=sim"].map(str::to_owned).to_vec();
+    args.extend(programs::of_server_process()?.into_iter().map(|name| format!("--test={name}")));
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    command_with("cargo", &args, &[(hostile::BINARY, &programs::released())])
+}
+
+fn computations() -> Vec<Job> {
+    let sim = programs::checked("sim");
+    vec![
+        Job::new("simulation, planted bugs", &sim, &["--planted", "1000"]),
+        Job::new("simulation", &sim, &["--seeds", "1000"]),
+        Job::new("loom", "cargo", &["xtask", "loom"]),
+        Job::new("compat build", "cargo", &["xtask", "compat", "--prepare"]),
+    ]
+}
