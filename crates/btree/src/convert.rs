@@ -3,15 +3,17 @@
 //! All records of a leaf have one version ([`page::RowVersions`]). Whoever is about to change a leaf of an
 //! older one converts it first: [`Tree::edit`] hands out current leaves only. The new leaf reaches the log as
 //! one image. If its records have grown too much for it, the leaf is split as it is, and its halves are
-//! converted when they are met. A record that is too long for any page sends values off page first.
+//! converted when they are met. A record that is too long for any page sends values off page first; one that
+//! is marked as deleted has none of the values that came later, as nobody reads it.
 
 use std::collections::BTreeMap;
 
 use base::PageNo;
 use buffer::ExclusiveGuard;
 use page::{
-    Corruption, CorruptionKind, FormatPage, OlderVersion, OverflowRef, PAGE_SIZE, PageBytes, PageMut, PageOp,
-    PageRef, Record, RowFormat, RowHeader, RowRef, RowVersions, max_inline_payload,
+    Corruption, CorruptionKind, FormatPage, Kept, OVERFLOW_REF_BYTES, OlderVersion, OverflowRef, PAGE_SIZE,
+    PageBytes, PageMut, PageOp, PageRef, Record, RowFormat, RowHeader, RowRef, RowVersions,
+    max_inline_payload,
 };
 use space::{Error, Mtr, Result, Store};
 
@@ -125,10 +127,7 @@ fn finish<'p>(tree: &Tree, store: &'p Store, leaf: ExclusiveGuard<'p>, image: &P
     mtr.apply(leaf, &PageOp::image_of(PageRef::new(image)));
     mtr.commit();
     store.count_conversion();
-    for value in &dropped {
-        free(store, value)?;
-    }
-    Ok(())
+    free_all(store, dropped.iter())
 }
 
 /// Frees a value that no record has. A crash before it is made good by the search for lost values.
@@ -140,8 +139,14 @@ fn free(store: &Store, value: &OverflowRef) -> Result<()> {
     }
 }
 
+/// # Errors
+/// The first one; the others are freed all the same.
+fn free_all<'v>(store: &Store, values: impl Iterator<Item = &'v OverflowRef>) -> Result<()> {
+    values.map(|value| free(store, value)).fold(Ok(()), Result::and)
+}
+
 fn give_back(store: &Store, moved: &Moved) -> Result<()> {
-    moved.values().try_for_each(|value| free(store, value))
+    free_all(store, moved.values())
 }
 
 /// The versions of the tree, and that of `leaf`; `None`: it is one that no leaf can have.
@@ -176,18 +181,17 @@ fn attempt(tree: &Tree, leaf: PageRef<'_>, moved: &Moved) -> Result<Attempt> {
         key.clear();
         leaf.append_key(slot, &mut key);
         payload.clear();
-        older.convert(record, &mut payload);
-        if payload.len() > max_inline_payload(key.len()) {
+        let (is_deleted, limit) = (record.flags().is_deleted(), max_inline_payload(key.len()));
+        older.convert(record, if is_deleted { Kept::Own } else { Kept::All }, &mut payload);
+        if payload.len() > limit && is_deleted {
+            payload.clear();
+            older.convert(record, Kept::OffPage, &mut payload);
+        } else if payload.len() > limit {
             let long = LongRecord { format: versions.current(), record, slot, key_len: key.len() };
-            match long.shortened(&payload, moved)? {
-                Ok(shorter) => payload = shorter,
-                Err(values) => {
-                    too_long.extend(values);
-                    continue;
-                }
-            }
+            payload = long.shortened(&payload, moved, &mut too_long)?;
         }
-        if too_long.is_empty() && page.append(&key, &payload, record.flags()).is_err() {
+        // Values are written only for a leaf that then fits.
+        if page.append(&key, &payload, record.flags()).is_err() {
             return Ok(Attempt::Full);
         }
     }
@@ -203,9 +207,9 @@ struct LongRecord<'a> {
 }
 
 impl LongRecord<'_> {
-    /// The payload with the values that are `moved` off page; or, if these are not there yet, the values that
-    /// have to move.
-    fn shortened(&self, payload: &[u8], moved: &Moved) -> Result<std::result::Result<Vec<u8>, Vec<Value>>> {
+    /// The payload with values off page: references that are not in `moved` yet are blank, and their values
+    /// are added to `missing`.
+    fn shortened(&self, payload: &[u8], moved: &Moved, missing: &mut Vec<Value>) -> Result<Vec<u8>> {
         let row = RowRef::new(self.format, self.record.with_payload(payload, page::SlotFlags::NONE));
         let columns = self.format.columns().len();
         let mut values: Vec<Option<Vec<u8>>> = Vec::with_capacity(columns);
@@ -218,22 +222,20 @@ impl LongRecord<'_> {
         let borrowed: Vec<Option<&[u8]>> = values.iter().map(Option::as_deref).collect();
         let chosen = self.format.choose_off_page(&borrowed, self.key_len);
         let chosen = chosen.map_err(|large| Error::RecordTooLarge { need: large.need, max: large.limit })?;
-        let missing = chosen.iter().filter(|position| !moved.contains_key(&(self.slot, **position)));
-        let missing: Vec<_> = missing
-            .map(|&position| (self.slot, position, values[usize::from(position)].clone().unwrap_or_default()))
-            .collect();
-        if !missing.is_empty() {
-            return Ok(Err(missing));
-        }
         for &position in &chosen {
-            values[usize::from(position)] = Some(moved[&(self.slot, position)].encode().to_vec());
+            let value = &mut values[usize::from(position)];
+            let reference = moved.get(&(self.slot, position)).map(OverflowRef::encode);
+            let whole = value.replace(reference.unwrap_or([0; OVERFLOW_REF_BYTES]).to_vec());
+            if reference.is_none() {
+                missing.push((self.slot, position, whole.unwrap_or_default()));
+            }
         }
         off_page.extend(chosen);
         off_page.sort_unstable();
         let borrowed: Vec<Option<&[u8]>> = values.iter().map(Option::as_deref).collect();
         let mut shorter = Vec::new();
         self.format.encode(RowHeader::decode(payload), &borrowed, &off_page, &mut shorter);
-        Ok(Ok(shorter))
+        Ok(shorter)
     }
 }
 

@@ -31,13 +31,11 @@ impl Engine {
             return Ok(false);
         }
         let mut walk = self.conversion.walk.lock();
-        let Some(tree) = self.tree_to_convert(walk.as_ref()) else { return Ok(false) };
         let mut held = HeldTable::default();
-        match held.hold(self, tree) {
-            Hold::Held => {}
-            Hold::Gone => return Ok(true),
-            Hold::Locked => return Ok(false),
-        }
+        let trees = self.trees_to_convert(walk.as_ref());
+        let Some(&tree) = trees.iter().find(|tree| held.hold(self, **tree) == Hold::Held) else {
+            return Ok(false);
+        };
         let Some((table, _)) = held.table() else { return Ok(false) };
         match self.convert_some(table, &mut walk) {
             Err(error) if error.is_full_disk() => Ok(false),
@@ -51,43 +49,43 @@ impl Engine {
         }
     }
 
-    /// The clustered tree of a table that has a history: the one that the walk is in, if it has.
-    fn tree_to_convert(&self, walk: Option<&Walk>) -> Option<IndexId> {
+    /// The clustered trees of tables that have a history, first the one that the walk is in.
+    fn trees_to_convert(&self, walk: Option<&Walk>) -> Vec<IndexId> {
         // Before the look: a table that gets a history meanwhile is seen, or wanted again.
         self.conversion.is_wanted.store(false, Ordering::SeqCst);
         let damaged = self.conversion.damaged.lock();
         let catalog = self.catalog();
-        let mut found = None;
-        for table in catalog.all_tables().filter(|table| table.older_versions() > 0) {
-            let tree = table.clustered().tree.index;
-            if damaged.contains(&tree) || table.is_out_of_use(0) {
-                continue;
-            }
+        let tables =
+            catalog.all_tables().filter(|table| table.older_versions() > 0 && !table.is_out_of_use(0));
+        let trees = tables.map(|table| table.clustered().tree.index).filter(|tree| !damaged.contains(tree));
+        let mut trees: Vec<IndexId> = trees.collect();
+        if !trees.is_empty() {
             self.conversion.want();
-            if walk.is_some_and(|walk| walk.tree == tree) {
-                return Some(tree);
-            }
-            found = Some(tree);
         }
-        found
+        let under_way = |tree: &IndexId| walk.is_some_and(|walk| walk.tree == *tree);
+        trees.sort_by_key(|tree| !under_way(tree));
+        trees
     }
 
-    /// Converts some leaves of the table, which is held, and forgets its history at the end.
+    /// Converts some leaves of the table, which is held, and forgets its history at the end. It ends early for
+    /// those who want the table, or the thread.
     fn convert_some(&self, table: &Table, walk: &mut Option<Walk>) -> Result<()> {
         let (tree, version) = (&table.clustered().tree, table.def.format_version);
-        let mut next = match walk.take() {
-            Some(walk) if (walk.tree, walk.version) == (tree.index, version) => walk.next,
-            _ => Vec::new(),
-        };
+        let begun = walk.take().filter(|walk| (walk.tree, walk.version) == (tree.index, version));
+        let begun = begun.unwrap_or_else(|| Walk { tree: tree.index, version, next: Vec::new() });
+        let next = &mut walk.insert(begun).next;
         for _ in 0..LEAVES_PER_STEP {
             self.store.log().admit()?;
-            let (upper, _) = tree.convert_leaf(&self.store, &next)?;
-            match upper {
-                Some(upper) => next = upper,
-                None => return self.forget_history(table),
+            let Some(upper) = tree.convert_leaf(&self.store, next)?.0 else {
+                self.forget_history(table)?;
+                *walk = None;
+                return Ok(());
+            };
+            *next = upper;
+            if table.state.lock.is_wanted() || self.purge.is_stopped() {
+                break;
             }
         }
-        *walk = Some(Walk { tree: tree.index, version, next });
         Ok(())
     }
 
@@ -107,6 +105,7 @@ impl Engine {
             &encode_table(&record),
         )?;
         table.forget_history();
+        self.store.pool().register_format(table.clustered().tree.index, &table.clustered().format, None);
         Ok(())
     }
 }

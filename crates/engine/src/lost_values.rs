@@ -90,8 +90,9 @@ impl Engine {
                 || limits::row_bytes_max(def) > SHORT_ROW_BYTES
         };
         let catalog = self.catalog();
-        // A column that was dropped may have had values that are in rows still.
-        let tables = catalog.all_tables().filter(|table| table.older_versions() > 0 || may_have(&table.def));
+        // A column that was dropped may have had values that are in rows still, or wait for purge.
+        let tables =
+            catalog.all_tables().filter(|table| table.def.format_version != 1 || may_have(&table.def));
         let trees: BTreeSet<IndexId> = tables.map(|table| table.clustered().tree.index).collect();
         self.store.begin_claims(&trees);
         let rest = trees.iter().copied().collect();

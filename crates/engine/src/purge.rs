@@ -95,7 +95,7 @@ impl PurgeControl {
         self.logged_pages.lock().insert(page)
     }
 
-    fn is_stopped(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         *self.stop.lock()
     }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use base::sync::{LatchLevel, Mutex, Planted, plain, planted};
 use base::{IndexId, Lsn, PageNo};
 use btree::{Tree, TreeShape};
-use page::{PageRef, Record, RecordCopy, RowFormat, RowVersions, SlotFlags};
+use page::{Kept, PageRef, Record, RecordCopy, RowFormat, RowVersions, SlotFlags};
 use trx::MetadataLock;
 use types::{IndexDef, IndexKind, RowHistory, TableDef, TableStatistics};
 
@@ -82,7 +82,7 @@ impl Index {
             out.extend_from_slice(record.payload());
             return Ok(());
         }
-        older.convert(record, out);
+        older.convert(record, Kept::All, out);
         Ok(())
     }
 
@@ -212,6 +212,8 @@ pub struct Table {
     pub def: Arc<TableDef>,
     /// Versions that pages of its rows may have; emptied when all are converted.
     history: plain::Mutex<RowHistory>,
+    /// Whether there is one.
+    has_history: AtomicBool,
     /// Indexes in the definition's order, the clustered one first.
     pub indexes: Vec<Index>,
     pub(crate) state: Arc<TableState>,
@@ -258,6 +260,7 @@ impl Table {
         let indexed_columns = parts.map(|part| usize::from(part.column)).collect();
         Arc::new(Table {
             def: Arc::new(def),
+            has_history: AtomicBool::new(!history.is_empty()),
             history: plain::Mutex::new(history),
             indexes,
             state,
@@ -393,11 +396,10 @@ impl Table {
         self.history.lock().clone()
     }
 
-    /// Row format versions beside the definition's that pages may have. Cost: a load where there never were
-    /// any.
+    /// Row format versions beside the definition's that pages may have. Cost: a load where there are none.
     #[inline]
     pub fn older_versions(&self) -> usize {
-        if self.clustered().tree.versions.is_none() {
+        if !self.has_history.load(Ordering::Relaxed) {
             return 0;
         }
         self.history.lock().versions(self.def.format_version)
@@ -414,6 +416,7 @@ impl Table {
 
     /// All pages have the definition's version.
     pub(crate) fn forget_history(&self) {
+        self.has_history.store(false, Ordering::Relaxed);
         *self.history.lock() = RowHistory::default();
     }
 

@@ -58,7 +58,7 @@ pub use page_mut::{FormatPage, PageFull, PageMut};
 pub use page_ref::{Fit, Kin, PageRef};
 pub use record::{Cell, KeyInt, Record, RecordCopy, Records, SlotRun};
 pub use row::{Field, InBody, RowHeader, RowRef};
-pub use row_convert::RowConverter;
+pub use row_convert::{Kept, RowConverter};
 pub use row_encode::{INLINE_TARGET_BYTES, RowTooLarge};
 pub use row_versions::{GROWTH_MAX, OlderVersion, RowVersions};
 pub use search::Search;

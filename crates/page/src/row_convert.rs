@@ -23,6 +23,17 @@ pub struct RowConverter {
     growth_max: usize,
 }
 
+/// Which values of variable columns a converted record has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// All of them.
+    All,
+    /// Those that it had. For records that are marked as deleted: nobody reads the others.
+    Own,
+    /// Those that are off page: purge frees them.
+    OffPage,
+}
+
 /// Bytes before the variable columns that are copied.
 #[derive(Clone, Copy, Debug)]
 struct Run {
@@ -101,9 +112,9 @@ impl RowConverter {
     }
 
     /// Appends the payload of `row` under the new version to `out`; key and marks of the record stay as they
-    /// are. Off-page values stay where they are. Cost: about a copy for each variable column and each run of
-    /// others; no allocation beyond `out`.
-    pub fn convert(&self, row: &RowRef<'_>, out: &mut Vec<u8>) {
+    /// are. Off-page values stay where they are, and variable columns that are not `kept` are empty. Cost:
+    /// about a copy for each variable column and each run of others; no allocation beyond `out`.
+    pub fn convert(&self, row: &RowRef<'_>, kept: Kept, out: &mut Vec<u8>) {
         let (body, start) = (row.body(), out.len());
         out.extend_from_slice(&self.start);
         let fixed = &mut out[start..];
@@ -118,8 +129,12 @@ impl RowConverter {
         let mut end_at = start + self.start.len() - 2 * self.vars.len();
         for var in &self.vars {
             let (bytes, is_off_page) = match var {
-                VarSource::Old(ordinal) => row.var(*ordinal),
-                VarSource::Added(bytes) => (&bytes[..], false),
+                VarSource::Old(ordinal) => match row.var(*ordinal) {
+                    (_, false) if kept == Kept::OffPage => (&[][..], false),
+                    value => value,
+                },
+                VarSource::Added(bytes) if kept == Kept::All => (&bytes[..], false),
+                VarSource::Added(_) => (&[][..], false),
             };
             out.extend_from_slice(bytes);
             debug_assert!(

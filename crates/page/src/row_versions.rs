@@ -7,12 +7,12 @@ use types::{RowHistory, TableDef};
 use crate::overflow::OverflowRef;
 use crate::record::Record;
 use crate::row::RowRef;
-use crate::row_convert::RowConverter;
+use crate::row_convert::{Kept, RowConverter};
 use crate::template::RowFormat;
 
-/// Most bytes by which records of the oldest version may grow. A body that is converted to be read stays
-/// within what end offsets reach.
-pub const GROWTH_MAX: usize = 8 << 10;
+/// Most bytes by which records of the oldest version may grow: what a row is converted to whenever it is read
+/// costs more than a rebuild if it is much. Bodies stay within what end offsets reach.
+pub const GROWTH_MAX: usize = 2 << 10;
 
 /// The versions of a clustered index's pages beside the current one. Made when its table's columns change;
 /// what belongs to one older version, when a page of it is met.
@@ -75,8 +75,8 @@ impl OlderVersion {
 
     /// Appends the payload that `record`, of this version, has in the current one. Cost: see
     /// [`RowConverter::convert`].
-    pub fn convert(&self, record: Record<'_>, out: &mut Vec<u8>) {
-        self.converter.convert(&RowRef::new(&self.format, record), out);
+    pub fn convert(&self, record: Record<'_>, kept: Kept, out: &mut Vec<u8>) {
+        self.converter.convert(&RowRef::new(&self.format, record), kept, out);
     }
 
     /// Passes the off-page values of `record` that the current version has no more to `each`.

@@ -24,6 +24,8 @@ use crate::table::Table;
 /// change, which begins a new one.
 const HISTORY_MAX: usize = 1024;
 const VERSIONS_MAX: usize = 2048;
+/// Most bytes of the members of its types and of its values.
+const HISTORY_BYTES_MAX: usize = 256 << 10;
 
 /// For each column of a table to be that is new, what rows that were there before show in it: storage bytes,
 /// `None` for NULL.
@@ -132,14 +134,22 @@ fn versioned(old: &Table, new: &TableDef, columns: NewColumns<'_>) -> Option<(Ta
     if has_new_rows {
         (def.format_version, history.oldest) = (version, oldest);
     }
-    (is_bounded(&history, &def) && has_room(&def)).then_some((def, history))
+    is_bounded(&history, &def).then_some((def, history))
 }
 
 /// Whether the history of a table of this definition is one that a change of columns may leave.
 pub(crate) fn is_bounded(history: &RowHistory, def: &TableDef) -> bool {
     history.past.len() + history.added.len() <= HISTORY_MAX
         && history.versions(def.format_version) <= VERSIONS_MAX
+        && bytes_of(history) <= HISTORY_BYTES_MAX
         && history.growth_max(def) <= GROWTH_MAX
+        && has_room(def)
+}
+
+fn bytes_of(history: &RowHistory) -> usize {
+    let members = history.past.iter().flat_map(|past| past.ty.members.iter().flat_map(|members| &**members));
+    let values = history.added.iter().filter_map(|added| added.initial.as_ref());
+    members.map(|member| member.len()).sum::<usize>() + values.map(|value| value.len()).sum::<usize>()
 }
 
 /// Notes that rows of the versions since the column was last changed, up to `version`, have it as it is now.
