@@ -11,9 +11,10 @@ use sql::bind::{ParamRole, ParamUse};
 use types::temporal::{DateFlags, MAX_FSP};
 use types::value::{Converted, Loss, integer_prefix, text_for_message};
 use types::{CollationId, Date, DateTime, SqlType, TypeKind, Value};
-use wire::ColumnType;
 use wire::execute::ParamType;
 
+use super::actual_param::as_signed;
+use super::param_class::Class;
 use super::params::param_type;
 use crate::error_map::{self, SqlError};
 use crate::session::Session;
@@ -22,84 +23,17 @@ use crate::statement_context::StatementContext;
 /// The type given for each parameter; `None`: the text of the statement implies it.
 pub(crate) type Given = Vec<Option<ParamType>>;
 
-/// Classes of types between which no value is converted, unless `converts` says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
-    Integer { unsigned: bool },
-    Decimal,
-    Double,
-    Text,
-    Date,
-    Time,
-    DateTime,
-    Null,
-}
-
-impl Class {
-    fn of(ty: &SqlType) -> Class {
-        use TypeKind::{
-            BigInt, Bit, Date, DateTime, Decimal, Double, Float, Int, MediumInt, Null, SmallInt, Time,
-            Timestamp, TinyInt, Year,
-        };
-        match ty.kind {
-            TinyInt | SmallInt | MediumInt | Int | BigInt => Class::Integer { unsigned: ty.unsigned },
-            Bit | Year => Class::Integer { unsigned: true },
-            Decimal => Class::Decimal,
-            Float | Double => Class::Double,
-            Date => Class::Date,
-            Time => Class::Time,
-            DateTime | Timestamp => Class::DateTime,
-            Null => Class::Null,
-            _ => Class::Text,
-        }
-    }
-
-    /// Class of the values that a client binds with type `ty`.
-    fn of_bound(ty: ParamType) -> Class {
-        Class::of(&param_type(ty, CollationId::BINARY))
-    }
-
-    fn is_number(self) -> bool {
-        matches!(self, Class::Integer { .. } | Class::Decimal | Class::Double)
-    }
-
-    /// Whether a parameter of this class takes values of class `bound`, if need be converted.
-    fn takes(self, bound: Class) -> bool {
-        match (self, bound) {
-            (_, Class::Text | Class::Null) => true,
-            (Class::Decimal, Class::Integer { .. }) => true,
-            (Class::Double, bound) => bound.is_number(),
-            (Class::DateTime, Class::Date | Class::Time) => true,
-            (Class::Date | Class::Time | Class::DateTime, bound) if bound.is_number() => true,
-            (own, bound) => own == bound,
-        }
-    }
-
-    /// A type that clients bind values of this class with.
-    fn bound_type(self) -> ParamType {
-        let (column_type, unsigned) = match self {
-            Class::Integer { unsigned } => (ColumnType::LongLong, unsigned),
-            Class::Decimal => (ColumnType::NewDecimal, false),
-            Class::Double => (ColumnType::Double, false),
-            Class::Text => (ColumnType::VarString, false),
-            Class::Date => (ColumnType::Date, false),
-            Class::Time => (ColumnType::Time, false),
-            Class::DateTime => (ColumnType::DateTime, false),
-            Class::Null => (ColumnType::Null, false),
-        };
-        ParamType { column_type, unsigned }
-    }
-}
-
 /// Whether values that are bound with type `bound` are used as they are, NULL or not.
 pub(crate) fn is_direct(used: &ParamUse, bound: ParamType) -> bool {
     let class = Class::of_bound(bound);
     match used.role {
         ParamRole::Stored => true,
-        ParamRole::Cast => class != Class::Text || Class::of(&used.described) == Class::Text,
+        ParamRole::Cast => {
+            let described = Class::of(&used.described);
+            described == class || !(class == Class::Text || described.is_moment())
+        }
         ParamRole::RowCount => matches!(class, Class::Integer { .. }),
-        ParamRole::Moment if class == Class::Text => true,
-        ParamRole::Value | ParamRole::Operand | ParamRole::Text | ParamRole::Moment => {
+        _ => {
             let is_whole = Class::of(&used.described) == class && Class::of(&used.ty) == class;
             let is_padded = used.is_padded && class == Class::Decimal;
             class == Class::Null || (is_whole && !is_padded && !is_bytes(bound))
@@ -107,48 +41,19 @@ pub(crate) fn is_direct(used: &ParamUse, bound: ParamType) -> bool {
     }
 }
 
-/// Whether the statement has to be planned again for the value `value`, bound with type `bound`.
-pub(crate) fn is_misfit(used: &ParamUse, bound: ParamType, value: &Value<'_>) -> bool {
-    let wanted = Class::of(&used.described);
-    match used.role {
-        _ if used.takes_all => false,
-        ParamRole::Value | ParamRole::Operand | ParamRole::Text => {
-            !wanted.takes(class_of_value(wanted, bound, value))
-        }
-        ParamRole::Moment => !wanted.takes(Class::of_bound(bound)) && !value.is_null(),
-        ParamRole::Stored | ParamRole::Cast | ParamRole::RowCount => false,
-    }
+/// Whether the statement has to be planned again for the value `actual`.
+pub(crate) fn is_misfit(used: &ParamUse, actual: &Value<'_>) -> bool {
+    let keeps_all = matches!(used.role, ParamRole::Stored | ParamRole::Cast | ParamRole::RowCount);
+    // A YEAR takes numbers of either sign.
+    let is_year = used.described.kind == TypeKind::Year && matches!(actual, Value::Int(_) | Value::UInt(_));
+    !used.takes_all && !keeps_all && !is_year && !Class::of(&used.described).takes(Class::of_value(actual))
 }
 
 /// The type that a statement is planned anew for: that of the value. `None` for NULL, of which nothing is
 /// known.
-pub(crate) fn type_to_give(used: &ParamUse, bound: ParamType, value: &Value<'_>) -> Option<ParamType> {
-    let class = class_of_value(Class::of(&used.described), bound, value);
+pub(crate) fn type_to_give(actual: &Value<'_>) -> Option<ParamType> {
+    let class = Class::of_value(actual);
     (class != Class::Null).then(|| class.bound_type())
-}
-
-/// Class of a value: a text that is as a whole a value of class `wanted` is one; so is a number for an
-/// integer.
-fn class_of_value(wanted: Class, bound: ParamType, value: &Value<'_>) -> Class {
-    let wider: &[Class] = match wanted {
-        Class::Integer { .. } => &[Class::Integer { unsigned: false }, Class::Decimal],
-        _ => &[],
-    };
-    match value {
-        Value::Null => Class::Null,
-        Value::Bytes { data, .. } if wanted != Class::Text => {
-            let mut classes = std::iter::once(&wanted).chain(wider);
-            let is_negative = || integer_prefix(data).value < 0;
-            match classes.find(|&&class| is_exact(data, class)) {
-                Some(&class) => class,
-                None if wanted == (Class::Integer { unsigned: true }) && is_negative() => {
-                    Class::Integer { unsigned: false }
-                }
-                None => Class::Text,
-            }
-        }
-        _ => Class::of_bound(bound),
-    }
 }
 
 /// The types that this execution is planned for: those `given` before, and the own ones of values that keep
@@ -157,9 +62,9 @@ pub(crate) fn planned_types(
     uses: &[ParamUse],
     given: &[Option<ParamType>],
     bound: &[ParamType],
-    values: &[Value<'_>],
+    actual: &[Value<'_>],
 ) -> Given {
-    let all = uses.iter().zip(given).zip(bound.iter().zip(values));
+    let all = uses.iter().zip(given).zip(bound.iter().zip(actual));
     all.map(|((used, &given), (&bound, value))| planned_type(used, given, bound, value)).collect()
 }
 
@@ -167,46 +72,25 @@ fn planned_type(
     used: &ParamUse,
     given: Option<ParamType>,
     bound: ParamType,
-    value: &Value<'_>,
+    actual: &Value<'_>,
 ) -> Option<ParamType> {
-    match (used.role, given) {
-        (ParamRole::Stored, _) => Some(bound),
-        (ParamRole::Cast, _) => {
-            let class = class_of_value(Class::of(&used.described), bound, value);
-            let is_number = class.is_number() && Class::of_bound(bound) == Class::Text;
-            Some(if is_number { class.bound_type() } else { bound })
-        }
-        (ParamRole::Moment, None) if Class::of_bound(bound) == Class::Text => Some(Class::Text.bound_type()),
-        (role @ (ParamRole::Text | ParamRole::Operand | ParamRole::Moment), Some(ty)) => {
-            let wanted = Class::of_bound(ty);
-            let class = class_of_value(wanted, bound, value);
-            let reads_text = role == ParamRole::Text || !wanted.is_number();
-            // A wider number that was given before takes the values of narrower ones.
-            let widens = role != ParamRole::Text && wanted.is_number() && class.is_number();
-            let is_other = class != wanted && class != Class::Null && !widens;
-            let is_own = is_other && (class != Class::Text || reads_text);
-            Some(if is_own { class.bound_type() } else { ty })
+    let (wanted, class) = (Class::of(&used.described), Class::of_value(actual));
+    let own = Some(class.bound_type());
+    match used.role {
+        ParamRole::Stored => Some(bound),
+        ParamRole::Cast => match class {
+            Class::Null | Class::Text => Some(bound),
+            _ => own,
+        },
+        ParamRole::Moment | ParamRole::BesideNumbers if class.is_number() && wanted.is_moment() => own,
+        ParamRole::Moment if class == Class::Text => own,
+        ParamRole::Text if class != wanted && class != Class::Null => own,
+        ParamRole::Operand | ParamRole::BesideNumbers
+            if given.is_some() && class == Class::Text && wanted.is_moment() =>
+        {
+            own
         }
         _ => given,
-    }
-}
-
-/// Whether the whole of a text is a value of class `class`.
-fn is_exact(text: &[u8], class: Class) -> bool {
-    let value = Value::Bytes { data: text, collation: CollationId::BINARY };
-    let (moment, time) = (|| value.to_datetime(DateFlags::default(), Date::ZERO), || value.to_time());
-    match class {
-        Class::Integer { unsigned } => {
-            let read = integer_prefix(text);
-            let fits =
-                if unsigned { u64::try_from(read.value).is_ok() } else { i64::try_from(read.value).is_ok() };
-            read.loss == Loss::None && fits
-        }
-        Class::Decimal => value.to_decimal().loss == Loss::None,
-        Class::Double => value.to_f64().loss == Loss::None && !text.trim_ascii().is_empty(),
-        Class::Date | Class::DateTime => moment().is_some_and(|read| read.loss == Loss::None),
-        Class::Time => time().is_some_and(|read| read.loss == Loss::None),
-        Class::Text | Class::Null => true,
     }
 }
 
@@ -222,7 +106,7 @@ fn is_bytes(bound: ParamType) -> bool {
 /// 1210 and 1690 for what is no number of rows, 1292 for a loss.
 pub(crate) fn convert<'a>(
     session: &mut Session,
-    (uses, planned): (&[ParamUse], &[Option<ParamType>]),
+    (uses, planned, bound): (&[ParamUse], &[Option<ParamType>], &[ParamType]),
     params: &'a [Value<'a>],
     (refuses_loss, command): (bool, &str),
     arena: &'a Bump,
@@ -233,7 +117,10 @@ pub(crate) fn convert<'a>(
         let context = StatementContext::new(session);
         let own = Bump::new();
         let ctx = EvalCtx::new(&own, &[], &context);
-        for (value, (used, planned)) in values.iter_mut().zip(uses.iter().zip(planned)) {
+        let places = uses.iter().zip(planned).zip(bound);
+        for (value, ((used, planned), &bound)) in values.iter_mut().zip(places) {
+            let is_number_of_moment =
+                Class::of_value(value).is_number() && Class::of(&used.described).is_moment();
             *value = match used.role {
                 ParamRole::Stored => *value,
                 ParamRole::RowCount => row_count(value, command, &mut losses).unwrap_or_else(|error| {
@@ -241,11 +128,16 @@ pub(crate) fn convert<'a>(
                     *value
                 }),
                 ParamRole::Moment if value.is_textual() => *value,
+                ParamRole::Moment if is_number_of_moment => as_signed(*value),
+                // What reads a number reads the value as it is, whatever the type says.
+                ParamRole::Number if planned.is_some() && Class::of(&used.described).is_moment() => *value,
                 _ => {
                     let own = planned.map(|ty| param_type(ty, used.ty.collation));
                     let ty = own.as_ref().unwrap_or(&used.ty);
-                    let is_padded = used.is_padded;
-                    Conversion { ty, is_padded, ctx: &ctx, losses: &mut losses, arena }.of(*value)
+                    let (is_padded, is_bytes) = (used.is_padded, is_bytes(bound));
+                    let conversion =
+                        Conversion { ty, is_padded, is_bytes, ctx: &ctx, losses: &mut losses, arena };
+                    conversion.of(*value)
                 }
             };
         }
@@ -306,6 +198,7 @@ fn escaped(value: &Value<'_>) -> String {
 struct Conversion<'c, 'v, 'a> {
     ty: &'c SqlType,
     is_padded: bool,
+    is_bytes: bool,
     ctx: &'c EvalCtx<'v>,
     losses: &'c mut Vec<Warning>,
     arena: &'a Bump,
@@ -344,7 +237,10 @@ impl<'a> Conversion<'_, '_, 'a> {
     }
 
     fn truncated(self, type_name: &str, value: &Value<'_>) {
-        let (type_name, value) = (type_name.to_owned(), escaped(value));
+        // Dates and times are read in the client's character set.
+        let is_plain = Class::of(self.ty).is_moment() && !self.is_bytes;
+        let value = if is_plain { value.message_text() } else { escaped(value) };
+        let type_name = type_name.to_owned();
         self.losses.push(Warning::TruncatedWrongValue { type_name, value });
     }
 
@@ -384,7 +280,9 @@ impl<'a> Conversion<'_, '_, 'a> {
     fn date_of(self, value: Value<'a>, class: Class) -> Value<'a> {
         let modes = self.ctx.session.modes();
         let flags = if value.is_textual() { DateFlags::from_modes(modes) } else { DateFlags::default() };
-        let read = moment_of(&value, flags, self.ctx).or_else(|| small_moment(&value));
+        let value = as_signed(value);
+        let small = || small_moment(&value).filter(|_| class == Class::Date);
+        let read = moment_of(&value, flags, self.ctx).or_else(small);
         let Some(read) = read else {
             let value = value.message_text();
             self.losses.push(Warning::IncorrectValue { type_name: "datetime", value });

@@ -317,10 +317,10 @@ impl<'a> Binder<'a, '_> {
     }
 
     fn is(&mut self, operand: &'a ast::Expr<'a>, test: IsTest, negated: bool) -> Result<Expr, BindError> {
-        let arg = self.value(operand)?;
+        let mut arg = self.value(operand)?;
         match test {
             IsTest::Null | IsTest::Unknown => self.note_role(&arg, ParamRole::Text),
-            IsTest::True | IsTest::False => self.note_operands(std::slice::from_ref(&arg)),
+            IsTest::True | IsTest::False => self.settle_condition(std::slice::from_mut(&mut arg)),
         }
         Ok(match test {
             IsTest::Null | IsTest::Unknown => self.build.is_null(arg, negated),

@@ -7,6 +7,7 @@
 
 use expr::{Expr, ExprKind, Func};
 use types::decimal::{MAX_PRECISION, MAX_SCALE};
+use types::temporal::IntervalUnit;
 use types::{LobSize, SqlType, TypeKind};
 
 use super::binder::Binder;
@@ -24,12 +25,17 @@ const DATETIME_DIGITS: u32 = 20;
 #[derive(Clone, Copy)]
 enum Wanted {
     Text,
+    Bytes,
     Int,
+    /// An integer whose digits are read, to another base than ten.
+    Digits,
     Decimal,
     Double,
     Date,
     DateTime,
     Time,
+    /// A time that the function reads from texts itself.
+    TimeOfDay,
 }
 
 impl Binder<'_, '_> {
@@ -113,16 +119,16 @@ impl Binder<'_, '_> {
         })
     }
 
-    /// Notes that `operands` are read by an operator or function in its own way.
-    pub(super) fn note_operands(&mut self, operands: &[Expr]) {
+    /// Notes that `operands` are read as numbers.
+    pub(super) fn note_numbers(&mut self, operands: &[Expr]) {
         for operand in operands {
-            self.note_role(operand, ParamRole::Operand);
+            self.note_role(operand, ParamRole::Number);
         }
     }
 
     /// As [`Binder::settle_alike`], for the operands of the operator `func`.
     pub(super) fn settle_operands(&mut self, func: Func, operands: &mut [Expr]) {
-        self.note_operands(operands);
+        self.note_numbers(operands);
         let bytes = SqlType::new(TypeKind::VarBinary, PARAM_BYTES);
         match func {
             Func::BitAnd | Func::BitOr | Func::BitXor | Func::BitNot => self.settle_alike(operands, &bytes),
@@ -139,7 +145,8 @@ impl Binder<'_, '_> {
     /// number of a date.
     fn settle_numbers(&mut self, func: Func, operands: &mut [Expr]) {
         self.note_padding(operands);
-        let Some(described) = self.type_alike(operands, &SqlType::double()) else { return };
+        let default = if func == Func::IntDiv { SqlType::bigint() } else { SqlType::double() };
+        let Some(described) = self.type_alike(operands, &default) else { return };
         let described = propagated(&described);
         let number = match described.kind {
             // Integers divide as such, however large they are.
@@ -155,28 +162,42 @@ impl Binder<'_, '_> {
 
     /// Types an open parameter that is a condition.
     pub(super) fn settle_condition(&mut self, operands: &mut [Expr]) {
-        self.note_operands(operands);
+        self.note_numbers(operands);
         for operand in operands {
             self.settle(operand, &SqlType::bigint());
         }
     }
 
-    /// Types open parameters that are compared, with each other as texts.
+    /// Types open parameters that are compared by the first operand that is none, or as texts.
     pub(super) fn settle_compared(&mut self, operands: &mut [Expr]) {
         if self.param_uses.is_empty() {
             return;
         }
-        self.note_operands(operands);
-        let text = self.param_text();
-        self.settle_alike(operands, &text);
+        self.note_compared(operands);
+        let first = operands.iter().find(|e| !self.is_open(e));
+        let ty = first.map_or_else(|| self.param_text(), |first| first.ty.clone());
+        for operand in operands {
+            self.settle(operand, &ty);
+        }
+    }
+
+    /// Notes that `operands` are compared: as numbers, if all that are no parameters are some.
+    fn note_compared(&mut self, operands: &[Expr]) {
+        let others = || operands.iter().filter(|e| !matches!(e.kind, ExprKind::Param(_)));
+        let are_numbers = others().next().is_some() && others().all(|e| !e.ty.is_string() && !e.ty.is_temporal());
+        let role = if are_numbers { ParamRole::BesideNumbers } else { ParamRole::Operand };
+        for operand in operands {
+            self.note_role(operand, role);
+        }
     }
 
     /// Types open parameters that are read as texts.
     pub(super) fn settle_texts(&mut self, operands: &mut [Expr]) {
-        for operand in operands.iter() {
+        let text = self.param_text();
+        for operand in operands {
             self.note_role(operand, ParamRole::Text);
+            self.settle(operand, &text);
         }
-        self.settle_values(operands);
     }
 
     /// Types open parameters of which one is the result, texts if all are open.
@@ -251,29 +272,56 @@ impl Binder<'_, '_> {
                 return self.settle_values(&mut args[1..]);
             }
             Func::Mod => return self.settle_operands(func, args),
+            Func::TimeDiff => {
+                let text = self.param_text();
+                return self.settle_alike(args, &text);
+            }
             _ => {}
         }
         for (at, arg) in args.iter_mut().enumerate() {
             let wanted = wanted(func, at);
             let ty = self.wanted_type(wanted);
             self.settle(arg, &ty);
-            let is_text = matches!(wanted, Wanted::Text);
-            self.note_role(arg, if is_text { ParamRole::Text } else { ParamRole::Operand });
-            if matches!(wanted, Wanted::Date | Wanted::DateTime | Wanted::Time) {
-                self.note_role(arg, ParamRole::Moment);
-            }
+            let role = match wanted {
+                Wanted::Text | Wanted::Bytes | Wanted::Digits => ParamRole::Text,
+                Wanted::Int | Wanted::Decimal | Wanted::Double => ParamRole::Number,
+                Wanted::Date | Wanted::DateTime | Wanted::TimeOfDay => ParamRole::Moment,
+                Wanted::Time => ParamRole::Value,
+            };
+            self.note_role(arg, role);
         }
+    }
+
+    /// Types an open parameter that is read as a date, or a date and time.
+    pub(super) fn settle_moment(&mut self, expr: &mut Expr, kind: TypeKind) {
+        self.settle(expr, &SqlType::new(kind, 0));
+        self.note_role(expr, ParamRole::Moment);
+    }
+
+    /// Types open parameters that are a date and the number of units that is added to it.
+    pub(super) fn settle_interval(&mut self, unit: IntervalUnit, date: &mut Expr, amount: &mut Expr) {
+        let kind = if unit.is_date_unit() { TypeKind::Date } else { TypeKind::DateTime };
+        self.settle_moment(date, kind);
+        if unit.is_composite() {
+            return self.settle_texts(std::slice::from_mut(amount));
+        }
+        let number = match unit {
+            IntervalUnit::Second => SqlType::decimal(MAX_PRECISION, MAX_SCALE),
+            _ => SqlType::bigint(),
+        };
+        self.settle(amount, &number);
     }
 
     fn wanted_type(&self, wanted: Wanted) -> SqlType {
         match wanted {
             Wanted::Text => self.param_text(),
-            Wanted::Int => SqlType::bigint(),
+            Wanted::Bytes => SqlType::new(TypeKind::VarBinary, PARAM_BYTES),
+            Wanted::Int | Wanted::Digits => SqlType::bigint(),
             Wanted::Decimal => SqlType::decimal(MAX_PRECISION, MAX_SCALE),
             Wanted::Double => SqlType::double(),
             Wanted::Date => SqlType::new(TypeKind::Date, 10),
             Wanted::DateTime => SqlType::new(TypeKind::DateTime, 0),
-            Wanted::Time => SqlType::new(TypeKind::Time, 0),
+            Wanted::Time | Wanted::TimeOfDay => SqlType::new(TypeKind::Time, 0),
         }
     }
 
@@ -342,12 +390,12 @@ fn propagated(ty: &SqlType) -> SqlType {
 /// What `func` takes its argument at position `at` for.
 fn wanted(func: Func, at: usize) -> Wanted {
     use Func::{
-        Abs, Acos, Asin, Atan, Benchmark, Bin, BinToUuid, BitCount, Ceiling, Char, Conv, ConvertTz, Cos, Cot,
+        Abs, Acos, AddTime, Asin, Atan, Benchmark, Bin, BinToUuid, BitCount, Ceiling, Char, Conv, ConvertTz, Cos, Cot,
         DateDiff, DateFormat, DateOf, DayName, DayOfMonth, DayOfWeek, DayOfYear, Degrees, Elt, Exp,
-        ExportSet, Floor, Format, FromDays, FromUnixTime, GetLock, Hour, InetNtoa, Insert, LPad, LastDay,
+        ExportSet, Floor, Format, FromDays, FromUnixTime, GetLock, Hour, InetNtoa, Insert, Interval, LPad, LastDay,
         LastInsertId, Left, Ln, Locate, Log, Log2, Log10, MakeDate, MakeSet, MakeTime, Microsecond, Minute,
         Month, MonthName, Oct, PeriodAdd, PeriodDiff, Pow, Quarter, RPad, Radians, Rand, Repeat, Right,
-        Round, SecToTime, Second, Sha2, Sign, Sin, Sleep, Space, Sqrt, Substring, SubstringIndex, Tan,
+        Round, SecToTime, Second, Sha2, Sign, Sin, Sleep, Space, Sqrt, SubTime, Substring, SubstringIndex, Tan,
         TimeFormat, TimeOf, TimeToSec, Timestamp, ToDays, ToSeconds, Truncate, UnixTimestamp, UuidToBin,
         Week, WeekOfYear, Weekday, Year, YearWeek,
     };
@@ -358,23 +406,26 @@ fn wanted(func: Func, at: usize) -> Wanted {
         (Week | YearWeek | UuidToBin | BinToUuid, 1) | (Substring | SubstringIndex | Locate, 2) => {
             Wanted::Int
         }
+        (BitCount, 0) => Wanted::Bytes,
+        (Conv, 0) => Wanted::Digits,
         (Insert | Conv, 1 | 2) | (ExportSet | Elt | MakeSet, 0) | (ExportSet, 4) => Wanted::Int,
-        (Space | InetNtoa | FromDays | BitCount | LastInsertId | Rand | Benchmark | Bin | Oct, 0)
-        | (Char, _) => Wanted::Int,
+        (Space | InetNtoa | FromDays | LastInsertId | Benchmark | Bin | Oct, 0)
+        | (Char | Interval, _) => Wanted::Int,
         (MakeDate | PeriodAdd | PeriodDiff, _) | (MakeTime, 0 | 1) => Wanted::Int,
-        (MakeTime, 2) | (SecToTime | FromUnixTime | Sleep | Round | Truncate, 0) => Wanted::Decimal,
+        (MakeTime, 2) | (SecToTime | FromUnixTime | Sleep | Round | Truncate | Format, 0) => Wanted::Decimal,
         (
             Abs | Sign | Ceiling | Floor | Sqrt | Exp | Ln | Log2 | Log10 | Sin | Cos | Tan | Cot | Asin
-            | Acos | Degrees | Radians,
+            | Acos | Degrees | Radians | Rand,
             0,
         )
         | (Pow | Log | Atan, _) => Wanted::Double,
-        (Hour | Minute | Second | Microsecond | TimeOf | TimeFormat | TimeToSec, 0) => Wanted::Time,
+        (AddTime | SubTime, _) | (Timestamp, 1) => Wanted::Time,
+        (TimeToSec, 0) => Wanted::TimeOfDay,
         (DateOf, 0) => Wanted::Date,
         (
             Year | Month | DayOfMonth | Quarter | DayOfWeek | Weekday | DayOfYear | Week | WeekOfYear
             | YearWeek | DayName | MonthName | LastDay | ToDays | ToSeconds | Timestamp | UnixTimestamp
-            | DateFormat | ConvertTz,
+            | DateFormat | ConvertTz | Hour | Minute | Second | Microsecond | TimeOf | TimeFormat,
             0,
         )
         | (DateDiff, _) => Wanted::DateTime,

@@ -11,6 +11,11 @@ pub enum ParamRole {
     Value,
     /// An operand: numbers, dates and times of another class than a given type keep their own.
     Operand,
+    /// An operand beside numbers alone: a value that is none of its date or time type keeps its own type.
+    BesideNumbers,
+    /// An operand or argument that is read as a number: beside a kept type of dates and times, a value that is none
+    /// stays as it is.
+    Number,
     /// What an operator or function reads as a text: values of another class than a given type keep their
     /// own.
     Text,
