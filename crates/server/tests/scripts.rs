@@ -44,6 +44,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     named_collations,
     names,
     names_in_errors,
+    numbers_beside_dates,
     on_duplicate_columns,
     prepared_kept_types,
     prepared_types,

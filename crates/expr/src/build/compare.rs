@@ -413,10 +413,12 @@ impl Builder {
             _ => "DATE",
         };
         let mut adopted = args.to_vec();
+        let mut has_number = false;
         for arg in &mut adopted {
             let Err(value) = self.adopt_temporal_constant(arg, domain) else { continue };
             if is_number(arg) && !is_text(arg) && (is_direct || operation == "between") {
-                return Ok(CmpDomain::Double);
+                has_number = true;
+                continue;
             }
             match domain {
                 CmpDomain::Time if is_direct => return self.string_domain(args, operation),
@@ -426,7 +428,7 @@ impl Builder {
             }
         }
         args.clone_from_slice(&adopted);
-        Ok(domain)
+        Ok(if has_number { CmpDomain::Double } else { domain })
     }
 
     fn domain(&self, args: &[Expr], operation: &str) -> Result<CmpDomain, BindError> {
@@ -439,10 +441,12 @@ impl Builder {
         let has = |class: Class| args.iter().any(|e| seen_as(e) == class);
         let (text, number) = (has(Class::Text), has(Class::Int) || has(Class::Decimal) || has(Class::Double));
         if has(Class::DateTime) {
-            let numbers_are_constant = args
-                .iter()
-                .all(|e| !is_number(e) || matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_)));
-            return Ok(if numbers_are_constant { CmpDomain::DateTime } else { CmpDomain::Double });
+            let is_given = |e: &Expr| {
+                matches!(e.kind, ExprKind::Param(_)) || matches!(fold(e.clone()).kind, ExprKind::Const(_))
+            };
+            let numbers_are_dates = args.iter().all(|e| !is_number(e) || is_text(e))
+                || (takes_numbers(args, operation) && args.iter().all(|e| !is_number(e) || is_given(e)));
+            return Ok(if numbers_are_dates { CmpDomain::DateTime } else { CmpDomain::Double });
         }
         if has(Class::Time) {
             // A constant is turned to the type of a column; a text beside another time is compared as text.
@@ -520,7 +524,12 @@ impl Builder {
             *arg = self.time(read.value, MAX_FSP);
             return Ok(());
         }
-        match value.to_datetime(DateFlags::from_modes(self.modes), Date::ZERO) {
+        let flags = DateFlags::from_modes(self.modes);
+        let flags = match value.is_textual() {
+            true => flags,
+            false => DateFlags { no_zero_date: false, allow_invalid_dates: true, ..flags },
+        };
+        match value.to_datetime(flags, Date::ZERO) {
             // Only the session knows its zone.
             Some(_) if has_offset(&value) => {}
             // A deprecated delimiter is a warning of every evaluation.
@@ -538,6 +547,17 @@ impl Builder {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether constant numbers among `args`, of which one is a date, become dates: beside a column they do, and
+/// in lists.
+fn takes_numbers(args: &[Expr], operation: &str) -> bool {
+    let is_column = |e: &Expr| matches!(e.kind, ExprKind::Column(_)) && class_of(e) == Class::DateTime;
+    match operation {
+        " IN " => true,
+        "between" => is_column(&args[0]),
+        _ => args.iter().any(is_column),
     }
 }
 
