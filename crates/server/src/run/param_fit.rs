@@ -6,11 +6,11 @@
 //! values at hand, which it keeps from then on. NULL fits every type.
 
 use bumpalo::Bump;
-use expr::{EvalCtx, Warning, moment_of};
-use sql::bind::{ParamRole, ParamUse};
-use types::temporal::{DateFlags, MAX_FSP};
+use expr::{EvalCtx, Warning, moment_of, no_date};
+use sql::bind::{NumberRead, ParamRole, ParamUse};
+use types::temporal::{DateFlags, MAX_FSP, MICROS_PER_SECOND};
 use types::value::{Converted, Loss, integer_prefix, text_for_message};
-use types::{CollationId, Date, DateTime, SqlType, TypeKind, Value};
+use types::{CollationId, Date, DateTime, SqlType, Time, TypeKind, Value};
 use wire::execute::ParamType;
 
 use super::actual_param::as_signed;
@@ -30,11 +30,13 @@ pub(crate) fn is_direct(used: &ParamUse, bound: ParamType) -> bool {
         ParamRole::Stored => true,
         ParamRole::Cast => {
             let described = Class::of(&used.described);
-            described == class || !(class == Class::Text || described.is_moment())
+            described == class || !(class == Class::Text || class == Class::Double || described.is_moment())
         }
         ParamRole::RowCount => matches!(class, Class::Integer { .. }),
         _ => {
-            let is_whole = Class::of(&used.described) == class && Class::of(&used.ty) == class;
+            let is_in_range = class != Class::Double || used.reads != NumberRead::Integer;
+            let is_whole =
+                Class::of(&used.described) == class && Class::of(&used.ty) == class && is_in_range;
             let is_padded = used.is_padded && class == Class::Decimal;
             class == Class::Null || (is_whole && !is_padded && !is_bytes(bound))
         }
@@ -84,12 +86,6 @@ fn planned_type(
         },
         ParamRole::Moment | ParamRole::BesideNumbers if class.is_number() && wanted.is_moment() => own,
         ParamRole::Moment if class == Class::Text => own,
-        ParamRole::Text if class != wanted && class != Class::Null => own,
-        ParamRole::Operand | ParamRole::BesideNumbers
-            if given.is_some() && class == Class::Text && wanted.is_moment() =>
-        {
-            own
-        }
         _ => given,
     }
 }
@@ -119,10 +115,16 @@ pub(crate) fn convert<'a>(
         let ctx = EvalCtx::new(&own, &[], &context);
         let places = uses.iter().zip(planned).zip(bound);
         for (value, ((used, planned), &bound)) in values.iter_mut().zip(places) {
+            if used.reads == NumberRead::Integer && used.role != ParamRole::Operand {
+                *value = least_past_integers(*value);
+            }
             let is_number_of_moment =
                 Class::of_value(value).is_number() && Class::of(&used.described).is_moment();
             *value = match used.role {
                 ParamRole::Stored => *value,
+                // What reads a text reads the value's own.
+                ParamRole::Text if Class::of(&used.described) != Class::Text => *value,
+                ParamRole::KeptText => kept_text(*value, used.ty.collation, arena),
                 ParamRole::RowCount => row_count(value, command, &mut losses).unwrap_or_else(|error| {
                     refused.get_or_insert(error);
                     *value
@@ -130,14 +132,25 @@ pub(crate) fn convert<'a>(
                 ParamRole::Moment if value.is_textual() => *value,
                 ParamRole::Moment if is_number_of_moment => as_signed(*value),
                 // What reads a number reads the value as it is, whatever the type says.
-                ParamRole::Number if planned.is_some() && Class::of(&used.described).is_moment() => *value,
+                ParamRole::Number if is_number_of_moment && planned.is_some() => *value,
                 _ => {
                     let own = planned.map(|ty| param_type(ty, used.ty.collation));
                     let ty = own.as_ref().unwrap_or(&used.ty);
-                    let (is_padded, is_bytes) = (used.is_padded, is_bytes(bound));
-                    let conversion =
-                        Conversion { ty, is_padded, is_bytes, ctx: &ctx, losses: &mut losses, arena };
-                    conversion.of(*value)
+                    let is_bytes = is_bytes(bound);
+                    let mut conversion = Conversion { ty, used, is_bytes, ctx: &ctx, losses: &mut losses, arena };
+                    let read = match *value {
+                        text @ Value::Bytes { data, .. }
+                            if used.role == ParamRole::Number && Class::of(ty).is_moment() =>
+                        {
+                            conversion.number_of(data, text)
+                        }
+                        value => conversion.of(value),
+                    };
+                    if read.is_null() && !value.is_null() && used.role == ParamRole::Bound {
+                        zero_moment(Class::of(ty))
+                    } else {
+                        read
+                    }
                 }
             };
         }
@@ -194,10 +207,48 @@ fn escaped(value: &Value<'_>) -> String {
     text_for_message(data).as_bytes().iter().map(shown).collect()
 }
 
+/// A double beyond the range of integers as MySQL reads it for one: the least integer.
+fn least_past_integers(value: Value<'_>) -> Value<'_> {
+    const END: f64 = 9_223_372_036_854_775_808.0;
+    match value {
+        Value::Double(number) if !(-END..END).contains(&number) => Value::Double(-END),
+        _ => value,
+    }
+}
+
+/// The text that a column keeps of a value: without a fraction of a second that is zero.
+fn kept_text<'a>(value: Value<'a>, collation: CollationId, arena: &'a Bump) -> Value<'a> {
+    let value = match value {
+        Value::Null => return value,
+        Value::Time(time, _) if time.micros() % MICROS_PER_SECOND == 0 => Value::Time(time, 0),
+        Value::DateTime(moment, _) if moment.micro() == 0 => Value::DateTime(moment, 0),
+        _ => value,
+    };
+    text_of(value, collation, arena)
+}
+
+fn text_of<'a>(value: Value<'a>, collation: CollationId, arena: &'a Bump) -> Value<'a> {
+    if let Value::Bytes { data, .. } = value {
+        return Value::Bytes { data, collation };
+    }
+    let mut text = Vec::new();
+    value.write_text(&mut text);
+    Value::Bytes { data: arena.alloc_slice_copy(&text), collation }
+}
+
+/// Zero as a value of a class of dates or times.
+fn zero_moment<'a>(class: Class) -> Value<'a> {
+    match class {
+        Class::Time => Value::Time(Time::ZERO, MAX_FSP),
+        Class::Date => Value::Date(Date::ZERO),
+        _ => Value::DateTime(DateTime::ZERO, MAX_FSP),
+    }
+}
+
 /// The conversion of one value.
 struct Conversion<'c, 'v, 'a> {
     ty: &'c SqlType,
-    is_padded: bool,
+    used: &'c ParamUse,
     is_bytes: bool,
     ctx: &'c EvalCtx<'v>,
     losses: &'c mut Vec<Warning>,
@@ -205,15 +256,14 @@ struct Conversion<'c, 'v, 'a> {
 }
 
 impl<'a> Conversion<'_, '_, 'a> {
-    fn of(self, value: Value<'a>) -> Value<'a> {
+    fn of(&mut self, value: Value<'a>) -> Value<'a> {
         let class = Class::of(self.ty);
         match (class, value) {
             (_, Value::Null) | (Class::Null, _) => value,
-            (Class::Text, Value::Bytes { data, .. }) => Value::Bytes { data, collation: self.ty.collation },
-            (Class::Text, _) => {
-                let mut text = Vec::new();
-                value.write_text(&mut text);
-                Value::Bytes { data: self.arena.alloc_slice_copy(&text), collation: self.ty.collation }
+            (Class::Text, _) => text_of(value, self.ty.collation, self.arena),
+            (_, Value::Bytes { data, .. }) if class.is_number() && self.used.reads != NumberRead::Own => {
+                let number = self.number_of(data, value);
+                self.of(number)
             }
             (Class::Integer { unsigned }, _) => self.integer_of(value, unsigned),
             (Class::Decimal, _) => self.decimal_of(value),
@@ -229,14 +279,14 @@ impl<'a> Conversion<'_, '_, 'a> {
         }
     }
 
-    fn noted<T>(self, read: Converted<T>, type_name: &str, value: &Value<'_>) -> T {
+    fn noted<T>(&mut self, read: Converted<T>, type_name: &str, value: &Value<'_>) -> T {
         if read.loss != Loss::None {
             self.truncated(type_name, value);
         }
         read.value
     }
 
-    fn truncated(self, type_name: &str, value: &Value<'_>) {
+    fn truncated(&mut self, type_name: &str, value: &Value<'_>) {
         // Dates and times are read in the client's character set.
         let is_plain = Class::of(self.ty).is_moment() && !self.is_bytes;
         let value = if is_plain { value.message_text() } else { escaped(value) };
@@ -244,7 +294,7 @@ impl<'a> Conversion<'_, '_, 'a> {
         self.losses.push(Warning::TruncatedWrongValue { type_name, value });
     }
 
-    fn integer_of(self, value: Value<'a>, unsigned: bool) -> Value<'a> {
+    fn integer_of(&mut self, value: Value<'a>, unsigned: bool) -> Value<'a> {
         let number = match value {
             Value::Bytes { data, .. } => {
                 let read = integer_prefix(data);
@@ -255,8 +305,8 @@ impl<'a> Conversion<'_, '_, 'a> {
         if unsigned { Value::UInt(number as u64) } else { Value::Int(number) }
     }
 
-    fn decimal_of(self, value: Value<'a>) -> Value<'a> {
-        let (ty, is_padded) = (self.ty, self.is_padded);
+    fn decimal_of(&mut self, value: Value<'a>) -> Value<'a> {
+        let (ty, is_padded) = (self.ty, self.used.is_padded);
         let read = value.to_decimal();
         let number = self.noted(read, "DECIMAL", &value);
         // The number of a date has a fixed scale, others their own.
@@ -266,7 +316,7 @@ impl<'a> Conversion<'_, '_, 'a> {
         Value::Decimal(padded.unwrap_or(rounded))
     }
 
-    fn time_of(self, value: Value<'a>) -> Value<'a> {
+    fn time_of(&mut self, value: Value<'a>) -> Value<'a> {
         match value.to_time() {
             Some(read) if value.is_textual() => Value::Time(self.noted(read, "time", &value), MAX_FSP),
             Some(Converted { value: time, loss: Loss::None }) => Value::Time(time, MAX_FSP),
@@ -277,18 +327,55 @@ impl<'a> Conversion<'_, '_, 'a> {
         }
     }
 
-    fn date_of(self, value: Value<'a>, class: Class) -> Value<'a> {
+    fn date_of(&mut self, value: Value<'a>, class: Class) -> Value<'a> {
         let modes = self.ctx.session.modes();
         let flags = if value.is_textual() { DateFlags::from_modes(modes) } else { DateFlags::default() };
         let value = as_signed(value);
         let small = || small_moment(&value).filter(|_| class == Class::Date);
         let read = moment_of(&value, flags, self.ctx).or_else(small);
         let Some(read) = read else {
-            let value = value.message_text();
-            self.losses.push(Warning::IncorrectValue { type_name: "datetime", value });
+            self.no_date(&value, class);
             return Value::Null;
         };
-        let moment = self.noted(read, "datetime", &value);
+        let has_time = |data: &[u8]| DateTime::parse(data, flags).is_some_and(|parsed| parsed.has_time);
+        let type_name = match value {
+            Value::Bytes { data, .. } if !has_time(data) => "date",
+            _ => "datetime",
+        };
+        let moment = self.noted(read, type_name, &value);
         if class == Class::Date { Value::Date(moment.date()) } else { Value::DateTime(moment, MAX_FSP) }
+    }
+    #[cold]
+    fn no_date(&mut self, value: &Value<'_>, class: Class) {
+        match (class, value) {
+            (Class::Date, Value::Bytes { .. }) => self.truncated("date", value),
+            (Class::Date, _) => self.losses.extend(no_date(value)),
+            _ => {
+                let value = if self.is_bytes { escaped(value) } else { value.message_text() };
+                self.losses.push(Warning::IncorrectValue { type_name: "datetime", value });
+            }
+        }
+    }
+
+    /// A text that is no number, read as the number that what takes the parameter reads.
+    fn number_of(&mut self, text: &[u8], value: Value<'a>) -> Value<'a> {
+        let (number, loss, name) = match self.used.reads {
+            NumberRead::Decimal => {
+                let read = value.to_decimal();
+                (Value::Decimal(read.value), read.loss, "DECIMAL")
+            }
+            NumberRead::Double => {
+                let read = value.to_f64();
+                (Value::Double(read.value), read.loss, "DOUBLE")
+            }
+            NumberRead::Integer | NumberRead::Own => {
+                let read = integer_prefix(text);
+                (Value::Int(read.value as i64), read.loss, "INTEGER")
+            }
+        };
+        if loss != Loss::None {
+            self.truncated(name, &value);
+        }
+        number
     }
 }

@@ -332,6 +332,9 @@ impl<'a> Binder<'a, '_> {
     fn between(&mut self, between: &'a ast::Between<'a>) -> Result<Expr, BindError> {
         let mut parts = [self.value(&between.expr)?, self.value(&between.low)?, self.value(&between.high)?];
         self.settle_compared(&mut parts);
+        for bound in &parts[1..] {
+            self.note_role(bound, ParamRole::Bound);
+        }
         self.pin_temporal(&mut parts, &[&between.expr, &between.low, &between.high])?;
         self.note_misfits(&parts);
         let [value, low, high] = parts;

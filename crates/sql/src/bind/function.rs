@@ -6,7 +6,7 @@ use types::temporal::IntervalUnit;
 use types::{SqlType, TypeKind};
 
 use super::binder::Binder;
-use super::{BindError, Clause, ParamRole};
+use super::{BindError, Clause, NumberRead, ParamRole};
 use crate::ast::{self, CastType, ExprKind, TimeUnit};
 
 impl<'a> Binder<'a, '_> {
@@ -94,6 +94,9 @@ impl<'a> Binder<'a, '_> {
         };
         self.settle(&mut value, &ty);
         self.note_role(&value, ParamRole::Cast);
+        if ty.is_integer() {
+            self.note_read_as(&value, NumberRead::Integer);
+        }
         Ok(self.build.cast(value, target)?)
     }
 

@@ -12,7 +12,7 @@ use types::{LobSize, SqlType, TypeKind};
 
 use super::binder::Binder;
 use super::literal::PARAM_CHARS;
-use super::{BindContext, Literals, ParamRole, ParamUse};
+use super::{BindContext, Literals, NumberRead, ParamRole, ParamUse};
 
 /// Bytes of a text whose length is not known.
 const PARAM_BYTES: u32 = 65_535;
@@ -97,6 +97,22 @@ impl Binder<'_, '_> {
         }
     }
 
+    /// Notes as what number `expr` is read, if it is a parameter.
+    pub(super) fn note_read_as(&mut self, expr: &Expr, reads: NumberRead) {
+        let ExprKind::Param(n) = expr.kind else { return };
+        if let Some(known) = self.param_uses.get_mut(usize::from(n)) {
+            known.reads = reads;
+        }
+    }
+
+    /// Notes that the parameters among `operands` are read as the number that all of them have in common.
+    fn note_common_number(&mut self, operands: &[Expr]) {
+        let reads = common_number(operands);
+        for operand in operands {
+            self.note_read_as(operand, reads);
+        }
+    }
+
     /// Types the open parameters among operands that meet as equals by the others; by `default` if all are
     /// open.
     pub(super) fn settle_alike(&mut self, operands: &mut [Expr], default: &SqlType) {
@@ -137,7 +153,13 @@ impl Binder<'_, '_> {
                     self.settle(operand, &ty);
                 }
             }
-            _ => self.settle_numbers(func, operands),
+            _ => {
+                self.settle_numbers(func, operands);
+                return self.note_common_number(operands);
+            }
+        }
+        for operand in operands.iter() {
+            self.note_read_as(operand, NumberRead::Integer);
         }
     }
 
@@ -176,9 +198,10 @@ impl Binder<'_, '_> {
         self.note_compared(operands);
         let first = operands.iter().find(|e| !self.is_open(e));
         let ty = first.map_or_else(|| self.param_text(), |first| first.ty.clone());
-        for operand in operands {
+        for operand in operands.iter_mut() {
             self.settle(operand, &ty);
         }
+        self.note_common_number(operands);
     }
 
     /// Notes that `operands` are compared: as numbers, if all that are no parameters are some.
@@ -188,6 +211,16 @@ impl Binder<'_, '_> {
         let role = if are_numbers { ParamRole::BesideNumbers } else { ParamRole::Operand };
         for operand in operands {
             self.note_role(operand, role);
+        }
+    }
+
+    /// Types open parameters that are added up, exactly where they are no doubles.
+    pub(super) fn settle_summed(&mut self, operands: &mut [Expr]) {
+        self.settle_alike(operands, &SqlType::double());
+        for operand in operands {
+            let is_double = common_number(std::slice::from_ref(operand)) == NumberRead::Double;
+            self.note_role(operand, ParamRole::Number);
+            self.note_read_as(operand, if is_double { NumberRead::Double } else { NumberRead::Decimal });
         }
     }
 
@@ -203,9 +236,24 @@ impl Binder<'_, '_> {
     /// Types open parameters of which one is the result, texts if all are open.
     pub(super) fn settle_values(&mut self, operands: &mut [Expr]) {
         let text = self.param_text();
-        let Some(ty) = self.type_alike(operands, &text) else { return };
-        for operand in operands {
-            self.settle_result(operand, &ty);
+        if let Some(ty) = self.type_alike(operands, &text) {
+            for operand in operands.iter_mut() {
+                self.settle_result(operand, &ty);
+            }
+        }
+        self.note_results(&operands.iter().collect::<Vec<_>>());
+    }
+
+    /// Notes which parameters among `results`, of which one is the result, are read as texts: all of a result
+    /// that is one.
+    fn note_results(&mut self, results: &[&Expr]) {
+        if !results.iter().any(|e| matches!(e.kind, ExprKind::Param(_))) {
+            return;
+        }
+        if self.build.common_type(results, "").is_ok_and(|ty| ty.is_string()) {
+            for result in results {
+                self.note_role(result, ParamRole::Text);
+            }
         }
     }
 
@@ -236,6 +284,7 @@ impl Binder<'_, '_> {
         mut otherwise: Option<Expr>,
     ) -> (Option<Expr>, Vec<(Expr, Expr)>, Option<Expr>) {
         if !self.has_open_params {
+            self.note_case(&arms, otherwise.as_ref());
             return (operand, arms, otherwise);
         }
         let compared = self.known_type(operand.iter().chain(arms.iter().map(|(condition, _)| condition)));
@@ -251,7 +300,15 @@ impl Binder<'_, '_> {
         if let Some(otherwise) = &mut otherwise {
             self.settle_result(otherwise, &result);
         }
+        self.note_case(&arms, otherwise.as_ref());
         (operand, arms, otherwise)
+    }
+
+    fn note_case(&mut self, arms: &[(Expr, Expr)], otherwise: Option<&Expr>) {
+        if !self.param_uses.is_empty() {
+            let results: Vec<&Expr> = arms.iter().map(|(_, result)| result).chain(otherwise).collect();
+            self.note_results(&results);
+        }
     }
 
     /// Types the open parameters among the arguments of the function called `name`.
@@ -282,9 +339,19 @@ impl Binder<'_, '_> {
             let wanted = wanted(func, at);
             let ty = self.wanted_type(wanted);
             self.settle(arg, &ty);
+            let reads = match wanted {
+                Wanted::Int if func == Func::Interval => NumberRead::Decimal,
+                Wanted::Int | Wanted::Bytes => NumberRead::Integer,
+                Wanted::Decimal => NumberRead::Decimal,
+                Wanted::Double if func == Func::Rand => NumberRead::Integer,
+                Wanted::Double => NumberRead::Double,
+                _ if func == Func::Hex => NumberRead::Integer,
+                _ => NumberRead::Own,
+            };
+            self.note_read_as(arg, reads);
             let role = match wanted {
-                Wanted::Text | Wanted::Bytes | Wanted::Digits => ParamRole::Text,
-                Wanted::Int | Wanted::Decimal | Wanted::Double => ParamRole::Number,
+                Wanted::Text | Wanted::Digits => ParamRole::Text,
+                Wanted::Bytes | Wanted::Int | Wanted::Decimal | Wanted::Double => ParamRole::Number,
                 Wanted::Date | Wanted::DateTime | Wanted::TimeOfDay => ParamRole::Moment,
                 Wanted::Time => ParamRole::Value,
             };
@@ -348,6 +415,18 @@ pub(super) fn given_uses(ctx: &BindContext<'_>) -> Vec<ParamUse> {
     let text = || SqlType::varchar(PARAM_CHARS, ctx.collation);
     let given = |n| ctx.param_types.get(n).cloned().flatten();
     (0..ctx.param_count.into()).map(|n| ParamUse::of_type(given(n).unwrap_or_else(text))).collect()
+}
+
+/// The number that `operands` have in common.
+fn common_number(operands: &[Expr]) -> NumberRead {
+    let has = |is_such: &dyn Fn(&SqlType) -> bool| operands.iter().any(|e| is_such(&e.ty));
+    let is_real = |ty: &SqlType| matches!(ty.kind, TypeKind::Float | TypeKind::Double) || ty.is_string();
+    let is_number = |ty: &SqlType| ty.is_integer() || ty.kind == TypeKind::Decimal;
+    if has(&is_real) || (has(&SqlType::is_temporal) && has(&is_number)) {
+        return NumberRead::Double;
+    }
+    let is_decimal = |ty: &SqlType| ty.kind == TypeKind::Decimal || (ty.is_temporal() && ty.decimals > 0);
+    if has(&is_decimal) { NumberRead::Decimal } else { NumberRead::Integer }
 }
 
 /// The type of the numbers that values of type `ty` are in arithmetic.

@@ -16,9 +16,12 @@ pub enum ParamRole {
     /// An operand or argument that is read as a number: beside a kept type of dates and times, a value that is none
     /// stays as it is.
     Number,
-    /// What an operator or function reads as a text: values of another class than a given type keep their
-    /// own.
+    /// What an operator or function reads as a text: values of another class keep their own.
     Text,
+    /// A value that a union keeps as a text.
+    KeptText,
+    /// A bound of BETWEEN: what is no date or time counts as zero beside some.
+    Bound,
     /// A value that a column stores: it keeps the type of each value.
     Stored,
     /// The operand of a CAST: it keeps the type of each value, but that texts of numbers are numbers.
@@ -27,6 +30,20 @@ pub enum ParamRole {
     Moment,
     /// A number of rows.
     RowCount,
+}
+
+/// The number that what takes a parameter reads in a text that is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NumberRead {
+    /// One of the parameter's type.
+    #[default]
+    Own,
+    /// An integer. A double beyond the range of integers is the least one.
+    Integer,
+    /// A DECIMAL.
+    Decimal,
+    /// A DOUBLE.
+    Double,
 }
 
 /// What a statement takes a parameter for.
@@ -38,6 +55,8 @@ pub struct ParamUse {
     pub ty: SqlType,
     /// The place of the parameter.
     pub role: ParamRole,
+    /// How texts that are no numbers are read.
+    pub reads: NumberRead,
     /// Values of every class are taken, as texts.
     pub takes_all: bool,
     /// A DECIMAL has all digits after the point that its type has: results show as many.
@@ -47,6 +66,6 @@ pub struct ParamUse {
 impl ParamUse {
     /// The use of a parameter whose type is `ty` in every respect.
     pub(crate) fn of_type(ty: SqlType) -> Self {
-        ParamUse { described: ty.clone(), ty, role: ParamRole::Value, takes_all: false, is_padded: false }
+        ParamUse { described: ty.clone(), ty, role: ParamRole::Value, reads: NumberRead::Own, takes_all: false, is_padded: false }
     }
 }
