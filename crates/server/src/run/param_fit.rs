@@ -86,6 +86,7 @@ fn planned_type(
         },
         ParamRole::Moment | ParamRole::BesideNumbers if class.is_number() && wanted.is_moment() => own,
         ParamRole::Moment if class == Class::Text => own,
+        ParamRole::BesideNumbers if class == Class::Text && wanted.is_moment() => own,
         _ => given,
     }
 }
@@ -109,6 +110,7 @@ pub(crate) fn convert<'a>(
 ) -> Result<&'a [Value<'a>], SqlError> {
     let (mut losses, mut refused) = (Vec::new(), None);
     let values = arena.alloc_slice_copy(params);
+    let collation = session.variables.hot.collation_connection;
     {
         let context = StatementContext::new(session);
         let own = Bump::new();
@@ -118,8 +120,8 @@ pub(crate) fn convert<'a>(
             if used.reads == NumberRead::Integer && used.role != ParamRole::Operand {
                 *value = least_past_integers(*value);
             }
-            let is_number_of_moment =
-                Class::of_value(value).is_number() && Class::of(&used.described).is_moment();
+            let is_beside_moment = Class::of(&used.described).is_moment();
+            let is_number_of_moment = Class::of_value(value).is_number() && is_beside_moment;
             *value = match used.role {
                 ParamRole::Stored => *value,
                 // What reads a text reads the value's own.
@@ -132,9 +134,11 @@ pub(crate) fn convert<'a>(
                 ParamRole::Moment if value.is_textual() => *value,
                 ParamRole::Moment if is_number_of_moment => as_signed(*value),
                 // What reads a number reads the value as it is, whatever the type says.
-                ParamRole::Number if is_number_of_moment && planned.is_some() => *value,
+                ParamRole::Number if planned.is_some() && is_beside_moment && !value.is_textual() => {
+                    padded(used, *value)
+                }
                 _ => {
-                    let own = planned.map(|ty| param_type(ty, used.ty.collation));
+                    let own = planned.map(|ty| param_type(ty, collation));
                     let ty = own.as_ref().unwrap_or(&used.ty);
                     let is_bytes = is_bytes(bound);
                     let mut conversion = Conversion { ty, used, is_bytes, ctx: &ctx, losses: &mut losses, arena };
@@ -205,6 +209,15 @@ fn escaped(value: &Value<'_>) -> String {
     let shown =
         |&byte: &u8| if byte.is_ascii() { char::from(byte).to_string() } else { format!("\\x{byte:02X}") };
     text_for_message(data).as_bytes().iter().map(shown).collect()
+}
+
+/// A number beside those of times, with as many digits after the point if results show them.
+fn padded<'a>(used: &ParamUse, value: Value<'a>) -> Value<'a> {
+    let is_exact = matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_));
+    if !(is_exact && used.is_padded && used.ty.decimals > 0) {
+        return value;
+    }
+    value.to_decimal().value.rescale(used.ty.decimals).map_or(value, Value::Decimal)
 }
 
 /// A double beyond the range of integers as MySQL reads it for one: the least integer.
@@ -362,7 +375,8 @@ impl<'a> Conversion<'_, '_, 'a> {
         let (number, loss, name) = match self.used.reads {
             NumberRead::Decimal => {
                 let read = value.to_decimal();
-                (Value::Decimal(read.value), read.loss, "DECIMAL")
+                let loss = if text.trim_ascii().is_empty() { Loss::Truncated } else { read.loss };
+                (Value::Decimal(read.value), loss, "DECIMAL")
             }
             NumberRead::Double => {
                 let read = value.to_f64();

@@ -42,8 +42,13 @@ impl Binder<'_, '_> {
     /// Notes that the result of an operator, if it is a number, shows as many digits after the point as the
     /// types of `operands` have.
     pub(super) fn note_padding(&mut self, operands: &[Expr]) {
-        let is_number =
-            |e: &Expr| e.ty.is_integer() || matches!(e.ty.kind, TypeKind::Decimal | TypeKind::Null);
+        let is_number = |e: &Expr| {
+            let is_other = matches!(
+                e.ty.kind,
+                TypeKind::Decimal | TypeKind::Null | TypeKind::Bit | TypeKind::Year
+            );
+            is_other || e.ty.is_integer() || (e.ty.is_temporal() && matches!(e.kind, ExprKind::Param(_)))
+        };
         if !operands.iter().all(|e| self.is_open(e) || is_number(e)) {
             return;
         }
@@ -106,8 +111,8 @@ impl Binder<'_, '_> {
     }
 
     /// Notes that the parameters among `operands` are read as the number that all of them have in common.
-    fn note_common_number(&mut self, operands: &[Expr]) {
-        let reads = common_number(operands);
+    fn note_common_number(&mut self, operands: &[Expr], are_compared: bool) {
+        let reads = common_number(operands, are_compared);
         for operand in operands {
             self.note_read_as(operand, reads);
         }
@@ -155,7 +160,7 @@ impl Binder<'_, '_> {
             }
             _ => {
                 self.settle_numbers(func, operands);
-                return self.note_common_number(operands);
+                return self.note_common_number(operands, false);
             }
         }
         for operand in operands.iter() {
@@ -201,7 +206,7 @@ impl Binder<'_, '_> {
         for operand in operands.iter_mut() {
             self.settle(operand, &ty);
         }
-        self.note_common_number(operands);
+        self.note_common_number(operands, true);
     }
 
     /// Notes that `operands` are compared: as numbers, if all that are no parameters are some.
@@ -218,7 +223,7 @@ impl Binder<'_, '_> {
     pub(super) fn settle_summed(&mut self, operands: &mut [Expr]) {
         self.settle_alike(operands, &SqlType::double());
         for operand in operands {
-            let is_double = common_number(std::slice::from_ref(operand)) == NumberRead::Double;
+            let is_double = common_number(std::slice::from_ref(operand), false) == NumberRead::Double;
             self.note_role(operand, ParamRole::Number);
             self.note_read_as(operand, if is_double { NumberRead::Double } else { NumberRead::Decimal });
         }
@@ -341,6 +346,8 @@ impl Binder<'_, '_> {
             self.settle(arg, &ty);
             let reads = match wanted {
                 Wanted::Int if func == Func::Interval => NumberRead::Decimal,
+                // These read the digits of any number.
+                Wanted::Int if matches!(func, Func::Bin | Func::Oct) => NumberRead::Own,
                 Wanted::Int | Wanted::Bytes => NumberRead::Integer,
                 Wanted::Decimal => NumberRead::Decimal,
                 Wanted::Double if func == Func::Rand => NumberRead::Integer,
@@ -377,6 +384,9 @@ impl Binder<'_, '_> {
             _ => SqlType::bigint(),
         };
         self.settle(amount, &number);
+        self.note_role(amount, ParamRole::Number);
+        let is_decimal = number.kind == TypeKind::Decimal;
+        self.note_read_as(amount, if is_decimal { NumberRead::Decimal } else { NumberRead::Integer });
     }
 
     fn wanted_type(&self, wanted: Wanted) -> SqlType {
@@ -417,12 +427,12 @@ pub(super) fn given_uses(ctx: &BindContext<'_>) -> Vec<ParamUse> {
     (0..ctx.param_count.into()).map(|n| ParamUse::of_type(given(n).unwrap_or_else(text))).collect()
 }
 
-/// The number that `operands` have in common.
-fn common_number(operands: &[Expr]) -> NumberRead {
+/// The number that `operands` have in common: of dates beside numbers, if they are compared, doubles.
+fn common_number(operands: &[Expr], are_compared: bool) -> NumberRead {
     let has = |is_such: &dyn Fn(&SqlType) -> bool| operands.iter().any(|e| is_such(&e.ty));
     let is_real = |ty: &SqlType| matches!(ty.kind, TypeKind::Float | TypeKind::Double) || ty.is_string();
     let is_number = |ty: &SqlType| ty.is_integer() || ty.kind == TypeKind::Decimal;
-    if has(&is_real) || (has(&SqlType::is_temporal) && has(&is_number)) {
+    if has(&is_real) || (are_compared && has(&SqlType::is_temporal) && has(&is_number)) {
         return NumberRead::Double;
     }
     let is_decimal = |ty: &SqlType| ty.kind == TypeKind::Decimal || (ty.is_temporal() && ty.decimals > 0);
