@@ -48,6 +48,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     on_duplicate_columns,
     prepared_kept_types,
     prepared_types,
+    prepared_values,
     protocol_compression,
     queries,
     read_only,

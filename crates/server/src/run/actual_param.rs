@@ -2,8 +2,8 @@
 //! parameters.
 //!
 //! A number is an integer, a decimal or a double, whatever the client bound it with; a text or number that is
-//! a date or time becomes one where the statement takes one. Zero parts make no date here: what reads the
-//! parameter decides about them, and warns.
+//! a date or time becomes one where the statement takes one. What reads the parameter decides about zero
+//! parts, and warns.
 
 use sql::bind::{ParamRole, ParamUse};
 use types::temporal::{DateFlags, MAX_FSP, Parsed};
@@ -11,8 +11,6 @@ use types::value::{Loss, integer_prefix};
 use types::{CollationId, DateTime, TypeKind, Value};
 
 use super::param_class::Class;
-
-const FLAGS: DateFlags = DateFlags { no_zero_date: false, no_zero_in_date: true, allow_invalid_dates: false };
 
 /// What the value of each parameter is once it was read as the type that the statement has for it.
 pub(crate) fn actual_values<'a>(uses: &[ParamUse], params: &[Value<'a>]) -> Vec<Value<'a>> {
@@ -62,7 +60,7 @@ fn exact_number<'a>(text: &[u8], wanted: Class) -> Option<Value<'a>> {
 }
 
 fn moment_of_text<'a>(text: &[u8]) -> Option<Value<'a>> {
-    let read = DateTime::parse(text, FLAGS).filter(|read| !read.truncated && read.offset.is_none())?;
+    let read = DateTime::parse(text, DateFlags::default()).filter(|read| !read.truncated && read.offset.is_none())?;
     moment(read)
 }
 
@@ -75,7 +73,7 @@ fn moment_of_number<'a>(value: Value<'_>) -> Option<Value<'a>> {
     // From here on a number has a time of day.
     const FIRST_WITH_TIME: i64 = 101_000_000;
     let number = as_signed(value);
-    let read = number.to_datetime(FLAGS, types::Date::ZERO)?;
+    let read = number.to_datetime(DateFlags::default(), types::Date::ZERO)?;
     let whole = number.to_decimal().value.truncate(0).to_i64().ok()?;
     let has_time = whole == 0 || whole >= FIRST_WITH_TIME;
     Some(if has_time { Value::DateTime(read.value, MAX_FSP) } else { Value::Date(read.value.date()) })

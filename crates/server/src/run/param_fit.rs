@@ -84,9 +84,7 @@ fn planned_type(
             Class::Null | Class::Text => Some(bound),
             _ => own,
         },
-        ParamRole::Moment | ParamRole::BesideNumbers if class.is_number() && wanted.is_moment() => own,
-        ParamRole::Moment if class == Class::Text => own,
-        ParamRole::BesideNumbers if class == Class::Text && wanted.is_moment() => own,
+        ParamRole::BesideNumbers if (class.is_number() || class == Class::Text) && wanted.is_moment() => own,
         _ => given,
     }
 }
