@@ -23,8 +23,8 @@ fn actual_value<'a>(used: &ParamUse, value: Value<'a>) -> Value<'a> {
     let is_number = Class::of_value(&value).is_number();
     let read = match (used.role, Class::of(&used.described), value) {
         (ParamRole::Stored | ParamRole::RowCount, ..) | (_, _, Value::Null) => None,
-        // Beside BIT and YEAR, what reads the number reads the text.
-        (_, class, Value::Bytes { data, .. }) if class.is_number() && !is_bits => exact_number(data, class),
+        (_, _, Value::Bytes { .. }) if is_bits => no_integer(value),
+        (_, class, Value::Bytes { data, .. }) if class.is_number() => exact_number(data, class),
         (_, Class::Time, Value::Bytes { .. }) => time_of(value),
         (_, Class::Time, _) if is_number => time_of_number(value),
         (_, Class::Date | Class::DateTime, Value::Bytes { data, .. }) => moment_of_text(data),
@@ -57,6 +57,13 @@ fn exact_number<'a>(text: &[u8], wanted: Class) -> Option<Value<'a>> {
     }
     let read = value.to_f64();
     (read.loss == Loss::None && !text.trim_ascii().is_empty()).then_some(Value::Double(read.value))
+}
+
+/// The number of a text beside BIT or YEAR, if that is no integer: what reads the parameter reads others.
+fn no_integer<'a>(text: Value<'_>) -> Option<Value<'a>> {
+    let read = text.to_decimal();
+    let is_integer = read.value.to_u64().is_ok() && read.value == read.value.truncate(0);
+    (read.loss == Loss::None && !is_integer).then_some(Value::Decimal(read.value))
 }
 
 fn moment_of_text<'a>(text: &[u8]) -> Option<Value<'a>> {

@@ -80,6 +80,9 @@ fn planned_type(
     let own = Some(class.bound_type());
     match used.role {
         ParamRole::Stored => Some(bound),
+        ParamRole::Cast if class == Class::Text && used.described.kind == TypeKind::Year => {
+            Some(Class::Integer { unsigned: false }.bound_type())
+        }
         ParamRole::Cast => match class {
             Class::Null | Class::Text => Some(bound),
             _ => own,
@@ -119,6 +122,7 @@ pub(crate) fn convert<'a>(
                 *value = least_past_integers(*value);
             }
             let is_beside_moment = Class::of(&used.described).is_moment();
+            let is_kept_moment = is_beside_moment && (planned.is_some() || Class::of(&used.ty).is_moment());
             let is_number_of_moment = Class::of_value(value).is_number() && is_beside_moment;
             *value = match used.role {
                 ParamRole::Stored => *value,
@@ -130,11 +134,10 @@ pub(crate) fn convert<'a>(
                     *value
                 }),
                 ParamRole::Moment if value.is_textual() => *value,
+                ParamRole::Clock => as_signed(*value),
                 ParamRole::Moment if is_number_of_moment => as_signed(*value),
                 // What reads a number reads the value as it is, whatever the type says.
-                ParamRole::Number if planned.is_some() && is_beside_moment && !value.is_textual() => {
-                    padded(used, *value)
-                }
+                ParamRole::Number if is_kept_moment && !value.is_textual() => padded(used, *value),
                 _ => {
                     let own = planned.map(|ty| param_type(ty, collation));
                     let ty = own.as_ref().unwrap_or(&used.ty);

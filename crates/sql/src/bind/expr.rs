@@ -167,7 +167,7 @@ impl<'a> Binder<'a, '_> {
         }
         let mut arg = self.value(operand)?;
         match op {
-            UnaryOp::Neg => self.settle(&mut arg, &SqlType::double()),
+            UnaryOp::Neg => self.settle_negated(&mut arg),
             UnaryOp::BitNot => self.settle_operands(Func::BitNot, std::slice::from_mut(&mut arg)),
             UnaryOp::Not => self.settle_condition(std::slice::from_mut(&mut arg)),
             UnaryOp::Plus => {}

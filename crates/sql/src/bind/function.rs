@@ -25,6 +25,7 @@ impl<'a> Binder<'a, '_> {
             }
             ExprKind::Collate(collate) => {
                 let value = self.value(&collate.expr)?;
+                self.note_role(&value, ParamRole::Text);
                 Ok(self.build.collate(value, collate.collation)?)
             }
             ExprKind::DateAdd(add) => {
@@ -35,6 +36,7 @@ impl<'a> Binder<'a, '_> {
             ExprKind::Extract(unit, value) => {
                 let mut value = self.value(value)?;
                 self.settle_moment(&mut value, TypeKind::DateTime);
+                self.note_role(&value, ParamRole::Clock);
                 Ok(self.build.extract(interval_unit(unit), value))
             }
             ExprKind::UnitCall(call) => {

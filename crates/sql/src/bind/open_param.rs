@@ -34,6 +34,8 @@ enum Wanted {
     Date,
     DateTime,
     Time,
+    /// A date and time, of which the function reads the time.
+    Clock,
     /// A time that the function reads from texts itself.
     TimeOfDay,
 }
@@ -110,6 +112,15 @@ impl Binder<'_, '_> {
         }
     }
 
+    /// Notes that parameters that are divided are no integers.
+    fn note_quotient(&mut self, func: Func, operands: &[Expr]) {
+        if func == Func::Div && common_number(operands, false) == NumberRead::Integer {
+            for operand in operands {
+                self.note_read_as(operand, NumberRead::Decimal);
+            }
+        }
+    }
+
     /// Notes that the parameters among `operands` are read as the number that all of them have in common.
     fn note_common_number(&mut self, operands: &[Expr], are_compared: bool) {
         let reads = common_number(operands, are_compared);
@@ -160,7 +171,8 @@ impl Binder<'_, '_> {
             }
             _ => {
                 self.settle_numbers(func, operands);
-                return self.note_common_number(operands, false);
+                self.note_common_number(operands, false);
+                return self.note_quotient(func, operands);
             }
         }
         for operand in operands.iter() {
@@ -217,6 +229,13 @@ impl Binder<'_, '_> {
         for operand in operands {
             self.note_role(operand, role);
         }
+    }
+
+    /// Types an open parameter that is negated.
+    pub(super) fn settle_negated(&mut self, operand: &mut Expr) {
+        self.settle(operand, &SqlType::double());
+        self.note_role(operand, ParamRole::Number);
+        self.note_common_number(std::slice::from_ref(operand), false);
     }
 
     /// Types open parameters that are added up, exactly where they are no doubles.
@@ -360,6 +379,7 @@ impl Binder<'_, '_> {
                 Wanted::Text | Wanted::Digits => ParamRole::Text,
                 Wanted::Bytes | Wanted::Int | Wanted::Decimal | Wanted::Double => ParamRole::Number,
                 Wanted::Date | Wanted::DateTime | Wanted::TimeOfDay => ParamRole::Moment,
+                Wanted::Clock => ParamRole::Clock,
                 Wanted::Time => ParamRole::Value,
             };
             self.note_role(arg, role);
@@ -397,7 +417,7 @@ impl Binder<'_, '_> {
             Wanted::Decimal => SqlType::decimal(MAX_PRECISION, MAX_SCALE),
             Wanted::Double => SqlType::double(),
             Wanted::Date => SqlType::new(TypeKind::Date, 10),
-            Wanted::DateTime => SqlType::new(TypeKind::DateTime, 0),
+            Wanted::DateTime | Wanted::Clock => SqlType::new(TypeKind::DateTime, 0),
             Wanted::Time | Wanted::TimeOfDay => SqlType::new(TypeKind::Time, 0),
         }
     }
@@ -430,7 +450,10 @@ pub(super) fn given_uses(ctx: &BindContext<'_>) -> Vec<ParamUse> {
 /// The number that `operands` have in common: of dates beside numbers, if they are compared, doubles.
 fn common_number(operands: &[Expr], are_compared: bool) -> NumberRead {
     let has = |is_such: &dyn Fn(&SqlType) -> bool| operands.iter().any(|e| is_such(&e.ty));
-    let is_real = |ty: &SqlType| matches!(ty.kind, TypeKind::Float | TypeKind::Double) || ty.is_string();
+    let is_real = |ty: &SqlType| {
+        matches!(ty.kind, TypeKind::Float | TypeKind::Double | TypeKind::Enum | TypeKind::Set)
+            || ty.is_string()
+    };
     let is_number = |ty: &SqlType| ty.is_integer() || ty.kind == TypeKind::Decimal;
     if has(&is_real) || (are_compared && has(&SqlType::is_temporal) && has(&is_number)) {
         return NumberRead::Double;
@@ -514,10 +537,11 @@ fn wanted(func: Func, at: usize) -> Wanted {
         (
             Year | Month | DayOfMonth | Quarter | DayOfWeek | Weekday | DayOfYear | Week | WeekOfYear
             | YearWeek | DayName | MonthName | LastDay | ToDays | ToSeconds | Timestamp | UnixTimestamp
-            | DateFormat | ConvertTz | Hour | Minute | Second | Microsecond | TimeOf | TimeFormat,
+            | DateFormat | ConvertTz,
             0,
         )
         | (DateDiff, _) => Wanted::DateTime,
+        (Hour | Minute | Second | Microsecond | TimeOf | TimeFormat, 0) => Wanted::Clock,
         _ => Wanted::Text,
     }
 }

@@ -28,6 +28,8 @@ pub enum ParamRole {
     Cast,
     /// An argument that a function reads as a date or time: it reads texts itself.
     Moment,
+    /// As [`ParamRole::Moment`], where dates and times are read apart.
+    Clock,
     /// A number of rows.
     RowCount,
 }
