@@ -48,7 +48,7 @@ pub(crate) fn is_misfit(used: &ParamUse, actual: &Value<'_>) -> bool {
     let keeps_all = matches!(used.role, ParamRole::Stored | ParamRole::Cast | ParamRole::RowCount);
     // A YEAR takes numbers of either sign.
     let is_year = used.described.kind == TypeKind::Year && matches!(actual, Value::Int(_) | Value::UInt(_));
-    !used.takes_all && !keeps_all && !is_year && !Class::of(&used.described).takes(Class::of_value(actual))
+    !keeps_all && !is_year && !Class::of(&used.described).takes(Class::of_value(actual))
 }
 
 /// The type that a statement is planned anew for: that of the value. `None` for NULL, of which nothing is

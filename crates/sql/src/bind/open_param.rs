@@ -235,7 +235,7 @@ impl Binder<'_, '_> {
     pub(super) fn settle_negated(&mut self, operand: &mut Expr) {
         self.settle(operand, &SqlType::double());
         self.note_role(operand, ParamRole::Number);
-        self.note_common_number(std::slice::from_ref(operand), false);
+        self.note_read_as(operand, NumberRead::Double);
     }
 
     /// Types open parameters that are added up, exactly where they are no doubles.
@@ -262,7 +262,7 @@ impl Binder<'_, '_> {
         let text = self.param_text();
         if let Some(ty) = self.type_alike(operands, &text) {
             for operand in operands.iter_mut() {
-                self.settle_result(operand, &ty);
+                self.settle(operand, &ty);
             }
         }
         self.note_results(&operands.iter().collect::<Vec<_>>());
@@ -278,18 +278,6 @@ impl Binder<'_, '_> {
             for result in results {
                 self.note_role(result, ParamRole::Text);
             }
-        }
-    }
-
-    /// As [`Binder::settle`], for a parameter that may be the result, whose type is `ty`.
-    fn settle_result(&mut self, expr: &mut Expr, ty: &SqlType) {
-        use TypeKind::{Binary, Blob, Char, Enum, Set, Text};
-        self.settle(expr, ty);
-        if let Some(n) = self.open_param(expr)
-            && let Some(known) = self.param_uses.get_mut(n)
-        {
-            // The class of a value counts beside VARCHAR alone.
-            known.takes_all = matches!(ty.kind, Char | Binary | Text(_) | Blob(_) | Enum | Set);
         }
     }
 
@@ -316,13 +304,13 @@ impl Binder<'_, '_> {
         let condition = if operand.is_some() { compared.clone() } else { self.param_text() };
         for (tested, shown) in &mut arms {
             self.settle(tested, &condition);
-            self.settle_result(shown, &result);
+            self.settle(shown, &result);
         }
         if let Some(operand) = &mut operand {
             self.settle(operand, &compared);
         }
         if let Some(otherwise) = &mut otherwise {
-            self.settle_result(otherwise, &result);
+            self.settle(otherwise, &result);
         }
         self.note_case(&arms, otherwise.as_ref());
         (operand, arms, otherwise)

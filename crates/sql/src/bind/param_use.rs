@@ -59,8 +59,6 @@ pub struct ParamUse {
     pub role: ParamRole,
     /// How texts that are no numbers are read.
     pub reads: NumberRead,
-    /// Values of every class are taken, as texts.
-    pub takes_all: bool,
     /// A DECIMAL has all digits after the point that its type has: results show as many.
     pub is_padded: bool,
 }
@@ -68,6 +66,6 @@ pub struct ParamUse {
 impl ParamUse {
     /// The use of a parameter whose type is `ty` in every respect.
     pub(crate) fn of_type(ty: SqlType) -> Self {
-        ParamUse { described: ty.clone(), ty, role: ParamRole::Value, reads: NumberRead::Own, takes_all: false, is_padded: false }
+        ParamUse { described: ty.clone(), ty, role: ParamRole::Value, reads: NumberRead::Own, is_padded: false }
     }
 }
