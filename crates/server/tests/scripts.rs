@@ -30,6 +30,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     ddl_whole,
     differential_found,
     dml,
+    expressions_found,
     functional_dependence,
     functions_numeric,
     functions_string,

@@ -336,7 +336,10 @@ impl<'a> Binder<'a, '_> {
             self.note_role(bound, ParamRole::Bound);
         }
         self.pin_temporal(&mut parts, &[&between.expr, &between.low, &between.high])?;
-        self.note_misfits(&parts);
+        // Of BETWEEN only the first operand decides.
+        if matches!(parts[0].kind, expr::ExprKind::Column(_)) {
+            self.note_misfits(&parts);
+        }
         let [value, low, high] = parts;
         Ok(self.build.between(value, low, high, between.negated)?)
     }
