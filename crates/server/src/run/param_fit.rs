@@ -11,6 +11,7 @@ use sql::bind::{NumberRead, ParamRole, ParamUse};
 use types::temporal::{DateFlags, MAX_FSP, MICROS_PER_SECOND};
 use types::value::{Converted, Loss, integer_prefix, text_for_message};
 use types::{CollationId, Date, DateTime, SqlType, Time, TypeKind, Value};
+use wire::ColumnType;
 use wire::execute::ParamType;
 
 use super::actual_param::as_signed;
@@ -53,9 +54,14 @@ pub(crate) fn is_misfit(used: &ParamUse, actual: &Value<'_>) -> bool {
 
 /// The type that a statement is planned anew for: that of the value. `None` for NULL, of which nothing is
 /// known.
-pub(crate) fn type_to_give(actual: &Value<'_>) -> Option<ParamType> {
-    let class = Class::of_value(actual);
-    (class != Class::Null).then(|| class.bound_type())
+pub(crate) fn type_to_give(bound: ParamType, actual: &Value<'_>) -> Option<ParamType> {
+    match Class::of_value(actual) {
+        Class::Null => None,
+        Class::Text if is_bytes(bound) => {
+            Some(ParamType { column_type: ColumnType::Blob, unsigned: false })
+        }
+        class => Some(class.bound_type()),
+    }
 }
 
 /// The types that this execution is planned for: those `given` before, and the own ones of values that keep

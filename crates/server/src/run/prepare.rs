@@ -325,7 +325,8 @@ fn fit(session: &mut Session, prepared: &mut Prepared, actual: &[Value<'_>]) -> 
     if !types.uses.iter().zip(actual).any(|(used, value)| param_fit::is_misfit(used, value)) {
         return Ok(());
     }
-    types.given = actual.iter().map(param_fit::type_to_give).collect();
+    let given = prepared.types.iter().zip(actual);
+    types.given = given.map(|(&bound, value)| param_fit::type_to_give(bound, value)).collect();
     if let (_, Some(compiled)) = described(session, &prepared.text, &types.given)? {
         types.uses.clone_from(&compiled.param_uses);
     }
