@@ -15,6 +15,7 @@ mod item_names;
 mod load_local;
 pub(crate) mod named;
 mod param_class;
+mod param_conversion;
 mod param_fit;
 pub(crate) mod params;
 mod planned;

@@ -13,8 +13,8 @@ pub enum ParamRole {
     Operand,
     /// An operand beside numbers alone: a value that is none of its date or time type keeps its own type.
     BesideNumbers,
-    /// An operand or argument that is read as a number: beside a kept type of dates and times, a value that is none
-    /// stays as it is.
+    /// An operand or argument that is read as a number: beside a kept type of dates and times, a value of
+    /// another class stays as it is.
     Number,
     /// What an operator or function reads as a text: values of another class keep their own.
     Text,
