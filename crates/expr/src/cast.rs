@@ -183,6 +183,9 @@ fn to_year<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
         _ => value.to_i64().value,
     };
     let is_text = value.is_textual();
+    if is_text && value.as_text(&mut Vec::new()).trim_ascii_start().starts_with(b"-") {
+        return incorrect(call, "YEAR", value);
+    }
     if is_text && value.to_i64().loss != Loss::None {
         if year == 0 && !value.as_text(&mut Vec::new()).trim_ascii_start().starts_with(b"0") {
             return incorrect(call, "YEAR", value);

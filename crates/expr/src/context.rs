@@ -70,6 +70,10 @@ pub trait SessionInfo {
     fn system_variable(&self, global: Option<bool>, name: &str) -> Option<OwnedValue>;
     /// `group_concat_max_len`, bytes.
     fn group_concat_max_len(&self) -> u64;
+    /// Whether parameters stand for `?`, which messages show, and not for literals.
+    fn hides_parameters(&self) -> bool {
+        false
+    }
     /// `div_precision_increment`.
     fn div_precision_increment(&self) -> u8;
     /// `lc_time_names`.

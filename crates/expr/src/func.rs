@@ -168,8 +168,8 @@ functions! {
         Unhex ["unhex"] 1..=1 Of(rule::decoded_bytes), Maybe, encode::unhex;
         ToBase64 ["to_base64"] 1..=1 Of(rule::base64_text), Args, encode::to_base64;
         FromBase64 ["from_base64"] 1..=1 Of(rule::decoded_bytes), Maybe, encode::from_base64;
-        Bin ["bin"] 1..=1 Text(65), Args, radix::bin;
-        Oct ["oct"] 1..=1 Text(65), Args, radix::oct;
+        Bin ["bin"] 1..=1 Text(65), Maybe, radix::bin;
+        Oct ["oct"] 1..=1 Text(65), Maybe, radix::oct;
         Conv ["conv"] 3..=3 Text(65), Maybe, radix::conv;
         Md5 ["md5"] 1..=1 Text(32), Args, hash::md5;
         Sha1 ["sha1", "sha"] 1..=1 Text(40), Args, hash::sha1;
@@ -202,8 +202,8 @@ functions! {
         Radians ["radians"] 1..=1 Double, Args, number::radians;
         Rand ["rand"] 0..=1 Double, Never, random::rand;
         IsUuid ["is_uuid"] 1..=1 Digits(1), Maybe, identifier::is_uuid;
-        UuidToBin ["uuid_to_bin"] 1..=2 Of(of::uuid_bytes), Args, identifier::uuid_to_bin;
-        BinToUuid ["bin_to_uuid"] 1..=2 Text(36), Args, identifier::bin_to_uuid;
+        UuidToBin ["uuid_to_bin"] 1..=2 Of(of::uuid_bytes), Maybe, identifier::uuid_to_bin;
+        BinToUuid ["bin_to_uuid"] 1..=2 Text(36), Maybe, identifier::bin_to_uuid;
         InetAton ["inet_aton"] 1..=1 UInt, Maybe, identifier::inet_aton;
         InetNtoa ["inet_ntoa"] 1..=1 Text(31), Maybe, identifier::inet_ntoa;
         Uuid ["uuid"] 0..=0 Text(36), Args, random::uuid;

@@ -48,7 +48,7 @@ pub use fold::{fold, fold_in_place, warnings_of};
 pub use func::Func;
 pub use functions::SeededRandom;
 pub use hash_index::HashIndex;
-pub use moment::moment_of;
+pub use moment::{moment_of, no_date};
 pub(crate) use moment::{cuts_fractions, micros_of_seconds, time_of};
 pub use node::{CmpDomain, CmpOp, ColumnRef, Expr, ExprKind, SubqueryForm};
 pub use pattern_memo::PatternMemo;

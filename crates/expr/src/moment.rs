@@ -91,24 +91,39 @@ fn whole_number(value: &Value<'_>) -> Whole {
     }
 }
 
-/// Warns that `value` is no date. MySQL shows integers and doubles as the integer that it reads.
+/// Warns that `value` is no date.
 #[cold]
 pub(crate) fn warn_no_date(value: &Value<'_>, ctx: &EvalCtx<'_>) {
+    for warning in no_date(value) {
+        ctx.session.warn(warning);
+    }
+}
+
+fn truncated(type_name: &str, value: &Value<'_>) -> Warning {
+    Warning::TruncatedWrongValue { type_name: type_name.to_owned(), value: value.message_text() }
+}
+
+/// The warnings that `value` is no date. MySQL shows integers and doubles as the integer that it reads.
+#[cold]
+pub fn no_date(value: &Value<'_>) -> Vec<Warning> {
+    let mut warnings = Vec::new();
     if rounds_past_the_end(value) {
-        ctx.session.warn(Warning::DateOverflow);
+        warnings.push(Warning::DateOverflow);
     }
     match (whole_number(value), value) {
         (Whole::TooLarge, Value::Decimal(v)) => {
-            warn_truncated("DECIMAL", &Value::Decimal(v.truncate(0)), ctx);
+            warnings.push(truncated("DECIMAL", &Value::Decimal(v.truncate(0))));
         }
         (Whole::Number(_), Value::Decimal(_)) => {}
         (Whole::Number(number), _) => {
             let value = number.to_string();
-            return ctx.session.warn(Warning::IncorrectValue { type_name: "datetime", value });
+            warnings.push(Warning::IncorrectValue { type_name: "datetime", value });
+            return warnings;
         }
         _ => {}
     }
-    warn_truncated("date", value, ctx);
+    warnings.push(truncated("date", value));
+    warnings
 }
 
 /// Whether a text is a date and time whose fraction rounds up to a year that there is not.

@@ -15,6 +15,7 @@ pub(crate) fn to_text(expr: &Expr, ctx: &EvalCtx<'_>) -> String {
     };
     match &expr.kind {
         ExprKind::Const(value) => introducer(value, &expr.ty, ctx) + &constant(value, &expr.ty),
+        ExprKind::Param(_) if ctx.session.hides_parameters() => "?".to_owned(),
         ExprKind::Param(n) => ctx
             .params
             .get(usize::from(*n))

@@ -175,6 +175,11 @@ impl PreparedStatements {
         }
     }
 
+    /// Whether a statement is out, because it runs. Cost: a look at each statement.
+    pub fn is_lending(&self) -> bool {
+        self.by_id.iter().any(|(_, statement)| statement.is_none())
+    }
+
     /// Forgets the statement `id`; false if there is none.
     pub fn remove(&mut self, id: u32) -> bool {
         let found = self.search(id);

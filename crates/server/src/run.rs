@@ -8,11 +8,14 @@
 //! COM_STMT_PREPARE, COM_STMT_EXECUTE: prepare;  PREPARE, EXECUTE: named
 //! ```
 
+mod actual_param;
 mod compile;
 mod expression;
 mod item_names;
 mod load_local;
 pub(crate) mod named;
+mod param_class;
+mod param_conversion;
 mod param_fit;
 pub(crate) mod params;
 mod planned;

@@ -183,6 +183,9 @@ impl SessionInfo for StatementContext<'_> {
     fn connection_id(&self) -> u64 {
         u64::from(self.session.process.id())
     }
+    fn hides_parameters(&self) -> bool {
+        self.session.prepared.is_lending()
+    }
     fn virtual_rows(&self, table: &TableDef) -> Result<Vec<Vec<OwnedValue>>, EvalError> {
         virtual_tables::rows(table, &Sources { session: self.session, locks: &|| self.locks() })
     }

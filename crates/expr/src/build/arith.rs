@@ -91,16 +91,20 @@ fn integer_type(digits: u32, unsigned: bool) -> SqlType {
     SqlType { unsigned, ..SqlType::new(types::TypeKind::BigInt, digits + u32::from(!unsigned)) }
 }
 
-/// DIV: as wide as the dividend without its fraction.
+/// DIV: as wide as the dividend without its fraction, and a fraction may divide it.
 pub(crate) fn integer_division(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
-    let dividend = &args[0];
-    let unsigned = is_unsigned(dividend) || is_unsigned(&args[1]);
+    let (dividend, divisor) = (&args[0], &args[1]);
+    let unsigned = is_unsigned(dividend) || is_unsigned(divisor);
+    let fraction = u32::from(if class_of(divisor) == Class::Decimal { divisor.ty.decimals } else { 0 });
     let width = match class_of(dividend) {
-        Class::Int => dividend.ty.width(),
-        Class::Decimal => decimal_digits(dividend).0 + 1,
-        _ => shown_chars(&dividend.ty).saturating_add(1),
+        _ if args.iter().any(|e| class_of(e) == Class::Double) => BIGINT_WIDTH + 1,
+        Class::Int => (dividend.ty.width() + fraction).min(BIGINT_WIDTH),
+        Class::Text | Class::Null => {
+            shown_chars(&dividend.ty).saturating_add(1).min(BIGINT_WIDTH) + fraction.min(1)
+        }
+        _ => (decimal_digits(dividend).0 + 1 + fraction).min(BIGINT_WIDTH),
     };
-    SqlType { unsigned, ..SqlType::new(types::TypeKind::BigInt, width.min(BIGINT_WIDTH)) }
+    SqlType { unsigned, ..SqlType::new(types::TypeKind::BigInt, width) }
 }
 
 /// Unary minus, ABS.

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use types::collation::LikePattern;
 use types::decimal::{MAX_PRECISION, MAX_SCALE};
-use types::temporal::{DateFlags, MAX_FSP, OddDelimiter};
+use types::temporal::MAX_FSP;
 use types::value::{Loss, round_text_to_i128};
-use types::{Charset, Date, DateTime, OwnedValue, SqlType, Time, TypeKind, Value};
+use types::{Charset, DateTime, OwnedValue, SqlType, Time, TypeKind, Value};
 
 use super::logic::truth;
 use super::typing::{Class, class_of, fixed_decimals, is_text};
-use super::{BindError, Builder, no_moment};
+use super::{BindError, Builder};
 use crate::compare::exact_integer;
 use crate::fold::fold;
 use crate::func::Func;
@@ -413,10 +413,12 @@ impl Builder {
             _ => "DATE",
         };
         let mut adopted = args.to_vec();
+        let mut has_number = false;
         for arg in &mut adopted {
             let Err(value) = self.adopt_temporal_constant(arg, domain) else { continue };
             if is_number(arg) && !is_text(arg) && (is_direct || operation == "between") {
-                return Ok(CmpDomain::Double);
+                has_number = true;
+                continue;
             }
             match domain {
                 CmpDomain::Time if is_direct => return self.string_domain(args, operation),
@@ -426,7 +428,7 @@ impl Builder {
             }
         }
         args.clone_from_slice(&adopted);
-        Ok(domain)
+        Ok(if has_number { CmpDomain::Double } else { domain })
     }
 
     fn domain(&self, args: &[Expr], operation: &str) -> Result<CmpDomain, BindError> {
@@ -439,10 +441,12 @@ impl Builder {
         let has = |class: Class| args.iter().any(|e| seen_as(e) == class);
         let (text, number) = (has(Class::Text), has(Class::Int) || has(Class::Decimal) || has(Class::Double));
         if has(Class::DateTime) {
-            let numbers_are_constant = args
-                .iter()
-                .all(|e| !is_number(e) || matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_)));
-            return Ok(if numbers_are_constant { CmpDomain::DateTime } else { CmpDomain::Double });
+            let is_given = |e: &Expr| {
+                matches!(e.kind, ExprKind::Param(_)) || matches!(fold(e.clone()).kind, ExprKind::Const(_))
+            };
+            let numbers_are_dates = args.iter().all(|e| !is_number(e) || is_text(e))
+                || (takes_numbers(args, operation) && args.iter().all(|e| !is_number(e) || is_given(e)));
+            return Ok(if numbers_are_dates { CmpDomain::DateTime } else { CmpDomain::Double });
         }
         if has(Class::Time) {
             // A constant is turned to the type of a column; a text beside another time is compared as text.
@@ -499,45 +503,16 @@ impl Builder {
             }
         }
     }
+}
 
-    /// Makes a constant the date or time that it stands for; the error is the text of one that stands for
-    /// none.
-    fn adopt_temporal_constant(&self, arg: &mut Expr, domain: CmpDomain) -> Result<(), String> {
-        let folded = fold(arg.clone());
-        let ExprKind::Const(value) = &folded.kind else { return Ok(()) };
-        let mut scratch = Vec::new();
-        let value = match value.as_value() {
-            // Beside dates and times bits are a text.
-            bits @ Value::Bit { .. } => Value::binary(bits.as_text(&mut scratch)),
-            value => value,
-        };
-        if value.is_null() || value.is_temporal() {
-            return Ok(());
-        }
-        if domain == CmpDomain::Time {
-            let read = value.to_time().filter(|read| read.loss == Loss::None);
-            let read = read.ok_or_else(|| no_moment::shown(&value))?;
-            *arg = self.time(read.value, MAX_FSP);
-            return Ok(());
-        }
-        match value.to_datetime(DateFlags::from_modes(self.modes), Date::ZERO) {
-            // Only the session knows its zone.
-            Some(_) if has_offset(&value) => {}
-            // A deprecated delimiter is a warning of every evaluation.
-            Some(_) if has_odd_delimiter(&value) => {}
-            Some(read) if read.loss == Loss::None => *arg = self.datetime(read.value, MAX_FSP),
-            // What follows the date is a warning of every evaluation.
-            Some(_) => {}
-            None => {
-                return Err(match value {
-                    Value::Bytes { data, .. } if is_text(arg) && class_of(arg) == Class::Int => {
-                        no_moment::shown_bits(data)
-                    }
-                    _ => no_moment::shown(&value),
-                });
-            }
-        }
-        Ok(())
+/// Whether constant numbers among `args`, of which one is a date, become dates: beside a column they do, and
+/// in lists.
+fn takes_numbers(args: &[Expr], operation: &str) -> bool {
+    let is_column = |e: &Expr| matches!(e.kind, ExprKind::Column(_)) && class_of(e) == Class::DateTime;
+    match operation {
+        " IN " => true,
+        "between" => is_column(&args[0]),
+        _ => args.iter().any(is_column),
     }
 }
 
@@ -646,16 +621,6 @@ fn has_digits(expr: &Expr, decimals: u8) -> bool {
 #[inline]
 fn is_plain_integer(expr: &Expr) -> bool {
     expr.ty.is_integer() && !matches!(expr.kind, ExprKind::Const(_))
-}
-
-fn has_odd_delimiter(value: &Value<'_>) -> bool {
-    matches!(value, Value::Bytes { data, .. } if OddDelimiter::of_date(data).is_some())
-}
-
-/// Whether a text names the offset of its zone.
-fn has_offset(value: &Value<'_>) -> bool {
-    let Value::Bytes { data, .. } = value else { return false };
-    DateTime::parse(data, DateFlags::default()).is_some_and(|parsed| parsed.offset.is_some())
 }
 
 /// The year that a YEAR column would store of `value`, which is compared with it: one or two digits are a

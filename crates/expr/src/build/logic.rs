@@ -78,9 +78,10 @@ impl Builder {
 
     /// IS [NOT] NULL, IS [NOT] UNKNOWN.
     pub fn is_null(&self, arg: Expr, negated: bool) -> Expr {
-        // MySQL does not call SLEEP() to find out that its answer is no NULL, though it does for IS NOT NULL.
-        let is_volatile = matches!(arg.kind, ExprKind::Call { func, .. } if func.is_volatile());
-        if is_volatile && !arg.nullable && !negated {
+        // MySQL does not call SLEEP() or a cast to find out that the answer is no NULL, though it does for IS
+        // NOT NULL.
+        let is_call = matches!(arg.kind, ExprKind::Call { func, .. } if func.is_volatile());
+        if (is_call || is_constant(&arg)) && !arg.nullable && !negated {
             return self.boolean(false);
         }
         let is_operation = !matches!(arg.kind, ExprKind::Const(_)) && is_constant(&arg);

@@ -14,6 +14,7 @@ mod error;
 pub(crate) mod format_width;
 mod literal;
 mod logic;
+mod moment_constant;
 mod no_moment;
 pub(crate) mod rules;
 mod temporal;

@@ -1,7 +1,7 @@
 //! Type rules of functions: the columns of the table in `func.rs`.
 
 use types::temporal::{DateFlags, MAX_FSP};
-use types::{CollationId, OwnedValue, SqlModes, SqlType, TypeKind};
+use types::{CollationId, DateTime, OwnedValue, SqlModes, SqlType, Time, TypeKind};
 
 use super::literal::{datetime_type, time_type, written_fsp};
 use super::typing::{Class, class_of, is_text, numeric_class};
@@ -214,14 +214,21 @@ fn clock_type(kind: TypeKind, fsp: Option<&Expr>, func: Func) -> Result<SqlType,
 pub(crate) fn temporal_fsp(expr: &Expr) -> u8 {
     match (&expr.kind, class_of(expr)) {
         (_, Class::DateTime | Class::Time) => expr.ty.decimals,
-        (ExprKind::Const(OwnedValue::Bytes { data, .. }), _) => written_fsp(data),
+        (ExprKind::Const(OwnedValue::Bytes { data, .. }), _) => text_fsp(data),
         (_, Class::Int | Class::Null) => 0,
         (_, Class::Decimal | Class::Double) => expr.ty.decimals.min(MAX_FSP),
         _ => match constant_value(expr, SqlModes::DEFAULT) {
-            Some(OwnedValue::Bytes { data, .. }) => written_fsp(&data),
+            Some(OwnedValue::Bytes { data, .. }) => text_fsp(&data),
             _ => MAX_FSP,
         },
     }
+}
+
+/// Fraction digits of a text: what is no date or time may have any.
+fn text_fsp(text: &[u8]) -> u8 {
+    let any_day = DateFlags { allow_invalid_dates: true, ..DateFlags::default() };
+    let is_moment = Time::parse(text).is_some() || DateTime::parse(text, any_day).is_some();
+    if is_moment { written_fsp(text) } else { MAX_FSP }
 }
 
 /// Fraction digits of an argument seen as a number of seconds: any text may have six.
@@ -345,8 +352,9 @@ pub(crate) fn formatted_number(builder: &Builder, _: Func, args: &[Expr]) -> Sql
 pub(crate) fn digest(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
     let bits = match constant_int(&args[1]) {
         Some(0) => 256,
-        Some(bits @ (224 | 256 | 384)) => bits as u32,
-        _ => 512,
+        Some(bits @ (224 | 384 | 512)) => bits as u32,
+        Some(_) => 256,
+        None => 512,
     };
     string_type(bits / 4, builder.collation)
 }
@@ -354,7 +362,7 @@ pub(crate) fn digest(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
 /// Bytes that UNHEX, FROM_BASE64 make of the argument.
 pub(crate) fn decoded_bytes(_: &Builder, func: Func, args: &[Expr]) -> SqlType {
     let bytes = u64::from(super::byte_width(&args[0].ty));
-    let decoded = if func == Func::Unhex { bytes.div_ceil(2) } else { bytes.div_ceil(4) * 3 };
+    let decoded = if func == Func::Unhex { bytes.div_ceil(2) } else { bytes * 3 / 4 };
     string_type(clip(decoded), CollationId::BINARY)
 }
 

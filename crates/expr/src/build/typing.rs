@@ -122,10 +122,14 @@ pub(crate) fn shown_chars(ty: &SqlType) -> u32 {
         // A column's class counts as characters.
         TypeKind::Text(_) | TypeKind::Blob(_) if ty.length > 0 => ty.length,
         // The digits of DOUBLE(8,2) do not bound its text.
-        TypeKind::Double if ty.decimals < SqlType::NOT_FIXED_DECIMALS => ty.width().max(22),
+        TypeKind::Double if ty.decimals < SqlType::NOT_FIXED_DECIMALS => ty.width().max(DOUBLE_CHARS),
+        TypeKind::Double => DOUBLE_CHARS,
         _ => ty.width(),
     }
 }
+
+/// Characters of the longest text of a DOUBLE.
+const DOUBLE_CHARS: u32 = 22;
 
 /// Most bytes of a value of `ty` made a text.
 pub(crate) fn byte_width(ty: &SqlType) -> u32 {

@@ -122,7 +122,18 @@ fn has_time_part(text: &[u8]) -> bool {
 
 /// Whether the text is a date and a time; others are times for the units of a day.
 fn is_dated(text: &[u8]) -> bool {
-    Time::parse(text).is_some_and(|parsed| parsed.date_dropped) || is_plain_date(text)
+    Time::parse(text).is_some_and(|parsed| parsed.date_dropped)
+        || is_plain_date(text)
+        || is_standard_moment(text)
+}
+
+/// Whether a text is a date and time with a T between the two, and nothing else.
+fn is_standard_moment(text: &[u8]) -> bool {
+    let any_day = DateFlags { allow_invalid_dates: true, ..DateFlags::default() };
+    let Some(at) = text.iter().position(|b| *b == b'T') else { return false };
+    at + 1 < text.len()
+        && is_plain_date(&text[..at])
+        && DateTime::parse(text, any_day).is_some_and(|parsed| parsed.has_time && !parsed.truncated)
 }
 
 /// Whether a text is a date as the standard writes it, and nothing else.

@@ -36,15 +36,16 @@ pub(crate) fn unix_timestamp<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError
 
 /// Argument 0, seconds since 1970, in the session's zone.
 fn local_time(call: &Call<'_>, fsp: u8) -> Result<Option<DateTime>, EvalError> {
-    let Some(seconds) = call.decimal(0)? else { return Ok(None) };
+    let Some(given) = call.decimal(0)? else { return Ok(None) };
+    let seconds = given;
     let cuts = seconds.scale() > fsp && cuts_fractions(call.ctx);
     let seconds = if cuts { seconds.truncate(fsp.into()) } else { seconds.round(fsp.into()) };
     let micros = seconds
         .checked_mul(Decimal::from(MICROS_PER_SECOND))
         .and_then(|d| d.to_i64().ok())
         .filter(|m| (0..=MAX_SECONDS).contains(&m.div_euclid(MICROS_PER_SECOND)));
-    if micros.is_none() {
-        warn_past_bigint(call, seconds);
+    if micros.is_none() && !call.args[0].ty.is_integer() {
+        warn_past_bigint(call, given);
     }
     Ok(micros.map(|micros| {
         let micro = micros.rem_euclid(MICROS_PER_SECOND) as u32;

@@ -59,6 +59,7 @@ fn add_to_text<'v>(call: &Call<'v>, sign: i64) -> Result<Value<'v>, EvalError> {
     let span = some!(call.time(1)).micros() * sign;
     let mut out = Vec::new();
     match moment {
+        Moment::At(moment) if !moment.date().is_calendar_day() => return warn_no_day(call),
         Moment::At(moment) => {
             let Some(sum) = shift(moment, span) else { return Ok(Value::Null) };
             sum.write_to(shown_fsp(sum.micro()), &mut out);
@@ -71,6 +72,20 @@ fn add_to_text<'v>(call: &Call<'v>, sign: i64) -> Result<Value<'v>, EvalError> {
         }
     }
     call.copied(&out)
+}
+
+/// Warns that argument 0 is no day of the calendar.
+#[cold]
+fn warn_no_day<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let value = call.value(0)?;
+    match value {
+        Value::Bytes { data, .. } => {
+            let has_time = DateTime::parse(data, any_day()).is_some_and(|parsed| parsed.has_time);
+            call.truncated(if has_time { "datetime" } else { "date" }, &value);
+        }
+        _ => warn_no_moment(&value, call.ctx),
+    }
+    Ok(Value::Null)
 }
 
 /// The time of a number of microseconds; past the range its bound, with a warning that shows `fsp` fraction

@@ -18,6 +18,9 @@ use crate::sysvars::HotVariables;
 /// Characters of a string parameter, whose length is not known.
 const TEXT_CHARS: u32 = 16_383;
 
+/// Bytes of a binary parameter, whose length is not known.
+const BINARY_BYTES: u32 = 65_535;
+
 /// How the client's strings become values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strings<'h>(&'h HotVariables);
@@ -186,7 +189,7 @@ pub(crate) fn param_type(ty: ParamType, collation: CollationId) -> SqlType {
         DateTime | Timestamp => micros(TypeKind::DateTime, 26),
         Time => micros(TypeKind::Time, 17),
         TinyBlob | MediumBlob | LongBlob | Blob | Bit | Geometry => {
-            SqlType::new(TypeKind::VarBinary, TEXT_CHARS)
+            SqlType::new(TypeKind::VarBinary, BINARY_BYTES)
         }
         _ => SqlType::varchar(TEXT_CHARS, collation),
     }

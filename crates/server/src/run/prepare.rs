@@ -14,6 +14,7 @@ use wire::ColumnDefinition;
 use wire::execute::{Execute, ParamType};
 use wire::prepare::PreparedStatement;
 
+use super::actual_param::actual_values;
 use super::params::{self, Strings};
 use super::{Compiled, Failure, Request, compile, more_than_one, param_fit, planned, planned_kind};
 use crate::answer::{Answer, Table};
@@ -268,15 +269,18 @@ fn fit_and_run(
 ) -> Result<(), SqlError> {
     session.diagnostics.clear();
     ensure_types(session, prepared)?;
-    fit(session, prepared, params)?;
     let Some(types) = &prepared.param_types else { return Ok(()) };
-    let planned_types = param_fit::planned_types(&types.uses, &types.given, &prepared.types, params);
+    let actual = actual_values(&types.uses, params);
+    fit(session, prepared, &actual)?;
+    let Some(types) = &prepared.param_types else { return Ok(()) };
+    let planned_types = param_fit::planned_types(&types.uses, &types.given, &prepared.types, &actual);
     let suits = |plan: &&PreparedPlan| plan.planned_types == planned_types;
     let mut known = prepared.plan.as_ref().filter(suits).map(|plan| Arc::clone(&plan.compiled));
     loop {
         let Some(types) = &prepared.param_types else { return Ok(()) };
         let strictness = (types.refuses_loss, command);
-        let values = param_fit::convert(session, (&types.uses, &planned_types), params, strictness, arena)?;
+        let places = (&types.uses[..], &planned_types[..], &prepared.types[..]);
+        let values = param_fit::convert(session, places, &actual, strictness, arena)?;
         let compiled = find_or_make(session, prepared, com, (&planned_types, values), known.take())?;
         match run_with(session, answer, prepared, (compiled, &planned_types), values) {
             Ok(()) => return Ok(()),
@@ -316,15 +320,13 @@ fn derived_types(session: &mut Session, compiled: &Compiled, version: u64) -> Pa
 }
 
 /// Gives the statement the types of `params` if one of them does not fit.
-fn fit(session: &mut Session, prepared: &mut Prepared, params: &[Value<'_>]) -> Result<(), SqlError> {
+fn fit(session: &mut Session, prepared: &mut Prepared, actual: &[Value<'_>]) -> Result<(), SqlError> {
     let Some(types) = &mut prepared.param_types else { return Ok(()) };
-    let values = || types.uses.iter().zip(&prepared.types).zip(params);
-    if !values().any(|((used, &bound), value)| param_fit::is_misfit(used, bound, value)) {
+    if !types.uses.iter().zip(actual).any(|(used, value)| param_fit::is_misfit(used, value)) {
         return Ok(());
     }
-    let given = values().map(|((used, &bound), value)| param_fit::type_to_give(used, bound, value));
-    let given = given.collect();
-    types.given = given;
+    let given = prepared.types.iter().zip(actual);
+    types.given = given.map(|(&bound, value)| param_fit::type_to_give(bound, value)).collect();
     if let (_, Some(compiled)) = described(session, &prepared.text, &types.given)? {
         types.uses.clone_from(&compiled.param_uses);
     }

@@ -65,6 +65,40 @@ fn numbers_beside_dates_and_times_are_dates_and_times() {
     assert_eq!(first(&mut conn, "SELECT id FROM t WHERE da = ?", vec![Value::Int(127)]), "1");
 }
 
+/// The first column of the first row of a second execution, which keeps the types of the first.
+fn then(conn: &mut Conn, sql: &str, first: Vec<Value>, second: Vec<Value>) -> String {
+    let statement = conn.prep(sql).unwrap();
+    let _: Vec<Row> = conn.exec(&statement, first).unwrap();
+    let row: Row = conn.exec_first(&statement, second).unwrap().unwrap();
+    match row.as_ref(0).unwrap() {
+        Value::Bytes(bytes) => String::from_utf8(bytes.clone()).unwrap(),
+        value => value.as_sql(true).trim_matches('\'').to_owned(),
+    }
+}
+
+#[test]
+fn values_are_read_as_the_types_of_earlier_ones() {
+    let (_server, mut conn) = start();
+    let time = || vec![Value::Time(false, 1, 12, 59, 58, 0)];
+    let sql = "SELECT CONCAT(tm, ?) FROM t";
+    assert_eq!(then(&mut conn, sql, time(), vec![Value::UInt(u64::MAX)]), "00:01:27-00:00:01.000000");
+    assert_eq!(then(&mut conn, sql, time(), vec![Value::Int(99)]), "00:01:2799");
+    assert_eq!(then(&mut conn, "SELECT COALESCE(?, id) FROM t", time(), vec!["alpha".into()]), "alpha");
+    let date = vec![Value::Date(2024, 2, 29, 0, 0, 0, 0)];
+    assert_eq!(then(&mut conn, "SELECT ? COLLATE utf8mb4_bin", date, vec!["-1.5".into()]), "-1.5");
+    assert_eq!(then(&mut conn, "SELECT ABS(?)", vec![MOMENT], vec![Value::Int(2)]), "2");
+    assert_eq!(then(&mut conn, "SELECT id FROM t WHERE id = ?", vec![MOMENT], vec![Value::Int(1)]), "1");
+}
+
+#[test]
+fn functions_of_clocks_read_times_and_unions_cut_zero_fractions() {
+    let (_server, mut conn) = start();
+    assert_eq!(first(&mut conn, "SELECT HOUR(?)", vec![Value::Time(true, 1, 22, 59, 58, 0)]), "46");
+    let union = "SELECT ? AS a UNION SELECT ? ORDER BY a";
+    assert_eq!(first(&mut conn, union, vec![Value::Time(false, 0, 22, 59, 58, 0), Value::Int(5)]), "22:59:58");
+    assert_eq!(first(&mut conn, union, vec![MOMENT, Value::Int(5)]), "2024-02-29 12:34:56");
+}
+
 #[test]
 fn a_time_beyond_the_range_is_refused() {
     let (_server, mut conn) = start();

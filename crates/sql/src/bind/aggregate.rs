@@ -50,7 +50,7 @@ impl<'a> Binder<'a, '_> {
             self.note_padding(&args);
         }
         if matches!(func, AggFunc::Sum | AggFunc::Avg) {
-            self.settle_alike(&mut args, &SqlType::double());
+            self.settle_summed(&mut args);
         } else {
             self.settle_values(&mut args);
         }

@@ -167,7 +167,7 @@ impl<'a> Binder<'a, '_> {
         }
         let mut arg = self.value(operand)?;
         match op {
-            UnaryOp::Neg => self.settle(&mut arg, &SqlType::double()),
+            UnaryOp::Neg => self.settle_negated(&mut arg),
             UnaryOp::BitNot => self.settle_operands(Func::BitNot, std::slice::from_mut(&mut arg)),
             UnaryOp::Not => self.settle_condition(std::slice::from_mut(&mut arg)),
             UnaryOp::Plus => {}
@@ -317,10 +317,10 @@ impl<'a> Binder<'a, '_> {
     }
 
     fn is(&mut self, operand: &'a ast::Expr<'a>, test: IsTest, negated: bool) -> Result<Expr, BindError> {
-        let arg = self.value(operand)?;
+        let mut arg = self.value(operand)?;
         match test {
             IsTest::Null | IsTest::Unknown => self.note_role(&arg, ParamRole::Text),
-            IsTest::True | IsTest::False => self.note_operands(std::slice::from_ref(&arg)),
+            IsTest::True | IsTest::False => self.settle_condition(std::slice::from_mut(&mut arg)),
         }
         Ok(match test {
             IsTest::Null | IsTest::Unknown => self.build.is_null(arg, negated),
@@ -332,8 +332,14 @@ impl<'a> Binder<'a, '_> {
     fn between(&mut self, between: &'a ast::Between<'a>) -> Result<Expr, BindError> {
         let mut parts = [self.value(&between.expr)?, self.value(&between.low)?, self.value(&between.high)?];
         self.settle_compared(&mut parts);
+        for bound in &parts[1..] {
+            self.note_role(bound, ParamRole::Bound);
+        }
         self.pin_temporal(&mut parts, &[&between.expr, &between.low, &between.high])?;
-        self.note_misfits(&parts);
+        // Of BETWEEN only the first operand decides.
+        if matches!(parts[0].kind, expr::ExprKind::Column(_)) {
+            self.note_misfits(&parts);
+        }
         let [value, low, high] = parts;
         Ok(self.build.between(value, low, high, between.negated)?)
     }

@@ -6,7 +6,7 @@ use types::temporal::IntervalUnit;
 use types::{SqlType, TypeKind};
 
 use super::binder::Binder;
-use super::{BindError, Clause, ParamRole};
+use super::{BindError, Clause, NumberRead, ParamRole};
 use crate::ast::{self, CastType, ExprKind, TimeUnit};
 
 impl<'a> Binder<'a, '_> {
@@ -25,24 +25,29 @@ impl<'a> Binder<'a, '_> {
             }
             ExprKind::Collate(collate) => {
                 let value = self.value(&collate.expr)?;
+                self.note_role(&value, ParamRole::Text);
                 Ok(self.build.collate(value, collate.collation)?)
             }
             ExprKind::DateAdd(add) => {
                 let (mut date, mut amount) = (self.value(&add.date)?, self.value(&add.amount)?);
-                let is_date_unit = interval_unit(add.unit).is_date_unit();
-                let kind = if is_date_unit { TypeKind::Date } else { TypeKind::DateTime };
-                self.settle(&mut date, &SqlType::new(kind, 0));
-                self.note_role(&date, ParamRole::Moment);
-                self.settle(&mut amount, &SqlType::bigint());
+                self.settle_interval(interval_unit(add.unit), &mut date, &mut amount);
                 Ok(self.build.date_add(date, amount, interval_unit(add.unit), add.subtract))
             }
             ExprKind::Extract(unit, value) => {
-                let value = self.value(value)?;
+                let mut value = self.value(value)?;
+                self.settle_moment(&mut value, TypeKind::DateTime);
+                self.note_role(&value, ParamRole::Clock);
                 Ok(self.build.extract(interval_unit(unit), value))
             }
             ExprKind::UnitCall(call) => {
-                let (first, second) = (self.value(&call.first)?, self.value(&call.second)?);
+                let (mut first, mut second) = (self.value(&call.first)?, self.value(&call.second)?);
                 let unit = interval_unit(call.unit);
+                if call.diff {
+                    self.settle_moment(&mut first, TypeKind::DateTime);
+                    self.settle_moment(&mut second, TypeKind::DateTime);
+                } else {
+                    self.settle_interval(unit, &mut second, &mut first);
+                }
                 Ok(if call.diff {
                     self.build.timestamp_diff(unit, first, second)
                 } else {
@@ -85,9 +90,15 @@ impl<'a> Binder<'a, '_> {
         }
         let mut value = self.value(&cast.expr)?;
         let target = cast_target(cast.ty)?;
-        let ty = self.build.cast(self.build.null(), target)?.ty;
+        let ty = match self.build.cast(self.build.null(), target)?.ty {
+            ty if ty.kind == TypeKind::Time => SqlType::new(TypeKind::DateTime, 0),
+            ty => ty,
+        };
         self.settle(&mut value, &ty);
         self.note_role(&value, ParamRole::Cast);
+        if ty.is_integer() {
+            self.note_read_as(&value, NumberRead::Integer);
+        }
         Ok(self.build.cast(value, target)?)
     }
 

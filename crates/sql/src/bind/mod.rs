@@ -65,7 +65,7 @@ pub use context::{BindContext, Literals, ReadsLock, SessionTypes};
 pub use delete_target::{DeleteTarget, DeleteTargets, Meant};
 pub use deprecated::Deprecated;
 pub use error::{BindError, Clause};
-pub use param_use::{ParamRole, ParamUse};
+pub use param_use::{NumberRead, ParamRole, ParamUse};
 pub use range_memory::RangeMemory;
 pub use statement::{Planned, Refused, bind_and_plan};
 pub use text_param::TextParam;

@@ -7,11 +7,12 @@
 
 use expr::{Expr, ExprKind, Func};
 use types::decimal::{MAX_PRECISION, MAX_SCALE};
+use types::temporal::IntervalUnit;
 use types::{LobSize, SqlType, TypeKind};
 
 use super::binder::Binder;
 use super::literal::PARAM_CHARS;
-use super::{BindContext, Literals, ParamRole, ParamUse};
+use super::{BindContext, Literals, NumberRead, ParamRole, ParamUse};
 
 /// Bytes of a text whose length is not known.
 const PARAM_BYTES: u32 = 65_535;
@@ -24,20 +25,32 @@ const DATETIME_DIGITS: u32 = 20;
 #[derive(Clone, Copy)]
 enum Wanted {
     Text,
+    Bytes,
     Int,
+    /// An integer whose digits are read, to another base than ten.
+    Digits,
     Decimal,
     Double,
     Date,
     DateTime,
     Time,
+    /// A date and time, of which the function reads the time.
+    Clock,
+    /// A time that the function reads from texts itself.
+    TimeOfDay,
 }
 
 impl Binder<'_, '_> {
     /// Notes that the result of an operator, if it is a number, shows as many digits after the point as the
     /// types of `operands` have.
     pub(super) fn note_padding(&mut self, operands: &[Expr]) {
-        let is_number =
-            |e: &Expr| e.ty.is_integer() || matches!(e.ty.kind, TypeKind::Decimal | TypeKind::Null);
+        let is_number = |e: &Expr| {
+            let is_other = matches!(
+                e.ty.kind,
+                TypeKind::Decimal | TypeKind::Null | TypeKind::Bit | TypeKind::Year
+            );
+            is_other || e.ty.is_integer() || (e.ty.is_temporal() && matches!(e.kind, ExprKind::Param(_)))
+        };
         if !operands.iter().all(|e| self.is_open(e) || is_number(e)) {
             return;
         }
@@ -91,6 +104,31 @@ impl Binder<'_, '_> {
         }
     }
 
+    /// Notes as what number `expr` is read, if it is a parameter.
+    pub(super) fn note_read_as(&mut self, expr: &Expr, reads: NumberRead) {
+        let ExprKind::Param(n) = expr.kind else { return };
+        if let Some(known) = self.param_uses.get_mut(usize::from(n)) {
+            known.reads = reads;
+        }
+    }
+
+    /// Notes that parameters that are divided are no integers.
+    fn note_quotient(&mut self, func: Func, operands: &[Expr]) {
+        if func == Func::Div && common_number(operands, false) == NumberRead::Integer {
+            for operand in operands {
+                self.note_read_as(operand, NumberRead::Decimal);
+            }
+        }
+    }
+
+    /// Notes that the parameters among `operands` are read as the number that all of them have in common.
+    fn note_common_number(&mut self, operands: &[Expr], are_compared: bool) {
+        let reads = common_number(operands, are_compared);
+        for operand in operands {
+            self.note_read_as(operand, reads);
+        }
+    }
+
     /// Types the open parameters among operands that meet as equals by the others; by `default` if all are
     /// open.
     pub(super) fn settle_alike(&mut self, operands: &mut [Expr], default: &SqlType) {
@@ -113,16 +151,16 @@ impl Binder<'_, '_> {
         })
     }
 
-    /// Notes that `operands` are read by an operator or function in its own way.
-    pub(super) fn note_operands(&mut self, operands: &[Expr]) {
+    /// Notes that `operands` are read as numbers.
+    pub(super) fn note_numbers(&mut self, operands: &[Expr]) {
         for operand in operands {
-            self.note_role(operand, ParamRole::Operand);
+            self.note_role(operand, ParamRole::Number);
         }
     }
 
     /// As [`Binder::settle_alike`], for the operands of the operator `func`.
     pub(super) fn settle_operands(&mut self, func: Func, operands: &mut [Expr]) {
-        self.note_operands(operands);
+        self.note_numbers(operands);
         let bytes = SqlType::new(TypeKind::VarBinary, PARAM_BYTES);
         match func {
             Func::BitAnd | Func::BitOr | Func::BitXor | Func::BitNot => self.settle_alike(operands, &bytes),
@@ -131,7 +169,14 @@ impl Binder<'_, '_> {
                     self.settle(operand, &ty);
                 }
             }
-            _ => self.settle_numbers(func, operands),
+            _ => {
+                self.settle_numbers(func, operands);
+                self.note_common_number(operands, false);
+                return self.note_quotient(func, operands);
+            }
+        }
+        for operand in operands.iter() {
+            self.note_read_as(operand, NumberRead::Integer);
         }
     }
 
@@ -139,7 +184,8 @@ impl Binder<'_, '_> {
     /// number of a date.
     fn settle_numbers(&mut self, func: Func, operands: &mut [Expr]) {
         self.note_padding(operands);
-        let Some(described) = self.type_alike(operands, &SqlType::double()) else { return };
+        let default = if func == Func::IntDiv { SqlType::bigint() } else { SqlType::double() };
+        let Some(described) = self.type_alike(operands, &default) else { return };
         let described = propagated(&described);
         let number = match described.kind {
             // Integers divide as such, however large they are.
@@ -155,48 +201,83 @@ impl Binder<'_, '_> {
 
     /// Types an open parameter that is a condition.
     pub(super) fn settle_condition(&mut self, operands: &mut [Expr]) {
-        self.note_operands(operands);
+        self.note_numbers(operands);
         for operand in operands {
             self.settle(operand, &SqlType::bigint());
         }
     }
 
-    /// Types open parameters that are compared, with each other as texts.
+    /// Types open parameters that are compared by the first operand that is none, or as texts.
     pub(super) fn settle_compared(&mut self, operands: &mut [Expr]) {
         if self.param_uses.is_empty() {
             return;
         }
-        self.note_operands(operands);
-        let text = self.param_text();
-        self.settle_alike(operands, &text);
+        self.note_compared(operands);
+        let first = operands.iter().find(|e| !self.is_open(e));
+        let ty = first.map_or_else(|| self.param_text(), |first| first.ty.clone());
+        for operand in operands.iter_mut() {
+            self.settle(operand, &ty);
+        }
+        self.note_common_number(operands, true);
+    }
+
+    /// Notes that `operands` are compared: as numbers, if all that are no parameters are some.
+    fn note_compared(&mut self, operands: &[Expr]) {
+        let others = || operands.iter().filter(|e| !matches!(e.kind, ExprKind::Param(_)));
+        let are_numbers = others().next().is_some() && others().all(|e| !e.ty.is_string() && !e.ty.is_temporal());
+        let role = if are_numbers { ParamRole::BesideNumbers } else { ParamRole::Operand };
+        for operand in operands {
+            self.note_role(operand, role);
+        }
+    }
+
+    /// Types an open parameter that is negated.
+    pub(super) fn settle_negated(&mut self, operand: &mut Expr) {
+        self.settle(operand, &SqlType::double());
+        self.note_role(operand, ParamRole::Number);
+        self.note_read_as(operand, NumberRead::Double);
+    }
+
+    /// Types open parameters that are added up, exactly where they are no doubles.
+    pub(super) fn settle_summed(&mut self, operands: &mut [Expr]) {
+        self.settle_alike(operands, &SqlType::double());
+        for operand in operands {
+            let is_double = common_number(std::slice::from_ref(operand), false) == NumberRead::Double;
+            self.note_role(operand, ParamRole::Number);
+            self.note_read_as(operand, if is_double { NumberRead::Double } else { NumberRead::Decimal });
+        }
     }
 
     /// Types open parameters that are read as texts.
     pub(super) fn settle_texts(&mut self, operands: &mut [Expr]) {
-        for operand in operands.iter() {
+        let text = self.param_text();
+        for operand in operands {
             self.note_role(operand, ParamRole::Text);
+            self.settle(operand, &text);
         }
-        self.settle_values(operands);
     }
 
     /// Types open parameters of which one is the result, texts if all are open.
     pub(super) fn settle_values(&mut self, operands: &mut [Expr]) {
         let text = self.param_text();
-        let Some(ty) = self.type_alike(operands, &text) else { return };
-        for operand in operands {
-            self.settle_result(operand, &ty);
+        if let Some(ty) = self.type_alike(operands, &text) {
+            for operand in operands.iter_mut() {
+                self.settle(operand, &ty);
+            }
         }
+        self.note_results(&operands.iter().collect::<Vec<_>>());
     }
 
-    /// As [`Binder::settle`], for a parameter that may be the result, whose type is `ty`.
-    fn settle_result(&mut self, expr: &mut Expr, ty: &SqlType) {
-        use TypeKind::{Binary, Blob, Char, Enum, Set, Text};
-        self.settle(expr, ty);
-        if let Some(n) = self.open_param(expr)
-            && let Some(known) = self.param_uses.get_mut(n)
-        {
-            // The class of a value counts beside VARCHAR alone.
-            known.takes_all = matches!(ty.kind, Char | Binary | Text(_) | Blob(_) | Enum | Set);
+    /// Notes which parameters among `results`, of which one is the result, are read as texts: all of a result
+    /// that is one.
+    fn note_results(&mut self, results: &[&Expr]) {
+        if !results.iter().any(|e| matches!(e.kind, ExprKind::Param(_))) {
+            return;
+        }
+        if self.build.common_type(results, "").is_ok_and(|ty| ty.is_string()) {
+            for result in results {
+                self.note_role(result, ParamRole::Text);
+            }
         }
     }
 
@@ -215,6 +296,7 @@ impl Binder<'_, '_> {
         mut otherwise: Option<Expr>,
     ) -> (Option<Expr>, Vec<(Expr, Expr)>, Option<Expr>) {
         if !self.has_open_params {
+            self.note_case(&arms, otherwise.as_ref());
             return (operand, arms, otherwise);
         }
         let compared = self.known_type(operand.iter().chain(arms.iter().map(|(condition, _)| condition)));
@@ -222,15 +304,23 @@ impl Binder<'_, '_> {
         let condition = if operand.is_some() { compared.clone() } else { self.param_text() };
         for (tested, shown) in &mut arms {
             self.settle(tested, &condition);
-            self.settle_result(shown, &result);
+            self.settle(shown, &result);
         }
         if let Some(operand) = &mut operand {
             self.settle(operand, &compared);
         }
         if let Some(otherwise) = &mut otherwise {
-            self.settle_result(otherwise, &result);
+            self.settle(otherwise, &result);
         }
+        self.note_case(&arms, otherwise.as_ref());
         (operand, arms, otherwise)
+    }
+
+    fn note_case(&mut self, arms: &[(Expr, Expr)], otherwise: Option<&Expr>) {
+        if !self.param_uses.is_empty() {
+            let results: Vec<&Expr> = arms.iter().map(|(_, result)| result).chain(otherwise).collect();
+            self.note_results(&results);
+        }
     }
 
     /// Types the open parameters among the arguments of the function called `name`.
@@ -251,29 +341,72 @@ impl Binder<'_, '_> {
                 return self.settle_values(&mut args[1..]);
             }
             Func::Mod => return self.settle_operands(func, args),
+            Func::TimeDiff => {
+                let text = self.param_text();
+                return self.settle_alike(args, &text);
+            }
             _ => {}
         }
         for (at, arg) in args.iter_mut().enumerate() {
             let wanted = wanted(func, at);
             let ty = self.wanted_type(wanted);
             self.settle(arg, &ty);
-            let is_text = matches!(wanted, Wanted::Text);
-            self.note_role(arg, if is_text { ParamRole::Text } else { ParamRole::Operand });
-            if matches!(wanted, Wanted::Date | Wanted::DateTime | Wanted::Time) {
-                self.note_role(arg, ParamRole::Moment);
-            }
+            let reads = match wanted {
+                Wanted::Int if func == Func::Interval => NumberRead::Decimal,
+                // These read the digits of any number.
+                Wanted::Int if matches!(func, Func::Bin | Func::Oct) => NumberRead::Own,
+                Wanted::Int | Wanted::Bytes => NumberRead::Integer,
+                Wanted::Decimal => NumberRead::Decimal,
+                Wanted::Double if func == Func::Rand => NumberRead::Integer,
+                Wanted::Double => NumberRead::Double,
+                _ if func == Func::Hex => NumberRead::Integer,
+                _ => NumberRead::Own,
+            };
+            self.note_read_as(arg, reads);
+            let role = match wanted {
+                Wanted::Text | Wanted::Digits => ParamRole::Text,
+                Wanted::Bytes | Wanted::Int | Wanted::Decimal | Wanted::Double => ParamRole::Number,
+                Wanted::Date | Wanted::DateTime | Wanted::TimeOfDay => ParamRole::Moment,
+                Wanted::Clock => ParamRole::Clock,
+                Wanted::Time => ParamRole::Value,
+            };
+            self.note_role(arg, role);
         }
+    }
+
+    /// Types an open parameter that is read as a date, or a date and time.
+    pub(super) fn settle_moment(&mut self, expr: &mut Expr, kind: TypeKind) {
+        self.settle(expr, &SqlType::new(kind, 0));
+        self.note_role(expr, ParamRole::Moment);
+    }
+
+    /// Types open parameters that are a date and the number of units that is added to it.
+    pub(super) fn settle_interval(&mut self, unit: IntervalUnit, date: &mut Expr, amount: &mut Expr) {
+        let kind = if unit.is_date_unit() { TypeKind::Date } else { TypeKind::DateTime };
+        self.settle_moment(date, kind);
+        if unit.is_composite() {
+            return self.settle_texts(std::slice::from_mut(amount));
+        }
+        let number = match unit {
+            IntervalUnit::Second => SqlType::decimal(MAX_PRECISION, MAX_SCALE),
+            _ => SqlType::bigint(),
+        };
+        self.settle(amount, &number);
+        self.note_role(amount, ParamRole::Number);
+        let is_decimal = number.kind == TypeKind::Decimal;
+        self.note_read_as(amount, if is_decimal { NumberRead::Decimal } else { NumberRead::Integer });
     }
 
     fn wanted_type(&self, wanted: Wanted) -> SqlType {
         match wanted {
             Wanted::Text => self.param_text(),
-            Wanted::Int => SqlType::bigint(),
+            Wanted::Bytes => SqlType::new(TypeKind::VarBinary, PARAM_BYTES),
+            Wanted::Int | Wanted::Digits => SqlType::bigint(),
             Wanted::Decimal => SqlType::decimal(MAX_PRECISION, MAX_SCALE),
             Wanted::Double => SqlType::double(),
             Wanted::Date => SqlType::new(TypeKind::Date, 10),
-            Wanted::DateTime => SqlType::new(TypeKind::DateTime, 0),
-            Wanted::Time => SqlType::new(TypeKind::Time, 0),
+            Wanted::DateTime | Wanted::Clock => SqlType::new(TypeKind::DateTime, 0),
+            Wanted::Time | Wanted::TimeOfDay => SqlType::new(TypeKind::Time, 0),
         }
     }
 
@@ -300,6 +433,21 @@ pub(super) fn given_uses(ctx: &BindContext<'_>) -> Vec<ParamUse> {
     let text = || SqlType::varchar(PARAM_CHARS, ctx.collation);
     let given = |n| ctx.param_types.get(n).cloned().flatten();
     (0..ctx.param_count.into()).map(|n| ParamUse::of_type(given(n).unwrap_or_else(text))).collect()
+}
+
+/// The number that `operands` have in common: of dates beside numbers, if they are compared, doubles.
+fn common_number(operands: &[Expr], are_compared: bool) -> NumberRead {
+    let has = |is_such: &dyn Fn(&SqlType) -> bool| operands.iter().any(|e| is_such(&e.ty));
+    let is_real = |ty: &SqlType| {
+        matches!(ty.kind, TypeKind::Float | TypeKind::Double | TypeKind::Enum | TypeKind::Set)
+            || ty.is_string()
+    };
+    let is_number = |ty: &SqlType| ty.is_integer() || ty.kind == TypeKind::Decimal;
+    if has(&is_real) || (are_compared && has(&SqlType::is_temporal) && has(&is_number)) {
+        return NumberRead::Double;
+    }
+    let is_decimal = |ty: &SqlType| ty.kind == TypeKind::Decimal || (ty.is_temporal() && ty.decimals > 0);
+    if has(&is_decimal) { NumberRead::Decimal } else { NumberRead::Integer }
 }
 
 /// The type of the numbers that values of type `ty` are in arithmetic.
@@ -342,12 +490,12 @@ fn propagated(ty: &SqlType) -> SqlType {
 /// What `func` takes its argument at position `at` for.
 fn wanted(func: Func, at: usize) -> Wanted {
     use Func::{
-        Abs, Acos, Asin, Atan, Benchmark, Bin, BinToUuid, BitCount, Ceiling, Char, Conv, ConvertTz, Cos, Cot,
+        Abs, Acos, AddTime, Asin, Atan, Benchmark, Bin, BinToUuid, BitCount, Ceiling, Char, Conv, ConvertTz, Cos, Cot,
         DateDiff, DateFormat, DateOf, DayName, DayOfMonth, DayOfWeek, DayOfYear, Degrees, Elt, Exp,
-        ExportSet, Floor, Format, FromDays, FromUnixTime, GetLock, Hour, InetNtoa, Insert, LPad, LastDay,
+        ExportSet, Floor, Format, FromDays, FromUnixTime, GetLock, Hour, InetNtoa, Insert, Interval, LPad, LastDay,
         LastInsertId, Left, Ln, Locate, Log, Log2, Log10, MakeDate, MakeSet, MakeTime, Microsecond, Minute,
         Month, MonthName, Oct, PeriodAdd, PeriodDiff, Pow, Quarter, RPad, Radians, Rand, Repeat, Right,
-        Round, SecToTime, Second, Sha2, Sign, Sin, Sleep, Space, Sqrt, Substring, SubstringIndex, Tan,
+        Round, SecToTime, Second, Sha2, Sign, Sin, Sleep, Space, Sqrt, SubTime, Substring, SubstringIndex, Tan,
         TimeFormat, TimeOf, TimeToSec, Timestamp, ToDays, ToSeconds, Truncate, UnixTimestamp, UuidToBin,
         Week, WeekOfYear, Weekday, Year, YearWeek,
     };
@@ -358,18 +506,21 @@ fn wanted(func: Func, at: usize) -> Wanted {
         (Week | YearWeek | UuidToBin | BinToUuid, 1) | (Substring | SubstringIndex | Locate, 2) => {
             Wanted::Int
         }
+        (BitCount, 0) => Wanted::Bytes,
+        (Conv, 0) => Wanted::Digits,
         (Insert | Conv, 1 | 2) | (ExportSet | Elt | MakeSet, 0) | (ExportSet, 4) => Wanted::Int,
-        (Space | InetNtoa | FromDays | BitCount | LastInsertId | Rand | Benchmark | Bin | Oct, 0)
-        | (Char, _) => Wanted::Int,
+        (Space | InetNtoa | FromDays | LastInsertId | Benchmark | Bin | Oct, 0)
+        | (Char | Interval, _) => Wanted::Int,
         (MakeDate | PeriodAdd | PeriodDiff, _) | (MakeTime, 0 | 1) => Wanted::Int,
-        (MakeTime, 2) | (SecToTime | FromUnixTime | Sleep | Round | Truncate, 0) => Wanted::Decimal,
+        (MakeTime, 2) | (SecToTime | FromUnixTime | Sleep | Round | Truncate | Format, 0) => Wanted::Decimal,
         (
             Abs | Sign | Ceiling | Floor | Sqrt | Exp | Ln | Log2 | Log10 | Sin | Cos | Tan | Cot | Asin
-            | Acos | Degrees | Radians,
+            | Acos | Degrees | Radians | Rand,
             0,
         )
         | (Pow | Log | Atan, _) => Wanted::Double,
-        (Hour | Minute | Second | Microsecond | TimeOf | TimeFormat | TimeToSec, 0) => Wanted::Time,
+        (AddTime | SubTime, _) | (Timestamp, 1) => Wanted::Time,
+        (TimeToSec, 0) => Wanted::TimeOfDay,
         (DateOf, 0) => Wanted::Date,
         (
             Year | Month | DayOfMonth | Quarter | DayOfWeek | Weekday | DayOfYear | Week | WeekOfYear
@@ -378,6 +529,7 @@ fn wanted(func: Func, at: usize) -> Wanted {
             0,
         )
         | (DateDiff, _) => Wanted::DateTime,
+        (Hour | Minute | Second | Microsecond | TimeOf | TimeFormat, 0) => Wanted::Clock,
         _ => Wanted::Text,
     }
 }

@@ -11,17 +11,41 @@ pub enum ParamRole {
     Value,
     /// An operand: numbers, dates and times of another class than a given type keep their own.
     Operand,
-    /// What an operator or function reads as a text: values of another class than a given type keep their
-    /// own.
+    /// An operand beside numbers alone: a value that is none of its date or time type keeps its own type.
+    BesideNumbers,
+    /// An operand or argument that is read as a number: beside a kept type of dates and times, a value of
+    /// another class stays as it is.
+    Number,
+    /// What an operator or function reads as a text: values of another class keep their own.
     Text,
+    /// A value that a union keeps as a text.
+    KeptText,
+    /// A bound of BETWEEN: what is no date or time counts as zero beside some.
+    Bound,
     /// A value that a column stores: it keeps the type of each value.
     Stored,
     /// The operand of a CAST: it keeps the type of each value, but that texts of numbers are numbers.
     Cast,
     /// An argument that a function reads as a date or time: it reads texts itself.
     Moment,
+    /// As [`ParamRole::Moment`], where dates and times are read apart.
+    Clock,
     /// A number of rows.
     RowCount,
+}
+
+/// The number that what takes a parameter reads in a text that is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NumberRead {
+    /// One of the parameter's type.
+    #[default]
+    Own,
+    /// An integer. A double beyond the range of integers is the least one.
+    Integer,
+    /// A DECIMAL.
+    Decimal,
+    /// A DOUBLE.
+    Double,
 }
 
 /// What a statement takes a parameter for.
@@ -33,8 +57,8 @@ pub struct ParamUse {
     pub ty: SqlType,
     /// The place of the parameter.
     pub role: ParamRole,
-    /// Values of every class are taken, as texts.
-    pub takes_all: bool,
+    /// How texts that are no numbers are read.
+    pub reads: NumberRead,
     /// A DECIMAL has all digits after the point that its type has: results show as many.
     pub is_padded: bool,
 }
@@ -42,6 +66,6 @@ pub struct ParamUse {
 impl ParamUse {
     /// The use of a parameter whose type is `ty` in every respect.
     pub(crate) fn of_type(ty: SqlType) -> Self {
-        ParamUse { described: ty.clone(), ty, role: ParamRole::Value, takes_all: false, is_padded: false }
+        ParamUse { described: ty.clone(), ty, role: ParamRole::Value, reads: NumberRead::Own, is_padded: false }
     }
 }

@@ -177,7 +177,7 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// Names of the first operand, types that hold the values of all.
-    fn union_columns(&self, arms: &[Query]) -> Result<Vec<Column>, BindError> {
+    fn union_columns(&mut self, arms: &[Query]) -> Result<Vec<Column>, BindError> {
         let first = arms[0].output();
         let mut columns = Vec::with_capacity(first.len());
         for (at, column) in first.iter().enumerate() {
@@ -187,6 +187,11 @@ impl<'a> Binder<'a, '_> {
                 _ => set_operation_type(self.build.common_type(&values, "UNION")?, &values),
             };
             let nullable = values.iter().any(|e| e.nullable);
+            if ty.is_string() && arms.len() > 1 {
+                for value in values {
+                    self.note_role(value, ParamRole::KeptText);
+                }
+            }
             columns.push(Column { name: (*column.name).into(), ty, nullable });
         }
         Ok(columns)

@@ -47,6 +47,11 @@ impl IntervalUnit {
         matches!(self, Year | Quarter | Month | Week | Day | YearMonth)
     }
 
+    /// Whether the unit is several, which a text gives the numbers of.
+    pub fn is_composite(self) -> bool {
+        self.parts().len() > 1
+    }
+
     /// Whether the unit counts microseconds, so that results show six digits.
     pub fn has_microseconds(self) -> bool {
         use IntervalUnit::{

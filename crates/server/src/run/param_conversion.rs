@@ -1,0 +1,250 @@
+//! The conversion of one parameter's value to the type that the statement is planned for.
+
+use bumpalo::Bump;
+use expr::{EvalCtx, Warning, moment_of, no_date};
+use sql::bind::{NumberRead, ParamRole, ParamUse};
+use types::temporal::{DateFlags, MAX_FSP, MICROS_PER_SECOND};
+use types::value::{Converted, Loss, integer_prefix, text_for_message};
+use types::{CollationId, Date, DateTime, SqlType, Time, Value};
+
+use super::actual_param::as_signed;
+use super::param_class::Class;
+
+/// The date that a number is which has no year or month: 5 is a day of the year 2000.
+fn small_moment(value: &Value<'_>) -> Option<Converted<DateTime>> {
+    if value.is_textual() {
+        return None;
+    }
+    let number = value.to_decimal().value.truncate(0).to_i64().ok()?;
+    let date = Date::from_number(number, DateFlags::default())?;
+    Some(Converted { value: DateTime::from_date(date), loss: Loss::None })
+}
+
+/// A value in a message: bytes beyond ASCII by their numbers.
+#[cold]
+pub(super) fn escaped(value: &Value<'_>) -> String {
+    let Value::Bytes { data, .. } = value else { return value.message_text() };
+    let shown =
+        |&byte: &u8| if byte.is_ascii() { char::from(byte).to_string() } else { format!("\\x{byte:02X}") };
+    text_for_message(data).as_bytes().iter().map(shown).collect()
+}
+
+/// A number beside those of times, with as many digits after the point if results show them.
+fn padded<'a>(used: &ParamUse, value: Value<'a>) -> Value<'a> {
+    let is_exact = matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_));
+    if !(is_exact && used.is_padded && used.ty.decimals > 0) {
+        return value;
+    }
+    value.to_decimal().value.rescale(used.ty.decimals).map_or(value, Value::Decimal)
+}
+
+/// A double beyond the range of integers as MySQL reads it for one: the least integer.
+fn least_past_integers(value: Value<'_>) -> Value<'_> {
+    const END: f64 = 9_223_372_036_854_775_808.0;
+    match value {
+        Value::Double(number) if !(-END..END).contains(&number) => Value::Double(-END),
+        _ => value,
+    }
+}
+
+/// The text that a column keeps of a value: without a fraction of a second that is zero.
+fn kept_text<'a>(value: Value<'a>, collation: CollationId, arena: &'a Bump) -> Value<'a> {
+    let value = match value {
+        Value::Null => return value,
+        Value::Time(time, _) if time.micros() % MICROS_PER_SECOND == 0 => Value::Time(time, 0),
+        Value::DateTime(moment, _) if moment.micro() == 0 => Value::DateTime(moment, 0),
+        _ => value,
+    };
+    text_of(value, collation, arena)
+}
+
+fn text_of<'a>(value: Value<'a>, collation: CollationId, arena: &'a Bump) -> Value<'a> {
+    if let Value::Bytes { data, .. } = value {
+        return Value::Bytes { data, collation };
+    }
+    let mut text = Vec::new();
+    value.write_text(&mut text);
+    Value::Bytes { data: arena.alloc_slice_copy(&text), collation }
+}
+
+/// Zero as a value of a class of dates or times.
+fn zero_moment<'a>(class: Class) -> Value<'a> {
+    match class {
+        Class::Time => Value::Time(Time::ZERO, MAX_FSP),
+        Class::Date => Value::Date(Date::ZERO),
+        _ => Value::DateTime(DateTime::ZERO, MAX_FSP),
+    }
+}
+
+/// The conversion of one value.
+pub(super) struct Conversion<'c, 'v, 'a> {
+    pub(super) ty: &'c SqlType,
+    pub(super) used: &'c ParamUse,
+    pub(super) is_bytes: bool,
+    pub(super) ctx: &'c EvalCtx<'v>,
+    pub(super) losses: &'c mut Vec<Warning>,
+    pub(super) arena: &'a Bump,
+}
+
+impl<'a> Conversion<'_, '_, 'a> {
+    /// The value that the statement runs with. `is_planned`: it is planned for a type that was given.
+    pub(super) fn read(&mut self, value: Value<'a>, is_planned: bool) -> Value<'a> {
+        let used = self.used;
+        let value = match used.reads {
+            NumberRead::Integer if used.role != ParamRole::Operand => least_past_integers(value),
+            _ => value,
+        };
+        let described = Class::of(&used.described);
+        let is_kept_moment = described.is_moment() && (is_planned || Class::of(&used.ty).is_moment());
+        match used.role {
+            ParamRole::Stored => value,
+            // What reads a text reads the value's own.
+            ParamRole::Text if described != Class::Text => value,
+            ParamRole::KeptText => kept_text(value, used.ty.collation, self.arena),
+            ParamRole::Moment if value.is_textual() => value,
+            ParamRole::Clock => as_signed(value),
+            ParamRole::Moment if Class::of_value(&value).is_number() && described.is_moment() => {
+                as_signed(value)
+            }
+            // What reads a number reads the value as it is, whatever the type says.
+            ParamRole::Number if is_kept_moment => self.number_beside_moment(value),
+            ParamRole::Bound => match self.of(value) {
+                Value::Null if !value.is_null() => zero_moment(Class::of(self.ty)),
+                read => read,
+            },
+            _ => self.of(value),
+        }
+    }
+
+    fn number_beside_moment(&mut self, value: Value<'a>) -> Value<'a> {
+        match value {
+            Value::Bytes { data, .. } if Class::of(self.ty).is_moment() => self.number_of(data, value),
+            Value::Bytes { .. } => self.of(value),
+            _ => padded(self.used, value),
+        }
+    }
+
+    fn of(&mut self, value: Value<'a>) -> Value<'a> {
+        let class = Class::of(self.ty);
+        match (class, value) {
+            (_, Value::Null) | (Class::Null, _) => value,
+            (Class::Text, _) => text_of(value, self.ty.collation, self.arena),
+            (_, Value::Bytes { data, .. }) if class.is_number() && self.used.reads != NumberRead::Own => {
+                let number = self.number_of(data, value);
+                self.of(number)
+            }
+            (Class::Integer { unsigned }, _) => self.integer_of(value, unsigned),
+            (Class::Decimal, _) => self.decimal_of(value),
+            (Class::Double, _) => {
+                let read = value.to_f64();
+                Value::Double(self.noted(read, "DOUBLE", &value))
+            }
+            (Class::Date, Value::Date(_))
+            | (Class::Time, Value::Time(..))
+            | (Class::DateTime, Value::DateTime(..)) => value,
+            (Class::Time, _) => self.time_of(value),
+            (Class::Date | Class::DateTime, _) => self.date_of(value, class),
+        }
+    }
+
+    fn noted<T>(&mut self, read: Converted<T>, type_name: &str, value: &Value<'_>) -> T {
+        if read.loss != Loss::None {
+            self.truncated(type_name, value);
+        }
+        read.value
+    }
+
+    fn truncated(&mut self, type_name: &str, value: &Value<'_>) {
+        // Dates and times are read in the client's character set.
+        let is_plain = Class::of(self.ty).is_moment() && !self.is_bytes;
+        let value = if is_plain { value.message_text() } else { escaped(value) };
+        let type_name = type_name.to_owned();
+        self.losses.push(Warning::TruncatedWrongValue { type_name, value });
+    }
+
+    fn integer_of(&mut self, value: Value<'a>, unsigned: bool) -> Value<'a> {
+        let number = match value {
+            Value::Bytes { data, .. } => {
+                let read = integer_prefix(data);
+                self.noted(Converted { value: read.value as i64, loss: read.loss }, "INTEGER", &value)
+            }
+            _ => value.to_i64().value,
+        };
+        if unsigned { Value::UInt(number as u64) } else { Value::Int(number) }
+    }
+
+    fn decimal_of(&mut self, value: Value<'a>) -> Value<'a> {
+        let (ty, is_padded) = (self.ty, self.used.is_padded);
+        let read = value.to_decimal();
+        let number = self.noted(read, "DECIMAL", &value);
+        // The number of a date has a fixed scale, others their own.
+        let is_moment = ty.decimals == MAX_FSP;
+        let rounded = if is_moment { number.round(i32::from(MAX_FSP)) } else { number };
+        let padded = rounded.rescale(ty.decimals).filter(|_| is_padded || is_moment);
+        Value::Decimal(padded.unwrap_or(rounded))
+    }
+
+    fn time_of(&mut self, value: Value<'a>) -> Value<'a> {
+        match value.to_time() {
+            Some(read) if value.is_textual() => Value::Time(self.noted(read, "time", &value), MAX_FSP),
+            Some(Converted { value: time, loss: Loss::None }) => Value::Time(time, MAX_FSP),
+            _ => {
+                self.truncated("time", &value);
+                Value::Null
+            }
+        }
+    }
+
+    fn date_of(&mut self, value: Value<'a>, class: Class) -> Value<'a> {
+        let modes = self.ctx.session.modes();
+        let flags = if value.is_textual() { DateFlags::from_modes(modes) } else { DateFlags::default() };
+        let value = as_signed(value);
+        let small = || small_moment(&value).filter(|_| class == Class::Date);
+        let read = moment_of(&value, flags, self.ctx).or_else(small);
+        let Some(read) = read else {
+            self.no_date(&value, class);
+            return Value::Null;
+        };
+        let has_time = |data: &[u8]| DateTime::parse(data, flags).is_some_and(|parsed| parsed.has_time);
+        let type_name = match value {
+            Value::Bytes { data, .. } if !has_time(data) => "date",
+            _ => "datetime",
+        };
+        let moment = self.noted(read, type_name, &value);
+        if class == Class::Date { Value::Date(moment.date()) } else { Value::DateTime(moment, MAX_FSP) }
+    }
+    #[cold]
+    fn no_date(&mut self, value: &Value<'_>, class: Class) {
+        match (class, value) {
+            (Class::Date, Value::Bytes { .. }) => self.truncated("date", value),
+            (Class::Date, _) => self.losses.extend(no_date(value)),
+            _ => {
+                let value = if self.is_bytes { escaped(value) } else { value.message_text() };
+                self.losses.push(Warning::IncorrectValue { type_name: "datetime", value });
+            }
+        }
+    }
+
+    /// A text that is no number, read as the number that what takes the parameter reads.
+    fn number_of(&mut self, text: &[u8], value: Value<'a>) -> Value<'a> {
+        let (number, loss, name) = match self.used.reads {
+            NumberRead::Decimal => {
+                let read = value.to_decimal();
+                let loss = if text.trim_ascii().is_empty() { Loss::Truncated } else { read.loss };
+                (Value::Decimal(read.value), loss, "DECIMAL")
+            }
+            NumberRead::Double => {
+                let read = value.to_f64();
+                (Value::Double(read.value), read.loss, "DOUBLE")
+            }
+            NumberRead::Integer | NumberRead::Own => {
+                let read = integer_prefix(text);
+                (Value::Int(read.value as i64), read.loss, "INTEGER")
+            }
+        };
+        if loss != Loss::None {
+            self.truncated(name, &value);
+        }
+        number
+    }
+}
