@@ -3,12 +3,17 @@
 use expr::{CmpOp, Expr, ExprKind};
 use smallvec::SmallVec;
 
-use super::access::{self, Choice, Choices};
+use super::access::{self, Choice, Choices, Methods};
 use super::cost;
 use super::join_list::{Item, JoinList};
 use super::ordering::Ordering;
 use super::relations::{RelKind, RelSet, Rels};
 use crate::plan::SortKey;
+
+/// Lets the search choose the order of tables; else it is the order written.
+pub(super) fn allow(methods: &mut Methods) {
+    methods.join_order = true;
+}
 
 /// Places in [`JoinList::conditions`].
 type Positions = SmallVec<[usize; 8]>;
@@ -88,11 +93,16 @@ struct Offer {
 }
 
 /// Finds the best route through `list`. Rows of `outside` are known while it runs.
-pub(super) fn best(list: &JoinList, outside: RelSet, goal: Goal<'_>, rels: &Rels) -> Route {
-    let search = Search::new(list, outside, rels);
+pub(super) fn best(
+    list: &JoinList,
+    outside: RelSet,
+    goal: Goal<'_>,
+    (rels, methods): (&Rels, &Methods),
+) -> Route {
+    let search = Search::new(list, outside, (rels, methods));
     let mut best: Option<(f64, Route)> = None;
     for (at, item) in list.items.iter().enumerate() {
-        if !item.needs().within(outside) || (list.ordered && at > 0) {
+        if !item.needs().within(outside) || (search.is_ordered && at > 0) {
             continue;
         }
         for first in search.starts(at, goal) {
@@ -130,13 +140,17 @@ struct Search<'r> {
     /// The relations that each of the list's conditions names.
     named: SmallVec<[RelSet; 8]>,
     outside: RelSet,
+    /// The order of the items is that of the list.
+    is_ordered: bool,
     rels: &'r Rels<'r>,
+    methods: &'r Methods,
 }
 
 impl<'r> Search<'r> {
-    fn new(list: &'r JoinList, outside: RelSet, rels: &'r Rels<'r>) -> Self {
+    fn new(list: &'r JoinList, outside: RelSet, (rels, methods): (&'r Rels<'r>, &'r Methods)) -> Self {
         let named = list.conditions.iter().map(|condition| rels.of(condition)).collect();
-        Search { list, named, outside, rels }
+        let is_ordered = list.ordered || !methods.join_order;
+        Search { list, named, outside, is_ordered, rels, methods }
     }
 
     /// Ways to begin with item `at`: the cheapest, and the cheapest that serves the goal.
@@ -171,7 +185,7 @@ impl<'r> Search<'r> {
         };
         while !left.is_empty() {
             let ready = |at: &usize| self.list.items[*at].needs().within(bound);
-            let candidates: Vec<usize> = if self.list.ordered {
+            let candidates: Vec<usize> = if self.is_ordered {
                 left.iter().copied().find(ready).into_iter().collect()
             } else {
                 left.iter().copied().filter(ready).collect()
@@ -271,10 +285,10 @@ impl<'r> Search<'r> {
     /// there is an equality.
     fn left(&self, item: usize, rows: f64, bound: RelSet) -> Offer {
         let Item::Left { list, rels, .. } = &self.list.items[item] else { unreachable!("a left join") };
-        let nested = best(list, bound, Goal::default(), self.rels);
-        let search = Search::new(list, RelSet::EMPTY, self.rels);
+        let nested = best(list, bound, Goal::default(), (self.rels, self.methods));
+        let search = Search::new(list, RelSet::EMPTY, (self.rels, self.methods));
         if rows > 1.0 && nested.needs.is_empty() && nested.rows > 1.0 && search.has_hash_key(*rels, bound) {
-            let own = best(list, RelSet::EMPTY, Goal::default(), self.rels);
+            let own = best(list, RelSet::EMPTY, Goal::default(), (self.rels, self.methods));
             let price = own.cost + (own.rows + rows) * cost::HASH_ROW;
             let out = rows.max(rows * own.rows * cost::EQUAL_SHARE);
             let step = Step { item, how: How::Left(own), hash: true, given: out, rows: out };
@@ -295,12 +309,13 @@ impl<'r> Search<'r> {
         let positions: Positions = (0..self.named.len()).filter(is_told).collect();
         let conditions: SmallVec<[&Expr; 8]> =
             positions.iter().map(|&at| &self.list.conditions[at]).collect();
-        (positions, access::choices(rel, &conditions, bound, wants_order, self.rels))
+        (positions, access::choices(rel, &conditions, bound, wants_order, (self.rels, self.methods)))
     }
 
     /// Whether an equality joins `inner` with `bound`.
     fn has_hash_key(&self, inner: RelSet, bound: RelSet) -> bool {
-        self.list.conditions.iter().any(|c| hash_key(c, inner, bound, self.rels).is_some())
+        self.methods.hash_join
+            && self.list.conditions.iter().any(|c| hash_key(c, inner, bound, self.rels).is_some())
     }
 }
 

@@ -5,7 +5,7 @@
 //! WHERE (w, i) IN ((1, 5), (1, 7))       WHERE (w = 1 AND i = 5) OR (w = 1 AND i = 7)       WHERE id IN (5, 7)
 //! ```
 //! Where no other index begins with a part of the key, so few lookups cost less than any other path: none is
-//! compared. Longer lists are left to the general way ([`super::select`]), which finds the same plan for
+//! compared. Longer lists are left to the general way ([`super::rules`]), which finds the same plan for
 //! short ones.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use expr::{Expr, ExprKind};
 use smallvec::{SmallVec, smallvec};
 use types::{KeyPart, TableDef};
 
-use super::select::Extra;
+use super::draft::{Draft, Extra};
 use super::whole_key::{Places, only_table, places, plan_of_path, relation};
 use super::{cost, key_boxes, sarg};
 use crate::bind::BindContext;
@@ -32,6 +32,15 @@ pub(super) struct KeyList {
     /// Empty: the items of a list are the keys.
     rows: Rows,
     estimate: Estimate,
+}
+
+/// Plans the block, if it is a query of a few rows.
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    if draft.extra.is_statement
+        && let Some(keys) = find(draft.block, draft.ctx)
+    {
+        draft.plan = Some(keys.plan(draft.block, draft.extra));
+    }
 }
 
 /// Finds the keys, if `block` is a query whose path they decide.

@@ -3,8 +3,14 @@
 use expr::{CmpDomain, CmpOp, Expr, ExprKind};
 use smallvec::SmallVec;
 
+use super::access::Methods;
 use super::equality::is_one_type;
 use crate::bind::same;
+
+/// Lets conditions be left out that follow from others.
+pub(super) fn allow(methods: &mut Methods) {
+    methods.known = true;
+}
 
 /// Equalities in force.
 #[derive(Clone, Debug, Default)]

@@ -6,7 +6,7 @@
 //! ```
 //! No path costs less, so that none is compared: planning such a query takes a fraction of the work. A
 //! condition that might change the path, or that another rule would change, leaves the query to the general
-//! way ([`super::select`]), which finds the same plan.
+//! way ([`super::rules`]), which finds the same plan.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use expr::{CmpOp, ColumnRef, Expr, ExprKind};
 use smallvec::{SmallVec, smallvec};
 use types::{KeyPart, OwnedValue, SqlType, TableDef};
 
+use super::draft::{Draft, Extra};
 use super::known::Known;
-use super::query::window;
+use super::limit::{row_limit, window};
 use super::sarg::{self, Equality};
-use super::select::{Extra, row_limit};
 use super::{cost, key_boxes};
 use crate::bind::BindContext;
 use crate::bind::block::{Block, JoinTree, Source};
@@ -56,6 +56,13 @@ pub(super) type Places = SmallVec<[Place; INLINE]>;
 #[derive(Debug)]
 pub(super) struct WholeKey {
     places: Places,
+}
+
+/// Plans the block, if it is a query of one row.
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    if let Some(key) = find(draft.block, draft.ctx) {
+        draft.plan = Some(key.plan(draft.block, draft.extra));
+    }
 }
 
 /// Finds the values of the whole clustered key, if `block` is a query whose path they decide.
