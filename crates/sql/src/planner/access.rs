@@ -1,5 +1,6 @@
 //! How the rows of one table are found: the cheapest path that its indexes offer.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use types::{IndexDef, IndexKind, KeyPart, KeyStatistics, TableDef};
 
 use super::cost;
 use super::dive::Dived;
+use super::goal::Goal;
 use super::index_condition;
 use super::key_boxes::{self, Boxes, Placed};
 use super::ordering::Ordering;
@@ -81,6 +83,7 @@ pub(super) struct Methods {
 /// The ways to read a table, as far as they are found.
 pub(super) struct Paths<'p> {
     pub(super) table: Table<'p>,
+    pub(super) goal: Goal<'p>,
     /// What hints say of its indexes.
     pub(super) hinted: Option<&'p HintedIndexes>,
     /// They may name `bound` and the table.
@@ -89,23 +92,25 @@ pub(super) struct Paths<'p> {
     pub(super) trees: SmallVec<[Tree<'p>; 4]>,
     pub(super) tests: RowTests<'p>,
     pub(super) found: Choices,
-    /// One of those found costs less than what scans and jumps cost.
+    /// One of those found meets the goal and costs less than what scans and jumps cost.
     pub(super) is_cheap: bool,
 }
 
 /// The ways to read table `rel` that are worth a thought, the cheapest first. `conditions` may name `bound`
-/// and `rel`. If the caller `wants_order`, the others follow by their costs; else the ways have no order, and
-/// those that cannot be the cheapest may be missing.
+/// and `rel`. If some order serves the `goal`, the others follow by their costs; else the ways have no order.
+/// Those that can be neither the cheapest nor the cheapest that meets the goal may be missing.
 pub(super) fn choices(
     rel: u16,
     conditions: &[&Expr],
     bound: RelSet,
-    wants_order: bool,
+    goal: Goal<'_>,
     (rels, methods): (&Rels, &Methods),
 ) -> Choices {
     let RelKind::Table { def, indexes, .. } = &rels.get(rel).kind else { return Choices::new() };
+    let wants_order = !goal.is_trivial();
     let mut paths = Paths {
         table: Table { rel, def, rels, wants_order },
+        goal,
         hinted: indexes.as_ref(),
         conditions,
         bound,
@@ -145,8 +150,8 @@ pub(super) fn index_positions<'i>(
 pub(super) struct RowTests<'t> {
     rel: u16,
     conditions: &'t [&'t Expr],
-    /// Cost of each condition for a row.
-    weights: SmallVec<[f64; 4]>,
+    /// Cost of each condition for a row; NaN: nobody has asked.
+    weights: SmallVec<[Cell<f64>; 4]>,
     /// The table is read once.
     is_once: bool,
     rels: &'t Rels<'t>,
@@ -154,7 +159,7 @@ pub(super) struct RowTests<'t> {
 
 impl<'t> RowTests<'t> {
     fn new(rel: u16, conditions: &'t [&'t Expr], bound: RelSet, rels: &'t Rels<'t>) -> Self {
-        let weights = conditions.iter().map(|c| cost::test(c)).collect();
+        let weights = conditions.iter().map(|_| Cell::new(f64::NAN)).collect();
         RowTests { rel, conditions, weights, is_once: bound.is_empty(), rels }
     }
 
@@ -162,7 +167,15 @@ impl<'t> RowTests<'t> {
         let present = choice.rows * self.rels.get(self.rel).present;
         let subqueries = |at: usize| self.rels.subqueries.cost(self.conditions[at], present, self.is_once);
         let tested = (0..self.weights.len()).filter(|at| !choice.ensured.contains(at));
-        tested.map(|at| choice.rows * self.weights[at] + subqueries(at)).sum()
+        tested.map(|at| choice.rows * self.weight(at) + subqueries(at)).sum()
+    }
+
+    fn weight(&self, at: usize) -> f64 {
+        let weight = &self.weights[at];
+        if weight.get().is_nan() {
+            weight.set(cost::test(self.conditions[at]));
+        }
+        weight.get()
     }
 }
 

@@ -43,6 +43,9 @@ fn refine(rel: u16, found: &mut [Box<Choice>], rels: &Rels<'_>) {
     let mut dived = counted_lists(found, rels);
     let has_lists = !dived.is_empty();
     let is_worth = found.iter().all(|choice| expense(choice, rels) >= WORTH);
+    if !is_worth && !has_lists {
+        return;
+    }
     let keyed: Vec<usize> = (0..found.len()).filter(|&at| is_keyed(&found[at], def)).collect();
     let is_decided = match keyed[..] {
         [] => true,

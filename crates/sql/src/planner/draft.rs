@@ -1,18 +1,22 @@
 //! A plan in the making: what the rules have made of a block so far.
 
 use expr::{Builder, Expr};
+use smallvec::SmallVec;
 
 use super::access::Methods;
 use super::forms::Forms;
+use super::goal::Goal;
 use super::join_list::{Item, JoinList};
-use super::join_order::{Goal, Route};
+use super::join_order::Route;
+use super::key_list::KeyList;
 use super::ordering::Ordering;
 use super::outer::Params;
 use super::relations::Rels;
+use super::whole_key::WholeKey;
 use crate::bind::BindContext;
 use crate::bind::block::{Block, Query};
 use crate::dive::Candidate;
-use crate::plan::{ColumnSet, Estimate, Node, QueryPlan, SubPlan};
+use crate::plan::{ColumnSet, Estimate, Node, SubPlan};
 
 /// What a statement reads beyond its query's own expressions.
 #[derive(Debug, Default)]
@@ -25,12 +29,15 @@ pub(super) struct Extra<'e> {
     pub(super) is_statement: bool,
 }
 
+/// Relations: most queries have few.
+pub(super) type Names = SmallVec<[u16; 8]>;
+
 /// Rows on their way through the plan.
 pub(super) struct Stream {
     pub(super) node: Node,
     pub(super) order: Ordering,
     /// Relations whose columns the rows have.
-    pub(super) rels: Vec<u16>,
+    pub(super) rels: Names,
     pub(super) estimate: Estimate,
 }
 
@@ -41,10 +48,34 @@ pub(super) struct Chosen {
     pub(super) by_row: Vec<u16>,
     /// Ordinals of those whose values a path takes.
     pub(super) in_paths: Vec<u16>,
-    /// See [`QueryPlan::counted`].
+    /// See [`crate::plan::QueryPlan::counted`].
     pub(super) counted: Option<Candidate>,
     /// The columns that are read of a relation, if they are fewer than the query names.
     pub(super) read: Option<(u16, ColumnSet)>,
+}
+
+/// A block that is to be planned.
+pub(super) struct Start<'d> {
+    /// Rules take of it what the plan holds.
+    pub(super) block: &'d mut Block,
+    pub(super) extra: &'d Extra<'d>,
+    pub(super) ctx: &'d BindContext<'d>,
+    pub(super) params: &'d Params,
+    /// The key of its only row, or those of its few rows, as the rules find them.
+    pub(super) key: Option<WholeKey>,
+    pub(super) keys: Option<KeyList>,
+}
+
+impl<'d> Start<'d> {
+    /// That of `block`, with nothing found.
+    pub(super) fn new(
+        block: &'d mut Block,
+        extra: &'d Extra<'d>,
+        ctx: &'d BindContext<'d>,
+        params: &'d Params,
+    ) -> Start<'d> {
+        Start { block, extra, ctx, params, key: None, keys: None }
+    }
 }
 
 /// A block and its plan as far as it is made. What a rule has not yet come to is empty.
@@ -66,7 +97,7 @@ pub(super) struct Draft<'d> {
     /// FROM and WHERE.
     pub(super) list: JoinList,
     /// Relations of FROM.
-    pub(super) names: Vec<u16>,
+    pub(super) names: Names,
     /// HAVING.
     pub(super) having: Vec<Expr>,
     /// The rows of each group come one after the other.
@@ -76,8 +107,6 @@ pub(super) struct Draft<'d> {
     pub(super) route: Option<Route>,
     pub(super) stream: Option<Stream>,
     pub(super) chosen: Chosen,
-    /// The plan: no rule is left to apply.
-    pub(super) plan: Option<QueryPlan>,
 }
 
 impl<'d> Draft<'d> {
@@ -103,14 +132,13 @@ impl<'d> Draft<'d> {
             derived: Vec::new(),
             row_limit: None,
             list: JoinList::default(),
-            names: Vec::new(),
+            names: Names::new(),
             having: Vec::new(),
             are_groups_together: false,
             is_having_false: false,
             route: None,
             stream: None,
             chosen: Chosen::default(),
-            plan: None,
             block,
             ctx,
         }

@@ -1,6 +1,6 @@
 //! Inner joins are flattened: nothing but costs decides about their order.
 
-use super::draft::Draft;
+use super::draft::{Draft, Names};
 use super::join_list::{Item, JoinList};
 use super::relations::{RelSet, Rels};
 use crate::bind::block::{JoinTree, Kind};
@@ -8,7 +8,7 @@ use crate::bind::block::{JoinTree, Kind};
 /// Makes the join list of FROM and WHERE, and a list of the conditions of HAVING.
 pub(super) fn apply(draft: &mut Draft<'_>) {
     let block = &mut *draft.block;
-    draft.names = block.from.rels();
+    add_names(&block.from, &mut draft.names);
     let mut filter = std::mem::take(&mut block.filter);
     let mut list = flatten(std::mem::take(&mut block.from), &draft.rels);
     list.ordered |= block.straight;
@@ -19,6 +19,18 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
     }
     draft.list = list;
     draft.having.extend(block.having.take());
+}
+
+/// Adds the relations of `tree` in the order written.
+fn add_names(tree: &JoinTree, names: &mut Names) {
+    match tree {
+        JoinTree::Dual => {}
+        JoinTree::Rel(rel) => names.push(*rel),
+        JoinTree::Join { left, right, .. } => {
+            add_names(left, names);
+            add_names(right, names);
+        }
+    }
 }
 
 /// Flattens `tree`. A left join may be moved behind inner joins, but not before the relations that its
@@ -42,7 +54,7 @@ fn add(tree: JoinTree, list: &mut JoinList, rels: &Rels) {
             let needs = named.without(inner_rels);
             inner.conditions.extend(on);
             let needs = if needs.is_empty() { outer } else { needs };
-            list.items.push(Item::Left { list: inner, rels: inner_rels, needs });
+            list.items.push(Item::Left { list: Box::new(inner), rels: inner_rels, needs });
         }
         JoinTree::Join { kind, left, right, on } => {
             list.ordered |= kind == Kind::Straight;

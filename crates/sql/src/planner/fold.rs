@@ -2,15 +2,17 @@
 
 use smallvec::SmallVec;
 
-use super::draft::Draft;
+use super::draft::Start;
+use super::rule::Make;
 
 /// Computes what is constant in the block.
-pub(super) fn apply(draft: &mut Draft<'_>) {
-    let block = &mut *draft.block;
+pub(super) fn apply(start: &mut Start<'_>) -> Option<Make> {
+    let block = &mut *start.block;
     let nullable: SmallVec<[bool; 32]> = block.output.iter().map(|item| item.expr.nullable).collect();
     block.for_each_expr(&mut expr::fold_in_place);
     // Clients see whether the operation may be NULL, not whether this value is.
     for (item, nullable) in block.output.iter_mut().zip(nullable) {
         item.expr.nullable |= nullable;
     }
+    None
 }

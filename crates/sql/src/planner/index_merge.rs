@@ -43,8 +43,12 @@ fn add(paths: &mut Paths<'_>) -> ControlFlow<()> {
     };
     let single = found.len();
     for at in 0..conditions.len() {
-        let is_ensured = found[..single].iter().any(|choice| choice.ensured.contains(&at));
-        if !is_ensured && let Some(choice) = merge(table.def, conditions, at, table.rels, &best) {
+        let is_or = matches!(conditions[at].kind, ExprKind::Or(_));
+        let is_ensured = || found[..single].iter().any(|choice| choice.ensured.contains(&at));
+        if is_or
+            && !is_ensured()
+            && let Some(choice) = merge(table.def, conditions, at, table.rels, &best)
+        {
             found.push(Box::new(choice));
         }
     }

@@ -141,7 +141,7 @@ impl<'r> NodeBuilder<'r> {
         let mut taken = Vec::new();
         for (at, condition) in self.list.conditions.iter().enumerate() {
             let waits = !self.is_joined && self.is_of_joined.get(at) == Some(&true);
-            if self.is_placed[at] || waits || !wanted(self.rels.of(condition)) {
+            if self.is_placed[at] || waits || !wanted(self.list.named[at]) {
                 continue;
             }
             self.is_placed[at] = true;
@@ -218,11 +218,9 @@ impl<'r> NodeBuilder<'r> {
             let inner = build(list, route, before, (self.rels, self.methods)).node;
             return join(JoinKind::Left, outer, inner, inner_rels);
         }
-        let is_own = |condition: &Expr| {
-            self.rels.of(condition).within(inner_rels) && !is_of_joined(condition, self.rels)
-        };
-        let (own, between): (Vec<usize>, Vec<usize>) =
-            (0..list.conditions.len()).partition(|&at| is_own(&list.conditions[at]));
+        let is_own =
+            |at: usize| list.named[at].within(inner_rels) && !is_of_joined(&list.conditions[at], self.rels);
+        let (own, between): (Vec<usize>, Vec<usize>) = (0..list.conditions.len()).partition(|&at| is_own(at));
         let inner = self.own_part(list, route, &own);
         let between = between.into_iter().map(|at| list.conditions[at].clone()).collect();
         let (keys, rest) = hash_keys(between, inner_rels, before, self.rels);

@@ -19,7 +19,7 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
 /// Has each constant operation in `condition` computed once a statement, as MySQL does in conditions.
 /// Comparisons of two values become intervals of keys, which are made once.
 fn keep_in_condition(condition: &mut Expr, fixed: Fixed<'_>) {
-    if !keep_operands(condition, fixed) {
+    if compares_column(condition) || !keep_operands(condition, fixed) {
         return;
     }
     match condition.kind {
@@ -32,6 +32,17 @@ fn keep_in_condition(condition: &mut Expr, fixed: Fixed<'_>) {
             let whole = std::mem::replace(condition, build.null());
             *condition = build.kept_truth(whole);
         }
+    }
+}
+
+/// Whether `condition` compares a column with another or with a value that is at hand, as most do.
+fn compares_column(condition: &Expr) -> bool {
+    let ExprKind::Compare { args, .. } = &condition.kind else { return false };
+    let is_column = |e: &Expr| matches!(e.kind, ExprKind::Column(_));
+    let is_value = |e: &Expr| matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_));
+    match &**args {
+        [a, b] if is_column(a) => is_column(b) || is_value(b),
+        [a, b] => is_column(b) && is_value(a),
     }
 }
 

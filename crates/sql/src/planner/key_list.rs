@@ -14,7 +14,8 @@ use expr::{Expr, ExprKind};
 use smallvec::{SmallVec, smallvec};
 use types::{KeyPart, TableDef};
 
-use super::draft::{Draft, Extra};
+use super::draft::{Extra, Start};
+use super::rule::Make;
 use super::whole_key::{Places, only_table, places, plan_of_path, relation};
 use super::{cost, key_boxes, sarg};
 use crate::bind::BindContext;
@@ -35,12 +36,14 @@ pub(super) struct KeyList {
 }
 
 /// Plans the block, if it is a query of a few rows.
-pub(super) fn apply(draft: &mut Draft<'_>) {
-    if draft.extra.is_statement
-        && let Some(keys) = find(draft.block, draft.ctx)
-    {
-        draft.plan = Some(keys.plan(draft.block, draft.extra));
-    }
+pub(super) fn apply(start: &mut Start<'_>) -> Option<Make> {
+    start.keys = if start.extra.is_statement { find(start.block, start.ctx) } else { None };
+    start.keys.is_some().then_some(plan_found as Make)
+}
+
+fn plan_found(start: &mut Start<'_>) -> QueryPlan {
+    let Some(keys) = &start.keys else { unreachable!("they were found") };
+    keys.plan(start.block, start.extra)
 }
 
 /// Finds the keys, if `block` is a query whose path they decide.
@@ -93,7 +96,7 @@ fn another_index_serves(def: &TableDef, parts: &[KeyPart]) -> bool {
 
 impl KeyList {
     /// The plan of `block`, from which it takes what the plan holds.
-    pub(super) fn plan(self, block: &mut Block, extra: &Extra<'_>) -> QueryPlan {
+    pub(super) fn plan(&self, block: &mut Block, extra: &Extra<'_>) -> QueryPlan {
         let relation = relation(block, extra, &[]);
         let boxes = match block.filter.pop().map(|condition| condition.kind) {
             Some(ExprKind::Or(mut arms)) => boxes_of(&self.rows, &mut arms),

@@ -20,7 +20,7 @@ thread_local! {
 
 /// Adds the path of each index. It ends the search with one that costs no more than any path does.
 fn add(paths: &mut Paths<'_>) -> ControlFlow<()> {
-    let Paths { table, hinted, trees, tests, found, .. } = paths;
+    let Paths { table, goal, hinted, trees, tests, found, .. } = paths;
     let may_be_least = !table.wants_order && table.rels.subqueries.is_empty();
     #[cfg(test)]
     let may_be_least = may_be_least && !key_boxes::NO_LOOKUPS.get();
@@ -40,6 +40,7 @@ fn add(paths: &mut Paths<'_>) -> ControlFlow<()> {
     let is_cheap = |choice: &Choice| {
         choice.cost < cost::WORTH_JUMPS && choice.cost + tests.cost(choice) < table.least_of_scans()
     };
-    paths.is_cheap = !table.wants_order && found.iter().any(|choice| is_cheap(choice));
+    let meets_goal = |choice: &Choice| goal.is_trivial() || goal.is_met(&choice.order);
+    paths.is_cheap = found.iter().any(|choice| is_cheap(choice) && meets_goal(choice));
     ControlFlow::Continue(())
 }

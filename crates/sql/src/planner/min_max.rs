@@ -6,6 +6,7 @@ use expr::{AggFunc, ColumnRef, Expr, ExprKind};
 use super::access::{self, Choice, Methods};
 use super::cost;
 use super::draft::Draft;
+use super::goal::Goal;
 use super::join_list::{Item, JoinList};
 use super::join_node;
 use super::ordering::{self, Ordering, Reading};
@@ -31,6 +32,9 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
 fn plan(block: &Block, list: &JoinList, (rels, methods): (&Rels, &Methods)) -> Option<Node> {
     let aggregation = block.aggregation.as_ref()?;
     let ([Item::Rel(rel)], []) = (&list.items[..], &aggregation.groups[..]) else { return None };
+    if !aggregation.aggs.iter().all(|spec| matches!(spec.func, AggFunc::Min | AggFunc::Max)) {
+        return None;
+    }
     let ends = Ends { rel: *rel, conditions: list.conditions.iter().collect(), rels, methods };
     let rows: Option<Vec<Node>> = aggregation.aggs.iter().map(|spec| ends.row(spec)).collect();
     let mut rows = rows?;
@@ -59,8 +63,9 @@ impl Ends<'_> {
             return None;
         }
         let keys = [SortKey { expr: arg.clone(), desc }];
+        let goal = Goal { order: &keys, ..Goal::default() };
         let choices =
-            access::choices(self.rel, &self.conditions, RelSet::EMPTY, true, (self.rels, self.methods));
+            access::choices(self.rel, &self.conditions, RelSet::EMPTY, goal, (self.rels, self.methods));
         let (reading, mut choice) = choices.into_iter().enumerate().find_map(|(at, choice)| {
             let reading = choice.order.reading(&keys)?;
             let is_plain = !matches!(choice.path, Path::Skip { .. }) && choice.also.is_none();

@@ -30,6 +30,7 @@ mod flatten;
 mod fold;
 mod forced_index;
 mod forms;
+mod goal;
 mod group_order;
 mod grouped;
 mod hash_join;

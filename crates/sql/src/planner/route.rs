@@ -7,6 +7,7 @@ use super::relations::RelSet;
 /// Searches for the route.
 pub(super) fn apply(draft: &mut Draft<'_>) {
     if draft.stream.is_none() {
+        draft.list.note_named(&draft.rels);
         let of = (&draft.rels, &draft.methods);
         draft.route = Some(join_order::best(&draft.list, RelSet::EMPTY, draft.goal(), of));
     }

@@ -11,9 +11,9 @@ use super::{
 /// All rules. A list from which optional ones are left out makes plans that give the same answers: what is
 /// needed stays, and those behind find less to work with.
 pub static RULES: &[Rule] = &[
-    Rule::optional("fold", fold::apply),
-    Rule::optional("whole_key", whole_key::apply),
-    Rule::optional("key_list", key_list::apply),
+    Rule::of_block("fold", fold::apply),
+    Rule::of_block("whole_key", whole_key::apply),
+    Rule::of_block("key_list", key_list::apply),
     Rule::optional("semi_join", semi_join::apply),
     Rule::needed("subquery_plans", subquery_plans::apply),
     Rule::needed("sources", sources::apply),
@@ -49,5 +49,5 @@ pub static RULES: &[Rule] = &[
     Rule::optional("group_order", group_order::apply),
     Rule::needed("grouped", grouped::apply),
     Rule::optional("index_order", index_order::apply),
-    Rule::needed("result", result::apply),
+    Rule::result("result", result::make),
 ];

@@ -1,6 +1,6 @@
 //! A block's plan: the rules do their work, one after the other.
 
-use super::draft::{Draft, Extra};
+use super::draft::{Draft, Extra, Start};
 use super::outer::Params;
 use super::rule::Rule;
 use crate::bind::BindContext;
@@ -15,15 +15,26 @@ pub(super) fn plan(
     params: &Params,
 ) -> QueryPlan {
     params.resolve(block);
-    by_rules(ctx.rules, &mut Draft::new(block, extra, ctx, params))
+    by_rules(ctx.rules, Start::new(block, extra, ctx, params))
 }
 
-/// Plans the block of `draft` by `rules`.
-pub(super) fn by_rules(rules: &[Rule], draft: &mut Draft<'_>) -> QueryPlan {
+/// Plans a block by `rules`.
+pub(super) fn by_rules(rules: &[Rule], mut start: Start<'_>) -> QueryPlan {
     for rule in rules {
-        rule.apply(draft);
-        if let Some(plan) = draft.plan.take() {
-            return plan;
+        let Some(apply) = rule.on_block() else { break };
+        if let Some(make) = apply(&mut start) {
+            return make(&mut start);
+        }
+    }
+    let Start { block, extra, ctx, params, .. } = start;
+    by_draft(rules, Draft::new(block, extra, ctx, params))
+}
+
+/// As [`by_rules`], of a block that the first ones do not plan.
+fn by_draft(rules: &[Rule], mut draft: Draft<'_>) -> QueryPlan {
+    for rule in rules {
+        if let Some(make) = rule.apply(&mut draft) {
+            return make(&mut draft);
         }
     }
     unreachable!("the last of the needed rules makes the plan")

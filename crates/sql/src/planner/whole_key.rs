@@ -14,9 +14,10 @@ use expr::{CmpOp, ColumnRef, Expr, ExprKind};
 use smallvec::{SmallVec, smallvec};
 use types::{KeyPart, OwnedValue, SqlType, TableDef};
 
-use super::draft::{Draft, Extra};
+use super::draft::{Extra, Start};
 use super::known::Known;
 use super::limit::{row_limit, window};
+use super::rule::Make;
 use super::sarg::{self, Equality};
 use super::{cost, key_boxes};
 use crate::bind::BindContext;
@@ -59,10 +60,14 @@ pub(super) struct WholeKey {
 }
 
 /// Plans the block, if it is a query of one row.
-pub(super) fn apply(draft: &mut Draft<'_>) {
-    if let Some(key) = find(draft.block, draft.ctx) {
-        draft.plan = Some(key.plan(draft.block, draft.extra));
-    }
+pub(super) fn apply(start: &mut Start<'_>) -> Option<Make> {
+    start.key = Some(find(start.block, start.ctx)?);
+    Some(plan_found)
+}
+
+fn plan_found(start: &mut Start<'_>) -> QueryPlan {
+    let Some(key) = start.key.take() else { unreachable!("it was found") };
+    key.plan(start.block, start.extra)
 }
 
 /// Finds the values of the whole clustered key, if `block` is a query whose path they decide.
