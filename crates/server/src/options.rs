@@ -76,6 +76,8 @@ pub struct Options {
     pub initialize: Option<FirstPassword>,
     /// The system user that the server runs as (`--user`).
     pub user: Option<User>,
+    /// The planner's rules: all, unless a test leaves some out.
+    pub planner_rules: &'static [sql::Rule],
 }
 
 /// The password that `root` gets in a new data directory.
@@ -115,6 +117,7 @@ impl Options {
             offers_tls: true,
             initialize: None,
             user: None,
+            planner_rules: sql::RULES,
         };
         for setting in &settings {
             options.take(setting)?;

@@ -42,4 +42,5 @@ pub use error::{ParseError, ParseErrorKind};
 pub use literal::{Literal, LiteralKind};
 pub use mode::LexMode;
 pub use parser::{Parsed, parse, parse_numbered};
+pub use planner::{RULES, Rule};
 pub use secrets::{shown_text, without_secrets};

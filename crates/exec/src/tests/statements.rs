@@ -93,6 +93,7 @@ impl Bench {
             reads_lock: ReadsLock::default(),
             column_uses: None,
             dives,
+            rules: sql::RULES,
         };
         sql::bind_and_plan(&parsed.statement, &ctx).unwrap_or_else(|error| panic!("{sql}: {error:?}"))
     }

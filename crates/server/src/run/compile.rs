@@ -328,6 +328,7 @@ fn bind_and_plan(
         reads_lock: transaction::reads_lock(hot.isolation),
         column_uses,
         dives: dives.as_ref(),
+        rules: session.server.options.planner_rules,
     };
     Ok(sql::bind_and_plan(statement, &context))
 }

@@ -125,14 +125,14 @@ impl ScopeTable {
         Some(col)
     }
 
-    /// Positions of all columns called `name`. Only a row under an alias has several.
-    fn named(&self, name: &str) -> impl Iterator<Item = u16> {
-        let first = self.find(name);
-        let others = match (&self.columns, first) {
-            (ScopeColumns::Named(columns), Some(first)) => first + 1..columns.len() as u16,
-            _ => 0..0,
-        };
-        first.into_iter().chain(others.filter(move |col| is_same_name(self.columns.name(*col), name)))
+    /// Whether a column behind the one at `col` is called `name` as well. Only a row under an alias has such.
+    fn has_another(&self, col: u16, name: &str) -> bool {
+        match &self.columns {
+            ScopeColumns::Defined(_) => false,
+            ScopeColumns::Named(columns) => {
+                columns[usize::from(col) + 1..].iter().any(|column| is_same_name(&column.name, name))
+            }
+        }
     }
 
     /// The column at position `col`.
@@ -184,7 +184,8 @@ impl Scope {
             None => match &self.tables[..] {
                 // The columns of one table have different names.
                 [table] => Ok(table.find(name.column).map(|col| (table, col))),
-                _ => only(self.bare(name.column)),
+                tables if self.merged.is_none() => only_of(tables, name.column),
+                _ => only(self.merged_called(name.column)),
             },
         };
         match found {
@@ -213,11 +214,10 @@ impl Scope {
         tables.filter_map(move |t| Some((t, t.find(column)?)))
     }
 
-    fn bare<'s>(&'s self, column: &'s str) -> impl Iterator<Item = (&'s ScopeTable, u16)> {
+    /// The columns called `column` where NATURAL or USING has made one of two.
+    fn merged_called<'s>(&'s self, column: &'s str) -> impl Iterator<Item = (&'s ScopeTable, u16)> {
         let merged = self.merged.iter().flatten().filter(move |v| is_same_name(self.name(**v), column));
-        let merged = merged.map(|v| (&self.tables[usize::from(v.table)], v.col));
-        let of_table = move |t: &'s ScopeTable| t.named(column).map(move |col| (t, col));
-        merged.chain(self.unmerged().iter().flat_map(of_table))
+        merged.map(|v| (&self.tables[usize::from(v.table)], v.col))
     }
 
     /// The tables, if their columns are visible as they are.
@@ -264,6 +264,19 @@ fn is_same_name(a: &str, b: &str) -> bool {
 
 /// A name that several columns have.
 struct Ambiguous;
+
+/// The column called `name`, if one of `tables` has it.
+fn only_of<'s>(tables: &'s [ScopeTable], name: &str) -> Result<Option<(&'s ScopeTable, u16)>, Ambiguous> {
+    let mut found = None;
+    for table in tables {
+        let Some(col) = table.find(name) else { continue };
+        if found.is_some() || table.has_another(col, name) {
+            return Err(Ambiguous);
+        }
+        found = Some((table, col));
+    }
+    Ok(found)
+}
 
 /// The one item of `found`, if there is any.
 fn only<T>(mut found: impl Iterator<Item = T>) -> Result<Option<T>, Ambiguous> {

@@ -12,6 +12,9 @@ use super::{BindError, Clause, Deprecated, aggregate, made_table, rewrite, volat
 use crate::ast::{self, SelectItem};
 use crate::plan::{ItemName, ItemText, Origin, OutputColumn, SortKey};
 
+/// Conditions that most joins have.
+const JOIN_CONDITIONS: usize = 8;
+
 impl<'a> Binder<'a, '_> {
     /// Binds a SELECT at the innermost level, which must be fresh.
     pub(super) fn select(&mut self, select: &'a ast::Select<'a>, tail: Tail<'a>) -> Result<Block, BindError> {
@@ -24,6 +27,10 @@ impl<'a> Binder<'a, '_> {
         self.select_list(select.items, select.having.is_some())?;
         let mut filter = Vec::new();
         if let Some(condition) = &select.filter {
+            if self.level().rels.len() > 1 {
+                // The planner adds equalities that follow from others.
+                filter.reserve(JOIN_CONDITIONS);
+            }
             self.enter(Clause::Where, Aggregates::Forbidden, Aliases::Hidden);
             self.conjuncts(condition, &mut filter)?;
         }
@@ -160,7 +167,10 @@ impl<'a> Binder<'a, '_> {
         if is_renamed {
             self.level().item_name = alias;
         }
-        let mut bound = self.value(expr)?;
+        let mut bound = match &expr.kind {
+            ast::ExprKind::Column(name) => self.column(name)?,
+            _ => self.value(expr)?,
+        };
         if is_renamed {
             self.level().item_name = None;
         }

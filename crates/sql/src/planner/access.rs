@@ -1,21 +1,21 @@
 //! How the rows of one table are found: the cheapest path that its indexes offer.
 
+use std::cell::Cell;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use expr::{ColumnRef, Expr, ExprKind};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use types::{IndexDef, IndexKind, KeyPart, KeyStatistics, TableDef};
 
 use super::cost;
-use super::dive::{self, Dived};
+use super::dive::Dived;
+use super::goal::Goal;
 use super::index_condition;
-use super::index_intersect;
-use super::index_merge;
 use super::key_boxes::{self, Boxes, Placed};
 use super::ordering::Ordering;
 use super::relations::{RelKind, RelSet, Rels};
 use super::sarg::{self, Test, Tree};
-use super::skip_scan;
 use crate::bind::block::HintedIndexes;
 use crate::plan::{ColumnSet, Path};
 
@@ -63,60 +63,68 @@ pub(super) struct Arm {
 /// The ways to read a table. They are large and change places.
 pub(super) type Choices = SmallVec<[Box<Choice>; 4]>;
 
+/// A rule that looks for ways to read a table, or judges those found. With a break, no other is looked for,
+/// and none is judged.
+pub(super) type PathRule = fn(&mut Paths<'_>) -> ControlFlow<()>;
+
+/// What the search for paths and routes, and the making of nodes, may do.
+#[derive(Debug, Default)]
+pub(super) struct Methods {
+    /// In the order in which ways to read a table are looked for.
+    pub(super) paths: SmallVec<[PathRule; 8]>,
+    /// Tables may be joined in another order than that written.
+    pub(super) join_order: bool,
+    pub(super) hash_join: bool,
+    /// Conditions that follow from others are left out.
+    pub(super) known: bool,
+    pub(super) index_condition: bool,
+}
+
+/// The ways to read a table, as far as they are found.
+pub(super) struct Paths<'p> {
+    pub(super) table: Table<'p>,
+    pub(super) goal: Goal<'p>,
+    /// What hints say of its indexes.
+    pub(super) hinted: Option<&'p HintedIndexes>,
+    /// They may name `bound` and the table.
+    pub(super) conditions: &'p [&'p Expr],
+    pub(super) bound: RelSet,
+    pub(super) trees: SmallVec<[Tree<'p>; 4]>,
+    pub(super) tests: RowTests<'p>,
+    pub(super) found: Choices,
+    /// One of those found meets the goal and costs less than what scans and jumps cost.
+    pub(super) is_cheap: bool,
+}
+
 /// The ways to read table `rel` that are worth a thought, the cheapest first. `conditions` may name `bound`
-/// and `rel`. If the caller `wants_order`, the others follow by their costs; else the ways have no order, and
-/// those that cannot be the cheapest may be missing.
+/// and `rel`. If some order serves the `goal`, the others follow by their costs; else the ways have no order.
+/// Those that can be neither the cheapest nor the cheapest that meets the goal may be missing.
 pub(super) fn choices(
     rel: u16,
     conditions: &[&Expr],
     bound: RelSet,
-    wants_order: bool,
-    rels: &Rels,
+    goal: Goal<'_>,
+    (rels, methods): (&Rels, &Methods),
 ) -> Choices {
     let RelKind::Table { def, indexes, .. } = &rels.get(rel).kind else { return Choices::new() };
-    let indexes_hinted = indexes.as_ref();
-    let indexes = || index_positions(def, indexes_hinted);
-    let trees: SmallVec<[Tree<'_>; 4]> = conditions.iter().map(|c| sarg::of(c, rel, bound, rels)).collect();
-    let table = Table { rel, def, rels, wants_order };
-    let tests = RowTests::new(rel, conditions, bound, rels);
-    let (mut found, is_least) = by_keys(&table, indexes(), &trees, &tests);
-    if is_least {
-        return found;
-    }
-    let is_cheap = |choice: &Choice| {
-        choice.cost < cost::WORTH_JUMPS && choice.cost + tests.cost(choice) < table.least_of_scans()
+    let wants_order = !goal.is_trivial();
+    let mut paths = Paths {
+        table: Table { rel, def, rels, wants_order },
+        goal,
+        hinted: indexes.as_ref(),
+        conditions,
+        bound,
+        trees: conditions.iter().map(|c| sarg::of(c, rel, bound, rels)).collect(),
+        tests: RowTests::new(rel, conditions, bound, rels),
+        found: Choices::new(),
+        is_cheap: false,
     };
-    if !wants_order && found.iter().any(|choice| is_cheap(choice)) {
-        add_without_subqueries(&table, trees, &mut found);
-    } else {
-        let skipping = if bound.is_empty() && found.iter().all(|choice| choice.cost >= cost::WORTH_JUMPS) {
-            indexes().flat_map(|index| skip_scan::choices(&table, index, &trees)).collect()
-        } else {
-            Vec::new()
-        };
-        add_without_subqueries(&table, trees, &mut found);
-        found.extend(skipping.into_iter().map(Box::new));
-        found.extend(indexes().filter(|&index| index != 0).filter_map(|index| table.scan(index)));
-        found.extend(table.scan(0));
+    for rule in &methods.paths {
+        if rule(&mut paths).is_break() {
+            return paths.found;
+        }
     }
-    // An index that ensures a disjunction finds its rows and no others.
-    let is_open = |at: usize| !found.iter().any(|choice| choice.ensured.contains(&at));
-    let merges = index_merge::choices(def, (conditions, &is_open), rels, |conditions| {
-        let trees: Vec<Tree<'_>> = conditions.iter().map(|c| sarg::of(c, rel, bound, rels)).collect();
-        let keyed = indexes().filter_map(|index| table.keyed(index, &trees));
-        keyed.min_by(|a, b| a.cost.total_cmp(&b.cost)).map(|choice| *choice)
-    });
-    found.extend(merges.into_iter().map(Box::new));
-    let is_scan = |choice: &Choice| matches!(choice.path, Path::Scan { .. });
-    let is_forced = indexes_hinted.is_some_and(|hinted| hinted.forced);
-    if (rels.avoids_scans || is_forced) && !found.iter().all(|choice| is_scan(choice)) {
-        found.retain(|choice| !is_scan(choice));
-    }
-    dive::refine(rel, &mut found, rels);
-    if bound.is_empty() {
-        let both = index_intersect::best(&table, &found, conditions);
-        found.extend(both.map(Box::new));
-    }
+    let Paths { tests, mut found, .. } = paths;
     for choice in &mut found {
         choice.cost += tests.cost(choice);
     }
@@ -129,35 +137,6 @@ pub(super) fn choices(
     found
 }
 
-#[cfg(test)]
-thread_local! {
-    /// How many paths of this thread were found to cost the least that any costs.
-    pub(in crate::planner) static LEAST_PATHS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
-}
-
-/// The paths to `table` by keys of `indexes`. True with it: it is one alone, and none costs less.
-fn by_keys(
-    table: &Table<'_>,
-    indexes: impl Iterator<Item = usize>,
-    trees: &[Tree<'_>],
-    tests: &RowTests<'_>,
-) -> (Choices, bool) {
-    let may_be_least = !table.wants_order && table.rels.subqueries.is_empty();
-    #[cfg(test)]
-    let may_be_least = may_be_least && !key_boxes::NO_LOOKUPS.get();
-    let mut found = Choices::new();
-    for index in indexes {
-        let Some(choice) = table.keyed(index, trees) else { continue };
-        if may_be_least && choice.cost + tests.cost(&choice) <= cost::LEAST {
-            #[cfg(test)]
-            LEAST_PATHS.set(LEAST_PATHS.get() + 1);
-            return (smallvec![choice], true);
-        }
-        found.push(choice);
-    }
-    (found, false)
-}
-
 /// The indexes of `def` that hints leave; `None`: all.
 pub(super) fn index_positions<'i>(
     def: &TableDef,
@@ -167,27 +146,12 @@ pub(super) fn index_positions<'i>(
     all.chain(hinted.into_iter().flat_map(|hinted| hinted.left.iter().copied()))
 }
 
-/// Adds the paths by keys that need no subquery, if some of those found do: what is known without it may
-/// leave so few rows that its list is not worth making.
-fn add_without_subqueries(table: &Table<'_>, trees: SmallVec<[Tree<'_>; 4]>, found: &mut Choices) {
-    let RelKind::Table { indexes, .. } = &table.rels.get(table.rel).kind else { return };
-    if table.rels.subqueries.is_empty() {
-        return;
-    }
-    if found.iter().any(|choice| !choice.path.subqueries().is_empty()) {
-        let trees: Vec<Tree<'_>> = trees.into_iter().map(Tree::without_subqueries).collect();
-        found.extend(
-            index_positions(table.def, indexes.as_ref()).filter_map(|index| table.keyed(index, &trees)),
-        );
-    }
-}
-
 /// What it costs to test the rows of a path for the conditions that it does not ensure.
-struct RowTests<'t> {
+pub(super) struct RowTests<'t> {
     rel: u16,
     conditions: &'t [&'t Expr],
-    /// Cost of each condition for a row.
-    weights: SmallVec<[f64; 4]>,
+    /// Cost of each condition for a row; NaN: nobody has asked.
+    weights: SmallVec<[Cell<f64>; 4]>,
     /// The table is read once.
     is_once: bool,
     rels: &'t Rels<'t>,
@@ -195,15 +159,23 @@ struct RowTests<'t> {
 
 impl<'t> RowTests<'t> {
     fn new(rel: u16, conditions: &'t [&'t Expr], bound: RelSet, rels: &'t Rels<'t>) -> Self {
-        let weights = conditions.iter().map(|c| cost::test(c)).collect();
+        let weights = conditions.iter().map(|_| Cell::new(f64::NAN)).collect();
         RowTests { rel, conditions, weights, is_once: bound.is_empty(), rels }
     }
 
-    fn cost(&self, choice: &Choice) -> f64 {
+    pub(super) fn cost(&self, choice: &Choice) -> f64 {
         let present = choice.rows * self.rels.get(self.rel).present;
         let subqueries = |at: usize| self.rels.subqueries.cost(self.conditions[at], present, self.is_once);
         let tested = (0..self.weights.len()).filter(|at| !choice.ensured.contains(at));
-        tested.map(|at| choice.rows * self.weights[at] + subqueries(at)).sum()
+        tested.map(|at| choice.rows * self.weight(at) + subqueries(at)).sum()
+    }
+
+    fn weight(&self, at: usize) -> f64 {
+        let weight = &self.weights[at];
+        if weight.get().is_nan() {
+            weight.set(cost::test(self.conditions[at]));
+        }
+        weight.get()
     }
 }
 
@@ -227,12 +199,12 @@ pub(super) struct Table<'r> {
 
 impl Table<'_> {
     /// A bound below the cost of reading all rows, in any order.
-    fn least_of_scans(&self) -> f64 {
+    pub(super) fn least_of_scans(&self) -> f64 {
         cost::DESCENT + self.rels.get(self.rel).rows * cost::NEXT_ROW * cost::width(true)
     }
 
     /// All rows in the order of `index`.
-    fn scan(&self, index: usize) -> Option<Box<Choice>> {
+    pub(super) fn scan(&self, index: usize) -> Option<Box<Choice>> {
         let def = self.def.indexes.get(index)?;
         if index != 0 && !is_whole(def) {
             return None;
@@ -256,7 +228,7 @@ impl Table<'_> {
     }
 
     /// The rows that `conditions` leave, by keys of `index`.
-    fn keyed(&self, index: usize, conditions: &[Tree<'_>]) -> Option<Box<Choice>> {
+    pub(super) fn keyed(&self, index: usize, conditions: &[Tree<'_>]) -> Option<Box<Choice>> {
         let def = &self.def.indexes[index];
         let parts: SmallVec<[&KeyPart; 8]> = self.def.key_parts(index).collect();
         let mut boxes = key_boxes::of(&parts, conditions, self.rels)?;

@@ -2,6 +2,8 @@
 
 use expr::{ColumnRef, Expr, ExprKind};
 
+use super::draft::Draft;
+use super::join_list::{Item, JoinList};
 use super::relations::{RelSet, Rels};
 use crate::bind::block::{Block, Query};
 use crate::bind::rewrite;
@@ -13,8 +15,31 @@ const HEIGHT_MAX: usize = 200;
 /// Most nodes that a condition may have once it is moved, in all operands of a union.
 const NODES_MAX: usize = 50_000;
 
+/// Moves conditions of this query's joins and WHERE into its derived tables.
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    let Draft { list, derived, rels, .. } = draft;
+    if !derived.is_empty() {
+        push_down(list, derived, rels);
+    }
+}
+
+/// Moves conditions of this list and those of its left joins.
+fn push_down(list: &mut JoinList, derived: &mut [(u16, Query)], rels: &Rels<'_>) {
+    let JoinList { items, conditions, .. } = list;
+    for item in items {
+        match item {
+            Item::Left { list, .. } => push_down(list, derived, rels),
+            Item::Rel(rel) => {
+                if let Some((_, query)) = derived.iter_mut().find(|(at, _)| at == rel) {
+                    push(conditions, *rel, query, rels);
+                }
+            }
+        }
+    }
+}
+
 /// Moves those of `conditions` that name only `rel`, whose query is `query`, into the query.
-pub(super) fn push(conditions: &mut Vec<Expr>, rel: u16, query: &mut Query, rels: &Rels) {
+fn push(conditions: &mut Vec<Expr>, rel: u16, query: &mut Query, rels: &Rels) {
     if !takes_conditions(query) {
         return;
     }

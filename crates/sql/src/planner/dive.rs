@@ -4,12 +4,13 @@
 //! Not where LIMIT may end the read early: what a whole path costs says little then. A read that locks keeps
 //! to keys: dives choose among them alone, so that no wide range makes it lock the whole table.
 
+use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use types::{IndexKind, TableDef};
 
-use super::access::Choice;
+use super::access::{Choice, Methods, Paths};
 use super::cost;
 use super::join_order::{How, Route, Step};
 use super::relations::{RelKind, Rels};
@@ -22,9 +23,19 @@ const UNDER_SCAN: f64 = 0.9;
 /// only read, and where a clause or a change is about them.
 const SCANS_MAX: [f64; 2] = [3.0, 6.0];
 
+/// Has indexes asked.
+pub(super) fn allow(methods: &mut Methods) {
+    methods.paths.push(refine_found);
+}
+
+fn refine_found(paths: &mut Paths<'_>) -> ControlFlow<()> {
+    refine(paths.table.rel, &mut paths.found, paths.table.rels);
+    ControlFlow::Continue(())
+}
+
 /// Corrects rows and costs of the paths `found` to table `rel` by dives, and notes on each what its choice
 /// depends on.
-pub(super) fn refine(rel: u16, found: &mut [Box<Choice>], rels: &Rels<'_>) {
+fn refine(rel: u16, found: &mut [Box<Choice>], rels: &Rels<'_>) {
     let (RelKind::Table { def, .. }, Some(dives)) = (&rels.get(rel).kind, rels.dives) else { return };
     if rels.get(rel).statistics.is_none() {
         return;
@@ -32,6 +43,9 @@ pub(super) fn refine(rel: u16, found: &mut [Box<Choice>], rels: &Rels<'_>) {
     let mut dived = counted_lists(found, rels);
     let has_lists = !dived.is_empty();
     let is_worth = found.iter().all(|choice| expense(choice, rels) >= WORTH);
+    if !is_worth && !has_lists {
+        return;
+    }
     let keyed: Vec<usize> = (0..found.len()).filter(|&at| is_keyed(&found[at], def)).collect();
     let is_decided = match keyed[..] {
         [] => true,

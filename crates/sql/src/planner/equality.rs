@@ -3,6 +3,7 @@
 use expr::{CmpDomain, CmpOp, ColumnRef, Expr, ExprKind};
 use smallvec::SmallVec;
 
+use super::draft::{Draft, for_each_conditions};
 use super::relations::Rels;
 use crate::bind::same;
 
@@ -20,9 +21,15 @@ struct Equality<'e> {
 /// Equalities: those of most lists need no allocation.
 type Equalities<'e> = SmallVec<[Equality<'e>; 12]>;
 
+/// Spreads equalities in each list of conditions.
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    let Draft { list, rels, .. } = draft;
+    for_each_conditions(list, &mut |conditions| spread(conditions, rels));
+}
+
 /// Adds the equalities that follow from those in `conditions`. Only columns of one type in one domain take
 /// part, for which equality is transitive.
-pub(super) fn spread(conditions: &mut Vec<Expr>, rels: &Rels) {
+fn spread(conditions: &mut Vec<Expr>, rels: &Rels) {
     if conditions.iter().any(joins_columns) {
         let added = following(conditions, rels);
         conditions.extend(added);

@@ -1,122 +1,18 @@
-//! Constant expressions are computed once, and conditions that always or never hold are found.
+//! Constant expressions are computed once.
 
-use expr::{CmpDomain, Expr, ExprKind, Func};
 use smallvec::SmallVec;
-use types::value::Loss;
 
-use super::relations::Fixed;
-use crate::bind::block::Block;
-use crate::bind::conjuncts;
+use super::draft::Start;
+use super::rule::Make;
 
-/// Computes what is constant in `block`.
-pub(super) fn block(block: &mut Block) {
+/// Computes what is constant in the block.
+pub(super) fn apply(start: &mut Start<'_>) -> Option<Make> {
+    let block = &mut *start.block;
     let nullable: SmallVec<[bool; 32]> = block.output.iter().map(|item| item.expr.nullable).collect();
     block.for_each_expr(&mut expr::fold_in_place);
     // Clients see whether the operation may be NULL, not whether this value is.
     for (item, nullable) in block.output.iter_mut().zip(nullable) {
         item.expr.nullable |= nullable;
     }
-}
-
-/// Splits `conditions` into conjuncts, without those that are constantly true. False if one can never hold.
-pub(super) fn settle(conditions: &mut Vec<Expr>, fixed: Fixed<'_>) -> bool {
-    if conditions.iter().any(|condition| matches!(condition.kind, ExprKind::And(_))) {
-        let mut split = Vec::with_capacity(conditions.len() + 1);
-        for condition in conditions.drain(..) {
-            conjuncts::split(condition, &mut split);
-        }
-        *conditions = split;
-    }
-    conditions.iter_mut().for_each(super::in_list::from_or);
-    let mut possible = true;
-    conditions.retain(|condition| match truth(condition) {
-        Some(true) => false,
-        Some(false) => {
-            possible = false;
-            false
-        }
-        None => true,
-    });
-    for condition in conditions.iter_mut() {
-        keep_in_condition(condition, fixed);
-    }
-    possible
-}
-
-/// Has each constant operation in `condition` computed once a statement, as MySQL does in conditions.
-/// Comparisons of two values become intervals of keys, which are made once.
-fn keep_in_condition(condition: &mut Expr, fixed: Fixed<'_>) {
-    if !keep_operands(condition, fixed) {
-        return;
-    }
-    match condition.kind {
-        ExprKind::Compare { .. } | ExprKind::IsNull { .. } | ExprKind::Like { .. } => {
-            condition.for_each_child_mut(&mut |operand| keep(operand, false));
-        }
-        ExprKind::Param(_) if !condition.ty.is_string() => {}
-        _ => {
-            let build = expr::Builder::default();
-            let whole = std::mem::replace(condition, build.null());
-            *condition = build.kept_truth(whole);
-        }
-    }
-}
-
-/// Whether `expr` is the same for all rows of a statement; if it is not, its operands that are get computed
-/// once.
-fn keep_operands(expr: &mut Expr, fixed: Fixed<'_>) -> bool {
-    match &expr.kind {
-        ExprKind::Const(_) => return true,
-        ExprKind::Param(number) => return fixed.param(*number),
-        ExprKind::UserVar(_) => return fixed.variables(),
-        ExprKind::Column(_)
-        | ExprKind::Held { .. }
-        | ExprKind::AssignUserVar { .. }
-        | ExprKind::SysVar { .. } => return false,
-        ExprKind::Call { func: Func::KeptNumber | Func::KeptValue, .. } => return false,
-        _ => {}
-    }
-    let mut constant = SmallVec::<[bool; 8]>::new();
-    expr.for_each_child_mut(&mut |operand| constant.push(keep_operands(operand, fixed)));
-    let is_volatile = match expr.kind {
-        ExprKind::Subquery { .. } | ExprKind::Let { .. } => true,
-        ExprKind::Call { func, .. } => func.is_volatile(),
-        _ => false,
-    };
-    if !is_volatile && constant.iter().all(|is_constant| *is_constant) {
-        return true;
-    }
-    let mut constant = constant.into_iter();
-    let is_read_as_number = matches!(expr.kind, ExprKind::Compare { domain: CmpDomain::Double, .. });
-    expr.for_each_child_mut(&mut |operand| {
-        if constant.next() == Some(true) {
-            keep(operand, is_read_as_number);
-        }
-    });
-    false
-}
-
-/// Has a constant operation computed once a statement, and its text read as a number if it is compared as
-/// one. A literal costs nothing, nor does what the session has at hand.
-fn keep(operation: &mut Expr, is_read_as_number: bool) {
-    let is_at_hand = match &operation.kind {
-        ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::UserVar(_) => true,
-        ExprKind::Call { args, .. } => args.is_empty(),
-        _ => false,
-    };
-    if !is_at_hand {
-        let build = expr::Builder::default();
-        let whole = std::mem::replace(operation, build.null());
-        *operation = if is_read_as_number { build.kept_truth(whole) } else { build.kept_value(whole) };
-    }
-}
-
-/// Whether a constant condition holds; NULL does not.
-fn truth(condition: &Expr) -> Option<bool> {
-    match &condition.kind {
-        // A text that is no number warns when it is read.
-        ExprKind::Const(value) if value.as_value().to_f64().loss != Loss::None => None,
-        ExprKind::Const(value) => Some(value.as_value().to_bool() == Some(true)),
-        _ => None,
-    }
+    None
 }

@@ -2,10 +2,16 @@
 
 use expr::{CmpDomain, CmpOp, Expr, ExprKind};
 
+use super::draft::Draft;
 use crate::bind::same;
 
+/// Makes lists of the disjunctions among the conditions of joins, WHERE and HAVING.
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    draft.for_each_conditions(&mut |conditions| conditions.iter_mut().for_each(from_or));
+}
+
 /// Makes an IN list of a disjunction of equalities of one operand with values.
-pub(super) fn from_or(condition: &mut Expr) {
+fn from_or(condition: &mut Expr) {
     let ExprKind::Or(terms) = &condition.kind else { return };
     let mut parts = terms.iter().map(equality);
     let Some(Some((needle, first, domain))) = parts.next() else { return };

@@ -4,11 +4,16 @@
 use expr::{Expr, ExprKind};
 use types::{IndexDef, TableDef};
 
-use super::access::Choice;
+use super::access::{Choice, Methods};
 use super::relations::Rels;
 use crate::bind::rewrite;
 use crate::bind::volatile::is_volatile;
 use crate::plan::ColumnSet;
+
+/// Lets conditions be tested on entries.
+pub(super) fn allow(methods: &mut Methods) {
+    methods.index_condition = true;
+}
 
 /// Takes from `conditions` those that the entries of the path's index decide; these, and the rest. None where
 /// the path reads rows, or only entries.

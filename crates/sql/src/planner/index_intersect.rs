@@ -6,9 +6,11 @@
 //! ```
 //! Not for reads that lock: every entry that either access passes over would have to be locked.
 
+use std::ops::ControlFlow;
+
 use expr::{ColumnRef, Expr, ExprKind};
 
-use super::access::{Also, Choice, Table};
+use super::access::{Also, Choice, Methods, Paths, Table};
 use super::cost;
 use super::dive::Dived;
 use super::index_condition;
@@ -21,8 +23,21 @@ const GATHERED_MAX: f64 = 200_000.0;
 /// Most paths that are paired with one another.
 const PATHS_MAX: usize = 8;
 
+/// Looks for intersections.
+pub(super) fn allow(methods: &mut Methods) {
+    methods.paths.push(add);
+}
+
+fn add(paths: &mut Paths<'_>) -> ControlFlow<()> {
+    if paths.bound.is_empty() {
+        let both = best(&paths.table, &paths.found, paths.conditions);
+        paths.found.extend(both.map(Box::new));
+    }
+    ControlFlow::Continue(())
+}
+
 /// The cheapest intersection of two of the paths `found`.
-pub(super) fn best(table: &Table<'_>, found: &[Box<Choice>], conditions: &[&Expr]) -> Option<Choice> {
+fn best(table: &Table<'_>, found: &[Box<Choice>], conditions: &[&Expr]) -> Option<Choice> {
     let rels = table.rels;
     if rels.locked || rels.reads_lock || rels.has_limit {
         return None;

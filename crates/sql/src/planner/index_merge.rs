@@ -9,13 +9,16 @@
 //! two accesses so that either leaves it to the other. There each access returns all its rows, and the
 //! clustered keys of those returned are kept.
 
+use std::ops::ControlFlow;
+
 use expr::{Expr, ExprKind};
 use types::{KeyPart, TableDef};
 
-use super::access::{Arm, Choice};
+use super::access::{Arm, Choice, Methods, Paths, index_positions};
 use super::cost;
 use super::ordering::Ordering;
 use super::relations::{RelKind, RelSet, Rels};
+use super::sarg::{self, Tree};
 use crate::bind::volatile::is_volatile;
 use crate::bind::{conjuncts, rewrite};
 use crate::plan::Node;
@@ -23,16 +26,33 @@ use crate::plan::Node;
 /// Most terms that are looked up one by one: the last one's rows are tested for all others.
 const ARMS_MAX: usize = 16;
 
-/// The merges that disjunctions among `conditions` allow, of those at positions that are open. `best`: the
-/// cheapest way to find by keys what conditions leave.
-pub(super) fn choices(
-    def: &TableDef,
-    (conditions, is_open): (&[&Expr], &dyn Fn(usize) -> bool),
-    rels: &Rels,
-    best: impl Fn(&[&Expr]) -> Option<Choice>,
-) -> Vec<Choice> {
-    let merge = |at| merge(def, conditions, at, rels, &best);
-    (0..conditions.len()).filter(|&at| is_open(at)).filter_map(merge).collect()
+/// Looks for merges.
+pub(super) fn allow(methods: &mut Methods) {
+    methods.paths.push(add);
+}
+
+/// Adds the merges that disjunctions among the conditions allow. An index that ensures a disjunction finds
+/// its rows and no others.
+fn add(paths: &mut Paths<'_>) -> ControlFlow<()> {
+    let Paths { table, hinted, conditions, bound, found, .. } = paths;
+    let best = |conditions: &[&Expr]| {
+        let trees: Vec<Tree<'_>> =
+            conditions.iter().map(|c| sarg::of(c, table.rel, *bound, table.rels)).collect();
+        let keyed = index_positions(table.def, *hinted).filter_map(|index| table.keyed(index, &trees));
+        keyed.min_by(|a, b| a.cost.total_cmp(&b.cost)).map(|choice| *choice)
+    };
+    let single = found.len();
+    for at in 0..conditions.len() {
+        let is_or = matches!(conditions[at].kind, ExprKind::Or(_));
+        let is_ensured = || found[..single].iter().any(|choice| choice.ensured.contains(&at));
+        if is_or
+            && !is_ensured()
+            && let Some(choice) = merge(table.def, conditions, at, table.rels, &best)
+        {
+            found.push(Box::new(choice));
+        }
+    }
+    ControlFlow::Continue(())
 }
 
 /// The node that returns the rows of `arms`, accesses of relation `rel`, each once.

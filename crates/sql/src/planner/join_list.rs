@@ -1,17 +1,19 @@
-//! Inner joins flattened: a list of items whose order is free, and the conditions between them.
+//! Lists of items whose order is free, and the conditions between them.
 
 use expr::Expr;
+use smallvec::SmallVec;
 
 use super::relations::{RelSet, Rels};
-use crate::bind::block::{JoinTree, Kind};
 
 /// Items joined by inner joins.
 #[derive(Clone, Debug, Default)]
 pub(super) struct JoinList {
     /// Items in the order written.
-    pub(super) items: Vec<Item>,
+    pub(super) items: SmallVec<[Item; 2]>,
     /// Conditions on rows of the whole list.
     pub(super) conditions: Vec<Expr>,
+    /// The relations that each condition names, once all are known.
+    pub(super) named: SmallVec<[RelSet; 8]>,
     /// The order is fixed: STRAIGHT_JOIN.
     pub(super) ordered: bool,
 }
@@ -24,12 +26,24 @@ pub(super) enum Item {
     /// The inner side of a left join. Its list's conditions hold the join condition.
     Left {
         /// The inner side.
-        list: JoinList,
+        list: Box<JoinList>,
         /// Relations of the inner side.
         rels: RelSet,
         /// Relations that must come before.
         needs: RelSet,
     },
+}
+
+impl JoinList {
+    /// Notes what the conditions name, in this list and in those of its left joins.
+    pub(super) fn note_named(&mut self, rels: &Rels<'_>) {
+        self.named = self.conditions.iter().map(|condition| rels.of(condition)).collect();
+        for item in &mut self.items {
+            if let Item::Left { list, .. } = item {
+                list.note_named(rels);
+            }
+        }
+    }
 }
 
 impl Item {
@@ -48,40 +62,4 @@ impl Item {
             Item::Left { needs, .. } => *needs,
         }
     }
-}
-
-/// Flattens `tree`. A left join may be moved behind inner joins, but not before the relations that its
-/// condition names: rows of the outer side pass it unchanged in number per match.
-pub(super) fn flatten(tree: JoinTree, rels: &Rels) -> JoinList {
-    let mut list = JoinList::default();
-    add(tree, &mut list, rels);
-    list
-}
-
-fn add(tree: JoinTree, list: &mut JoinList, rels: &Rels) {
-    match tree {
-        JoinTree::Dual => {}
-        JoinTree::Rel(rel) => list.items.push(Item::Rel(rel)),
-        JoinTree::Join { kind: Kind::Left, left, right, on } => {
-            let outer = set_of(&left.rels());
-            add(*left, list, rels);
-            let inner_rels = set_of(&right.rels());
-            let mut inner = flatten(*right, rels);
-            let named = on.iter().fold(RelSet::EMPTY, |set, e| set.with(rels.of(e)));
-            let needs = named.without(inner_rels);
-            inner.conditions.extend(on);
-            let needs = if needs.is_empty() { outer } else { needs };
-            list.items.push(Item::Left { list: inner, rels: inner_rels, needs });
-        }
-        JoinTree::Join { kind, left, right, on } => {
-            list.ordered |= kind == Kind::Straight;
-            add(*left, list, rels);
-            add(*right, list, rels);
-            list.conditions.extend(on);
-        }
-    }
-}
-
-fn set_of(rels: &[u16]) -> RelSet {
-    rels.iter().fold(RelSet::EMPTY, |set, &rel| set.with(RelSet::of(rel)))
 }

@@ -5,30 +5,49 @@
 use expr::{CmpDomain, CmpOp, Expr, ExprKind};
 use smallvec::{SmallVec, smallvec};
 
-use super::access::{Arm, Choice};
+use super::access::{Arm, Choice, Methods};
+use super::dive;
+use super::draft::{Chosen, Draft};
 use super::index_condition;
+use super::index_intersect;
 use super::index_merge;
 use super::join_list::{Item, JoinList};
-use super::join_order::{How, Route, Step, hash_key};
+use super::join_order::{self, How, Route, Step, hash_key};
 use super::known::Known;
 use super::relations::{RelKind, RelSet, Rels};
 use crate::bind::rewrite;
 use crate::bind::volatile::calls_volatile;
-use crate::plan::{JoinKind, Node};
+use crate::plan::{Estimate, JoinKind, Node};
+
+/// Builds the nodes of the draft's route.
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    let Some(mut route) = draft.route.take() else { return };
+    let (list, rels) = (&draft.list, &draft.rels);
+    if let Some(dives) = rels.dives {
+        dive::note_route(&route, dives);
+    }
+    let estimate = Estimate { rows: route.rows, cost: join_order::price(&route, draft.goal()) };
+    let counted = dive::counted(&route).filter(|_| draft.block.aggregation.is_none());
+    let read = index_intersect::columns_read(list, &route);
+    let order = std::mem::take(&mut route.order);
+    let Built { node, by_row, in_paths } = build(list, route, RelSet::EMPTY, (rels, &draft.methods));
+    draft.chosen = Chosen { by_row, in_paths, counted, read };
+    draft.set_rows(node, order, estimate);
+}
 
 /// The nodes of a route.
-pub(super) struct Built {
-    pub(super) node: Node,
+struct Built {
+    node: Node,
     /// Ordinals of the subqueries that are run for each row instead of making a list.
-    pub(super) by_row: Vec<u16>,
+    by_row: Vec<u16>,
     /// Ordinals of the subqueries whose values a path takes.
-    pub(super) in_paths: Vec<u16>,
+    in_paths: Vec<u16>,
 }
 
 /// Builds the nodes of `route` through `list`. Rows of `outside` are known.
-pub(super) fn build(list: &JoinList, route: Route, outside: RelSet, rels: &Rels) -> Built {
+fn build(list: &JoinList, route: Route, outside: RelSet, of: (&Rels, &Methods)) -> Built {
     let is_placed = smallvec![false; list.conditions.len()];
-    NodeBuilder::new(list, rels, outside, is_placed).build(route)
+    NodeBuilder::new(list, of, outside, is_placed).build(route)
 }
 
 /// A flag for each condition.
@@ -37,6 +56,7 @@ type Placed = SmallVec<[bool; 16]>;
 struct NodeBuilder<'r> {
     list: &'r JoinList,
     rels: &'r Rels<'r>,
+    methods: &'r Methods,
     /// Relations whose rows are known.
     known: RelSet,
     /// Equalities that hold for the rows so far.
@@ -55,12 +75,18 @@ struct NodeBuilder<'r> {
 }
 
 impl<'r> NodeBuilder<'r> {
-    fn new(list: &'r JoinList, rels: &'r Rels<'r>, known: RelSet, is_placed: Placed) -> Self {
+    fn new(
+        list: &'r JoinList,
+        (rels, methods): (&'r Rels<'r>, &'r Methods),
+        known: RelSet,
+        is_placed: Placed,
+    ) -> Self {
         let equal = Known::default();
         let joined = if list.items.len() > 1 { &list.conditions[..] } else { &[] };
         NodeBuilder {
             list,
             rels,
+            methods,
             known,
             equal,
             is_placed,
@@ -115,11 +141,12 @@ impl<'r> NodeBuilder<'r> {
         let mut taken = Vec::new();
         for (at, condition) in self.list.conditions.iter().enumerate() {
             let waits = !self.is_joined && self.is_of_joined.get(at) == Some(&true);
-            if self.is_placed[at] || waits || !wanted(self.rels.of(condition)) {
+            if self.is_placed[at] || waits || !wanted(self.list.named[at]) {
                 continue;
             }
             self.is_placed[at] = true;
-            if !self.rels.subqueries.is_lead(condition) && !self.equal.implies(condition) {
+            let follows = self.methods.known && self.equal.implies(condition);
+            if !follows && !self.rels.subqueries.is_lead(condition) {
                 self.equal.add(condition);
                 taken.push(self.cheaper(condition));
             }
@@ -188,14 +215,12 @@ impl<'r> NodeBuilder<'r> {
     ) -> Node {
         let outer = outer.unwrap_or(Node::Dual);
         if !hash {
-            let inner = build(list, route, before, self.rels).node;
+            let inner = build(list, route, before, (self.rels, self.methods)).node;
             return join(JoinKind::Left, outer, inner, inner_rels);
         }
-        let is_own = |condition: &Expr| {
-            self.rels.of(condition).within(inner_rels) && !is_of_joined(condition, self.rels)
-        };
-        let (own, between): (Vec<usize>, Vec<usize>) =
-            (0..list.conditions.len()).partition(|&at| is_own(&list.conditions[at]));
+        let is_own =
+            |at: usize| list.named[at].within(inner_rels) && !is_of_joined(&list.conditions[at], self.rels);
+        let (own, between): (Vec<usize>, Vec<usize>) = (0..list.conditions.len()).partition(|&at| is_own(at));
         let inner = self.own_part(list, route, &own);
         let between = between.into_iter().map(|at| list.conditions[at].clone()).collect();
         let (keys, rest) = hash_keys(between, inner_rels, before, self.rels);
@@ -233,7 +258,7 @@ impl<'r> NodeBuilder<'r> {
     /// The inner side alone, with those of its conditions that name nothing else.
     fn own_part(&self, list: &JoinList, route: Route, own: &[usize]) -> Node {
         let is_placed = (0..list.conditions.len()).map(|at| !own.contains(&at)).collect();
-        NodeBuilder::new(list, self.rels, RelSet::EMPTY, is_placed).build(route).node
+        NodeBuilder::new(list, (self.rels, self.methods), RelSet::EMPTY, is_placed).build(route).node
     }
 
     /// The node that reads a relation and tests `conditions`.
@@ -270,7 +295,11 @@ impl<'r> NodeBuilder<'r> {
 impl NodeBuilder<'_> {
     /// The node that reads a table by `choice` and tests `conditions`.
     fn access(&self, rel: u16, choice: Box<Choice>, conditions: Vec<Expr>) -> Node {
-        let (of_index, rest) = index_condition::split(rel, &choice, conditions, self.rels);
+        let (of_index, rest) = if self.methods.index_condition {
+            index_condition::split(rel, &choice, conditions, self.rels)
+        } else {
+            (Vec::new(), conditions)
+        };
         Node::Access {
             rel,
             path: choice.path,

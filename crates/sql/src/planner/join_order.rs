@@ -3,37 +3,20 @@
 use expr::{CmpOp, Expr, ExprKind};
 use smallvec::SmallVec;
 
-use super::access::{self, Choice, Choices};
+use super::access::{self, Choice, Choices, Methods};
 use super::cost;
+use super::goal::Goal;
 use super::join_list::{Item, JoinList};
 use super::ordering::Ordering;
 use super::relations::{RelKind, RelSet, Rels};
-use crate::plan::SortKey;
 
-/// Places in [`JoinList::conditions`].
+/// Lets the search choose the order of tables; else it is the order written.
+pub(super) fn allow(methods: &mut Methods) {
+    methods.join_order = true;
+}
+
+/// Places in a join list.
 type Positions = SmallVec<[usize; 8]>;
-
-/// What is done with the joined rows, as far as the order of tables matters to it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Goal<'g> {
-    /// Order wanted.
-    pub(super) order: &'g [SortKey],
-    /// Groups wanted.
-    pub(super) groups: &'g [Expr],
-    /// Number of rows wanted from the front.
-    pub(super) limit: Option<f64>,
-}
-
-impl Goal<'_> {
-    /// Whether rows in `order` need no sort and no hash table.
-    pub(super) fn is_met(&self, order: &Ordering) -> bool {
-        if self.groups.is_empty() { order.reading(self.order).is_some() } else { order.groups(self.groups) }
-    }
-
-    fn is_trivial(&self) -> bool {
-        self.groups.is_empty() && self.order.is_empty()
-    }
-}
 
 /// The order of items and how each is read.
 #[derive(Clone, Debug)]
@@ -88,29 +71,49 @@ struct Offer {
 }
 
 /// Finds the best route through `list`. Rows of `outside` are known while it runs.
-pub(super) fn best(list: &JoinList, outside: RelSet, goal: Goal<'_>, rels: &Rels) -> Route {
-    let search = Search::new(list, outside, rels);
-    let mut best: Option<(f64, Route)> = None;
+pub(super) fn best(
+    list: &JoinList,
+    outside: RelSet,
+    goal: Goal<'_>,
+    (rels, methods): (&Rels, &Methods),
+) -> Route {
+    let search = Search::new(list, outside, (rels, methods));
+    let mut best = Best { price: f64::INFINITY, route: None };
     for (at, item) in list.items.iter().enumerate() {
-        if !item.needs().within(outside) || (list.ordered && at > 0) {
+        if !item.needs().within(outside) || (search.is_ordered && at > 0) {
             continue;
         }
-        for first in search.starts(at, goal) {
-            let route = search.complete(first);
-            let price = price(&route, goal);
-            if best.as_ref().is_none_or(|(least, _)| price < *least) {
-                best = Some((price, route));
-            }
+        let (cheapest, ordered) = search.starts(at, goal);
+        best.consider(search.complete(cheapest), goal);
+        if let Some(ordered) = ordered {
+            best.consider(search.complete(ordered), goal);
+        }
+        if best.price <= search.least(goal) {
+            break;
         }
     }
-    let nothing = || Route {
+    best.route.unwrap_or_else(|| Route {
         steps: Vec::new(),
         rows: 1.0,
         cost: 0.0,
         order: Ordering::default(),
         needs: RelSet::EMPTY,
-    };
-    best.map_or_else(nothing, |(_, route)| route)
+    })
+}
+
+/// The best route so far, and its price.
+struct Best {
+    price: f64,
+    route: Option<Route>,
+}
+
+impl Best {
+    fn consider(&mut self, route: Route, goal: Goal<'_>) {
+        let price = price(&route, goal);
+        if price < self.price || self.route.is_none() {
+            *self = Best { price, route: Some(route) };
+        }
+    }
 }
 
 /// Cost of a route and of what `goal` has still to do. A limit ends a route early if nothing must be sorted.
@@ -127,51 +130,58 @@ pub(super) fn price(route: &Route, goal: Goal<'_>) -> f64 {
 
 struct Search<'r> {
     list: &'r JoinList,
-    /// The relations that each of the list's conditions names.
-    named: SmallVec<[RelSet; 8]>,
     outside: RelSet,
+    /// The order of the items is that of the list.
+    is_ordered: bool,
     rels: &'r Rels<'r>,
+    methods: &'r Methods,
 }
 
 impl<'r> Search<'r> {
-    fn new(list: &'r JoinList, outside: RelSet, rels: &'r Rels<'r>) -> Self {
-        let named = list.conditions.iter().map(|condition| rels.of(condition)).collect();
-        Search { list, named, outside, rels }
+    fn new(list: &'r JoinList, outside: RelSet, (rels, methods): (&'r Rels<'r>, &'r Methods)) -> Self {
+        let is_ordered = list.ordered || !methods.join_order;
+        Search { list, outside, is_ordered, rels, methods }
+    }
+
+    /// The least that any route may cost, where that is known: each table is read for one row at least.
+    fn least(&self, goal: Goal<'_>) -> f64 {
+        let is_table = |item: &Item| match item {
+            Item::Rel(rel) => matches!(self.rels.get(*rel).kind, RelKind::Table { .. }),
+            Item::Left { .. } => false,
+        };
+        match goal.limit {
+            None if self.list.items.iter().all(is_table) => self.list.items.len() as f64 * cost::LEAST,
+            _ => 0.0,
+        }
     }
 
     /// Ways to begin with item `at`: the cheapest, and the cheapest that serves the goal.
-    fn starts(&self, at: usize, goal: Goal<'_>) -> Vec<Offer> {
+    fn starts(&self, at: usize, goal: Goal<'_>) -> (Offer, Option<Offer>) {
         let Item::Rel(rel) = self.list.items[at] else {
-            return vec![self.left(at, 1.0, self.outside)];
+            return (self.left(at, 1.0, self.outside), None);
         };
         if !matches!(self.rels.get(rel).kind, RelKind::Table { .. }) {
-            return vec![self.derived(at, rel, 1.0, self.outside)];
+            return (self.derived(at, rel, 1.0, self.outside), None);
         }
-        let (positions, mut choices) = self.choices(rel, self.outside, !goal.is_trivial());
+        let (positions, mut choices) = self.choices(rel, self.outside, goal);
         let ordered = choices.iter().position(|c| goal.is_met(&c.order)).filter(|&at| at > 0);
         let ordered = ordered.map(|at| choices.swap_remove(at));
-        let mut offers = Vec::with_capacity(1 + usize::from(ordered.is_some()));
-        offers.push(self.access(at, rel, 1.0, first(choices), &positions, false));
-        if let Some(ordered) = ordered {
-            offers.push(self.access(at, rel, 1.0, ordered, &positions, false));
-        }
-        offers
+        let offer = |choice| self.access(at, rel, 1.0, choice, &positions, false);
+        (offer(first(choices)), ordered.map(offer))
     }
 
     /// Joins the other items behind `first`, the most promising one each time.
     fn complete(&self, first: Offer) -> Route {
         let mut bound = self.outside.with(self.list.items[first.step.item].rels());
-        let mut left: Vec<usize> = (0..self.list.items.len()).filter(|&at| at != first.step.item).collect();
-        let mut route = Route {
-            steps: vec![first.step],
-            rows: first.rows,
-            cost: first.cost,
-            order: first.order,
-            needs: first.needs,
-        };
+        let count = self.list.items.len();
+        let mut left: Positions = (0..count).filter(|&at| at != first.step.item).collect();
+        let mut steps = Vec::with_capacity(count);
+        steps.push(first.step);
+        let mut route =
+            Route { steps, rows: first.rows, cost: first.cost, order: first.order, needs: first.needs };
         while !left.is_empty() {
             let ready = |at: &usize| self.list.items[*at].needs().within(bound);
-            let candidates: Vec<usize> = if self.list.ordered {
+            let candidates: Positions = if self.is_ordered {
                 left.iter().copied().find(ready).into_iter().collect()
             } else {
                 left.iter().copied().filter(ready).collect()
@@ -179,7 +189,7 @@ impl<'r> Search<'r> {
             let offers = candidates.into_iter().map(|at| self.offer(at, route.rows, bound));
             let Some(next) = offers.min_by(|a, b| self.rank(a).total_cmp(&self.rank(b))) else { break };
             bound = bound.with(self.list.items[next.step.item].rels());
-            left.retain(|&at| at != next.step.item);
+            left.retain(|at| *at != next.step.item);
             route.rows = next.rows;
             route.cost += next.cost;
             route.needs = route.needs.with(next.needs);
@@ -206,11 +216,11 @@ impl<'r> Search<'r> {
         if !matches!(self.rels.get(rel).kind, RelKind::Table { .. }) {
             return self.derived(at, rel, rows, bound);
         }
-        let (positions, choices) = self.choices(rel, bound, false);
+        let (positions, choices) = self.choices(rel, bound, Goal::default());
         let best = first(choices);
         if rows > 1.0 && best.needs.is_empty() && best.rows > 1.0 && self.has_hash_key(RelSet::of(rel), bound)
         {
-            let (positions, choices) = self.choices(rel, RelSet::EMPTY, false);
+            let (positions, choices) = self.choices(rel, RelSet::EMPTY, Goal::default());
             return self.access(at, rel, rows, first(choices), &positions, true);
         }
         self.access(at, rel, rows, best, &positions, false)
@@ -271,10 +281,10 @@ impl<'r> Search<'r> {
     /// there is an equality.
     fn left(&self, item: usize, rows: f64, bound: RelSet) -> Offer {
         let Item::Left { list, rels, .. } = &self.list.items[item] else { unreachable!("a left join") };
-        let nested = best(list, bound, Goal::default(), self.rels);
-        let search = Search::new(list, RelSet::EMPTY, self.rels);
+        let nested = best(list, bound, Goal::default(), (self.rels, self.methods));
+        let search = Search::new(list, RelSet::EMPTY, (self.rels, self.methods));
         if rows > 1.0 && nested.needs.is_empty() && nested.rows > 1.0 && search.has_hash_key(*rels, bound) {
-            let own = best(list, RelSet::EMPTY, Goal::default(), self.rels);
+            let own = best(list, RelSet::EMPTY, Goal::default(), (self.rels, self.methods));
             let price = own.cost + (own.rows + rows) * cost::HASH_ROW;
             let out = rows.max(rows * own.rows * cost::EQUAL_SHARE);
             let step = Step { item, how: How::Left(own), hash: true, given: out, rows: out };
@@ -289,18 +299,20 @@ impl<'r> Search<'r> {
 
     /// Paths to table `rel` while `bound` are known, and the positions of the conditions that they were told
     /// of.
-    fn choices(&self, rel: u16, bound: RelSet, wants_order: bool) -> (Positions, Choices) {
+    fn choices(&self, rel: u16, bound: RelSet, goal: Goal<'_>) -> (Positions, Choices) {
         let whole = bound.with(RelSet::of(rel));
-        let is_told = |at: &usize| self.named[*at].has(rel) && self.named[*at].within(whole);
-        let positions: Positions = (0..self.named.len()).filter(is_told).collect();
+        let named = &self.list.named;
+        let is_told = |at: &usize| named[*at].has(rel) && named[*at].within(whole);
+        let positions: Positions = (0..named.len()).filter(is_told).collect();
         let conditions: SmallVec<[&Expr; 8]> =
             positions.iter().map(|&at| &self.list.conditions[at]).collect();
-        (positions, access::choices(rel, &conditions, bound, wants_order, self.rels))
+        (positions, access::choices(rel, &conditions, bound, goal, (self.rels, self.methods)))
     }
 
     /// Whether an equality joins `inner` with `bound`.
     fn has_hash_key(&self, inner: RelSet, bound: RelSet) -> bool {
-        self.list.conditions.iter().any(|c| hash_key(c, inner, bound, self.rels).is_some())
+        self.methods.hash_join
+            && self.list.conditions.iter().any(|c| hash_key(c, inner, bound, self.rels).is_some())
     }
 }
 

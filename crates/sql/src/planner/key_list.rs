@@ -5,7 +5,7 @@
 //! WHERE (w, i) IN ((1, 5), (1, 7))       WHERE (w = 1 AND i = 5) OR (w = 1 AND i = 7)       WHERE id IN (5, 7)
 //! ```
 //! Where no other index begins with a part of the key, so few lookups cost less than any other path: none is
-//! compared. Longer lists are left to the general way ([`super::select`]), which finds the same plan for
+//! compared. Longer lists are left to the general way ([`super::rules`]), which finds the same plan for
 //! short ones.
 
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use expr::{Expr, ExprKind};
 use smallvec::{SmallVec, smallvec};
 use types::{KeyPart, TableDef};
 
-use super::select::Extra;
+use super::draft::{Extra, Start};
+use super::rule::Make;
 use super::whole_key::{Places, only_table, places, plan_of_path, relation};
 use super::{cost, key_boxes, sarg};
 use crate::bind::BindContext;
@@ -32,6 +33,17 @@ pub(super) struct KeyList {
     /// Empty: the items of a list are the keys.
     rows: Rows,
     estimate: Estimate,
+}
+
+/// Plans the block, if it is a query of a few rows.
+pub(super) fn apply(start: &mut Start<'_>) -> Option<Make> {
+    start.keys = if start.extra.is_statement { find(start.block, start.ctx) } else { None };
+    start.keys.is_some().then_some(plan_found as Make)
+}
+
+fn plan_found(start: &mut Start<'_>) -> QueryPlan {
+    let Some(keys) = &start.keys else { unreachable!("they were found") };
+    keys.plan(start.block, start.extra)
 }
 
 /// Finds the keys, if `block` is a query whose path they decide.
@@ -84,7 +96,7 @@ fn another_index_serves(def: &TableDef, parts: &[KeyPart]) -> bool {
 
 impl KeyList {
     /// The plan of `block`, from which it takes what the plan holds.
-    pub(super) fn plan(self, block: &mut Block, extra: &Extra<'_>) -> QueryPlan {
+    pub(super) fn plan(&self, block: &mut Block, extra: &Extra<'_>) -> QueryPlan {
         let relation = relation(block, extra, &[]);
         let boxes = match block.filter.pop().map(|condition| condition.kind) {
             Some(ExprKind::Or(mut arms)) => boxes_of(&self.rows, &mut arms),

@@ -1,10 +1,16 @@
 //! Equalities that hold for every row that comes so far, and conditions that say nothing new beside them.
 
 use expr::{CmpDomain, CmpOp, Expr, ExprKind};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
+use super::access::Methods;
 use super::equality::is_one_type;
 use crate::bind::same;
+
+/// Lets conditions be left out that follow from others.
+pub(super) fn allow(methods: &mut Methods) {
+    methods.known = true;
+}
 
 /// Equalities in force.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +31,7 @@ impl<'e> Known<'e> {
             // That a column equals itself says that it is not NULL, as every other equality of it does.
             return self.pairs.iter().any(|(x, y, d)| *d == domain && (same::same(x, a) || same::same(y, a)));
         }
-        let mut reached = vec![a];
+        let mut reached: SmallVec<[&Expr; 4]> = smallvec![a];
         let mut at = 0;
         while at < reached.len() {
             for (left, right, other_domain) in self.pairs.iter().filter(|(_, _, d)| *d == domain) {

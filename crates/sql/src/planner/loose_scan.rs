@@ -16,8 +16,10 @@ use types::{ColumnDef, IndexDef, KeyColumn, KeyPart, SqlType};
 
 use super::access::{self, Stretch, Table};
 use super::cost;
+use super::draft::Draft;
 use super::join_list::{Item, JoinList};
 use super::join_node;
+use super::join_order;
 use super::key_boxes::{self, Boxes};
 use super::ordering::{self, Ordering};
 use super::relations::{RelKind, RelSet, Rels};
@@ -41,14 +43,19 @@ struct Wanted {
     max: bool,
 }
 
+/// Takes the ends of groups in the place of a route that costs more.
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    let Some(route) = &draft.route else { return };
+    let price = join_order::price(route, draft.goal());
+    if let Some((node, order, estimate)) = plan(draft.block, &draft.list, price, &draft.rels) {
+        draft.route = None;
+        draft.set_rows(node, order, estimate);
+    }
+}
+
 /// The ends of the groups of `block`, a query of one table, their order, and what they come to; `None` if
 /// they do not suffice for what is asked, or that costs more than `other`.
-pub(super) fn plan(
-    block: &Block,
-    list: &JoinList,
-    other: f64,
-    rels: &Rels<'_>,
-) -> Option<(Node, Ordering, Estimate)> {
+fn plan(block: &Block, list: &JoinList, other: f64, rels: &Rels<'_>) -> Option<(Node, Ordering, Estimate)> {
     let [Item::Rel(rel)] = list.items[..] else { return None };
     let RelKind::Table { def, indexes, .. } = &rels.get(rel).kind else { return None };
     if rels.locked || rels.get(rel).statistics.is_none() {

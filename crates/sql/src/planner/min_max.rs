@@ -3,23 +3,39 @@
 
 use expr::{AggFunc, ColumnRef, Expr, ExprKind};
 
-use super::access::{self, Choice};
+use super::access::{self, Choice, Methods};
+use super::cost;
+use super::draft::Draft;
+use super::goal::Goal;
 use super::join_list::{Item, JoinList};
 use super::join_node;
-use super::ordering::{self, Reading};
+use super::ordering::{self, Ordering, Reading};
 use super::relations::{RelSet, Rels};
 use crate::bind::block::Block;
 use crate::bind::rewrite;
 use crate::bind::volatile::is_volatile;
-use crate::plan::{AggSpec, Node, Path, SortKey};
+use crate::plan::{AggSpec, Estimate, Node, Path, SortKey};
+
+/// Plans the ends of columns, if that is all that the query asks for.
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    if draft.stream.is_none()
+        && let Some(node) = plan(draft.block, &draft.list, (&draft.rels, &draft.methods))
+    {
+        let one = Estimate { rows: 1.0, cost: cost::DESCENT };
+        draft.set_rows(node, Ordering::default(), one);
+    }
+}
 
 /// The rows that hold the MINs and MAXs of a query over one table, one each, if that is all that the query
 /// asks for and indexes lead to all of them. They are rows of the query, so what it asks of all its rows it
 /// may ask of these.
-pub(super) fn plan(block: &Block, list: &JoinList, rels: &Rels) -> Option<Node> {
+fn plan(block: &Block, list: &JoinList, (rels, methods): (&Rels, &Methods)) -> Option<Node> {
     let aggregation = block.aggregation.as_ref()?;
     let ([Item::Rel(rel)], []) = (&list.items[..], &aggregation.groups[..]) else { return None };
-    let ends = Ends { rel: *rel, conditions: list.conditions.iter().collect(), rels };
+    if !aggregation.aggs.iter().all(|spec| matches!(spec.func, AggFunc::Min | AggFunc::Max)) {
+        return None;
+    }
+    let ends = Ends { rel: *rel, conditions: list.conditions.iter().collect(), rels, methods };
     let rows: Option<Vec<Node>> = aggregation.aggs.iter().map(|spec| ends.row(spec)).collect();
     let mut rows = rows?;
     if rows.len() > 1 { Some(Node::Merge { arms: rows }) } else { rows.pop() }
@@ -30,6 +46,7 @@ struct Ends<'r> {
     rel: u16,
     conditions: Vec<&'r Expr>,
     rels: &'r Rels<'r>,
+    methods: &'r Methods,
 }
 
 impl Ends<'_> {
@@ -46,7 +63,9 @@ impl Ends<'_> {
             return None;
         }
         let keys = [SortKey { expr: arg.clone(), desc }];
-        let choices = access::choices(self.rel, &self.conditions, RelSet::EMPTY, true, self.rels);
+        let goal = Goal { order: &keys, ..Goal::default() };
+        let choices =
+            access::choices(self.rel, &self.conditions, RelSet::EMPTY, goal, (self.rels, self.methods));
         let (reading, mut choice) = choices.into_iter().enumerate().find_map(|(at, choice)| {
             let reading = choice.order.reading(&keys)?;
             let is_plain = !matches!(choice.path, Path::Skip { .. }) && choice.also.is_none();

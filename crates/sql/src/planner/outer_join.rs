@@ -2,12 +2,18 @@
 
 use expr::{Expr, ExprKind};
 
+use super::draft::Draft;
 use super::relations::{RelSet, Rels};
 use crate::bind::block::{JoinTree, Kind};
 
+/// Makes left joins of FROM inner where WHERE rejects NULLs of their inner side.
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    simplify(&mut draft.block.from, &draft.block.filter, &draft.rels);
+}
+
 /// Makes left joins inner where a conjunct of `conditions`, which all hold above `tree`, rejects NULLs of
 /// their inner side.
-pub(super) fn simplify(tree: &mut JoinTree, conditions: &[Expr], rels: &Rels) {
+fn simplify(tree: &mut JoinTree, conditions: &[Expr], rels: &Rels) {
     if has_left_join(tree) {
         simplify_below(tree, conditions, rels);
     }

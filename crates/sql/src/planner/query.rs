@@ -2,10 +2,12 @@
 
 use expr::{Expr, ExprKind};
 
+use super::draft::Extra;
+use super::limit::{sort_limit, window};
 use super::outer::Params;
-use super::select::{self, Extra};
+use super::select;
 use crate::bind::BindContext;
-use crate::bind::block::{Block, Query, SubBlock, UnionBlock, Window};
+use crate::bind::block::{Block, Query, SubBlock, UnionBlock};
 use crate::bind::volatile::is_volatile;
 use crate::plan::{Estimate, InsertCell, Node, QueryPlan, Relation, RowLocks, SubPlan};
 
@@ -108,32 +110,5 @@ fn plan_union(mut union: UnionBlock, ctx: &BindContext<'_>, params: &Params) -> 
         count_found_rows: union.count_found_rows,
         estimate,
         counted: None,
-    }
-}
-
-/// The rows of `node` that LIMIT leaves.
-pub(super) fn window(node: Node, limit: Window) -> Node {
-    if limit.count.is_none() {
-        return node;
-    }
-    Node::Limit { input: Box::new(node), offset: limit.offset, count: limit.count }
-}
-
-/// How many sorted rows LIMIT looks at: offset and count together. `None` if that is not known before the
-/// statement runs.
-pub(super) fn sort_limit(limit: &Window, ctx: &BindContext<'_>) -> Option<Expr> {
-    let count = limit.count.as_ref()?;
-    let Some(offset) = &limit.offset else { return Some(count.clone()) };
-    let total = constant(offset)?.saturating_add(constant(count)?);
-    let build = expr::Builder { collation: ctx.collation, ..expr::Builder::default() };
-    Some(build.uint(total))
-}
-
-/// The value of a constant limit.
-pub(super) fn constant(expr: &Expr) -> Option<u64> {
-    match &expr.kind {
-        expr::ExprKind::Const(types::OwnedValue::Int(n)) => u64::try_from(*n).ok(),
-        expr::ExprKind::Const(types::OwnedValue::UInt(n)) => Some(*n),
-        _ => None,
     }
 }

@@ -143,19 +143,13 @@ impl Fixed<'_> {
 }
 
 impl<'c> Rels<'c> {
-    /// An empty list with room for `count` relations.
-    pub(super) fn new(
-        subqueries: Subqueries,
-        locked: bool,
-        build: expr::Builder,
-        count: usize,
-        ctx: &BindContext<'c>,
-    ) -> Self {
+    /// None yet.
+    pub(super) fn new(locked: bool, build: expr::Builder, ctx: &BindContext<'c>) -> Self {
         let BindContext { catalog, range_memory, .. } = *ctx;
         let reads_lock = locked || ctx.reads_lock == ReadsLock::Always;
         Rels {
-            list: Vec::with_capacity(count),
-            subqueries,
+            list: Vec::new(),
+            subqueries: Subqueries::default(),
             locked,
             reads_lock,
             avoids_scans: locked && ctx.session.safe_updates(),
@@ -258,13 +252,13 @@ impl<'c> Rels<'c> {
     }
 
     /// The relations as the plan lists them.
-    pub(super) fn into_plan(self) -> Arc<[Relation]> {
+    pub(super) fn take_plan(&mut self) -> Arc<[Relation]> {
         let relation = |rel: Rel| match rel.kind {
             RelKind::Table { def, alias, .. } => Relation::Table { def, alias, used: rel.used },
             RelKind::Virtual { def } => Relation::Rows { columns: columns_of(&def) },
             RelKind::Derived { columns, .. } | RelKind::Made { columns } => Relation::Rows { columns },
         };
-        self.list.into_iter().map(relation).collect()
+        std::mem::take(&mut self.list).into_iter().map(relation).collect()
     }
 }
 

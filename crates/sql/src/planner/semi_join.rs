@@ -10,8 +10,10 @@
 
 use expr::{Builder, CmpDomain, CmpOp, ColumnRef, Expr, ExprKind, SubqueryForm};
 
+use super::draft::Draft;
+use super::forms::{ByRow, Forms};
+use super::limit::constant;
 use super::outer::Params;
-use super::query::constant;
 use crate::bind::block::{Block, JoinTree, Query, Source, SubBlock, Window, outer_id, outer_rel};
 use crate::bind::rewrite;
 use crate::bind::volatile::is_volatile;
@@ -20,32 +22,19 @@ use crate::plan::OutputColumn;
 /// Most outer columns that subqueries may have for one of them to get more: parameters have 16-bit numbers.
 const OUTER_COLUMNS_MAX: usize = 16_384;
 
-/// A condition that runs its subquery for each row.
-pub(super) struct ByRow {
-    pub(super) condition: Expr,
-    pub(super) subquery: SubBlock,
-}
-
-/// Forms beside those in WHERE.
-#[derive(Default)]
-pub(super) struct Forms {
-    /// Conditions that run their subqueries for each row, by ordinal.
-    pub(super) by_row: Vec<Option<ByRow>>,
-    /// The last subquery: what IN of it says follows from another condition, so that it is of use only to
-    /// find rows.
-    pub(super) lead: Option<u16>,
+/// Gives the subqueries of WHERE their second form.
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    let Block { filter, subqueries, .. } = &mut *draft.block;
+    if !subqueries.is_empty() {
+        draft.forms = split(filter, subqueries, draft.params, &draft.rels.build);
+    }
 }
 
 /// Gives conditions of `filter` the form with a list, where they have one.
-pub(super) fn split(
-    filter: &mut Vec<Expr>,
-    subqueries: &mut Vec<SubBlock>,
-    params: &Params,
-    build: &Builder,
-) -> Forms {
+fn split(filter: &mut Vec<Expr>, subqueries: &mut Vec<SubBlock>, params: &Params, build: &Builder) -> Forms {
     let by_row = subqueries.iter().map(|_| None).collect();
     let mut forms = Forms { by_row, lead: None };
-    if subqueries.is_empty() || params.one_form || usize::from(params.next) > OUTER_COLUMNS_MAX {
+    if params.one_form || usize::from(params.next) > OUTER_COLUMNS_MAX {
         return forms;
     }
     for condition in &mut *filter {

@@ -9,10 +9,12 @@
 //! Not for reads that lock: rows between the stretches would have to be locked as well, so that none appears
 //! there.
 
+use std::ops::ControlFlow;
+
 use expr::Expr;
 use types::{IndexDef, KeyPart, KeyStatistics};
 
-use super::access::{Choice, Stretch, Table};
+use super::access::{Choice, Methods, Paths, Stretch, Table, index_positions};
 use super::cost;
 use super::key_boxes::{self, Boxes};
 use super::relations::{RelSet, Rels};
@@ -22,8 +24,24 @@ use crate::plan::{KeySet, Path, Skip, Take};
 /// Fewest rows that share the parts jumped over, on average: fewer are read faster than jumped over.
 const GROUP_ROWS_MIN: f64 = 4.0;
 
+/// Looks for paths that jump.
+pub(super) fn allow(methods: &mut Methods) {
+    methods.paths.push(add);
+}
+
+/// Adds the paths that jump, where nothing found so far costs little.
+fn add(paths: &mut Paths<'_>) -> ControlFlow<()> {
+    let is_cheap = |choice: &Choice| choice.cost < cost::WORTH_JUMPS;
+    let Paths { table, hinted, trees, found, .. } = paths;
+    if !paths.is_cheap && paths.bound.is_empty() && !found.iter().any(|choice| is_cheap(choice)) {
+        let indexes = index_positions(table.def, *hinted);
+        found.extend(indexes.flat_map(|index| choices(table, index, trees)).map(Box::new));
+    }
+    ControlFlow::Continue(())
+}
+
 /// Paths by `index` that jump over one part of it, which is not the last one that `conditions` name.
-pub(super) fn choices(table: &Table<'_>, index: usize, conditions: &[Tree<'_>]) -> Vec<Choice> {
+fn choices(table: &Table<'_>, index: usize, conditions: &[Tree<'_>]) -> Vec<Choice> {
     let rel = table.rels.get(table.rel);
     let known = rel.statistics.as_deref().and_then(|all| all.keys.get(index));
     let Some(known) = known.filter(|_| !table.rels.reads_lock) else { return Vec::new() };

@@ -6,7 +6,7 @@
 //! ```
 //! No path costs less, so that none is compared: planning such a query takes a fraction of the work. A
 //! condition that might change the path, or that another rule would change, leaves the query to the general
-//! way ([`super::select`]), which finds the same plan.
+//! way ([`super::rules`]), which finds the same plan.
 
 use std::sync::Arc;
 
@@ -14,10 +14,11 @@ use expr::{CmpOp, ColumnRef, Expr, ExprKind};
 use smallvec::{SmallVec, smallvec};
 use types::{KeyPart, OwnedValue, SqlType, TableDef};
 
+use super::draft::{Extra, Start};
 use super::known::Known;
-use super::query::window;
+use super::limit::{row_limit, window};
+use super::rule::Make;
 use super::sarg::{self, Equality};
-use super::select::{Extra, row_limit};
 use super::{cost, key_boxes};
 use crate::bind::BindContext;
 use crate::bind::block::{Block, JoinTree, Source};
@@ -56,6 +57,17 @@ pub(super) type Places = SmallVec<[Place; INLINE]>;
 #[derive(Debug)]
 pub(super) struct WholeKey {
     places: Places,
+}
+
+/// Plans the block, if it is a query of one row.
+pub(super) fn apply(start: &mut Start<'_>) -> Option<Make> {
+    start.key = Some(find(start.block, start.ctx)?);
+    Some(plan_found)
+}
+
+fn plan_found(start: &mut Start<'_>) -> QueryPlan {
+    let Some(key) = start.key.take() else { unreachable!("it was found") };
+    key.plan(start.block, start.extra)
 }
 
 /// Finds the values of the whole clustered key, if `block` is a query whose path they decide.

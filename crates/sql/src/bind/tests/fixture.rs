@@ -261,6 +261,7 @@ fn context<'c>(sql: &'c str, catalog: &'c TestCatalog, once: &'c Once) -> BindCo
         reads_lock: ReadsLock::default(),
         column_uses: None,
         dives: None,
+        rules: crate::RULES,
     }
 }
 

@@ -4,8 +4,8 @@ mod whole_key;
 
 use base::prng::Prng;
 
-use super::access::LEAST_PATHS;
 use super::key_boxes::{LOOKUPS, NO_LOOKUPS};
+use super::key_paths::LEAST_PATHS;
 use crate::bind::tests::fixture::{bind, plan};
 
 /// Statement, `----`, plan, empty line.

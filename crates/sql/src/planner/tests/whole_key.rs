@@ -2,25 +2,26 @@
 
 use crate::bind::block::Query;
 use crate::bind::tests::fixture::with_bound;
+use crate::planner::draft::{Extra, Start};
 use crate::planner::outer::Params;
-use crate::planner::select::{self, Extra};
-use crate::planner::{fold, key_list, whole_key};
+use crate::planner::{RULES, Rule, fold, key_list, select, whole_key};
 
 /// What [`whole_key`] and [`key_list`] make of `sql`, and what the general way makes of it.
 fn both_plans(sql: &str) -> (Option<String>, String) {
     let mut plans = None;
     with_bound(sql, |query, ctx| {
         let Query::Select(mut block) = query else { panic!("{sql}: a union") };
-        fold::block(&mut block);
+        let (extra, params) = (Extra::default(), Params::new(ctx.param_count));
+        fold::apply(&mut Start::new(&mut block, &extra, ctx, &params));
         let mut copy = block.clone();
-        let extra = Extra::default();
         let found = match (whole_key::find(&copy, ctx), key_list::find(&copy, ctx)) {
             (Some(key), _) => Some(key.plan(&mut copy, &extra)),
             (None, Some(keys)) => Some(keys.plan(&mut copy, &extra)),
             (None, None) => None,
         };
-        let params = Params::new(ctx.param_count);
-        let compared = select::by_paths(&mut block, &Extra::default(), ctx, &params);
+        let is_direct = |rule: &&Rule| ["whole_key", "key_list"].contains(&rule.name());
+        let by_paths: Vec<Rule> = RULES.iter().filter(|rule| !is_direct(rule)).copied().collect();
+        let compared = select::by_rules(&by_paths, Start::new(&mut block, &extra, ctx, &params));
         plans = Some((found.map(|plan| format!("{plan:?}")), format!("{compared:?}")));
     });
     plans.unwrap()

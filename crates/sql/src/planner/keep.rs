@@ -1,0 +1,96 @@
+//! Constant operations in conditions are computed once a statement.
+
+use expr::{CmpDomain, Expr, ExprKind, Func};
+use smallvec::SmallVec;
+
+use super::draft::Draft;
+use super::relations::Fixed;
+
+/// Has the constant operations in the conditions of joins, WHERE and HAVING computed once.
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    let fixed = draft.rels.fixed;
+    draft.for_each_conditions(&mut |conditions| {
+        for condition in conditions {
+            keep_in_condition(condition, fixed);
+        }
+    });
+}
+
+/// Has each constant operation in `condition` computed once a statement, as MySQL does in conditions.
+/// Comparisons of two values become intervals of keys, which are made once.
+fn keep_in_condition(condition: &mut Expr, fixed: Fixed<'_>) {
+    if compares_column(condition) || !keep_operands(condition, fixed) {
+        return;
+    }
+    match condition.kind {
+        ExprKind::Compare { .. } | ExprKind::IsNull { .. } | ExprKind::Like { .. } => {
+            condition.for_each_child_mut(&mut |operand| keep(operand, false));
+        }
+        ExprKind::Param(_) if !condition.ty.is_string() => {}
+        _ => {
+            let build = expr::Builder::default();
+            let whole = std::mem::replace(condition, build.null());
+            *condition = build.kept_truth(whole);
+        }
+    }
+}
+
+/// Whether `condition` compares a column with another or with a value that is at hand, as most do.
+fn compares_column(condition: &Expr) -> bool {
+    let ExprKind::Compare { args, .. } = &condition.kind else { return false };
+    let is_column = |e: &Expr| matches!(e.kind, ExprKind::Column(_));
+    let is_value = |e: &Expr| matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_));
+    match &**args {
+        [a, b] if is_column(a) => is_column(b) || is_value(b),
+        [a, b] => is_column(b) && is_value(a),
+    }
+}
+
+/// Whether `expr` is the same for all rows of a statement; if it is not, its operands that are get computed
+/// once.
+fn keep_operands(expr: &mut Expr, fixed: Fixed<'_>) -> bool {
+    match &expr.kind {
+        ExprKind::Const(_) => return true,
+        ExprKind::Param(number) => return fixed.param(*number),
+        ExprKind::UserVar(_) => return fixed.variables(),
+        ExprKind::Column(_)
+        | ExprKind::Held { .. }
+        | ExprKind::AssignUserVar { .. }
+        | ExprKind::SysVar { .. } => return false,
+        ExprKind::Call { func: Func::KeptNumber | Func::KeptValue, .. } => return false,
+        _ => {}
+    }
+    let mut constant = SmallVec::<[bool; 8]>::new();
+    expr.for_each_child_mut(&mut |operand| constant.push(keep_operands(operand, fixed)));
+    let is_volatile = match expr.kind {
+        ExprKind::Subquery { .. } | ExprKind::Let { .. } => true,
+        ExprKind::Call { func, .. } => func.is_volatile(),
+        _ => false,
+    };
+    if !is_volatile && constant.iter().all(|is_constant| *is_constant) {
+        return true;
+    }
+    let mut constant = constant.into_iter();
+    let is_read_as_number = matches!(expr.kind, ExprKind::Compare { domain: CmpDomain::Double, .. });
+    expr.for_each_child_mut(&mut |operand| {
+        if constant.next() == Some(true) {
+            keep(operand, is_read_as_number);
+        }
+    });
+    false
+}
+
+/// Has a constant operation computed once a statement, and its text read as a number if it is compared as
+/// one. A literal costs nothing, nor does what the session has at hand.
+fn keep(operation: &mut Expr, is_read_as_number: bool) {
+    let is_at_hand = match &operation.kind {
+        ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::UserVar(_) => true,
+        ExprKind::Call { args, .. } => args.is_empty(),
+        _ => false,
+    };
+    if !is_at_hand {
+        let build = expr::Builder::default();
+        let whole = std::mem::replace(operation, build.null());
+        *operation = if is_read_as_number { build.kept_truth(whole) } else { build.kept_value(whole) };
+    }
+}

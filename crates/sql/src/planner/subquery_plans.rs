@@ -1,0 +1,25 @@
+//! Subqueries are planned, those with two forms in both.
+
+use super::draft::Draft;
+use super::forms::ByRow;
+use super::query::{plan_subqueries, plan_subquery};
+use super::subqueries::{ByRowPlan, Subqueries};
+
+/// Plans the subqueries of the block.
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    if draft.block.subqueries.is_empty() {
+        return;
+    }
+    let (ctx, params) = (draft.ctx, draft.params);
+    let subqueries = std::mem::take(&mut draft.block.subqueries);
+    let mut others = std::mem::take(&mut draft.forms.by_row);
+    others.resize_with(subqueries.len(), || None);
+    let inside = params.of_one_form();
+    let by_row = |other: ByRow| ByRowPlan {
+        condition: other.condition,
+        plan: plan_subquery(other.subquery, ctx, &inside),
+    };
+    let others = others.into_iter().map(|other| other.map(by_row)).collect();
+    draft.subqueries = plan_subqueries(subqueries, ctx, params);
+    draft.rels.subqueries = Subqueries::new(&draft.subqueries, others, draft.forms.lead);
+}
