@@ -61,7 +61,7 @@ fn add_column(dice: &mut Dice, shape: &mut Shape) -> (&'static str, String) {
     }
     if dice.percent(12) {
         let mut parts = Vec::new();
-        for _ in 0..1 + dice.below(3) {
+        for _ in 0..=dice.below(3) {
             let (name, ty) = (shape.new_name(dice), Type::any(dice));
             parts.push(shape.definition(dice, &name, &ty, true));
             shape.columns.push(Column { name, ty, is_first: false });
@@ -237,9 +237,6 @@ fn option(dice: &mut Dice, shape: &mut Shape) -> (&'static str, String) {
         }
         18 if shape.has_primary => ("order by", format!("ORDER BY {}", shape.one(dice))),
         19 => ("keys", dice.pick(&["DISABLE KEYS", "ENABLE KEYS"]).to_owned()),
-        20 if dice.percent(25) => {
-            ("validation", dice.pick(&["WITH VALIDATION", "WITHOUT VALIDATION"]).to_owned())
-        }
         _ => {
             let (name, key) = (shape.new_name(dice), dice.pick(&["UNIQUE", "PRIMARY KEY", "KEY", ""]));
             shape.columns.push(Column { name: name.clone(), ty: Type::number(dice), is_first: false });

@@ -25,7 +25,7 @@ pub(super) fn insert(dice: &mut Dice, shape: &Shape) -> String {
     };
     let columns: Vec<&Column> = shape.columns.iter().filter(|column| is_listed(dice, column)).collect();
     let names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
-    let rows: Vec<String> = (0..1 + dice.below(4))
+    let rows: Vec<String> = (0..=dice.below(4))
         .map(|_| {
             let values: Vec<&str> = columns.iter().map(|column| column.ty.value(dice)).collect();
             format!("({})", values.join(", "))
@@ -40,6 +40,6 @@ fn condition(dice: &mut Dice, shape: &Shape) -> String {
     match dice.below(5) {
         0 => String::new(),
         1 => format!(" WHERE {} IS NULL", column.name),
-        _ => format!(" WHERE {} = {}", column.name, column.ty.value(dice)),
+        _ => format!(" WHERE {} = {}", column.name, column.ty.own_value(dice)),
     }
 }
