@@ -259,7 +259,8 @@ pub(super) fn ensure_primary(
 /// 3522.
 pub(super) fn ensure_visible_primary(indexes: &[IndexDef], columns: &[ColumnDef]) -> Result<(), SqlError> {
     let first = indexes.iter().min_by_key(|index| rank(index, columns));
-    let serves = first.filter(|index| rank(index, columns) <= SERVES_AS_PRIMARY);
+    // As in MySQL, one of prefixes counts here.
+    let serves = first.filter(|index| rank(index, columns).0 <= SERVES_AS_PRIMARY.0);
     match serves.filter(|index| index.invisible) {
         Some(_) => Err(error_map::INVISIBLE_PRIMARY_KEY.bare()),
         None => Ok(()),
