@@ -170,7 +170,8 @@ impl<'a, 'p> Planner<'a, 'p> {
             }
         }
         let is_copied = asks_for_copy(actions);
-        let alteration = Alteration { def, auto_increment: options.auto_increment };
+        let auto_increment = options.auto_increment.or(first_number(self.old, &columns));
+        let alteration = Alteration { def, auto_increment };
         let is_forced = actions
             .iter()
             .any(|action| matches!(action, AlterAction::Force | AlterAction::Option(TableOption::Engine(_))));
@@ -353,6 +354,13 @@ fn asks_for_copy(actions: &[AlterAction<'_>]) -> bool {
         AlterAction::EnableKeys(_) => actions.len() > 1,
         _ => false,
     })
+}
+
+/// The first number of a column that gets AUTO_INCREMENT: those of another column before it do not count.
+fn first_number(old: &TableDef, columns: &[NewColumn<'_>]) -> Option<u64> {
+    let numbered = columns.iter().find(|column| column.def.auto_increment)?;
+    let was_numbered = numbered.old.is_some_and(|at| old.columns[usize::from(at)].auto_increment);
+    (!was_numbered).then_some(1)
 }
 
 /// What error 1235 names for an action that is not supported.
