@@ -137,7 +137,7 @@ impl Table {
         let (counter, last) = (&self.state.auto_increment, self.auto_increment_last());
         let mut next = counter.load(Ordering::Relaxed);
         loop {
-            let first = next.min(last).max(at_least).max(1);
+            let first = self.shown_auto_increment(next).max(at_least).max(1);
             if first > last || first == u64::MAX {
                 return Err(Error::AutoIncrementExhausted);
             }
@@ -199,7 +199,14 @@ impl Table {
             return Ok(None);
         }
         self.find_auto_increment(engine)?;
-        Ok(Some(self.state.auto_increment.load(Ordering::Relaxed).min(self.auto_increment_last())))
+        Ok(Some(self.shown_auto_increment(self.state.auto_increment.load(Ordering::Relaxed))))
+    }
+
+    /// The counter as MySQL would have it, whose counter stays at the last number. That of ALTER TABLE ..
+    /// AUTO_INCREMENT may be far beyond.
+    fn shown_auto_increment(&self, next: u64) -> u64 {
+        let last = self.auto_increment_last();
+        if next.checked_sub(1) == Some(last) { last } else { next }
     }
 
     /// The next AUTO_INCREMENT number after ALTER TABLE .. AUTO_INCREMENT = `wanted`: not below what is in

@@ -21,10 +21,14 @@ const _: () = assert!(
     "a clustered key whose parts take their own bytes, a mark before and an end behind fits its tree"
 );
 
-type Checked = Result<(), DefinitionError>;
+/// What a check finds.
+pub type Checked = Result<(), DefinitionError>;
 
 /// Whether a table of this definition can be made.
-pub(crate) fn table(def: &TableDef) -> Checked {
+///
+/// # Errors
+/// What is wrong with it.
+pub fn table(def: &TableDef) -> Checked {
     columns(def)?;
     if def.indexes.iter().filter(|index| index.kind == IndexKind::Primary).count() > 1 {
         return Err(DefinitionError::MultiplePrimaryKeys);
@@ -100,7 +104,10 @@ fn columns(def: &TableDef) -> Checked {
 }
 
 /// Whether `def` can have the index `index`, by its parts.
-pub(crate) fn key(def: &TableDef, index: &IndexDef) -> Checked {
+///
+/// # Errors
+/// What is wrong with it.
+pub fn key(def: &TableDef, index: &IndexDef) -> Checked {
     let is_primary = index.kind == IndexKind::Primary;
     if !is_primary && index.name.eq_ignore_ascii_case("PRIMARY") {
         return Err(DefinitionError::WrongKeyName { name: index.name.clone() });
@@ -128,7 +135,11 @@ pub(crate) fn key(def: &TableDef, index: &IndexDef) -> Checked {
     Ok(())
 }
 
-fn prefix(column: &ColumnDef, part: KeyPart) -> Checked {
+/// Whether a key can have as much of `column` as `part` says, however long keys may be.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn prefix(column: &ColumnDef, part: KeyPart) -> Checked {
     let is_lob = matches!(column.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
     match part.prefix_len {
         None if is_lob => Err(DefinitionError::BlobKeyWithoutLength { column: column.name.clone() }),
@@ -184,7 +195,8 @@ fn part_bytes(ty: &SqlType, prefix_len: Option<u16>) -> usize {
     chars * bytes_per_char(ty)
 }
 
-fn fixed_bytes(ty: &SqlType) -> usize {
+/// Bytes of a value of this type, if it has no strings, as MySQL stores it.
+pub fn fixed_bytes(ty: &SqlType) -> usize {
     let fraction = usize::from(ty.decimals.min(6)).div_ceil(2);
     match ty.kind {
         TypeKind::Null => 0,
@@ -196,7 +208,10 @@ fn fixed_bytes(ty: &SqlType) -> usize {
         TypeKind::Time => 3 + fraction,
         TypeKind::Timestamp => 4 + fraction,
         TypeKind::DateTime => 5 + fraction,
-        TypeKind::Decimal => (ty.length as usize).div_ceil(9) * 4,
+        TypeKind::Decimal => {
+            let scale = usize::from(ty.decimals);
+            digits_bytes((ty.length as usize).saturating_sub(scale)) + digits_bytes(scale)
+        }
         TypeKind::Bit => (ty.length as usize).div_ceil(8),
         TypeKind::Enum => {
             if members(ty) > 255 {
@@ -208,6 +223,11 @@ fn fixed_bytes(ty: &SqlType) -> usize {
         TypeKind::Set => members(ty).div_ceil(8).max(1).next_power_of_two(),
         _ => ty.length as usize,
     }
+}
+
+/// Bytes of the decimal digits before or after the point.
+fn digits_bytes(digits: usize) -> usize {
+    digits / 9 * 4 + [0, 1, 1, 2, 2, 3, 3, 4, 4][digits % 9]
 }
 
 fn members(ty: &SqlType) -> usize {

@@ -8,6 +8,7 @@ use engine::{Engine, InitialValues, NewRows, has_same_storage};
 use expr::SessionInfo;
 use types::collation::{Charset, convert as convert_text};
 use types::storage::max_width;
+use types::value::Loss;
 use types::{
     CollationId, ColumnDef, ColumnDefault, Problem, SqlModes, SqlType, TableDef, TextEncoder, TypeKind,
     Value, storage,
@@ -227,6 +228,11 @@ struct Copier<'a> {
 impl Copier<'_> {
     fn make(&mut self, old: &[Option<&[u8]>]) -> Result<()> {
         self.number += 1;
+        if self.number == 1
+            && let Some(at) = self.sources.iter().position(|source| *source == Source::ZeroDate)
+        {
+            complain_of_zero(&self.store, &self.new.columns[at])?;
+        }
         self.row.clear();
         self.row.begin_row();
         for (position, column) in self.new.columns.iter().enumerate() {
@@ -234,9 +240,6 @@ impl Copier<'_> {
                 Source::Bytes(at) if old[at].is_some() => self.row.set(position, old[at]),
                 Source::Moment(at) if old[at].is_some_and(is_moment) => self.row.set(position, old[at]),
                 Source::Default | Source::ZeroDate => {
-                    if self.sources[position] == Source::ZeroDate && self.number == 1 {
-                        complain_of_zero(&self.store, column)?;
-                    }
                     let (store, number) = (&self.store, self.number);
                     self.row.set_maybe(position, |out| store.missing(column, number, out))?;
                 }
@@ -267,12 +270,12 @@ impl Copier<'_> {
         };
         let old_ty = &self.copy.old.columns[at].ty;
         self.text.clear();
-        let value = match &self.texts[position] {
-            Some(encoder) => {
-                encoder.write(bytes, store.st.zone, &mut self.text);
-                Value::Bytes { data: &self.text, collation: CollationId::ASCII_BIN }
-            }
-            None => as_copied(storage::read(old_ty, bytes, store.st.zone), &column.ty),
+        let value = if let Some(encoder) = &self.texts[position] {
+            encoder.write(bytes, store.st.zone, &mut self.text);
+            Value::Bytes { data: &self.text, collation: CollationId::ASCII_BIN }
+        } else {
+            let value = storage::read(old_ty, bytes, store.st.zone);
+            as_copied(read_as_integer(store, value, old_ty, &column.ty)?, &column.ty)
         };
         let is_plain = column.ty != *old_ty;
         let cuts = is_cut(old_ty, &column.ty);
@@ -318,14 +321,77 @@ fn as_copied<'v>(value: Value<'v>, ty: &SqlType) -> Value<'v> {
         (value, TypeKind::Text(_) | TypeKind::Blob(_)) => value,
         (Value::Bit { value, .. }, _) => Value::UInt(value),
         (
-            value @ (Value::Bytes { .. } | Value::Date(_) | Value::DateTime(..) | Value::Time(..)),
+            value @ (Value::Bytes { .. }
+            | Value::Date(_)
+            | Value::DateTime(..)
+            | Value::Time(..)
+            | Value::Decimal(_)
+            | Value::Float(_)
+            | Value::Double(_)),
             TypeKind::Bit,
         ) => Value::Int(value.to_i64().value),
+        // Messages show as many digits as the column has.
+        (Value::DateTime(moment, _), TypeKind::DateTime | TypeKind::Timestamp) => {
+            Value::DateTime(moment, ty.decimals)
+        }
         (value @ (Value::Date(_) | Value::DateTime(..) | Value::Time(..)), TypeKind::Year) => {
             Value::Int(value.to_i64().value)
         }
         (value, _) => value,
     }
+}
+
+fn is_lob(ty: &SqlType) -> bool {
+    matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_))
+}
+
+/// Complains of a text that is not wholly an integer, as which it goes to bits.
+///
+/// # Errors
+/// [`ExecError::Lossy`] in strict modes.
+#[cold]
+fn complain_of_integer(store: &ColumnStore<'_>, value: &Value<'_>) -> Result<()> {
+    if value.to_i64().loss != Loss::Truncated {
+        return Ok(());
+    }
+    let (type_name, value) = ("INTEGER".to_owned(), value.message_text());
+    store.complain(ExecError::Lossy(expr::Warning::TruncatedWrongValue { type_name, value }))
+}
+
+/// `value` of type `old`, with complaints of what is lost when MySQL reads it as an integer for `new`.
+///
+/// # Errors
+/// [`ExecError::Lossy`] in strict modes.
+fn read_as_integer<'v>(
+    store: &ColumnStore<'_>,
+    value: Value<'v>,
+    old: &SqlType,
+    new: &SqlType,
+) -> Result<Value<'v>> {
+    if new.kind == TypeKind::Bit && old.is_string() && !is_lob(old) {
+        complain_of_integer(store, &value)?;
+    }
+    let is_integer = new.is_integer() || new.kind == TypeKind::Bit;
+    if is_integer && old.kind == TypeKind::Decimal {
+        return as_integer(store, value, old.unsigned);
+    }
+    Ok(value)
+}
+
+/// A decimal number as it goes to an integer: beyond the integers of 64 bits, of which there are others
+/// where it is `unsigned`, it is the last of them.
+///
+/// # Errors
+/// [`ExecError::Lossy`] for such a number in strict modes.
+fn as_integer<'v>(store: &ColumnStore<'_>, value: Value<'v>, unsigned: bool) -> Result<Value<'v>> {
+    let (signed, other) = (value.to_i64(), value.to_u64());
+    let loss = if unsigned { other.loss } else { signed.loss };
+    if loss != Loss::OutOfRange {
+        return Ok(value);
+    }
+    let (type_name, text) = ("DECIMAL".to_owned(), value.message_text());
+    store.complain(ExecError::Lossy(expr::Warning::TruncatedWrongValue { type_name, value: text }))?;
+    Ok(if unsigned { Value::UInt(other.value) } else { Value::Int(signed.value) })
 }
 
 /// The text as which MySQL copies numbers of `old` to a column of `new`; `None`: they are copied as numbers.

@@ -282,6 +282,7 @@ errors! {
     CANT_AGGREGATE_NCOLLATIONS = 1271, b"HY000", "Illegal mix of collations for operation '%s'";
     VARIABLE_IS_NOT_STRUCT = 1272, b"HY000", "Variable '%-.64s' is not a variable component (can't be used as XXXX.variable_name)";
     UNKNOWN_COLLATION = 1273, b"HY000", "Unknown collation: '%-.64s'";
+    AUTO_CONVERT = 1246, b"HY000", "Converting column '%s' from %s to %s";
     WRONG_NAME_FOR_INDEX = 1280, b"42000", "Incorrect index name '%-.100s'";
     UNKNOWN_STORAGE_ENGINE = 1286, b"42000", "Unknown storage engine '%s'";
     WARN_DEPRECATED_SYNTAX = 1287, b"HY000", "'%s' is deprecated and will be removed in a future release. Please use %s instead";

@@ -79,18 +79,19 @@ fn find_moved<'n>(
     // Names that pairs have given or taken.
     let mut names: BTreeMap<QualifiedName<'n>, Option<Arc<Table>>> = BTreeMap::new();
     for &(from, to) in pairs {
+        let is_taken = match names.get(&to) {
+            Some(table) => table.is_some(),
+            None => catalog.table(to.0, to.1).is_ok(),
+        };
+        if is_taken {
+            return Err(NameError::TableExists(to.1.into()).into());
+        }
         let table = match names.get(&from) {
             Some(Some(table)) => Arc::clone(table),
             Some(None) => return Err(Error::no_such_table(from.0, from.1)),
             None => Arc::clone(catalog.table(from.0, from.1)?),
         };
-        let is_taken = match names.get(&to) {
-            Some(table) => table.is_some(),
-            None => catalog.schema(to.0)?.tables.contains_key(to.1),
-        };
-        if is_taken {
-            return Err(NameError::TableExists(to.1.into()).into());
-        }
+        catalog.schema(to.0)?;
         names.insert(from, None);
         names.insert(to, Some(table));
     }

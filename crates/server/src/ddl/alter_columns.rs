@@ -6,9 +6,9 @@
 //!    AFTER names a column as it is called after the statement.
 
 use sql::ast::{ColumnPosition, Expr};
-use types::{ColumnDef, ColumnDefault, TableDef};
+use types::{ColumnDef, ColumnDefault, TableDef, TypeKind};
 
-use super::column::Column;
+use super::column::{self, Column};
 use super::{default_value, names};
 use crate::constant::Inputs;
 use crate::error_map::{self, SqlError};
@@ -16,14 +16,16 @@ use crate::session::Session;
 
 /// A column of the table to be.
 #[derive(Debug)]
-pub(super) struct NewColumn {
+pub(super) struct NewColumn<'a> {
     pub(super) def: ColumnDef,
     /// Its place in the old table; `None`: it is new.
     pub(super) old: Option<u16>,
+    /// The statement defines it, with BINARY.
+    pub(super) is_binary: bool,
     /// The statement defines it, with NULL or DEFAULT NULL.
     pub(super) explicit_null: bool,
-    /// ALTER COLUMN gives it a default value.
-    pub(super) has_new_default: bool,
+    /// A default that is looked at when keys and names are known to be right.
+    pub(super) literal: Option<Expr<'a>>,
 }
 
 /// A column that the statement defines.
@@ -31,7 +33,7 @@ pub(super) struct NewColumn {
 pub(super) struct Definition<'a> {
     /// The column that it redefines.
     pub(super) changes: Option<&'a str>,
-    pub(super) column: Column,
+    pub(super) column: Column<'a>,
     pub(super) position: ColumnPosition<'a>,
 }
 
@@ -64,7 +66,7 @@ impl<'a> ColumnActions<'a> {
         session: &mut Session,
         inputs: Inputs<'_>,
         (table, old): (&str, &TableDef),
-    ) -> Result<Vec<NewColumn>, SqlError> {
+    ) -> Result<Vec<NewColumn<'a>>, SqlError> {
         let unknown = |name: &str| error_map::BAD_FIELD.with(&[&name, &table]);
         let mut columns = Vec::with_capacity(old.columns.len() + self.definitions.len());
         let mut places: Vec<Option<u16>> = vec![None; self.definitions.len()];
@@ -83,26 +85,13 @@ impl<'a> ColumnActions<'a> {
                 columns.push(self.definitions[at].new_column(places[at], old));
                 continue;
             }
-            let mut kept = NewColumn {
-                def: column.clone(),
-                old: Some(position as u16),
-                explicit_null: false,
-                has_new_default: false,
-            };
-            let is_of = |(name, _): &(&str, _)| name.eq_ignore_ascii_case(&column.name);
-            if let Some((_, attribute)) = take(&mut self.attributes, is_of) {
-                kept.has_new_default = matches!(attribute, Attribute::Default(..));
-                let set = set_attribute(session, inputs, &mut kept.def, &column.name, attribute);
-                // MySQL reports this after names of no column and no key.
-                self.failure = self.failure.take().or(set.err());
-            }
-            columns.push(kept);
+            columns.push(self.kept(session, inputs, position, column)?);
         }
         for (definition, place) in self.definitions.iter().zip(places) {
             if let (Some(name), None) = (definition.changes, place) {
                 return Err(unknown(name));
             }
-            let is_it = |column: &NewColumn| place.is_some() && column.old == place;
+            let is_it = |column: &NewColumn<'_>| place.is_some() && column.old == place;
             if definition.position == ColumnPosition::Unchanged && place.is_some() {
                 continue;
             }
@@ -126,39 +115,69 @@ impl<'a> ColumnActions<'a> {
     }
 }
 
-impl Definition<'_> {
-    fn new_column(&self, at: Option<u16>, old: &TableDef) -> NewColumn {
+impl<'a> ColumnActions<'a> {
+    /// A column that is neither dropped nor redefined, with what an action says of it.
+    fn kept(
+        &mut self,
+        session: &mut Session,
+        inputs: Inputs<'_>,
+        position: usize,
+        column: &ColumnDef,
+    ) -> Result<NewColumn<'a>, SqlError> {
+        let (def, old) = (column.clone(), Some(position as u16));
+        let mut kept = NewColumn { def, old, is_binary: false, explicit_null: false, literal: None };
+        let is_of = |(name, _): &(&str, _)| name.eq_ignore_ascii_case(&column.name);
+        if let Some((_, attribute)) = take(&mut self.attributes, is_of) {
+            if matches!(attribute, Attribute::Default(..)) && is_lob(&kept.def) {
+                return Err(error_map::BLOB_CANT_HAVE_DEFAULT.with(&[&column.name]));
+            }
+            let set = set_attribute(session, inputs, &mut kept, attribute);
+            // MySQL reports this after names of no column and no key.
+            self.failure = self.failure.take().or(set.err());
+        }
+        Ok(kept)
+    }
+}
+
+impl<'a> Definition<'a> {
+    fn new_column(&self, at: Option<u16>, old: &TableDef) -> NewColumn<'a> {
         let mut def = self.column.def.clone();
         if let Some(at) = at {
             def.id = old.columns[usize::from(at)].id;
         }
-        NewColumn { def, old: at, explicit_null: self.column.explicit_null, has_new_default: false }
+        let Column { literal, is_binary, explicit_null, .. } = self.column;
+        NewColumn { def, old: at, is_binary, explicit_null, literal }
     }
 }
 
-fn set_attribute(
+fn is_lob(column: &ColumnDef) -> bool {
+    matches!(column.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_))
+}
+
+fn set_attribute<'a>(
     session: &mut Session,
     inputs: Inputs<'_>,
-    column: &mut ColumnDef,
-    name: &str,
-    attribute: Attribute<'_>,
+    column: &mut NewColumn<'a>,
+    attribute: Attribute<'a>,
 ) -> Result<(), SqlError> {
+    let def = &mut column.def;
     match attribute {
         Attribute::Rename(new) => {
             names::ensure_column_name(new)?;
-            column.name = new.into();
+            def.name = new.into();
         }
         Attribute::Default(value, parenthesised) => {
-            let place = (name, &column.ty);
-            let value = default_value::column_default(session, place, (value, parenthesised), inputs)?;
-            if column.auto_increment || value == ColumnDefault::Null && !column.nullable {
-                return Err(error_map::INVALID_DEFAULT.with(&[&name]));
+            let digits = column::now_digits(&def.ty);
+            match default_value::read(session, (&def.name, digits), (*value, parenthesised), inputs)? {
+                default_value::Written::Now => def.default = ColumnDefault::Now,
+                default_value::Written::Null | default_value::Written::Literal(_) => {
+                    column.literal = Some(*value);
+                }
             }
-            column.default = value;
         }
-        Attribute::Visible(visible) => column.invisible = !visible,
+        Attribute::Visible(visible) => def.invisible = !visible,
         Attribute::NoDefault => {
-            column.default = if column.nullable { ColumnDefault::Dropped } else { ColumnDefault::None };
+            def.default = if def.nullable { ColumnDefault::Dropped } else { ColumnDefault::None };
         }
     }
     Ok(())

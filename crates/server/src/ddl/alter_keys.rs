@@ -1,8 +1,10 @@
 //! The keys of an altered table: those that it keeps, with the columns that are left of them, then those that
 //! the statement adds.
 
+use base::IndexId;
+use engine::limits;
 use sql::ast::{AlterAction, KeyDefinition, KeyKind};
-use types::{ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, TableDef, TypeKind};
+use types::{IndexDef, IndexKind, KeyPart, TableDef, TypeKind};
 
 use super::alter_columns::{NewColumn, take};
 use super::key;
@@ -33,13 +35,20 @@ pub(super) struct KeyActions<'a> {
 }
 
 impl<'a> KeyActions<'a> {
-    /// The declared keys that are left of the table's. What is left of `drops` and `renames` names no key.
+    /// The declared keys that are left of the table's, in MySQL's order. What is left of `drops` and
+    /// `renames` names no key.
     ///
     /// # Errors
-    /// 1061.
-    pub(super) fn keep(&mut self, old: &TableDef, columns: &[NewColumn]) -> Result<Vec<IndexDef>, SqlError> {
+    /// 1059 and 1280 for names that RENAME KEY may not give or take.
+    pub(super) fn keep(
+        &mut self,
+        old: &TableDef,
+        columns: &[NewColumn<'_>],
+    ) -> Result<Vec<IndexDef>, SqlError> {
         let mut kept: Vec<IndexDef> = Vec::new();
-        for index in old.indexes.iter().filter(|index| !index.parts.is_empty()) {
+        let mut before: Vec<&IndexDef> = old.indexes.iter().filter(|index| !index.parts.is_empty()).collect();
+        before.sort_by_key(|index| key::rank(index, &old.columns));
+        for index in before {
             if take(&mut self.drops, |name| name.eq_ignore_ascii_case(&index.name)).is_some() {
                 continue;
             }
@@ -52,17 +61,14 @@ impl<'a> KeyActions<'a> {
             if let Some((_, new)) =
                 take(&mut self.renames, |(name, _)| name.eq_ignore_ascii_case(&index.name))
             {
+                names::ensure_key_name(&index.name)?;
+                names::ensure_key_name(new)?;
                 index.name = new.into();
             }
             if index.parts.len() < parts_before {
                 self.shortened.push(index.name.clone());
             }
             kept.push(index);
-        }
-        for (i, index) in kept.iter().enumerate() {
-            if kept[..i].iter().any(|other| other.name.eq_ignore_ascii_case(&index.name)) {
-                return Err(error_map::DUP_KEYNAME.with(&[&index.name]));
-            }
         }
         Ok(kept)
     }
@@ -90,41 +96,54 @@ impl<'a> KeyActions<'a> {
         Ok(())
     }
 
-    /// Adds the new keys to `indexes`.
+    /// Adds the new keys to `indexes`, and looks at every key in order, as MySQL does: parts that are too
+    /// long are cut, columns of the primary key become NOT NULL.
     ///
     /// # Errors
-    /// 1061, 1068, 1072, and others of key definitions.
+    /// 1061, 1068, 1071, 1072, 1171, and others of key definitions.
     pub(super) fn add(
         &self,
         session: &mut Session,
         table: &FullName,
-        columns: &[ColumnDef],
+        (def, columns): (&mut TableDef, &[NewColumn<'_>]),
         indexes: &mut Vec<IndexDef>,
     ) -> Result<(), SqlError> {
-        let is_primary = |new: &&NewKey<'_>| match new {
-            NewKey::Element(definition) => definition.kind == KeyKind::Primary,
-            NewKey::OfColumn(_, kind) => *kind == KeyKind::Primary,
-        };
-        let kept = indexes.iter().filter(|index| index.kind == IndexKind::Primary).count();
-        if kept + self.added.iter().filter(is_primary).count() > 1 {
-            return Err(error_map::MULTIPLE_PRI_KEY.bare());
+        let part_bytes_max = key::part_bytes_max(&def.hints);
+        let kept = indexes.len();
+        let is_null_written = |position: usize| columns[position].explicit_null;
+        for (at, index) in indexes.iter().enumerate() {
+            if indexes[..at].iter().any(|other| other.name.eq_ignore_ascii_case(&index.name)) {
+                return Err(error_map::DUP_KEYNAME.with(&[&index.name]));
+            }
         }
-        for index in indexes.iter().filter(|index| self.shortened.contains(&index.name)) {
-            let others: Vec<IndexDef> =
-                indexes.iter().filter(|other| other.name != index.name).cloned().collect();
-            key::warn_if_repeated(session, index, &others, table);
+        for index in &mut *indexes {
+            let before = index.parts.clone();
+            key::fit(session, index, def, part_bytes_max, is_null_written)?;
+            if index.parts != before {
+                // It is built anew.
+                index.id = IndexId(0);
+            }
         }
         for new in &self.added {
-            let index = match *new {
-                NewKey::Element(definition) => key::index(session, definition, columns, indexes)?,
+            let mut index = match *new {
+                NewKey::Element(definition) => key::index(session, definition, &def.columns, indexes)?,
                 NewKey::OfColumn(name, kind) => {
-                    let position = columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
+                    let position =
+                        def.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
                     let missing = || error_map::KEY_COLUMN_DOES_NOT_EXIST.with(&[&name]);
-                    key::of_column(kind, position.ok_or_else(missing)?, columns, indexes)
+                    key::of_column(kind, position.ok_or_else(missing)?, &def.columns, indexes)?
                 }
             };
-            key::warn_if_repeated(session, &index, indexes, table);
+            key::fit(session, &mut index, def, part_bytes_max, is_null_written)?;
             indexes.push(index);
+        }
+        for (at, index) in indexes.iter().enumerate() {
+            if at >= kept || self.shortened.contains(&index.name) {
+                let others = if at >= kept { &indexes[..at] } else { &indexes[..kept] };
+                let others: Vec<IndexDef> =
+                    others.iter().filter(|other| other.name != index.name).cloned().collect();
+                key::warn_if_repeated(session, index, &others, table);
+            }
         }
         Ok(())
     }
@@ -144,47 +163,44 @@ pub(super) fn ensure_constraints(old: &TableDef, actions: &[AlterAction<'_>]) ->
     unknown.map_or(Ok(()), |name| Err(error_map::CONSTRAINT_NOT_FOUND.with(&[name])))
 }
 
-/// Checks the names that RENAME KEY gives.
-///
-/// # Errors
-/// 1280, 1059.
-pub(super) fn ensure_renamable(old: &str, new: &str) -> Result<(), SqlError> {
-    names::ensure_key_name(old)?;
-    names::ensure_key_name(new)
+/// Error 3522 if ALTER INDEX names the primary key of `old`, or the key that serves as one, whatever it is to
+/// be.
+pub(super) fn ensure_primary_stays_visible(
+    old: &TableDef,
+    actions: &[AlterAction<'_>],
+) -> Result<(), SqlError> {
+    let rank = |index: &&IndexDef| key::rank(index, &old.columns);
+    let first = old.indexes.iter().filter(|index| !index.parts.is_empty()).min_by_key(rank);
+    let Some(first) = first.filter(|index| rank(index) <= key::SERVES_AS_PRIMARY) else { return Ok(()) };
+    let shows_it = |action: &AlterAction<'_>| match action {
+        AlterAction::SetKeyVisible(name, _) => name.eq_ignore_ascii_case(&first.name),
+        _ => false,
+    };
+    if actions.iter().any(shows_it) {
+        return Err(error_map::INVISIBLE_PRIMARY_KEY.bare());
+    }
+    Ok(())
 }
 
 /// The part of a key in the new table, if it is left. As in MySQL, a new column that has the name of the
-/// dropped one takes its place.
-fn kept_part(part: KeyPart, old: &TableDef, columns: &[NewColumn]) -> Option<KeyPart> {
+/// dropped one takes its place, with as much of it as the key had of the old one.
+fn kept_part(part: KeyPart, old: &TableDef, columns: &[NewColumn<'_>]) -> Option<KeyPart> {
     let before = &old.columns[usize::from(part.column)];
     let stays = columns.iter().position(|column| column.old == Some(part.column));
     let replaces =
-        |column: &NewColumn| column.old.is_none() && column.def.name.eq_ignore_ascii_case(&before.name);
+        |column: &NewColumn<'_>| column.old.is_none() && column.def.name.eq_ignore_ascii_case(&before.name);
     let position = stays.or_else(|| columns.iter().position(replaces))?;
     let ty = &columns[position].def.ty;
+    if stays.is_none() {
+        let length = match part.prefix_len {
+            Some(length) => u32::from(length),
+            None if before.ty.is_string() => before.ty.length,
+            None => limits::fixed_bytes(&before.ty) as u32,
+        };
+        let prefix_len = key::prefix_of(ty, length);
+        return Some(KeyPart { column: position as u16, prefix_len, desc: part.desc });
+    }
     let is_lob = matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
     let fits = |&length: &u16| ty.is_string() && (is_lob || u32::from(length) < ty.length);
     Some(KeyPart { column: position as u16, prefix_len: part.prefix_len.filter(fits), desc: part.desc })
-}
-
-/// Columns of the primary key become NOT NULL.
-///
-/// # Errors
-/// 1171 where NULL or DEFAULT NULL was written, 1067 where ALTER COLUMN sets that default.
-pub(super) fn close_primary_key(columns: &mut [NewColumn], indexes: &[IndexDef]) -> Result<(), SqlError> {
-    let primary = indexes.iter().find(|index| index.kind == IndexKind::Primary);
-    for part in primary.iter().flat_map(|index| &index.parts) {
-        let column = &mut columns[usize::from(part.column)];
-        if column.explicit_null {
-            return Err(error_map::PRIMARY_CANT_HAVE_NULL.bare());
-        }
-        if column.def.default == ColumnDefault::Null && column.has_new_default {
-            return Err(error_map::INVALID_DEFAULT.with(&[&column.def.name]));
-        }
-        if matches!(column.def.default, ColumnDefault::Null | ColumnDefault::Dropped) {
-            column.def.default = ColumnDefault::None;
-        }
-        column.def.nullable = false;
-    }
-    Ok(())
 }

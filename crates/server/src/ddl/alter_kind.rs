@@ -4,10 +4,10 @@
 //! rows, how NULL is refused, which clauses are allowed), and whether rows have to be written anew here.
 
 use base::IndexId;
-use engine::has_same_storage;
+use engine::{has_same_storage, limits};
 use sql::ast::{Algorithm, LockOption};
 use types::storage::max_width;
-use types::{SqlType, TableDef, TypeKind};
+use types::{IndexDef, SqlType, TableDef, TypeKind};
 
 use super::alter_plan::Planned;
 use crate::error_map::{self, SqlError};
@@ -38,6 +38,8 @@ pub(super) enum Reason {
     ColumnType,
     NoPrimaryKey,
     SilentNull,
+    /// A key no longer serves as the primary key, because one of its columns may be NULL.
+    NullableKey,
     /// The statement asks for it.
     Asked,
 }
@@ -50,6 +52,9 @@ impl Reason {
                 Some("Dropping a primary key is not allowed without also adding a new primary key")
             }
             Reason::SilentNull => Some("cannot silently convert NULL values, as required in this SQL_MODE"),
+            Reason::NullableKey => Some(
+                "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead",
+            ),
             Reason::Asked => None,
         }
     }
@@ -69,7 +74,7 @@ impl Kind {
         keeps_rows: bool,
     ) -> Self {
         let new = &planned.alteration.def;
-        let is_asked = planned.is_ordered || algorithm == Some(Algorithm::Copy);
+        let is_asked = planned.is_copied || algorithm == Some(Algorithm::Copy);
         let reason = copy_reason(old, planned, strict).or(is_asked.then_some(Reason::Asked));
         let has_same_rows = has_same_rows(old, planned);
         let rebuilds = reason.is_some() || planned.is_forced || !(has_same_rows || keeps_rows);
@@ -150,18 +155,38 @@ fn copy_reason(old: &TableDef, planned: &Planned, strict: bool) -> Option<Reason
     };
     if pairs().any(|(old, new, position)| {
         let is_same = has_same_storage(&old.ty, &new.ty)
+            || has_equal_members(&old.ty, &new.ty)
             || (new.ty.members.is_some() || !is_key(position)) && is_recollated(&old.ty, &new.ty);
         !is_same || old.auto_increment != new.auto_increment
     }) {
         return Some(Reason::ColumnType);
     }
     let is_kept = |id: IndexId| new.indexes.iter().any(|index| index.id == id);
-    let is_replaced = || engine::clustered_index(new).is_some_and(|index| index.id == IndexId(0));
+    let is_new = |index: &IndexDef| {
+        let before = old.indexes.iter().find(|before| before.id == index.id);
+        before.is_none_or(|before| before.parts.len() != index.parts.len())
+    };
+    let is_replaced = || engine::clustered_index(new).is_some_and(is_new);
     if !old.hidden_row_id && !is_kept(old.clustered().id) && !is_replaced() {
         return Some(Reason::NoPrimaryKey);
     }
+    let opens = || pairs().any(|(old, new, _)| !old.nullable && new.nullable);
+    if !old.hidden_row_id && engine::clustered_index(new).is_none() && opens() {
+        return Some(Reason::NullableKey);
+    }
     let closes = pairs().any(|(old, new, _)| old.nullable && !new.nullable);
     (closes && !strict).then_some(Reason::SilentNull)
+}
+
+/// Whether `new` has the members of `old`, perhaps in upper or lower case, and others behind them.
+fn has_equal_members(old: &SqlType, new: &SqlType) -> bool {
+    let (Some(before), Some(after)) = (&old.members, &new.members) else { return false };
+    let recased = SqlType { members: new.members.clone(), collation: new.collation, ..old.clone() };
+    let Some(collation) = new.collation.collation() else { return false };
+    before.len() <= after.len()
+        && limits::fixed_bytes(old) == limits::fixed_bytes(new)
+        && has_same_storage(&recased, new)
+        && before.iter().zip(&**after).all(|(a, b)| collation.equals(a, b))
 }
 
 /// Whether only the comparison of the column's strings changes.

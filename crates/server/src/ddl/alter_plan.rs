@@ -2,15 +2,14 @@
 //! has.
 
 use engine::{Alteration, Engine};
-use sql::ast::{
-    AlterAction, ColumnDefinition, ColumnPosition, Constraint, KeyDefinition, TableName, TableOption,
-};
+use sql::ast::{AlterAction, ColumnPosition, Constraint, KeyDefinition, TableName, TableOption};
 use types::{ColumnDef, IndexDef, TableDef};
 
-use super::alter_columns::{Attribute, ColumnActions, Definition};
+use super::alter_columns::{Attribute, ColumnActions, Definition, NewColumn};
 use super::alter_keys::{self, KeyActions, NewKey};
+use super::column::Written;
 use super::names::{self, FullName};
-use super::table_options::TableOptions;
+use super::table_options::{TableOptions, UnknownOption, disagreement};
 use super::{column, convert_charset, key, not_yet, refused};
 use crate::constant::Inputs;
 use crate::diagnostics::Severity;
@@ -26,8 +25,58 @@ pub(super) struct Planned {
     pub(super) old_columns: Vec<Option<u16>>,
     /// The statement asks for rows to be written anew.
     pub(super) is_forced: bool,
-    /// It asks for rows in an order.
-    pub(super) is_ordered: bool,
+    /// MySQL copies the rows because of ORDER BY, or of ENABLE and DISABLE KEYS beside other actions.
+    pub(super) is_copied: bool,
+    /// Options with a value that InnoDB does not have; the caller, who knows how the table is
+    /// changed, refuses it.
+    pub(super) unknown: Option<UnknownOption>,
+}
+
+/// What actions say, as far as it can be read without the table.
+pub(super) struct Read<'a> {
+    actions: &'a [AlterAction<'a>],
+    /// The columns that they define, in order.
+    columns: Vec<Written<'a>>,
+    /// CONVERT TO among them.
+    options: TableOptions<'a>,
+}
+
+/// Reads actions as far as the table does not matter.
+///
+/// # Errors
+/// Those of [`column::read`] and [`TableOptions::gather`]; 1221 for VALIDATION, as there are no generated
+/// columns.
+pub(super) fn read<'a>(
+    session: &mut Session,
+    table: &str,
+    actions: &'a [AlterAction<'a>],
+    inputs: Inputs<'_>,
+) -> Result<Read<'a>, SqlError> {
+    let (mut columns, mut options) = (Vec::new(), Vec::new());
+    for action in actions {
+        let defined = match action {
+            AlterAction::AddColumn(column, _)
+            | AlterAction::ModifyColumn(column, _)
+            | AlterAction::ChangeColumn(_, column, _) => std::slice::from_ref(column),
+            AlterAction::AddElements(columns, _) => columns,
+            _ => &[],
+        };
+        columns.extend(defined);
+        match *action {
+            AlterAction::Option(option) => options.push(option),
+            AlterAction::ConvertTo(charset, collation) => {
+                options.extend(charset.map(TableOption::Charset));
+                options.extend(collation.map(TableOption::Collate));
+            }
+            _ => {}
+        }
+    }
+    let columns = column::read_all(session, columns.into_iter(), inputs)?;
+    let options = TableOptions::gather(session, table, &options)?;
+    if actions.iter().any(|action| matches!(action, AlterAction::Validation(_))) {
+        return Err(error_map::WRONG_USAGE.with(&[&"ALTER", &"WITH VALIDATION"]));
+    }
+    Ok(Read { actions, columns, options })
 }
 
 /// Gathers the actions of a statement, then applies them.
@@ -37,13 +86,12 @@ pub(super) struct Planner<'a, 'p> {
     inputs: Inputs<'p>,
     name: &'p FullName,
     old: &'p TableDef,
+    read: &'p Read<'a>,
+    written: std::slice::Iter<'p, Written<'a>>,
     columns: ColumnActions<'a>,
     keys: KeyActions<'a>,
-    options: Vec<TableOption<'a>>,
-    convert_to: Vec<(Option<&'a str>, Option<&'a str>)>,
     is_ordered: bool,
     new_name: Option<TableName<'a>>,
-    is_forced: bool,
 }
 
 impl<'a, 'p> Planner<'a, 'p> {
@@ -53,6 +101,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         inputs: Inputs<'p>,
         name: &'p FullName,
         old: &'p TableDef,
+        read: &'p Read<'a>,
     ) -> Self {
         Planner {
             session,
@@ -60,13 +109,12 @@ impl<'a, 'p> Planner<'a, 'p> {
             inputs,
             name,
             old,
+            read,
+            written: read.columns.iter(),
             columns: ColumnActions::default(),
             keys: KeyActions::default(),
-            options: Vec::new(),
-            convert_to: Vec::new(),
             is_ordered: false,
             new_name: None,
-            is_forced: false,
         }
     }
 
@@ -74,87 +122,86 @@ impl<'a, 'p> Planner<'a, 'p> {
     ///
     /// # Errors
     /// MySQL's for what cannot be done to this table; 1235 for actions that are not supported.
-    pub(super) fn plan(mut self, actions: &'a [AlterAction<'a>]) -> Result<Planned, SqlError> {
+    pub(super) fn plan(mut self) -> Result<Planned, SqlError> {
+        let Read { actions, options, .. } = self.read;
+        self.ensure_new_name_is_free(actions)?;
         alter_keys::ensure_constraints(self.old, actions)?;
-        for action in actions {
-            self.gather_option(action);
-        }
+        let converts = actions.iter().any(|action| matches!(action, AlterAction::ConvertTo(..)));
         let mut def = self.old.clone();
-        let options = TableOptions::gather(self.session, &self.name.table, &self.options, &def.hints)?;
-        options.ensure_agreement_of_altered()?;
-        def.hints = options.hints();
-        def.collation = self.new_collation(&options)?;
-        if self.options.iter().any(|option| matches!(option, TableOption::Comment(_))) {
-            def.comment = options.comment.into();
+        def.hints = options.hints(&def.hints);
+        def.collation = self.new_collation(converts)?;
+        if let Some(comment) = options.comment {
+            def.comment = comment.into();
         }
-        for action in actions {
+        for action in *actions {
             self.gather(action, &def)?;
         }
         names::ensure_few(self.columns.definitions.len(), self.keys.added.len())?;
         let place = (&*self.name.table, self.old);
         let mut columns = self.columns.apply(self.session, self.inputs, place)?;
-        if !self.convert_to.is_empty() {
+        alter_keys::ensure_primary_stays_visible(self.old, actions)?;
+        if converts {
             for column in &mut columns {
                 convert_charset::convert(self.session, column, def.collation)?;
             }
         }
         let mut indexes = self.keys.keep(self.old, &columns)?;
-        if let Some(name) = self.columns.drops.iter().chain(&self.keys.drops).next() {
-            return Err(error_map::CANT_DROP_FIELD_OR_KEY.with(&[name]));
-        }
+        self.ensure_dropped(actions)?;
         self.keys.show(place, &mut indexes)?;
         names::ensure_distinct_columns(columns.iter().map(|column| &column.def))?;
+        self.settle_members(&mut columns)?;
         if columns.iter().filter(|column| column.def.auto_increment).count() > 1 {
             return Err(error_map::WRONG_AUTO_KEY.bare());
         }
-        if let Some(error) = self.columns.failure.take() {
-            return Err(error);
-        }
-        let mut defs: Vec<ColumnDef> = columns.iter().map(|column| column.def.clone()).collect();
-        column::ensure_one_visible(&defs)?;
-        self.keys.add(self.session, self.name, &defs, &mut indexes)?;
-        alter_keys::close_primary_key(&mut columns, &indexes)?;
-        for (def, column) in defs.iter_mut().zip(&columns) {
-            def.clone_from(&column.def);
-        }
-        key::ensure_visible_primary(&indexes, &defs)?;
-        self.ensure_ordered(&defs, &indexes)?;
+        def.columns = columns.iter().map(|column| column.def.clone()).collect();
+        column::ensure_one_visible(&def.columns)?;
+        self.keys.add(self.session, self.name, (&mut def, &columns), &mut indexes)?;
+        key::ensure_visible_primary(&indexes, &def.columns)?;
+        self.ensure_ordered(&def.columns, &indexes)?;
         self.rename(&mut def)?;
         let hidden = def.indexes.drain(..).find(|index| index.parts.is_empty());
         indexes.splice(0..0, hidden);
         let old_columns = columns.iter().map(|column| column.old).collect();
-        (def.columns, def.indexes) = (defs, indexes);
-        let alteration = Alteration { def, auto_increment: options.auto_increment };
-        let Planner { is_forced, is_ordered, .. } = self;
-        Ok(Planned { alteration, old_columns, is_forced, is_ordered })
+        def.indexes = indexes;
+        engine::limits::table(&def).map_err(|error| refused(self.session, &error.into()))?;
+        for (def, column) in def.columns.iter_mut().zip(&columns) {
+            if let Some(literal) = &column.literal {
+                column::settle_default(self.session, def, literal, self.inputs)?;
+            }
+        }
+        let is_copied = asks_for_copy(actions);
+        let auto_increment = options.auto_increment.or(first_number(self.old, &columns));
+        let alteration = Alteration { def, auto_increment };
+        let is_forced = actions
+            .iter()
+            .any(|action| matches!(action, AlterAction::Force | AlterAction::Option(TableOption::Engine(_))));
+        let unknown = options.unknown.clone().or_else(|| disagreement(&alteration.def.hints));
+        Ok(Planned { alteration, old_columns, is_forced, is_copied, unknown })
     }
 
-    /// Options come first: columns that the statement defines have the new default collation.
-    fn gather_option(&mut self, action: &AlterAction<'a>) {
-        match *action {
-            AlterAction::Option(option) => {
-                self.is_forced |= matches!(option, TableOption::Engine(_));
-                self.options.push(option);
-            }
-            AlterAction::ConvertTo(charset, collation) => self.convert_to.push((charset, collation)),
-            AlterAction::Force => self.is_forced = true,
-            _ => {}
+    /// Looks at definitions, now that every name is known to be right: what is wrong with them, and defaults
+    /// that are members of ENUM and SET. Other defaults come after keys.
+    ///
+    /// # Errors
+    /// What is wrong; 1067.
+    fn settle_members(&mut self, columns: &mut [NewColumn<'_>]) -> Result<(), SqlError> {
+        if let Some(error) = self.columns.failure.take() {
+            return Err(error);
         }
+        for column in columns.iter_mut().filter(|column| column.def.ty.members.is_some()) {
+            if let Some(literal) = column.literal.take() {
+                column::settle_default(self.session, &mut column.def, &literal, self.inputs)?;
+            }
+        }
+        Ok(())
     }
 
-    /// The collation of the table: CONVERT TO's, else the options'.
-    fn new_collation(&mut self, options: &TableOptions<'_>) -> Result<types::CollationId, SqlError> {
-        if self.convert_to.is_empty() {
-            return Ok(options.collation.resolve(self.old.collation));
-        }
-        let mut clauses = options.collation;
-        for &(charset, collation) in &self.convert_to {
-            if let Some(charset) = charset {
-                clauses.take_charset(self.session, charset)?;
-            }
-            if let Some(collation) = collation {
-                clauses.take_collation(self.session, collation)?;
-            }
+    /// The collation of the table: that of CONVERT TO and the options. Columns that the statement defines
+    /// have it, too.
+    fn new_collation(&self, converts: bool) -> Result<types::CollationId, SqlError> {
+        let clauses = self.read.options.collation;
+        if !converts {
+            return Ok(clauses.resolve(self.old.collation));
         }
         let schema = self.engine.schema(&self.name.schema).map_err(|error| refused(self.session, &error))?;
         Ok(clauses.resolve(schema.collation))
@@ -162,25 +209,23 @@ impl<'a, 'p> Planner<'a, 'p> {
 
     fn gather(&mut self, action: &'a AlterAction<'a>, def: &TableDef) -> Result<(), SqlError> {
         match action {
-            AlterAction::AddColumn(column, position) => self.define(None, column, *position, def),
             AlterAction::AddElements(columns, constraints) => {
-                columns
-                    .iter()
-                    .try_for_each(|column| self.define(None, column, ColumnPosition::Unchanged, def))?;
+                columns.iter().for_each(|_| self.define(None, ColumnPosition::Unchanged, def));
                 constraints.iter().try_for_each(|one| self.add(one))
             }
-            AlterAction::ModifyColumn(column, position) => {
-                self.define(Some(column.name), column, *position, def)
-            }
-            AlterAction::ChangeColumn(old, column, position) => {
-                self.define(Some(old), column, *position, def)
-            }
-            AlterAction::AddConstraint(constraint) => self.add(constraint),
-            AlterAction::RenameKey(old, new) => {
-                alter_keys::ensure_renamable(old, new)?;
-                self.keys.renames.push((old, new));
+            AlterAction::AddColumn(_, position) => {
+                self.define(None, *position, def);
                 Ok(())
             }
+            AlterAction::ModifyColumn(column, position) => {
+                self.define(Some(column.name), *position, def);
+                Ok(())
+            }
+            AlterAction::ChangeColumn(old, _, position) => {
+                self.define(Some(old), *position, def);
+                Ok(())
+            }
+            AlterAction::AddConstraint(constraint) => self.add(constraint),
             other => {
                 if let Some(what) = unsupported(other) {
                     return Err(not_yet(what));
@@ -198,6 +243,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             AlterAction::DropColumn(name) => self.columns.drops.push(name),
             AlterAction::DropKey(name) | AlterAction::DropConstraint(name) => self.keys.drops.push(name),
             AlterAction::DropPrimaryKey => self.keys.drops.push("PRIMARY"),
+            AlterAction::RenameKey(old, new) => self.keys.renames.push((old, new)),
             AlterAction::RenameColumn(old, new) => attributes.push((old, Attribute::Rename(new))),
             AlterAction::SetDefault(name, value, parenthesised) => {
                 attributes.push((name, Attribute::Default(value, *parenthesised)));
@@ -209,27 +255,56 @@ impl<'a, 'p> Planner<'a, 'p> {
             AlterAction::SetKeyVisible(name, visible) => self.keys.visibility.push((name, *visible)),
             AlterAction::OrderBy(_) => self.is_ordered = true,
             AlterAction::RenameTable(name) => self.new_name = Some(*name),
-            AlterAction::EnableKeys(_) => {
-                let note = error_map::ILLEGAL_HA.with(&[&self.name.table]);
-                self.session.warn(Severity::Note, note);
-            }
             _ => {}
         }
     }
 
-    fn define(
-        &mut self,
-        changes: Option<&'a str>,
-        written: &'a ColumnDefinition<'a>,
-        position: ColumnPosition<'a>,
-        def: &TableDef,
-    ) -> Result<(), SqlError> {
-        let column = column::column(self.session, written, def.collation, self.inputs)?;
+    /// Takes the next column that the statement defines.
+    fn define(&mut self, changes: Option<&'a str>, position: ColumnPosition<'a>, def: &TableDef) {
+        let written = self.written.next().expect("every definition has been read");
+        let column = written.column(self.session, def.collation, self.inputs).unwrap_or_else(|error| {
+            // MySQL reports this after names of no column and no key.
+            self.columns.failure.get_or_insert(error);
+            written.placeholder()
+        });
         for &kind in &column.keys {
-            self.keys.added.push(NewKey::OfColumn(written.name, kind));
+            self.keys.added.push(NewKey::OfColumn(written.name(), kind));
         }
         self.columns.definitions.push(Definition { changes, column, position });
+    }
+
+    /// MySQL looks for a table of the new name before anything else.
+    ///
+    /// # Errors
+    /// 1050
+    fn ensure_new_name_is_free(&self, actions: &[AlterAction<'_>]) -> Result<(), SqlError> {
+        let named = actions.iter().rev().find_map(|action| match action {
+            AlterAction::RenameTable(name) => Some(name),
+            _ => None,
+        });
+        let Some(new) = named.map(|name| FullName::resolve(self.session, name)).transpose()? else {
+            return Ok(());
+        };
+        if new != *self.name && self.engine.table(&new.schema, &new.table).is_ok() {
+            return Err(error_map::TABLE_EXISTS.with(&[&new.table]));
+        }
         Ok(())
+    }
+
+    /// Every name that is dropped was one.
+    ///
+    /// # Errors
+    /// 1091
+    fn ensure_dropped(&self, actions: &[AlterAction<'_>]) -> Result<(), SqlError> {
+        let missing = actions.iter().find_map(|action| match action {
+            AlterAction::DropColumn(name) => self.columns.drops.iter().find(|left| *left == name),
+            AlterAction::DropKey(name) | AlterAction::DropConstraint(name) => {
+                self.keys.drops.iter().find(|left| *left == name)
+            }
+            AlterAction::DropPrimaryKey => self.keys.drops.iter().find(|left| **left == "PRIMARY"),
+            _ => None,
+        });
+        missing.map_or(Ok(()), |name| Err(error_map::CANT_DROP_FIELD_OR_KEY.with(&[name])))
     }
 
     fn add(&mut self, constraint: &'a Constraint<'a>) -> Result<(), SqlError> {
@@ -270,6 +345,22 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
         Ok(())
     }
+}
+
+/// Whether MySQL copies the rows for ORDER BY, or for ENABLE and DISABLE KEYS beside other actions.
+fn asks_for_copy(actions: &[AlterAction<'_>]) -> bool {
+    actions.iter().any(|action| match action {
+        AlterAction::OrderBy(_) => true,
+        AlterAction::EnableKeys(_) => actions.len() > 1,
+        _ => false,
+    })
+}
+
+/// The first number of a column that gets AUTO_INCREMENT: those of another column before it do not count.
+fn first_number(old: &TableDef, columns: &[NewColumn<'_>]) -> Option<u64> {
+    let numbered = columns.iter().find(|column| column.def.auto_increment)?;
+    let was_numbered = numbered.old.is_some_and(|at| old.columns[usize::from(at)].auto_increment);
+    (!was_numbered).then_some(1)
 }
 
 /// What error 1235 names for an action that is not supported.

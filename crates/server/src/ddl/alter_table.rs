@@ -11,11 +11,12 @@ use sql::ast::{AlterAction, AlterTable, Constraint, CreateIndex, DropIndex, KeyD
 use types::TableDef;
 
 use super::alter_kind::{Kind, Manner};
-use super::alter_plan::Planner;
+use super::alter_plan::{self, Planner};
 use super::names::FullName;
 use super::{Done, alter_rows, build_options, key, lock_wait};
 use crate::constant::Inputs;
-use crate::error_map::SqlError;
+use crate::diagnostics::Severity;
+use crate::error_map::{self, SqlError};
 use crate::exec_error;
 use crate::memory_limits;
 use crate::session::Session;
@@ -68,13 +69,15 @@ fn change(
     inputs: Inputs<'_>,
 ) -> Result<Done, SqlError> {
     let name = FullName::resolve(session, table)?;
+    let first_warning = session.diagnostics.warning_count();
+    let read = alter_plan::read(session, &name.table, actions, inputs)?;
     let warnings = session.diagnostics.warning_count();
     loop {
         let old = name.open(session, engine)?;
         if actions.is_empty() && manner == (None, None) {
             return Ok(Done::default());
         }
-        let planned = Planner::new(session, engine, inputs, &name, &old.def).plan(actions)?;
+        let planned = Planner::new(session, engine, inputs, &name, &old.def, &read).plan()?;
         let strict = session.variables.hot.sql_mode.is_strict();
         let initial = match alter_rows::initial_values(session, engine, &old, &planned) {
             Ok(initial) => initial,
@@ -82,9 +85,13 @@ fn change(
         };
         let kind = Kind::of(&old.def, &planned, manner, strict, initial.is_some());
         kind.ensure_manner(manner)?;
+        if let Some(unknown) = &planned.unknown {
+            return Err(unknown.clone().refuse(session, &name.table, kind.copies.is_none()));
+        }
         ensure_primary_key(session, &old.def, &planned.alteration.def)?;
         let new = &planned.alteration.def;
         let new_name = FullName { schema: new.schema.to_string(), table: new.name.to_string() };
+        let numbers = kind.copies.is_some().then(|| numbered_key(new)).flatten();
         let altered = if kind.rebuilds {
             alter_rows::rebuild(session, engine, &old, planned, kind)
         } else if let (true, Some(initial)) = (kind.changes_columns, &initial) {
@@ -112,15 +119,54 @@ fn change(
             Err(ExecError::Memory(exceeded) | ExecError::Engine(Error::Memory(exceeded))) => {
                 return Err(memory_limits::refuse(session, exceeded));
             }
-            Err(error) => return Err(exec_error::sql_error(&error, &session.variables.hot.time_zone)),
+            Err(error) => return Err(refusal(session, &error, numbers.as_deref())),
             Ok(copied) => {
+                note_keys(session, actions, &name.table);
                 if let Some(locks) = &mut session.table_locks {
                     locks.rename(&name, &new_name);
                 }
-                return Ok(done(copied, session.diagnostics.warning_count() - warnings));
+                if is_simple(actions) {
+                    return Ok(Done::default());
+                }
+                return Ok(done(copied, session.diagnostics.warning_count() - first_warning));
             }
         }
     }
+}
+
+/// InnoDB has no keys that it could enable or disable.
+fn note_keys(session: &mut Session, actions: &[AlterAction<'_>], table: &str) {
+    if actions.iter().any(|action| matches!(action, AlterAction::EnableKeys(_))) {
+        session.warn(Severity::Note, error_map::ILLEGAL_HA.with(&[&table]));
+    }
+}
+
+/// The first key, if it begins with the AUTO_INCREMENT column.
+fn numbered_key(def: &TableDef) -> Option<Box<str>> {
+    let first = def.indexes.iter().min_by_key(|index| key::rank(index, &def.columns))?;
+    let column = &def.columns[usize::from(first.parts.first()?.column)];
+    column.auto_increment.then(|| first.name.clone())
+}
+
+/// The client's error. A number that is there twice in the key `numbers` is said to come from numbering.
+#[cold]
+fn refusal(session: &Session, error: &ExecError, numbers: Option<&str>) -> SqlError {
+    let text = exec_error::sql_error(error, &session.variables.hot.time_zone);
+    match error {
+        ExecError::Engine(Error::DuplicateKey(duplicate)) if Some(&*duplicate.index) == numbers => {
+            let cause = "ALTER TABLE causes auto_increment resequencing, resulting in duplicate entry";
+            error_map::DUP_ENTRY.saying(text.message.replacen("Duplicate entry", cause, 1))
+        }
+        _ => text,
+    }
+}
+
+/// Whether MySQL makes the change without a new definition, and so without a message about rows.
+fn is_simple(actions: &[AlterAction<'_>]) -> bool {
+    !actions.is_empty()
+        && actions
+            .iter()
+            .all(|action| matches!(action, AlterAction::RenameTable(_) | AlterAction::EnableKeys(_)))
 }
 
 /// MySQL's message about the rows that were copied; other changes have none.

@@ -38,16 +38,23 @@ pub(super) struct CollationClauses {
 impl CollationClauses {
     /// As [`CollationClauses::add_charset`], with MySQL's warning for names that are going away.
     pub(super) fn take_charset(&mut self, session: &mut Session, name: &str) -> Result<(), SqlError> {
-        self.add_charset(name)?;
-        warn(session, charset_warning(name));
-        Ok(())
+        if Charset::find(name).is_some() {
+            warn(session, charset_warning(name));
+        }
+        self.add_charset(name)
+    }
+
+    /// As [`CollationClauses::take_charset`], for a table or a schema: a collation before it has named a
+    /// character set.
+    pub(super) fn take_default_charset(&mut self, session: &mut Session, name: &str) -> Result<(), SqlError> {
+        self.charset = self.charset.or(self.collation.map(|collation| collation.charset));
+        self.take_charset(session, name)
     }
 
     /// As [`CollationClauses::add_collation`], with MySQL's warning for names that are going away.
     pub(super) fn take_collation(&mut self, session: &mut Session, name: &str) -> Result<(), SqlError> {
-        self.add_collation(name)?;
         warn(session, collation_warning(name));
-        Ok(())
+        self.add_collation(name)
     }
 
     /// CHARACTER SET `name`; DEFAULT says nothing.

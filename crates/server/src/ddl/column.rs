@@ -2,10 +2,11 @@
 
 use base::ColumnId;
 use sql::ast::{ColumnAttribute, ColumnDefinition, Expr, KeyKind};
-use types::{CollationId, ColumnDef, ColumnDefault, SqlType};
+use types::{CollationId, ColumnDef, ColumnDefault, SqlType, TypeKind};
 
 use super::collation::CollationClauses;
-use super::{column_type, default_value, names, not_yet};
+use super::column_type::{self, WrittenType};
+use super::{default_value, names, not_yet};
 use crate::constant::Inputs;
 use crate::error_map::{self, SqlError};
 use crate::session::Session;
@@ -15,12 +16,26 @@ const COMMENT_CHARS_MAX: usize = 1024;
 
 /// A column, and what its attributes say of the table.
 #[derive(Debug)]
-pub(super) struct Column {
+pub(super) struct Column<'a> {
+    /// The column, without the default that `literal` is.
     pub(super) def: ColumnDef,
+    /// A default that is looked at when keys and names are known to be right.
+    pub(super) literal: Option<Expr<'a>>,
+    /// BINARY was written: code points decide, whatever the character set is.
+    pub(super) is_binary: bool,
     /// NULL or DEFAULT NULL was written, so that it cannot be part of a primary key.
     pub(super) explicit_null: bool,
     /// Keys that attributes ask for.
     pub(super) keys: Vec<KeyKind>,
+}
+
+/// A definition as far as it can be read without its table, as MySQL reads it before it looks for the table.
+pub(super) struct Written<'a> {
+    name: &'a str,
+    ty: WrittenType<'a>,
+    attributes: Attributes<'a>,
+    default: Option<default_value::Written<'a>>,
+    names_charset: bool,
 }
 
 /// Attributes of a column, gathered in the order written; the last of a kind counts.
@@ -71,6 +86,10 @@ impl<'a> Attributes<'a> {
         Ok(())
     }
 
+    fn not_null(&self) -> bool {
+        self.nullable == Some(false) || self.auto_increment || self.keys.contains(&KeyKind::Primary)
+    }
+
     /// NOT NULL AUTO_INCREMENT UNIQUE.
     fn serial(&mut self) {
         self.nullable = Some(false);
@@ -88,68 +107,166 @@ pub(super) fn ensure_one_visible(columns: &[ColumnDef]) -> Result<(), SqlError> 
     is_one_visible.then_some(()).ok_or_else(|| error_map::NO_VISIBLE_COLUMN.bare())
 }
 
-/// The type of the column of this definition in a table of collation `default`.
+/// Reads definitions as far as their table does not matter. MySQL warns of all types before it looks at any
+/// definition.
 ///
 /// # Errors
-/// Those of its type and attributes.
-pub(super) fn column_type_of(
+/// Those of [`read`].
+pub(super) fn read_all<'a>(
     session: &mut Session,
-    written: &ColumnDefinition<'_>,
-    default: CollationId,
-) -> Result<SqlType, SqlError> {
-    let attributes = Attributes::gather(session, written)?;
-    column_type::sql_type(session, written.name, &written.ty, attributes.collation, default)
+    mut columns: impl Iterator<Item = &'a ColumnDefinition<'a>>,
+    inputs: Inputs<'_>,
+) -> Result<Vec<Written<'a>>, SqlError> {
+    let mut found = Vec::new();
+    while let Some(column) = columns.next() {
+        match read(session, column, inputs) {
+            Ok(written) => found.push(written),
+            Err(error) => {
+                warn_of_rest(session, columns);
+                return Err(error);
+            }
+        }
+    }
+    Ok(found)
 }
 
-/// The column of this definition in a table of collation `default`.
+/// An error of a later column is not the statement's.
+#[cold]
+fn warn_of_rest<'a>(session: &mut Session, columns: impl Iterator<Item = &'a ColumnDefinition<'a>>) {
+    for column in columns {
+        if let Ok(attributes) = Attributes::gather(session, column) {
+            let _ = column_type::read(session, column.name, &column.ty, attributes.collation);
+        }
+    }
+}
+
+/// Reads a definition as far as its table does not matter.
 ///
 /// # Errors
-/// Those of its type and default value; 1063, 1067, 1294, 1629; 1235 for attributes that are not supported
-/// yet.
-pub(super) fn column(
+/// Those of its type; 1063, 1067, 1101, 1294; 1235 for attributes that are not supported yet.
+fn read<'a>(
     session: &mut Session,
-    written: &ColumnDefinition<'_>,
-    default: CollationId,
+    written: &'a ColumnDefinition<'a>,
     inputs: Inputs<'_>,
-) -> Result<Column, SqlError> {
-    names::ensure_column_name(written.name)?;
+) -> Result<Written<'a>, SqlError> {
     let attributes = Attributes::gather(session, written)?;
-    let ty = column_type::sql_type(session, written.name, &written.ty, attributes.collation, default)?;
-    if attributes.comment.chars().count() > COMMENT_CHARS_MAX {
-        return Err(error_map::TOO_LONG_FIELD_COMMENT.with(&[&written.name, &COMMENT_CHARS_MAX]));
+    let name = written.name;
+    let ty = column_type::read(session, name, &written.ty, attributes.collation)?;
+    let now_digits = ty.now_digits();
+    let mut default = match attributes.default {
+        None => None,
+        Some(default) => Some(default_value::read(session, (name, now_digits), default, inputs)?),
+    };
+    let is_null = matches!(default, Some(default_value::Written::Null));
+    if default.is_some() && attributes.not_null() && is_null != attributes.auto_increment {
+        return Err(error_map::INVALID_DEFAULT.with(&[&name]));
+    }
+    if attributes.on_update.is_some() && attributes.on_update != now_digits {
+        return Err(error_map::INVALID_ON_UPDATE.with(&[&name]));
+    }
+    if let Some(default_value::Written::Literal(value)) = &default
+        && ty.is_lob()
+    {
+        default_value::refuse_of_blob(session, name, value, inputs)?;
+        default = None;
     }
     if attributes.auto_increment && !ty.is_integer() {
-        return Err(error_map::WRONG_FIELD_SPEC.with(&[&written.name]));
+        return Err(error_map::WRONG_FIELD_SPEC.with(&[&name]));
     }
-    if let Some(digits) = attributes.on_update {
-        default_value::ensure_on_update(written.name, &ty, digits)?;
-    }
-    let value = match &attributes.default {
-        None => ColumnDefault::None,
-        Some((value, parenthesised)) => {
-            default_value::column_default(session, (written.name, &ty), (value, *parenthesised), inputs)?
-        }
-    };
-    let is_primary = attributes.keys.contains(&KeyKind::Primary);
-    let not_null = attributes.nullable == Some(false) || attributes.auto_increment || is_primary;
-    let has_value = attributes.default.is_some();
-    if has_value && (attributes.auto_increment || not_null && value == ColumnDefault::Null) {
-        return Err(error_map::INVALID_DEFAULT.with(&[&written.name]));
-    }
-    let has_charset = ty.has_charset();
     let names_charset = written.ty.charset.is_some_and(|name| !name.eq_ignore_ascii_case("DEFAULT"));
-    let explicit_null = attributes.nullable == Some(true) || value == ColumnDefault::Null;
-    let def = ColumnDef {
-        id: ColumnId(0),
-        name: written.name.into(),
-        ty,
-        nullable: !not_null,
-        default: value,
-        auto_increment: attributes.auto_increment,
-        on_update_now: attributes.on_update.is_some(),
-        invisible: attributes.invisible,
-        comment: attributes.comment.into(),
-        names_collation: has_charset && (names_charset || attributes.collation.is_collation_named()),
-    };
-    Ok(Column { def, explicit_null, keys: attributes.keys })
+    Ok(Written { name, ty, attributes, default, names_charset })
+}
+
+impl<'a> Written<'a> {
+    /// The column in a table of collation `table`.
+    ///
+    /// # Errors
+    /// Those of its type and name; 1067 for the default of an ENUM or SET; 1629.
+    pub(super) fn column(
+        &self,
+        session: &mut Session,
+        table: CollationId,
+        inputs: Inputs<'_>,
+    ) -> Result<Column<'a>, SqlError> {
+        names::ensure_column_name(self.name)?;
+        let (name, attributes) = (self.name, &self.attributes);
+        let ty = self.ty.sql_type(session, (name, self.default.is_some()), table)?;
+        if attributes.comment.chars().count() > COMMENT_CHARS_MAX {
+            return Err(error_map::TOO_LONG_FIELD_COMMENT.with(&[&name, &COMMENT_CHARS_MAX]));
+        }
+        let (mut default, mut literal) = match &self.default {
+            None => (ColumnDefault::None, None),
+            Some(default_value::Written::Null) if attributes.auto_increment => (ColumnDefault::None, None),
+            Some(default_value::Written::Null) => (ColumnDefault::Null, None),
+            Some(default_value::Written::Now) => (ColumnDefault::Now, None),
+            Some(default_value::Written::Literal(value)) => (ColumnDefault::None, Some(*value)),
+        };
+        if let Some(value) = literal.filter(|_| ty.members.is_some()) {
+            default = default_value::literal(session, (name, &ty), &value, inputs)?;
+            literal = None;
+        }
+        let has_charset = ty.has_charset();
+        let is_null = matches!(self.default, Some(default_value::Written::Null));
+        let explicit_null = attributes.nullable == Some(true) || is_null;
+        let def = ColumnDef {
+            id: ColumnId(0),
+            name: name.into(),
+            ty,
+            nullable: !attributes.not_null(),
+            default,
+            auto_increment: attributes.auto_increment,
+            on_update_now: attributes.on_update.is_some(),
+            invisible: attributes.invisible,
+            comment: attributes.comment.into(),
+            names_collation: has_charset && (self.names_charset || self.ty.names_collation()),
+        };
+        let (is_binary, keys) = (self.ty.is_binary(), attributes.keys.clone());
+        Ok(Column { def, literal, is_binary, explicit_null, keys })
+    }
+
+    /// A column of this name, of which nothing else counts.
+    pub(super) fn placeholder(&self) -> Column<'a> {
+        let def = ColumnDef {
+            id: ColumnId(0),
+            name: self.name.into(),
+            ty: SqlType::new(TypeKind::Int, 11),
+            nullable: true,
+            default: ColumnDefault::None,
+            auto_increment: false,
+            on_update_now: false,
+            invisible: false,
+            comment: "".into(),
+            names_collation: false,
+        };
+        Column { def, literal: None, is_binary: false, explicit_null: false, keys: Vec::new() }
+    }
+
+    /// The column that is defined.
+    pub(super) fn name(&self) -> &'a str {
+        self.name
+    }
+}
+
+/// Digits of the CURRENT_TIMESTAMP that a column of this type takes, if it takes one.
+pub(super) fn now_digits(ty: &SqlType) -> Option<u32> {
+    matches!(ty.kind, TypeKind::DateTime | TypeKind::Timestamp).then(|| u32::from(ty.decimals))
+}
+
+/// Gives a column the default that a literal means, now that all else is known to be right.
+///
+/// # Errors
+/// 1067 and those of [`default_value::literal`].
+pub(super) fn settle_default(
+    session: &mut Session,
+    def: &mut ColumnDef,
+    literal: &Expr<'_>,
+    inputs: Inputs<'_>,
+) -> Result<(), SqlError> {
+    let name = def.name.clone();
+    let default = default_value::literal(session, (&name, &def.ty), literal, inputs)?;
+    if def.auto_increment || default == ColumnDefault::Null && !def.nullable {
+        return Err(error_map::INVALID_DEFAULT.with(&[&name]));
+    }
+    def.default = default;
+    Ok(())
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use sql::ast::{TypeBase, TypeName};
-use types::collation::{Charset, Conversion, convert};
+use types::collation::{Charset, convert};
 use types::{CollationId, LobSize, SqlType, TypeKind};
 
 use super::collation::CollationClauses;
-use super::not_yet;
+use super::{column, not_yet};
 use crate::diagnostics::Severity;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::session::Session;
@@ -24,18 +24,25 @@ const ROW_BYTES_MAX: u32 = 65_535;
 const SET_MEMBERS_MAX: usize = 64;
 const ENUM_MEMBERS_MAX: usize = 65_535;
 
-/// The type of `column`. `clauses` holds its COLLATE, `default` is the table's collation.
+/// A type as far as its table does not matter.
+#[derive(Debug)]
+pub(super) struct WrittenType<'a> {
+    written: &'a TypeName<'a>,
+    clauses: CollationClauses,
+    /// The type, unless its character set matters.
+    ty: Option<SqlType>,
+}
+
+/// Reads the type of `column`, whose COLLATE is in `clauses`, and warns of what is going away.
 ///
 /// # Errors
-/// Lengths, precisions and scales out of range, unknown character sets, bad members; 1235 for JSON and
-/// spatial types.
-pub(super) fn sql_type(
+/// Lengths, precisions and scales out of range, unknown character sets; 1235 for JSON and spatial types.
+pub(super) fn read<'a>(
     session: &mut Session,
     column: &str,
-    written: &TypeName<'_>,
+    written: &'a TypeName<'a>,
     mut clauses: CollationClauses,
-    default: CollationId,
-) -> Result<SqlType, SqlError> {
+) -> Result<WrittenType<'a>, SqlError> {
     match written.charset {
         Some(charset) if written.national => {
             clauses.add_charset(charset)?;
@@ -48,16 +55,18 @@ pub(super) fn sql_type(
         let warning = error_map::WARN_DEPRECATED_SYNTAX.with(&[word, &"CHARACTER SET charset_name"]);
         session.warn(Severity::Warning, warning);
     }
-    let collation = if written.binary {
+    if written.binary {
         session.warn(Severity::Warning, binary_attribute());
-        clauses.resolve_binary(default)
+    }
+    let spec = Spec { column, written, collation: CollationId::BINARY };
+    let ty = if spec.has_characters() {
+        spec.ensure_length()?;
+        None
     } else {
-        clauses.resolve(default)
+        Some(spec.sql_type()?)
     };
-    let spec = Spec { column, written, collation };
-    let ty = spec.sql_type()?;
-    let mut deprecated = deprecations(&ty, ty.unsigned && !ty.zerofill);
-    if ty.zerofill {
+    let mut deprecated = ty.as_ref().map_or(Vec::new(), |ty| deprecations(ty, ty.unsigned && !ty.zerofill));
+    if ty.as_ref().is_some_and(|ty| ty.zerofill) {
         // MySQL warns of it while it reads the type, of the rest when it knows the type.
         deprecated.rotate_right(1);
     }
@@ -67,7 +76,74 @@ pub(super) fn sql_type(
     if let Some(warning) = written_deprecation(written) {
         session.warn(Severity::Warning, warning);
     }
-    Ok(ty)
+    Ok(WrittenType { written, clauses, ty })
+}
+
+impl WrittenType<'_> {
+    /// COLLATE was written.
+    pub(super) fn names_collation(&self) -> bool {
+        self.clauses.is_collation_named()
+    }
+
+    /// BINARY was written.
+    pub(super) fn is_binary(&self) -> bool {
+        self.written.binary
+    }
+
+    /// The type is an integer's.
+    pub(super) fn is_integer(&self) -> bool {
+        self.ty.as_ref().is_some_and(SqlType::is_integer)
+    }
+
+    /// It is a TEXT or BLOB.
+    pub(super) fn is_lob(&self) -> bool {
+        use TypeBase::{LongText, MediumText, Text, TinyText};
+        let is_blob = |ty: &SqlType| matches!(ty.kind, TypeKind::Blob(_));
+        matches!(self.written.base, TinyText | Text | MediumText | LongText)
+            || self.ty.as_ref().is_some_and(is_blob)
+    }
+
+    /// Digits of the CURRENT_TIMESTAMP that the column takes, if it takes one.
+    pub(super) fn now_digits(&self) -> Option<u32> {
+        self.ty.as_ref().and_then(column::now_digits)
+    }
+
+    /// The type of `column` in a table of collation `default`. Beyond strict modes a VARCHAR without a
+    /// default that is too long becomes a TEXT, and members may be repeated.
+    ///
+    /// # Errors
+    /// 1074, 1097, 1291, 1367.
+    pub(super) fn sql_type(
+        &self,
+        session: &mut Session,
+        (column, has_default): (&str, bool),
+        default: CollationId,
+    ) -> Result<SqlType, SqlError> {
+        if let Some(ty) = &self.ty {
+            return Ok(ty.clone());
+        }
+        let collation = if self.written.binary {
+            self.clauses.resolve_binary(default)
+        } else {
+            self.clauses.resolve(default)
+        };
+        let spec = Spec { column, written: self.written, collation };
+        let is_strict = session.variables.hot.sql_mode.is_strict();
+        if let Some(ty) = spec.as_lob().filter(|_| !is_strict && !has_default) {
+            let is_text = matches!(ty.kind, TypeKind::Text(_));
+            let [from, to] = if is_text { ["VARCHAR", "TEXT"] } else { ["VARBINARY", "BLOB"] };
+            session.warn(Severity::Note, error_map::AUTO_CONVERT.with(&[&column, &from, &to]));
+            return Ok(ty);
+        }
+        let ty = spec.sql_type()?;
+        for error in spec.repeated_members() {
+            if is_strict {
+                return Err(error);
+            }
+            session.warn(Severity::Note, error);
+        }
+        Ok(ty)
+    }
 }
 
 /// Warnings that a column of this type earns each time it is defined, by CREATE TABLE .. LIKE too.
@@ -99,10 +175,9 @@ pub(super) fn deprecations(ty: &SqlType, unsigned: bool) -> Vec<SqlError> {
 
 /// The warning about how the type is written, if any.
 fn written_deprecation(written: &TypeName<'_>) -> Option<SqlError> {
-    let length = written.length?;
+    written.length?;
     match written.base {
-        // TINYINT(1) is what BOOL means.
-        TypeBase::TinyInt if length == 1 && !written.unsigned => None,
+        _ if written.boolean => None,
         TypeBase::TinyInt | TypeBase::SmallInt | TypeBase::MediumInt | TypeBase::Int | TypeBase::BigInt => {
             let text = "Integer display width is deprecated and will be removed in a future release.";
             Some(error_map::WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.saying(text.to_owned()))
@@ -126,6 +201,34 @@ struct Spec<'a> {
 }
 
 impl Spec<'_> {
+    /// Whether the type depends on a character set, or on how long it is at most.
+    fn has_characters(&self) -> bool {
+        use TypeBase::{Char, Enum, LongText, MediumText, Set, Text, TinyText, VarBinary, VarChar};
+        let base = self.written.base;
+        let has =
+            matches!(base, Char | VarChar | VarBinary | TinyText | Text | MediumText | LongText | Enum | Set);
+        has && !self.written.too_long
+    }
+
+    /// A CHAR has a length that every character set allows for.
+    fn ensure_length(&self) -> Result<(), SqlError> {
+        if self.written.base == TypeBase::Char && self.written.length > Some(CHAR_LENGTH_MAX) {
+            return self.fail(&error_map::TOO_BIG_FIELDLENGTH, CHAR_LENGTH_MAX);
+        }
+        Ok(())
+    }
+
+    /// The TEXT or BLOB that holds as much as a VARCHAR or VARBINARY that is too long.
+    fn as_lob(&self) -> Option<SqlType> {
+        let is_varying = matches!(self.written.base, TypeBase::VarChar | TypeBase::VarBinary);
+        let is_binary = self.written.base == TypeBase::VarBinary || self.collation == CollationId::BINARY;
+        let char_bytes = if is_binary { 1 } else { self.max_char_bytes() };
+        let too_long = self.written.length > Some(ROW_BYTES_MAX / char_bytes);
+        let size = self.lob_size(char_bytes);
+        let lob = || if is_binary { SqlType::new(TypeKind::Blob(size), 0) } else { self.text(size) };
+        (is_varying && too_long).then(lob)
+    }
+
     fn sql_type(&self) -> Result<SqlType, SqlError> {
         if self.written.too_long {
             return self.fail(&error_map::TOO_BIG_DISPLAYWIDTH, u32::MAX);
@@ -306,12 +409,10 @@ impl Spec<'_> {
         let mut members: Vec<Box<[u8]>> = Vec::with_capacity(self.written.members.len());
         let mut lengths = Vec::with_capacity(members.capacity());
         for text in self.written.members {
-            let member = member(text, charset, is_set)?;
-            if let Some(first) = members.iter().position(|other| self.is_same(other, &member)) {
-                let kind = if is_set { "SET" } else { "ENUM" };
-                let text = self.written.members[first].trim_end_matches(' ');
-                return Err(error_map::DUPLICATED_VALUE_IN_TYPE.with(&[&self.column, &text, &kind]));
+            if is_set && text.contains(',') {
+                return Err(error_map::ILLEGAL_VALUE_FOR_TYPE.with(&[&"set", text]));
             }
+            let member = member(text, charset);
             lengths.push(charset.char_len(&member) as u32);
             members.push(member.into());
         }
@@ -324,22 +425,29 @@ impl Spec<'_> {
         Ok(SqlType { collation: self.collation, members: Some(members), ..SqlType::new(kind, length) })
     }
 
-    fn is_same(&self, a: &[u8], b: &[u8]) -> bool {
-        self.collation.collation().is_some_and(|collation| collation.equals(a, b))
+    /// What is wrong with each member that one after it is equal to.
+    fn repeated_members(&self) -> Vec<SqlError> {
+        let Some(collation) = self.collation.collation() else { return Vec::new() };
+        let kind = if self.written.base == TypeBase::Set { "SET" } else { "ENUM" };
+        let members: Vec<Vec<u8>> =
+            self.written.members.iter().map(|text| member(text, collation.charset)).collect();
+        let is_repeated =
+            |at: usize| members[at + 1..].iter().any(|other| collation.equals(&members[at], other));
+        let error = |at: usize| {
+            let mut text = Vec::new();
+            convert(collation.charset, Charset::Utf8mb4, &members[at], &mut text);
+            let text = String::from_utf8_lossy(&text);
+            error_map::DUPLICATED_VALUE_IN_TYPE.with(&[&self.column, &text, &kind])
+        };
+        (0..members.len()).filter(|&at| is_repeated(at)).map(error).collect()
     }
 }
 
-/// A member in the column's character set, without trailing spaces.
-fn member(text: &str, charset: Charset, is_set: bool) -> Result<Vec<u8>, SqlError> {
-    if is_set && text.contains(',') {
-        return Err(error_map::ILLEGAL_VALUE_FOR_TYPE.with(&[&"set", &text]));
-    }
+/// A member in the column's character set, without trailing spaces; `?` stands for what that has not.
+fn member(text: &str, charset: Charset) -> Vec<u8> {
     let mut member = Vec::new();
-    let trimmed = text.trim_end_matches(' ');
-    if convert(Charset::Utf8mb4, charset, trimmed.as_bytes(), &mut member) == Conversion::Lossy {
-        return Err(error_map::CANNOT_CONVERT_STRING.with(&[&text, &"utf8mb4", &charset.name()]));
-    }
-    Ok(member)
+    convert(Charset::Utf8mb4, charset, text.trim_end_matches(' ').as_bytes(), &mut member);
+    member
 }
 
 fn float_without_scale() -> SqlType {
@@ -370,12 +478,15 @@ mod tests {
             too_long: false,
             members: &[],
             serial: false,
+            boolean: false,
         }
     }
 
     fn convert_type(written: &TypeName<'_>, collation: CollationId) -> Result<String, u16> {
         let spec = Spec { column: "c", written, collation };
-        spec.sql_type().map(|ty| ty.to_string()).map_err(|error| error.code)
+        let repeated = spec.repeated_members().into_iter().next();
+        let ty = spec.sql_type().and_then(|ty| repeated.map_or(Ok(ty), Err));
+        ty.map(|ty| ty.to_string()).map_err(|error| error.code)
     }
 
     #[test]
@@ -442,6 +553,7 @@ mod tests {
             Ok("enum('a','A')")
         );
         assert_eq!(kind(of(TypeBase::Set, &["a,b"]), DEFAULT), Err(1367));
-        assert_eq!(kind(of(TypeBase::Enum, &["\u{20ac}"]), CollationId::ASCII_BIN), Err(3854));
+        let lossy = of(TypeBase::Enum, &["\u{20ac}", "a"]);
+        assert_eq!(kind(lossy, CollationId::ASCII_BIN).as_deref(), Ok("enum('?','a')"));
     }
 }

@@ -16,11 +16,13 @@ const VARCHAR_BYTES_MAX: u32 = 65_535;
 /// 1074 for a VARCHAR that gets too long; 1067 for a default that the character set does not have.
 pub(super) fn convert(
     session: &Session,
-    column: &mut NewColumn,
+    column: &mut NewColumn<'_>,
     collation: CollationId,
 ) -> Result<(), SqlError> {
     let ty = &column.def.ty;
-    if !ty.has_charset() || ty.collation == collation {
+    let charset = collation.collation().filter(|_| column.is_binary).map(|found| found.charset);
+    let collation = charset.map_or(collation, Charset::binary_collation);
+    if !ty.has_charset() || [collation, CollationId::BINARY].contains(&ty.collation) {
         return Ok(());
     }
     let converted = converted(&column.def.name, ty, collation)?;

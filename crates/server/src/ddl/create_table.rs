@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use base::TableId;
 use engine::{Engine, Error, NameError};
-use sql::ast::{ColumnDefinition, Constraint, CreateTable, TableName};
-use types::{CollationId, ColumnDef, IndexDef, IndexKind, TableDef};
+use sql::ast::{Constraint, CreateTable, TableName};
+use types::{IndexDef, TableDef};
 
-use super::column::{self, Column, column};
+use super::column::{self, Column};
 use super::names::{self, FullName};
 use super::table_options::TableOptions;
-use super::{Done, column_type, key, not_yet, refused};
+use super::{Done, column_type, key, not_yet, refused, table_options};
 use crate::constant::Inputs;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
@@ -61,58 +61,55 @@ pub fn table_def(
     names::ensure_few(create.columns.len(), create.constraints.len())?;
     let name = FullName::resolve(session, &create.name)?;
     names::ensure_table_name(&name.table)?;
+    let written = column::read_all(session, create.columns.iter(), inputs)?;
+    let options = TableOptions::gather(session, &name.table, create.options)?;
     let schema = engine.schema(&name.schema).map_err(|error| refused(session, &error))?;
-    let options = TableOptions::gather(session, &name.table, create.options, &[])?;
-    options.ensure_agreement(session, &name.table)?;
     let collation = options.collation.resolve(schema.collation);
-    let mut columns = Vec::with_capacity(create.columns.len());
-    for (at, written) in create.columns.iter().enumerate() {
-        match column(session, written, collation, inputs) {
+    let mut columns = Vec::with_capacity(written.len());
+    let mut wrong = None;
+    for written in &written {
+        match written.column(session, collation, inputs) {
             Ok(column) => columns.push(column),
             Err(error) => {
-                warn_of_rest(session, &error, &create.columns[at + 1..], collation);
-                return Err(error);
+                wrong = Some(error);
+                break;
             }
         }
     }
+    // MySQL looks at columns one after the other.
     names::ensure_distinct_columns(columns.iter().map(|column| &column.def))?;
-    let mut defs: Vec<ColumnDef> = columns.iter().map(|column| column.def.clone()).collect();
-    column::ensure_one_visible(&defs)?;
-    let mut indexes = indexes(session, create, &columns, &defs, &name)?;
-    close_primary_key(&mut defs, &columns, &indexes)?;
-    indexes.sort_by_key(|index| key::rank(index, &defs));
-    key::ensure_visible_primary(&indexes, &defs)?;
-    Ok(TableDef {
+    if let Some(error) = wrong {
+        return Err(error);
+    }
+    let mut def = TableDef {
         id: TableId(0),
-        schema: name.schema.into(),
-        name: name.table.into(),
-        columns: defs,
-        indexes,
+        schema: name.schema.as_str().into(),
+        name: name.table.as_str().into(),
+        columns: columns.iter().map(|column| column.def.clone()).collect(),
+        indexes: Vec::new(),
         hidden_row_id: false,
         collation,
-        comment: options.comment.into(),
+        comment: options.comment.unwrap_or_default().into(),
         format_version: 1,
         auto_increment_start: options.auto_increment.unwrap_or(1).max(1),
         create_time: 0,
-        hints: options.hints(),
-    })
-}
-
-/// MySQL looks at default values when it has read all columns, and warned of their types.
-#[cold]
-fn warn_of_rest(
-    session: &mut Session,
-    error: &SqlError,
-    rest: &[ColumnDefinition<'_>],
-    collation: CollationId,
-) {
-    if error.code != error_map::INVALID_DEFAULT.code {
-        return;
+        hints: options.hints(&[]),
+    };
+    column::ensure_one_visible(&def.columns)?;
+    let mut indexes = indexes(session, create, &columns, &mut def, &name)?;
+    indexes.sort_by_key(|index| key::rank(index, &def.columns));
+    key::ensure_visible_primary(&indexes, &def.columns)?;
+    def.indexes = indexes;
+    engine::limits::table(&def).map_err(|error| refused(session, &error.into()))?;
+    for (def, column) in def.columns.iter_mut().zip(&columns) {
+        if let Some(literal) = &column.literal {
+            column::settle_default(session, def, literal, inputs)?;
+        }
     }
-    for written in rest {
-        // An error of a later column is not the statement's.
-        let _ = column::column_type_of(session, written, collation);
+    if let Some(unknown) = options.unknown.or_else(|| table_options::disagreement(&def.hints)) {
+        return Err(unknown.refuse(session, &def.name, false));
     }
+    Ok(def)
 }
 
 fn refuse_unsupported(create: &CreateTable<'_>) -> Result<(), SqlError> {
@@ -132,52 +129,35 @@ fn refuse_unsupported(create: &CreateTable<'_>) -> Result<(), SqlError> {
 fn indexes(
     session: &mut Session,
     create: &CreateTable<'_>,
-    columns: &[Column],
-    defs: &[ColumnDef],
+    columns: &[Column<'_>],
+    def: &mut TableDef,
     table: &FullName,
 ) -> Result<Vec<IndexDef>, SqlError> {
     let mut indexes: Vec<IndexDef> = Vec::new();
+    let part_bytes_max = key::part_bytes_max(&def.hints);
+    let take = |session: &mut Session, mut index: IndexDef, def: &mut TableDef| {
+        let is_null_written = |position: usize| columns[position].explicit_null;
+        key::fit(session, &mut index, def, part_bytes_max, is_null_written)?;
+        Ok::<IndexDef, SqlError>(index)
+    };
     for (position, column) in columns.iter().enumerate() {
         for &kind in &column.keys {
-            let index = key::of_column(kind, position, defs, &indexes);
-            if indexes.iter().any(|other| other.name == index.name) {
-                return Err(error_map::MULTIPLE_PRI_KEY.bare());
-            }
-            indexes.push(index);
+            let index = key::of_column(kind, position, &def.columns, &indexes)?;
+            indexes.push(take(session, index, def)?);
         }
     }
     for constraint in create.constraints {
         let index = match constraint {
-            Constraint::Key(definition) => key::index(session, definition, defs, &indexes)?,
+            Constraint::Key(definition) => key::index(session, definition, &def.columns, &indexes)?,
             Constraint::ForeignKey(_) => return Err(not_yet("FOREIGN KEY constraints")),
             Constraint::Check(_) => return Err(not_yet("CHECK constraints")),
         };
-        indexes.push(index);
+        indexes.push(take(session, index, def)?);
     }
     for (number, index) in indexes.iter().enumerate() {
         key::warn_if_repeated(session, index, &indexes[..number], table);
     }
     Ok(indexes)
-}
-
-/// Columns of the primary key become NOT NULL.
-///
-/// # Errors
-/// 1171 where NULL or DEFAULT NULL was written.
-fn close_primary_key(
-    defs: &mut [ColumnDef],
-    columns: &[Column],
-    indexes: &[IndexDef],
-) -> Result<(), SqlError> {
-    let primary = indexes.iter().find(|index| index.kind == IndexKind::Primary);
-    for part in primary.iter().flat_map(|index| &index.parts) {
-        let position = usize::from(part.column);
-        if columns[position].explicit_null {
-            return Err(error_map::PRIMARY_CANT_HAVE_NULL.bare());
-        }
-        defs[position].nullable = false;
-    }
-    Ok(())
 }
 
 /// The definition of `source` under another name.

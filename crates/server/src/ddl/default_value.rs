@@ -2,8 +2,8 @@
 
 use sql::ast::{Expr, ExprKind};
 use sql::literal::LiteralKind;
-use types::storage::{self, Problem, StoreContext, StoreNote};
-use types::{ColumnDefault, OwnedValue, SqlType, TypeKind};
+use types::storage::{self, Problem, StoreContext, StoreError, StoreNote};
+use types::{CollationId, ColumnDefault, OwnedValue, SqlType, TypeKind};
 
 use super::not_yet;
 use crate::constant::{Inputs, evaluate};
@@ -13,37 +13,81 @@ use crate::exec_error::store_problem;
 use crate::session::Session;
 use crate::statement_context::clock_micros;
 
-/// The default of a column, without regard to whether it may be NULL.
+/// What a DEFAULT clause says, as far as it can be read without the column's table.
+pub(super) enum Written<'a> {
+    Null,
+    Now,
+    /// [`literal`] makes a value of the column's type of it.
+    Literal(Expr<'a>),
+}
+
+/// Reads the DEFAULT clause of a column that takes CURRENT_TIMESTAMP with `now_digits` digits.
 ///
 /// # Errors
-/// 1067 for a value that the type does not hold, 1101 for BLOB and TEXT, 1235 for expressions in parentheses.
-pub(super) fn column_default(
+/// 1067 for a function that the column does not take; 1235 for expressions in parentheses.
+pub(super) fn read<'a>(
     session: &mut Session,
-    (column, ty): (&str, &SqlType),
-    (value, parenthesised): (&Expr<'_>, bool),
+    (column, now_digits): (&str, Option<u32>),
+    (value, parenthesised): (Expr<'a>, bool),
     inputs: Inputs<'_>,
-) -> Result<ColumnDefault, SqlError> {
+) -> Result<Written<'a>, SqlError> {
     if parenthesised {
         return Err(not_yet("DEFAULT (expression)"));
     }
-    let invalid = || error_map::INVALID_DEFAULT.with(&[&column]);
-    if let Some(digits) = current_timestamp(session, value, inputs)? {
-        return if takes_now(ty, digits) { Ok(ColumnDefault::Now) } else { Err(invalid()) };
+    let invalid = || Err(error_map::INVALID_DEFAULT.with(&[&column]));
+    if let Some(digits) = current_timestamp(session, &value, inputs)? {
+        return if now_digits == Some(digits) { Ok(Written::Now) } else { invalid() };
     }
-    let value = constant(session, (column, ty), value, inputs)?;
+    if let ExprKind::Literal(literal) = value.kind
+        && matches!(literal.kind, LiteralKind::Date | LiteralKind::Time | LiteralKind::Timestamp)
+    {
+        // MySQL takes them for expressions, which a default is not.
+        return invalid();
+    }
+    let is_null = matches!(evaluate(session, &value, inputs)?, OwnedValue::Null);
+    Ok(if is_null { Written::Null } else { Written::Literal(value) })
+}
+
+/// The default that a literal means to a column of type `ty`, which is no BLOB or TEXT.
+///
+/// # Errors
+/// 1067 for a value that the type does not hold, 1366 for some such values of DECIMAL columns.
+pub(super) fn literal(
+    session: &mut Session,
+    (column, ty): (&str, &SqlType),
+    value: &Expr<'_>,
+    inputs: Inputs<'_>,
+) -> Result<ColumnDefault, SqlError> {
+    let invalid = || error_map::INVALID_DEFAULT.with(&[&column]);
+    let mut value = constant(session, ty, value, inputs)?;
     if matches!(value, OwnedValue::Null) {
         return Ok(ColumnDefault::Null);
     }
-    if matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_)) {
-        return Err(error_map::BLOB_CANT_HAVE_DEFAULT.with(&[&column]));
+    if ty.members.is_some() && !matches!(value, OwnedValue::Bytes { .. }) {
+        // A number names the member of that text.
+        let data = value.as_value().display_text().into_bytes();
+        value = OwnedValue::Bytes { data: data.into(), collation: CollationId::UTF8MB4_0900_AI_CI };
     }
-    let is_text = matches!(value, OwnedValue::Bytes { .. });
-    if ty.members.is_some() && !is_text {
+    if let (OwnedValue::Bytes { data, .. }, Some(members)) = (&value, &ty.members) {
+        // Numbers of members are for rows alone.
+        let is_number = !data.is_empty() && data.iter().all(u8::is_ascii_digit);
+        if is_number && !members.contains(data) {
+            return Err(invalid());
+        }
+    }
+    let is_empty = matches!(&value, OwnedValue::Bytes { data, .. } if data.trim_ascii().is_empty());
+    if ty.kind == TypeKind::Time && is_empty {
         return Err(invalid());
     }
-    let Some((bytes, note)) = stored(session, ty, &value, true) else {
-        warn_of_refused(session, (column, ty), &value);
-        return Err(invalid());
+    let (bytes, note) = match stored(session, ty, &value, true) {
+        Ok(stored) => stored,
+        Err(problem) if is_half_read(session, ty, &problem) => {
+            return Err(store_problem(&problem, column, 1));
+        }
+        Err(_) => {
+            warn_of_refused(session, (column, ty), &value);
+            return Err(invalid());
+        }
     };
     if let StoreNote::Note(problem) | StoreNote::Warning(problem) = note {
         note_loss(session, column, &problem);
@@ -51,16 +95,33 @@ pub(super) fn column_default(
     Ok(ColumnDefault::Constant(bytes))
 }
 
-/// Error 1294 unless a column of this type can be set to CURRENT_TIMESTAMP with this number of digits.
-pub(super) fn ensure_on_update(column: &str, ty: &SqlType, digits: u32) -> Result<(), SqlError> {
-    if takes_now(ty, digits) {
-        return Ok(());
-    }
-    Err(error_map::INVALID_ON_UPDATE.with(&[&column]))
+/// Whether MySQL reports the value itself: a text that begins as a decimal number, in a strict mode.
+#[cold]
+fn is_half_read(session: &Session, ty: &SqlType, problem: &Problem) -> bool {
+    let has_digit = |value: &str| value.bytes().any(|byte| byte.is_ascii_digit());
+    ty.kind == TypeKind::Decimal
+        && session.variables.hot.sql_mode.is_strict()
+        && matches!(problem, Problem::IncorrectValue { value, .. } if has_digit(value))
 }
 
-fn takes_now(ty: &SqlType, digits: u32) -> bool {
-    matches!(ty.kind, TypeKind::DateTime | TypeKind::Timestamp) && u32::from(ty.decimals) == digits
+/// Refuses the default of a BLOB or TEXT column. Beyond strict modes an empty one is no more than warned of.
+///
+/// # Errors
+/// 1101
+pub(super) fn refuse_of_blob(
+    session: &mut Session,
+    column: &str,
+    value: &Expr<'_>,
+    inputs: Inputs<'_>,
+) -> Result<(), SqlError> {
+    let error = error_map::BLOB_CANT_HAVE_DEFAULT.with(&[&column]);
+    let value = evaluate(session, value, inputs)?;
+    let is_empty = matches!(&value, OwnedValue::Bytes { data, .. } if data.is_empty());
+    if !is_empty || session.variables.hot.sql_mode.is_strict() {
+        return Err(error);
+    }
+    session.warn(Severity::Warning, error);
+    Ok(())
 }
 
 /// Fractional digits of CURRENT_TIMESTAMP; `None` if `value` is something else.
@@ -84,7 +145,7 @@ fn current_timestamp(
 /// The value of a literal. Hexadecimal and bit literals are numbers to columns of numbers, bytes to others.
 fn constant(
     session: &mut Session,
-    (column, ty): (&str, &SqlType),
+    ty: &SqlType,
     value: &Expr<'_>,
     inputs: Inputs<'_>,
 ) -> Result<OwnedValue, SqlError> {
@@ -94,10 +155,6 @@ fn constant(
     let is_number = ty.is_integer()
         || matches!(ty.kind, TypeKind::Decimal | TypeKind::Float | TypeKind::Double | TypeKind::Year);
     match (literal.kind, evaluate(session, value, inputs)) {
-        // MySQL takes them for expressions, which a default is not.
-        (LiteralKind::Date | LiteralKind::Time | LiteralKind::Timestamp, _) => {
-            Err(error_map::INVALID_DEFAULT.with(&[&column]))
-        }
         (LiteralKind::Hex | LiteralKind::Bit, Ok(OwnedValue::Bytes { data, .. })) if is_number => {
             let start = data.len().saturating_sub(8);
             let number = data[start..].iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
@@ -113,30 +170,31 @@ fn stored(
     ty: &SqlType,
     value: &OwnedValue,
     strict: bool,
-) -> Option<(Box<[u8]>, StoreNote)> {
+) -> Result<(Box<[u8]>, StoreNote), Box<Problem>> {
     let hot = &session.variables.hot;
     let now = hot.time_zone.to_local(clock_micros().div_euclid(1_000_000), 0);
     let context = StoreContext { strict, ..StoreContext::new(hot.sql_mode, &hot.time_zone, now.date()) };
     let mut bytes = Vec::new();
-    let note = storage::store(ty, &value.as_value(), &context, &mut bytes).ok()?;
-    Some((bytes.into(), note))
+    let note =
+        storage::store(ty, &value.as_value(), &context, &mut bytes).map_err(|StoreError(problem)| problem)?;
+    Ok((bytes.into(), note))
 }
 
 /// Warns of what a column would make of a default that does not fit, whatever the mode. Strict modes would
 /// make an error of that, which gives way to the one that refuses the default.
 #[cold]
 fn warn_of_refused(session: &mut Session, (column, ty): (&str, &SqlType), value: &OwnedValue) {
-    if session.variables.hot.sql_mode.is_strict() {
+    if session.variables.hot.sql_mode.is_strict() || ty.members.is_some() {
         return;
     }
-    if let Some((_, StoreNote::Warning(problem))) = stored(session, ty, value, false) {
+    if let Ok((_, StoreNote::Warning(problem))) = stored(session, ty, value, false) {
         session.warn(Severity::Warning, store_problem(&problem, column, 1));
     }
 }
 
 #[cold]
 fn note_loss(session: &mut Session, column: &str, problem: &Problem) {
-    if *problem == Problem::Truncated {
-        session.warn(Severity::Note, error_map::WARN_DATA_TRUNCATED.with(&[&column, &1]));
+    if matches!(problem, Problem::Truncated | Problem::IncorrectTemporal { .. }) {
+        session.warn(Severity::Note, store_problem(problem, column, 1));
     }
 }

@@ -1,16 +1,21 @@
 //! Key definitions: names, parts, options.
 
 use base::IndexId;
+use engine::limits;
 use sql::ast::{IndexType, KeyDefinition, KeyKind, KeyOptions, KeyPartSpec};
-use types::{ColumnDef, IndexDef, IndexKind, KeyPart};
+use types::{
+    ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, SqlType, StorageHint, TableDef, TypeKind,
+};
 
-use super::{names, not_yet};
+use super::{names, not_yet, refused};
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::session::Session;
 
 /// Most characters of a key's comment.
 const COMMENT_CHARS_MAX: usize = 1024;
+/// Most bytes that a key has of a column where the row format is COMPACT or REDUNDANT.
+const SHORT_PART_BYTES_MAX: u32 = 767;
 /// Numbers behind a column's name in generated key names: `c_2` to `c_99`.
 const NAME_SUFFIX_MAX: u32 = 99;
 
@@ -31,42 +36,62 @@ pub(super) fn index(
         KeyKind::FullText => return Err(not_yet("FULLTEXT keys")),
         KeyKind::Spatial => return Err(not_yet("SPATIAL keys")),
     };
-    let parts = key.parts.iter().map(|part| key_part(part, columns)).collect::<Result<Vec<_>, _>>()?;
-    let name: Box<str> = if kind == IndexKind::Primary {
-        "PRIMARY".into()
-    } else if let Some(name) = key.name.or(key.constraint) {
-        names::ensure_key_name(name)?;
-        name.into()
-    } else {
-        generated_name(&parts, columns, others)
-    };
-    if others.iter().any(|other| other.name.eq_ignore_ascii_case(&name)) {
-        let kind = if kind == IndexKind::Primary {
-            error_map::MULTIPLE_PRI_KEY.bare()
-        } else {
-            error_map::DUP_KEYNAME.with(&[&name])
-        };
-        return Err(kind);
+    let written = if kind == IndexKind::Primary { Some("PRIMARY") } else { key.name.or(key.constraint) };
+    if let Some(name) = written {
+        if kind != IndexKind::Primary {
+            names::ensure_key_name(name)?;
+        }
+        ensure_free(name, others)?;
     }
+    let mut parts: Vec<KeyPart> = Vec::with_capacity(key.parts.len().min(limits::KEY_PARTS_MAX));
+    for part in key.parts {
+        let part = key_part(part, columns)?;
+        let column = &columns[usize::from(part.column)];
+        if parts.iter().any(|other| other.column == part.column) {
+            return Err(error_map::DUP_FIELDNAME.with(&[&column.name]));
+        }
+        limits::prefix(column, part).map_err(|error| refused(session, &error.into()))?;
+        parts.push(part);
+    }
+    let name = written.map_or_else(|| generated_name(&parts, columns, others), Into::into);
+    ensure_free(&name, others)?;
     let comment = comment(session, &name, &key.options)?;
     let names_btree = key.options.using == Some(IndexType::BTree);
     let invisible = key.options.invisible;
     Ok(IndexDef { id: IndexId(0), name, kind, parts, comment: comment.into(), names_btree, invisible })
 }
 
+/// # Errors
+/// 1061 for a name that a key has already; 1068 for that of the primary key.
+fn ensure_free(name: &str, others: &[IndexDef]) -> Result<(), SqlError> {
+    if !others.iter().any(|other| other.name.eq_ignore_ascii_case(name)) {
+        return Ok(());
+    }
+    Err(if name == "PRIMARY" {
+        error_map::MULTIPLE_PRI_KEY.bare()
+    } else {
+        error_map::DUP_KEYNAME.with(&[&name])
+    })
+}
+
 /// The key that a column's attribute asks for.
+///
+/// # Errors
+/// 1061, 1068.
 pub(super) fn of_column(
     kind: KeyKind,
     position: usize,
     columns: &[ColumnDef],
     others: &[IndexDef],
-) -> IndexDef {
+) -> Result<IndexDef, SqlError> {
     let parts = vec![KeyPart { column: position as u16, prefix_len: None, desc: false }];
     let (kind, name) = match kind {
         KeyKind::Primary => (IndexKind::Primary, "PRIMARY".into()),
         _ => (IndexKind::Unique, generated_name(&parts, columns, others)),
     };
-    IndexDef { id: IndexId(0), name, kind, parts, comment: "".into(), names_btree: false, invisible: false }
+    ensure_free(&name, others)?;
+    let comment = "".into();
+    Ok(IndexDef { id: IndexId(0), name, kind, parts, comment, names_btree: false, invisible: false })
 }
 
 fn key_part(part: &KeyPartSpec<'_>, columns: &[ColumnDef]) -> Result<KeyPart, SqlError> {
@@ -81,14 +106,86 @@ fn key_part(part: &KeyPartSpec<'_>, columns: &[ColumnDef]) -> Result<KeyPart, Sq
         return Err(error_map::KEY_PART_0.with(&[&name]));
     }
     let ty = &columns[position].ty;
-    let is_whole = |length: u32| ty.is_string() && ty.length == length;
-    let prefix_len = length.filter(|&length| !is_whole(length));
-    Ok(KeyPart {
-        column: position as u16,
-        // Longer prefixes than fit here are longer than any key may be.
-        prefix_len: prefix_len.map(|length| u16::try_from(length).unwrap_or(u16::MAX)),
-        desc,
-    })
+    Ok(KeyPart { column: position as u16, prefix_len: length.and_then(|length| prefix_of(ty, length)), desc })
+}
+
+/// The length of a key's part of which `length` is written; `None`: the whole column. Columns that are no
+/// strings have their length in bytes.
+pub(super) fn prefix_of(ty: &SqlType, length: u32) -> Option<u16> {
+    let is_whole = match ty.members {
+        None if !ty.is_string() => limits::fixed_bytes(ty) == length as usize,
+        _ => ty.is_string() && ty.length == length,
+    };
+    // Longer prefixes than fit here are longer than any key may be.
+    (!is_whole).then(|| u16::try_from(length).unwrap_or(u16::MAX))
+}
+
+/// Most bytes that a key has of a column, in a table with these hints.
+pub(super) fn part_bytes_max(hints: &[(StorageHint, u64)]) -> u32 {
+    let format = hints.iter().find(|(hint, _)| *hint == StorageHint::RowFormat);
+    match format.and_then(|(hint, value)| hint.word(*value)) {
+        Some("COMPACT" | "REDUNDANT") => SHORT_PART_BYTES_MAX,
+        _ => limits::KEY_BYTES_MAX as u32,
+    }
+}
+
+/// A column of the primary key becomes NOT NULL.
+///
+/// # Errors
+/// 1171
+fn close(column: &mut ColumnDef, is_null_written: bool) -> Result<(), SqlError> {
+    if is_null_written {
+        return Err(error_map::PRIMARY_CANT_HAVE_NULL.bare());
+    }
+    if matches!(column.default, ColumnDefault::Null | ColumnDefault::Dropped) {
+        column.default = ColumnDefault::None;
+    }
+    column.nullable = false;
+    Ok(())
+}
+
+/// Looks at the parts of a key one after the other. Columns of the primary key become NOT NULL;
+/// `is_null_written`: NULL or DEFAULT NULL was written for the column in this place. A part that is longer
+/// than `part_bytes_max` is refused. Beyond strict modes a key that is not unique has as
+/// much as it may, with a warning.
+///
+/// # Errors
+/// 1071, 1167, 1171, and others of what a key may be.
+pub(super) fn fit(
+    session: &mut Session,
+    index: &mut IndexDef,
+    def: &mut TableDef,
+    part_bytes_max: u32,
+    is_null_written: impl Fn(usize) -> bool,
+) -> Result<(), SqlError> {
+    for part in &mut index.parts {
+        let position = usize::from(part.column);
+        let column = &mut def.columns[position];
+        limits::prefix(column, *part).map_err(|error| refused(session, &error.into()))?;
+        if index.kind == IndexKind::Primary {
+            close(column, is_null_written(position))?;
+        }
+        let ty = &column.ty;
+        if ty.is_string() && part.prefix_len.is_none() && ty.length == 0 {
+            return Err(error_map::WRONG_KEY_COLUMN.with(&[&column.name]));
+        }
+        let lob_bytes = match ty.kind {
+            TypeKind::Text(size) | TypeKind::Blob(size) => Some(size.max_bytes()),
+            _ => None,
+        };
+        let length = part.prefix_len.map_or(ty.length, u32::from);
+        let limit = lob_bytes.map_or(part_bytes_max, |bytes| (bytes as u32).min(part_bytes_max));
+        if !ty.is_string() || length.saturating_mul(ty.max_char_bytes()) <= limit {
+            continue;
+        }
+        let error = error_map::TOO_LONG_KEY.with(&[&limit]);
+        if index.kind != IndexKind::Secondary || session.variables.hot.sql_mode.is_strict() {
+            return Err(error);
+        }
+        session.warn(Severity::Warning, error);
+        part.prefix_len = Some((limit / ty.max_char_bytes()) as u16);
+    }
+    limits::key(def, index).map_err(|error| refused(session, &error.into()))
 }
 
 /// The first column's name, with a number if a key has it already.
@@ -162,7 +259,8 @@ pub(super) fn ensure_primary(
 /// 3522.
 pub(super) fn ensure_visible_primary(indexes: &[IndexDef], columns: &[ColumnDef]) -> Result<(), SqlError> {
     let first = indexes.iter().min_by_key(|index| rank(index, columns));
-    let serves = first.filter(|index| rank(index, columns) <= SERVES_AS_PRIMARY);
+    // As in MySQL, one of prefixes counts here.
+    let serves = first.filter(|index| rank(index, columns).0 <= SERVES_AS_PRIMARY.0);
     match serves.filter(|index| index.invisible) {
         Some(_) => Err(error_map::INVISIBLE_PRIMARY_KEY.bare()),
         None => Ok(()),

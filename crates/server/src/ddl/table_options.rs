@@ -31,69 +31,87 @@ static REFUSED: [&str; 8] = [
 #[derive(Debug, Default)]
 pub(super) struct TableOptions<'a> {
     pub(super) collation: CollationClauses,
-    pub(super) comment: &'a str,
+    pub(super) comment: Option<&'a str>,
     pub(super) auto_increment: Option<u64>,
-    hints: BTreeMap<StorageHint, u64>,
+    /// Hints that get a value, or lose it.
+    hints: BTreeMap<StorageHint, Option<u64>>,
+    /// An option with a value that InnoDB does not have.
+    pub(super) unknown: Option<UnknownOption>,
+}
+
+/// An option with a value that InnoDB does not have, or not beside the other options.
+#[derive(Clone, Debug)]
+pub(super) struct UnknownOption {
+    /// The option in messages.
+    name: &'static str,
+    /// The warning about the value.
+    warning: SqlError,
+}
+
+impl UnknownOption {
+    /// The error for it, and a warning: 1478 for a table that is altered in its place, 1031 for one that
+    /// is made.
+    pub(super) fn refuse(self, session: &mut Session, table: &str, in_place: bool) -> SqlError {
+        session.warn(Severity::Warning, self.warning);
+        if in_place {
+            error_map::ILLEGAL_HA_CREATE_OPTION.with(&[&"InnoDB", &self.name])
+        } else {
+            error_map::ILLEGAL_HA.with(&[&table])
+        }
+    }
 }
 
 impl<'a> TableOptions<'a> {
-    /// Takes the options in order; the last of a kind counts. Hints on how to store rows, those of the table
-    /// `before` included, are kept to be shown, without effect.
+    /// Takes the options in order; the last of a kind counts. Hints on how to store rows are kept to be
+    /// shown, without effect.
     ///
     /// # Errors
-    /// 1286 for unknown engines, 1031 for row formats that InnoDB does not have, 1628; 1235 for options that
-    /// are not supported yet.
+    /// 1286 for unknown engines, 1031 for unknown compressions, 1628; 1235 for options that are not supported
+    /// yet.
     pub(super) fn gather(
         session: &mut Session,
         table: &str,
         options: &[TableOption<'a>],
-        before: &[(StorageHint, u64)],
     ) -> Result<Self, SqlError> {
-        let mut all = TableOptions { hints: before.iter().copied().collect(), ..TableOptions::default() };
+        let mut all = TableOptions::default();
         for option in options {
             match *option {
                 TableOption::Engine(name) => ensure_engine(session, table, name)?,
                 TableOption::AutoIncrement(start) => all.auto_increment = Some(start),
-                TableOption::Charset(name) => all.collation.take_charset(session, name)?,
+                TableOption::Charset(name) => all.collation.take_default_charset(session, name)?,
                 TableOption::Collate(name) => all.collation.take_collation(session, name)?,
-                TableOption::Comment(text) => all.comment = text,
-                TableOption::RowFormat(name) => {
-                    all.take(StorageHint::RowFormat, row_format(session, table, name)?);
-                }
+                TableOption::Comment(text) => all.comment = Some(text),
+                TableOption::RowFormat(name) => all.take_row_format(name)?,
                 TableOption::Compression(name) => {
                     all.take(StorageHint::Compression, compression(session, table, name)?);
                 }
-                TableOption::Hint(hint, value) => all.take_number(session, table, hint, value)?,
+                TableOption::Hint(hint, value) => all.take_number(hint, value),
                 TableOption::Other(name) if REFUSED.contains(&name) => return Err(not_yet(name)),
                 TableOption::Other(_) => {}
             }
         }
-        ensure_comment_length(table, all.comment)?;
+        ensure_comment_length(table, all.comment.unwrap_or_default())?;
         Ok(all)
     }
 
-    /// The hints in order.
-    pub(super) fn hints(&self) -> Box<[(StorageHint, u64)]> {
-        self.hints.iter().map(|(&hint, &value)| (hint, value)).collect()
+    /// The hints in order, of a table that had those of `before`.
+    pub(super) fn hints(&self, before: &[(StorageHint, u64)]) -> Box<[(StorageHint, u64)]> {
+        let mut hints: BTreeMap<StorageHint, u64> = before.iter().copied().collect();
+        for (&hint, &value) in &self.hints {
+            match value {
+                Some(value) => drop(hints.insert(hint, value)),
+                None => drop(hints.remove(&hint)),
+            }
+        }
+        hints.into_iter().collect()
     }
 
     /// Keeps the last value of a hint; `None`: there is none.
     fn take(&mut self, hint: StorageHint, value: Option<u64>) {
-        match value {
-            Some(value) => drop(self.hints.insert(hint, value)),
-            None => drop(self.hints.remove(&hint)),
-        }
+        self.hints.insert(hint, value);
     }
 
-    /// # Errors
-    /// 1031 for a KEY_BLOCK_SIZE that InnoDB does not have.
-    fn take_number(
-        &mut self,
-        session: &mut Session,
-        table: &str,
-        hint: StorageHint,
-        value: Option<u64>,
-    ) -> Result<(), SqlError> {
+    fn take_number(&mut self, hint: StorageHint, value: Option<u64>) {
         use StorageHint::{Checksum, DelayKeyWrite, KeyBlockSize, MaxRows, MinRows};
         let kept = match (hint, value) {
             (StorageHint::PackKeys | StorageHint::StatsPersistent | StorageHint::StatsAutoRecalc, value) => {
@@ -105,53 +123,50 @@ impl<'a> TableOptions<'a> {
             (KeyBlockSize, Some(size)) if !KEY_BLOCK_SIZES.contains(&size) => {
                 let sizes = "Valid values are [1, 2, 4, 8, 16]";
                 let text = format!("InnoDB: invalid KEY_BLOCK_SIZE = {size}. {sizes}");
-                session.warn(Severity::Warning, error_map::ILLEGAL_HA_CREATE_OPTION.saying(text));
-                return Err(error_map::ILLEGAL_HA.with(&[&table]));
+                let warning = error_map::ILLEGAL_HA_CREATE_OPTION.saying(text);
+                self.unknown = Some(UnknownOption { name: "KEY_BLOCK_SIZE", warning });
+                return;
             }
             (_, value) => value,
         };
+        if hint == KeyBlockSize {
+            self.unknown.take_if(|unknown| unknown.name == "KEY_BLOCK_SIZE");
+        }
         self.take(hint, kept);
+    }
+
+    fn take_row_format(&mut self, name: &str) -> Result<(), SqlError> {
+        let known = ROW_FORMATS.iter().position(|known| known.eq_ignore_ascii_case(name));
+        if name.eq_ignore_ascii_case("COMPRESSED") {
+            return Err(not_yet("ROW_FORMAT=COMPRESSED"));
+        }
+        if known.is_none() && !name.eq_ignore_ascii_case("DEFAULT") {
+            let text = "InnoDB: invalid ROW_FORMAT specifier.".to_owned();
+            let warning = error_map::ILLEGAL_HA_CREATE_OPTION.saying(text);
+            self.unknown = Some(UnknownOption { name: "ROW_TYPE", warning });
+            return Ok(());
+        }
+        self.unknown.take_if(|unknown| unknown.name == "ROW_TYPE");
+        self.take(StorageHint::RowFormat, known.map(|format| format as u64));
         Ok(())
     }
+}
 
-    /// Refuses options of a new table of which one excludes another.
-    ///
-    /// # Errors
-    /// 1031 for a KEY_BLOCK_SIZE beside a row format or a compression.
-    pub(super) fn ensure_agreement(&self, session: &mut Session, table: &str) -> Result<(), SqlError> {
-        let Some(warning) = self.disagreement() else { return Ok(()) };
-        session.warn(Severity::Warning, warning);
-        Err(error_map::ILLEGAL_HA.with(&[&table]))
-    }
-
-    /// As [`TableOptions::ensure_agreement`], for a table that is altered.
-    ///
-    /// # Errors
-    /// 1478
-    pub(super) fn ensure_agreement_of_altered(&self) -> Result<(), SqlError> {
-        match self.disagreement() {
-            Some(_) => Err(error_map::ILLEGAL_HA_CREATE_OPTION.with(&[&"InnoDB", &"KEY_BLOCK_SIZE"])),
-            None => Ok(()),
-        }
-    }
-
-    /// What MySQL says of a KEY_BLOCK_SIZE beside a row format or a compression.
-    fn disagreement(&self) -> Option<SqlError> {
-        let word = |hint: StorageHint| self.hints.get(&hint).and_then(|&value| hint.word(value));
-        if !self.hints.contains_key(&StorageHint::KeyBlockSize) {
-            return None;
-        }
-        if let Some(format) = word(StorageHint::RowFormat) {
-            let text = format!("InnoDB: cannot specify ROW_FORMAT={format} with KEY_BLOCK_SIZE.");
-            return Some(error_map::ILLEGAL_HA_CREATE_OPTION.saying(text));
-        }
-        let compression = word(StorageHint::Compression).filter(|name| *name != "none");
-        compression.map(|_| {
-            let text =
-                "InnoDB: Page Compression is not supported with row_format=compressed or key_block_size > 0";
-            error_map::UNSUPPORTED_EXTENSION.saying(text.to_owned())
-        })
-    }
+/// What MySQL says of a KEY_BLOCK_SIZE beside a row format or a compression.
+pub(super) fn disagreement(hints: &[(StorageHint, u64)]) -> Option<UnknownOption> {
+    let value = |wanted: StorageHint| hints.iter().find(|(hint, _)| *hint == wanted);
+    let word = |wanted| value(wanted).and_then(|(hint, value)| hint.word(*value));
+    value(StorageHint::KeyBlockSize)?;
+    let warning = if let Some(format) = word(StorageHint::RowFormat) {
+        let text = format!("InnoDB: cannot specify ROW_FORMAT={format} with KEY_BLOCK_SIZE.");
+        error_map::ILLEGAL_HA_CREATE_OPTION.saying(text)
+    } else {
+        word(StorageHint::Compression).filter(|name| *name != "none")?;
+        let text =
+            "InnoDB: Page Compression is not supported with row_format=compressed or key_block_size > 0";
+        error_map::UNSUPPORTED_EXTENSION.saying(text.to_owned())
+    };
+    Some(UnknownOption { name: "KEY_BLOCK_SIZE", warning })
 }
 
 /// The values of KEY_BLOCK_SIZE.
@@ -177,22 +192,6 @@ fn ensure_engine(session: &mut Session, table: &str, name: &str) -> Result<(), S
     session.warn(Severity::Warning, unknown);
     session.warn(Severity::Warning, error_map::WARN_USING_OTHER_HANDLER.with(&[&"InnoDB", &table]));
     Ok(())
-}
-
-/// The value of ROW_FORMAT; `None`: the default.
-fn row_format(session: &mut Session, table: &str, name: &str) -> Result<Option<u64>, SqlError> {
-    if name.eq_ignore_ascii_case("DEFAULT") {
-        return Ok(None);
-    }
-    if name.eq_ignore_ascii_case("COMPRESSED") {
-        return Err(not_yet("ROW_FORMAT=COMPRESSED"));
-    }
-    let Some(format) = ROW_FORMATS.iter().position(|known| known.eq_ignore_ascii_case(name)) else {
-        let text = "InnoDB: invalid ROW_FORMAT specifier.".to_owned();
-        session.warn(Severity::Warning, error_map::ILLEGAL_HA_CREATE_OPTION.saying(text));
-        return Err(error_map::ILLEGAL_HA.with(&[&table]));
-    };
-    Ok(Some(format as u64))
 }
 
 /// The value of COMPRESSION; `None`: no option.

@@ -160,7 +160,9 @@ fn push_collation(line: &mut String, column: &ColumnDef, of_table: CollationId) 
     if is_said {
         push(line, format_args!(" CHARACTER SET {}", collation.charset.name()));
     }
-    if is_said || !collation.is_default {
+    // MySQL's default collation is not that of its older versions.
+    let is_newer = collation.id == CollationId::UTF8MB4_0900_AI_CI && collation.id != of_table;
+    if column.names_collation || !collation.is_default || is_newer {
         push(line, format_args!(" COLLATE {}", collation.name));
     }
 }

@@ -3,4 +3,4 @@
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-testkit::script_tests!("lockstep", testkit::runner::run_file; dml, expressions, names);
+testkit::script_tests!("lockstep", testkit::runner::run_file; alter, dml, expressions, names);

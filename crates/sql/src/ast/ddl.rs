@@ -1,7 +1,7 @@
 //! Databases, ALTER TABLE, indexes, DROP.
 
 use super::{
-    ColumnDefinition, Constraint, Expr, KeyKind, KeyOptions, KeyPartSpec, OrderItem, TableName, TableOption,
+    ColumnDefinition, ColumnRef, Constraint, Expr, KeyKind, KeyOptions, KeyPartSpec, TableName, TableOption,
 };
 
 /// CREATE DATABASE.
@@ -208,8 +208,8 @@ pub enum AlterAction<'a> {
     Option(TableOption<'a>),
     /// CONVERT TO CHARACTER SET (`None` is DEFAULT) with a collation
     ConvertTo(Option<&'a str>, Option<&'a str>),
-    /// ORDER BY
-    OrderBy(&'a [OrderItem<'a>]),
+    /// ORDER BY: columns, each ASC or DESC
+    OrderBy(&'a [ColumnRef<'a>]),
     /// FORCE
     Force,
     /// ENABLE (true) or DISABLE KEYS

@@ -72,6 +72,8 @@ pub struct TypeName<'a> {
     pub members: &'a [&'a str],
     /// SERIAL: BIGINT UNSIGNED NOT NULL AUTO_INCREMENT UNIQUE.
     pub serial: bool,
+    /// BOOL, BOOLEAN: TINYINT(1).
+    pub boolean: bool,
 }
 
 /// Target types of CAST and CONVERT.

@@ -87,10 +87,7 @@ impl<'a> Binder<'a, '_> {
                 Ok((columns, Rows::Values(InsertSource::Rows(rows))))
             }
             ast::InsertSource::Set(assignments) => {
-                let mut columns = Vec::with_capacity(assignments.len());
-                for assignment in assignments {
-                    self.add_column(table, &assignment.column, &mut columns)?;
-                }
+                let columns = self.targets(table, assignments.iter().map(|assignment| &assignment.column))?;
                 let mut row = Vec::with_capacity(assignments.len());
                 for (assignment, &col) in assignments.iter().zip(&columns) {
                     let cell = self.cell_expr(&assignment.value)?;
@@ -134,27 +131,29 @@ impl<'a> Binder<'a, '_> {
         if names.is_empty() {
             self.note_whole_rows(table);
         }
-        let mut columns = Vec::with_capacity(names.len());
-        for name in names {
-            self.add_column(table, name, &mut columns)?;
-        }
-        Ok(columns)
+        self.targets(table, names.iter())
     }
 
-    /// Appends a target column, which must be new.
-    fn add_column(
+    /// The target columns of these names, each of which may stand once.
+    fn targets<'n, 'e: 'n>(
         &self,
         table: &Arc<TableDef>,
-        name: &ast::ColumnRef<'_>,
-        columns: &mut Vec<u16>,
-    ) -> Result<(), BindError> {
-        let col = find_target(table, name)?;
-        self.note_target(table, ColumnAccess::Insert, col);
-        if columns.contains(&col) {
-            return Err(BindError::ColumnTwice(name.column.to_owned()));
+        names: impl Iterator<Item = &'n ast::ColumnRef<'e>> + Clone,
+    ) -> Result<Vec<u16>, BindError> {
+        let mut columns = Vec::new();
+        for name in names.clone() {
+            let col = find_target(table, name)?;
+            self.note_target(table, ColumnAccess::Insert, col);
+            columns.push(col);
         }
-        columns.push(col);
-        Ok(())
+        for (at, col) in columns.iter().enumerate() {
+            // The name is that of the first place.
+            if let Some(first) = columns[..at].iter().position(|other| other == col) {
+                let name = names.clone().nth(first).map_or("", |name| name.column);
+                return Err(BindError::ColumnTwice(name.to_owned()));
+            }
+        }
+        Ok(columns)
     }
 
     /// The query's values as the columns get them.

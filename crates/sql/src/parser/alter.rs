@@ -98,6 +98,20 @@ impl<'a> Parser<'a, '_> {
         self.syntax()
     }
 
+    /// ORDER BY, after which no other action can stand.
+    fn alter_order(&mut self) -> Result<AlterAction<'a>> {
+        self.bump();
+        self.expect_kw(Kw::BY)?;
+        let columns = self.list(|parser| {
+            let column = parser.column_ref()?;
+            if !parser.eat_kw(Kw::DESC) {
+                parser.eat_kw(Kw::ASC);
+            }
+            Ok(column)
+        })?;
+        Ok(AlterAction::OrderBy(columns))
+    }
+
     fn alter_action(&mut self) -> Result<AlterAction<'a>> {
         if let Some(option) = self.opt_table_option()? {
             return Ok(AlterAction::Option(option));
@@ -124,7 +138,7 @@ impl<'a> Parser<'a, '_> {
             Kw::RENAME => self.alter_rename(),
             Kw::ALTER => self.alter_alter(),
             Kw::CONVERT => self.alter_convert(),
-            Kw::ORDER => Ok(AlterAction::OrderBy(self.opt_order_by()?)),
+            Kw::ORDER => self.alter_order(),
             Kw::FORCE => {
                 self.bump();
                 Ok(AlterAction::Force)

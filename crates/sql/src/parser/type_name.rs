@@ -56,7 +56,9 @@ impl<'a> Parser<'a, '_> {
             Kw::TIMESTAMP => self.with_length(TypeBase::Timestamp),
             Kw::YEAR => self.with_length(TypeBase::Year),
             Kw::BIT => self.with_length(TypeBase::Bit),
-            Kw::BOOL | Kw::BOOLEAN => Ok(TypeName { length: Some(1), ..plain(TypeBase::TinyInt) }),
+            Kw::BOOL | Kw::BOOLEAN => {
+                Ok(TypeName { length: Some(1), boolean: true, ..plain(TypeBase::TinyInt) })
+            }
             Kw::SERIAL => Ok(TypeName { serial: true, unsigned: true, ..plain(TypeBase::BigInt) }),
             Kw::BINARY => self.with_length(TypeBase::Binary),
             Kw::VARBINARY => self.with_length(TypeBase::VarBinary),
@@ -212,6 +214,7 @@ fn plain<'a>(base: TypeBase) -> TypeName<'a> {
         too_long: false,
         members: &[],
         serial: false,
+        boolean: false,
     }
 }
 

@@ -141,5 +141,5 @@ fn run_files(options: &Options, plan: &Plan) -> Result<Summary, String> {
             groups.add_shrunk(run::smallest(plan, &mut pair, group)?);
         }
     }
-    Ok(Summary { statements: found.statements, failed: 0, groups, rules })
+    Ok(Summary { statements: found.statements, cases: 0, failed: 0, groups, rules })
 }

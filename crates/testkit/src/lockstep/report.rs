@@ -14,8 +14,8 @@ pub fn report(summary: &Summary) -> String {
     let mut text = groups(&summary.groups);
     text.push_str(&rules(&summary.rules));
     text.push_str(&format!(
-        "\n{} statements, {} of them errors on MySQL\n",
-        summary.statements, summary.failed
+        "\n{} statements in {} cases, {} of them errors on MySQL\n",
+        summary.statements, summary.cases, summary.failed
     ));
     for (kind, count) in summary.groups.counts() {
         let remark = if kind.is_fault() { "" } else { " (no fault)" };

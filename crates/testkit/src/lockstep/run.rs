@@ -40,7 +40,9 @@ pub struct Plan {
 pub struct Summary {
     /// Statements that were compared.
     pub statements: u64,
-    /// Of these, how many failed on MySQL.
+    /// Cases that they were in; 0 for files.
+    pub cases: u64,
+    /// Statements that failed on MySQL.
     pub failed: u64,
     /// Differences that no rule explains.
     pub groups: Groups,
@@ -83,7 +85,8 @@ pub fn generated(plan: &Plan) -> Result<Summary, String> {
         write::script(path, &plan.theme.context(), &lock(&kept))?;
     }
     let groups = shrunk(plan, &rules, &lock(&found))?;
-    Ok(Summary { statements: statements.into_inner(), failed: failed.into_inner(), groups, rules })
+    let (statements, cases, failed) = (statements.into_inner(), next.into_inner(), failed.into_inner());
+    Ok(Summary { statements, cases, failed, groups, rules })
 }
 
 /// Runs `work` with a pair of connections in each of several threads. A server that another thread's

@@ -62,7 +62,7 @@ impl Theme {
         match self {
             Theme::Expressions => expressions::case(dice, number),
             Theme::Dml => dml::case(dice),
-            Theme::Alter => altered::case(dice),
+            Theme::Alter => altered::case(dice, number),
             Theme::Names => names::case(dice),
             Theme::Prepared => prepared::case(dice, number),
         }
