@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use engine::{Engine, Error, NewColumns};
+use engine::{Engine, Error, InitialValues, NewColumns, Table};
 use exec::ExecError;
 use sql::ast::{AlterAction, AlterTable, Constraint, CreateIndex, DropIndex, KeyDefinition, TableName};
 use types::TableDef;
 
 use super::alter_kind::{Kind, Manner};
-use super::alter_plan::{self, Planner};
+use super::alter_plan::{self, Planned, Planner};
 use super::names::FullName;
 use super::{Done, alter_rows, build_options, key, lock_wait};
 use crate::constant::Inputs;
@@ -92,26 +92,7 @@ fn change(
         let new = &planned.alteration.def;
         let new_name = FullName { schema: new.schema.to_string(), table: new.name.to_string() };
         let numbers = kind.copies.is_some().then(|| numbered_key(new)).flatten();
-        let altered = if kind.rebuilds {
-            alter_rows::rebuild(session, engine, &old, planned, kind)
-        } else if let (true, Some(initial)) = (kind.changes_columns, &initial) {
-            let columns = NewColumns { kept: &planned.old_columns, initial };
-            let changed = engine.change_columns(&old.def, planned.alteration, columns, lock_wait(session));
-            changed.map(|()| 0).map_err(Into::into)
-        } else if planned.alteration.def == *old.def && planned.alteration.auto_increment.is_none() {
-            Ok(0)
-        } else {
-            engine
-                .alter_table(
-                    &old.def,
-                    planned.alteration,
-                    &build_options(session, manner.1),
-                    lock_wait(session),
-                )
-                .map(|()| 0)
-                .map_err(Into::into)
-        };
-        match altered {
+        match make(session, engine, &old, planned, (kind, manner), initial.as_ref()) {
             // Another statement has altered it since it was looked up.
             Err(ExecError::Engine(Error::TableChanged)) if !old.is_current() => {
                 session.diagnostics.truncate(warnings);
@@ -132,6 +113,29 @@ fn change(
             }
         }
     }
+}
+
+/// Makes the change of `old` that was planned; returns how many rows MySQL counts as copied. `initial`: what
+/// rows show in columns that come while they stay.
+fn make(
+    session: &mut Session,
+    engine: &Arc<Engine>,
+    old: &Arc<Table>,
+    planned: Planned,
+    (kind, manner): (Kind, Manner),
+    initial: Option<&InitialValues>,
+) -> Result<u64, ExecError> {
+    if kind.rebuilds {
+        return alter_rows::rebuild(session, engine, old, planned, kind);
+    }
+    let Planned { alteration, old_columns, .. } = planned;
+    if let (true, Some(initial)) = (kind.changes_columns, initial) {
+        let columns = NewColumns { kept: &old_columns, initial };
+        engine.change_columns(&old.def, alteration, columns, lock_wait(session))?;
+    } else if alteration.def != *old.def || alteration.auto_increment.is_some() {
+        engine.alter_table(&old.def, alteration, &build_options(session, manner.1), lock_wait(session))?;
+    }
+    Ok(0)
 }
 
 /// InnoDB has no keys that it could enable or disable.

@@ -67,7 +67,8 @@ fn no_integer<'a>(text: Value<'_>) -> Option<Value<'a>> {
 }
 
 fn moment_of_text<'a>(text: &[u8]) -> Option<Value<'a>> {
-    let read = DateTime::parse(text, DateFlags::default()).filter(|read| !read.truncated && read.offset.is_none())?;
+    let read = DateTime::parse(text, DateFlags::default())
+        .filter(|read| !read.truncated && read.offset.is_none())?;
     moment(read)
 }
 

@@ -35,8 +35,7 @@ pub(crate) fn is_direct(used: &ParamUse, bound: ParamType) -> bool {
         ParamRole::RowCount => matches!(class, Class::Integer { .. }),
         _ => {
             let is_in_range = class != Class::Double || used.reads != NumberRead::Integer;
-            let is_whole =
-                Class::of(&used.described) == class && Class::of(&used.ty) == class && is_in_range;
+            let is_whole = Class::of(&used.described) == class && Class::of(&used.ty) == class && is_in_range;
             let is_padded = used.is_padded && class == Class::Decimal;
             class == Class::Null || (is_whole && !is_padded && !is_bytes(bound))
         }
@@ -56,9 +55,7 @@ pub(crate) fn is_misfit(used: &ParamUse, actual: &Value<'_>) -> bool {
 pub(crate) fn type_to_give(bound: ParamType, actual: &Value<'_>) -> Option<ParamType> {
     match Class::of_value(actual) {
         Class::Null => None,
-        Class::Text if is_bytes(bound) => {
-            Some(ParamType { column_type: ColumnType::Blob, unsigned: false })
-        }
+        Class::Text if is_bytes(bound) => Some(ParamType { column_type: ColumnType::Blob, unsigned: false }),
         class => Some(class.bound_type()),
     }
 }

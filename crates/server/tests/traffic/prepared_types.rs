@@ -95,7 +95,10 @@ fn functions_of_clocks_read_times_and_unions_cut_zero_fractions() {
     let (_server, mut conn) = start();
     assert_eq!(first(&mut conn, "SELECT HOUR(?)", vec![Value::Time(true, 1, 22, 59, 58, 0)]), "46");
     let union = "SELECT ? AS a UNION SELECT ? ORDER BY a";
-    assert_eq!(first(&mut conn, union, vec![Value::Time(false, 0, 22, 59, 58, 0), Value::Int(5)]), "22:59:58");
+    assert_eq!(
+        first(&mut conn, union, vec![Value::Time(false, 0, 22, 59, 58, 0), Value::Int(5)]),
+        "22:59:58"
+    );
     assert_eq!(first(&mut conn, union, vec![MOMENT, Value::Int(5)]), "2024-02-29 12:34:56");
 }
 

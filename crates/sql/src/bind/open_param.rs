@@ -45,10 +45,8 @@ impl Binder<'_, '_> {
     /// types of `operands` have.
     pub(super) fn note_padding(&mut self, operands: &[Expr]) {
         let is_number = |e: &Expr| {
-            let is_other = matches!(
-                e.ty.kind,
-                TypeKind::Decimal | TypeKind::Null | TypeKind::Bit | TypeKind::Year
-            );
+            let is_other =
+                matches!(e.ty.kind, TypeKind::Decimal | TypeKind::Null | TypeKind::Bit | TypeKind::Year);
             is_other || e.ty.is_integer() || (e.ty.is_temporal() && matches!(e.kind, ExprKind::Param(_)))
         };
         if !operands.iter().all(|e| self.is_open(e) || is_number(e)) {
@@ -224,7 +222,8 @@ impl Binder<'_, '_> {
     /// Notes that `operands` are compared: as numbers, if all that are no parameters are some.
     fn note_compared(&mut self, operands: &[Expr]) {
         let others = || operands.iter().filter(|e| !matches!(e.kind, ExprKind::Param(_)));
-        let are_numbers = others().next().is_some() && others().all(|e| !e.ty.is_string() && !e.ty.is_temporal());
+        let are_numbers =
+            others().next().is_some() && others().all(|e| !e.ty.is_string() && !e.ty.is_temporal());
         let role = if are_numbers { ParamRole::BesideNumbers } else { ParamRole::Operand };
         for operand in operands {
             self.note_role(operand, role);
@@ -490,14 +489,14 @@ fn propagated(ty: &SqlType) -> SqlType {
 /// What `func` takes its argument at position `at` for.
 fn wanted(func: Func, at: usize) -> Wanted {
     use Func::{
-        Abs, Acos, AddTime, Asin, Atan, Benchmark, Bin, BinToUuid, BitCount, Ceiling, Char, Conv, ConvertTz, Cos, Cot,
-        DateDiff, DateFormat, DateOf, DayName, DayOfMonth, DayOfWeek, DayOfYear, Degrees, Elt, Exp,
-        ExportSet, Floor, Format, FromDays, FromUnixTime, GetLock, Hour, InetNtoa, Insert, Interval, LPad, LastDay,
-        LastInsertId, Left, Ln, Locate, Log, Log2, Log10, MakeDate, MakeSet, MakeTime, Microsecond, Minute,
-        Month, MonthName, Oct, PeriodAdd, PeriodDiff, Pow, Quarter, RPad, Radians, Rand, Repeat, Right,
-        Round, SecToTime, Second, Sha2, Sign, Sin, Sleep, Space, Sqrt, SubTime, Substring, SubstringIndex, Tan,
-        TimeFormat, TimeOf, TimeToSec, Timestamp, ToDays, ToSeconds, Truncate, UnixTimestamp, UuidToBin,
-        Week, WeekOfYear, Weekday, Year, YearWeek,
+        Abs, Acos, AddTime, Asin, Atan, Benchmark, Bin, BinToUuid, BitCount, Ceiling, Char, Conv, ConvertTz,
+        Cos, Cot, DateDiff, DateFormat, DateOf, DayName, DayOfMonth, DayOfWeek, DayOfYear, Degrees, Elt, Exp,
+        ExportSet, Floor, Format, FromDays, FromUnixTime, GetLock, Hour, InetNtoa, Insert, Interval, LPad,
+        LastDay, LastInsertId, Left, Ln, Locate, Log, Log2, Log10, MakeDate, MakeSet, MakeTime, Microsecond,
+        Minute, Month, MonthName, Oct, PeriodAdd, PeriodDiff, Pow, Quarter, RPad, Radians, Rand, Repeat,
+        Right, Round, SecToTime, Second, Sha2, Sign, Sin, Sleep, Space, Sqrt, SubTime, Substring,
+        SubstringIndex, Tan, TimeFormat, TimeOf, TimeToSec, Timestamp, ToDays, ToSeconds, Truncate,
+        UnixTimestamp, UuidToBin, Week, WeekOfYear, Weekday, Year, YearWeek,
     };
     match (func, at) {
         (Substring | Left | Right | LPad | RPad | Repeat | Sha2 | Format | Round | Truncate | GetLock, 1) => {
@@ -509,8 +508,9 @@ fn wanted(func: Func, at: usize) -> Wanted {
         (BitCount, 0) => Wanted::Bytes,
         (Conv, 0) => Wanted::Digits,
         (Insert | Conv, 1 | 2) | (ExportSet | Elt | MakeSet, 0) | (ExportSet, 4) => Wanted::Int,
-        (Space | InetNtoa | FromDays | LastInsertId | Benchmark | Bin | Oct, 0)
-        | (Char | Interval, _) => Wanted::Int,
+        (Space | InetNtoa | FromDays | LastInsertId | Benchmark | Bin | Oct, 0) | (Char | Interval, _) => {
+            Wanted::Int
+        }
         (MakeDate | PeriodAdd | PeriodDiff, _) | (MakeTime, 0 | 1) => Wanted::Int,
         (MakeTime, 2) | (SecToTime | FromUnixTime | Sleep | Round | Truncate | Format, 0) => Wanted::Decimal,
         (

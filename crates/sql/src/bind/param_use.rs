@@ -66,6 +66,12 @@ pub struct ParamUse {
 impl ParamUse {
     /// The use of a parameter whose type is `ty` in every respect.
     pub(crate) fn of_type(ty: SqlType) -> Self {
-        ParamUse { described: ty.clone(), ty, role: ParamRole::Value, reads: NumberRead::Own, is_padded: false }
+        ParamUse {
+            described: ty.clone(),
+            ty,
+            role: ParamRole::Value,
+            reads: NumberRead::Own,
+            is_padded: false,
+        }
     }
 }
