@@ -513,9 +513,14 @@ fn a_crash_while_rows_change_leaves_all_of_the_indexes_or_none() {
         filled(&engine, 400);
         engine.checkpoint().unwrap();
         disk.schedule(None, nth, env::Mishap::PowerOff);
+        let is_built = AtomicBool::new(false);
         let done = thread::scope(|scope| {
             let writer = scope.spawn(|| -> Result<()> {
-                for n in 0..60 {
+                // To the end of the build, however the threads are scheduled.
+                let mut round = 0;
+                while round < 60 || !is_built.load(Ordering::Relaxed) {
+                    let n = round % 60;
+                    round += 1;
                     let mut trx = engine.begin(BeginOptions::default());
                     let table = engine.open_table(&mut trx, "s", "t")?;
                     for id in [n, n + 100, n + 200] {
@@ -527,6 +532,7 @@ fn a_crash_while_rows_change_leaves_all_of_the_indexes_or_none() {
                 Ok(())
             });
             let done = add(&engine, new_indexes(), &options(), LONG).is_ok();
+            is_built.store(true, Ordering::Relaxed);
             let _ = writer.join().unwrap();
             done
         });
