@@ -264,6 +264,7 @@ errors! {
     OPERAND_COLUMNS = 1241, b"21000", "Operand should contain %d column(s)";
     SUBQUERY_NO_1_ROW = 1242, b"21000", "Subquery returns more than 1 row";
     UNKNOWN_STMT_HANDLER = 1243, b"HY000", "Unknown prepared statement handler (%s) given to %s";
+    AUTO_CONVERT = 1246, b"HY000", "Converting column '%s' from %s to %s";
     ILLEGAL_REFERENCE = 1247, b"42S22", "Reference '%-.64s' not supported (%s)";
     DERIVED_MUST_HAVE_ALIAS = 1248, b"42000", "Every derived table must have its own alias";
     TABLENAME_NOT_ALLOWED_HERE = 1250, b"42000", "Table '%-.192s' from one of the SELECTs cannot be used in %-.32s";
@@ -282,7 +283,6 @@ errors! {
     CANT_AGGREGATE_NCOLLATIONS = 1271, b"HY000", "Illegal mix of collations for operation '%s'";
     VARIABLE_IS_NOT_STRUCT = 1272, b"HY000", "Variable '%-.64s' is not a variable component (can't be used as XXXX.variable_name)";
     UNKNOWN_COLLATION = 1273, b"HY000", "Unknown collation: '%-.64s'";
-    AUTO_CONVERT = 1246, b"HY000", "Converting column '%s' from %s to %s";
     WRONG_NAME_FOR_INDEX = 1280, b"42000", "Incorrect index name '%-.100s'";
     UNKNOWN_STORAGE_ENGINE = 1286, b"42000", "Unknown storage engine '%s'";
     WARN_DEPRECATED_SYNTAX = 1287, b"HY000", "'%s' is deprecated and will be removed in a future release. Please use %s instead";
