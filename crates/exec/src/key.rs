@@ -7,6 +7,7 @@ use engine::Table;
 use expr::{CmpDomain, Number, compare_values};
 use page::{IntPart, KeyPartPlace};
 use types::collation::LikePattern;
+use types::temporal::{Date, DateFlags, DateTime, MAX_FSP};
 use types::{CollationId, KeyEncoder, SqlType, StoreContext, TypeKind, Value, storage};
 
 use crate::error::Result;
@@ -170,10 +171,17 @@ impl KeyPart {
         } else {
             *value
         };
-        let lax = StoreContext { strict: false, ..st.store_context_for(st.store_context(), value) };
+        let mut lax = StoreContext { strict: false, ..st.store_context_for(st.store_context(), value) };
+        if matches!(value, Value::Date(_) | Value::DateTime(..)) {
+            // A day that the sql_mode does not let in has its place among the others.
+            lax.date_flags = DateFlags { allow_invalid_dates: true, ..DateFlags::default() };
+        }
         let mut stored = Vec::new();
         storage::store(&self.ty, value, &lax, &mut stored)
             .map_err(|_| crate::ExecError::NotSupported("key of this value"))?;
+        if self.ty.kind == TypeKind::Timestamp && stored.iter().all(|&byte| byte == 0) {
+            self.store_last_before(value, &lax, run, &mut stored);
+        }
         self.encoder.append(Some(&stored), out);
         if let Value::Bytes { data, .. } = value
             && self.ty.is_string()
@@ -189,6 +197,42 @@ impl KeyPart {
             // What cannot be compared equals nothing, and bounds nothing from below.
             Some(Ordering::Greater) | None => Fit::Above,
         })
+    }
+
+    /// Makes `stored` the last moment of a TIMESTAMP before `value`, if it is beyond all that there are, or a
+    /// day that there is not.
+    #[cold]
+    fn store_last_before(
+        &self,
+        value: &Value<'_>,
+        lax: &StoreContext<'_>,
+        run: &QueryRun<'_>,
+        stored: &mut Vec<u8>,
+    ) {
+        let zone = run.st.zone;
+        let unit = 10u32.pow(u32::from(MAX_FSP - self.ty.decimals));
+        let micro = 999_999 / unit * unit;
+        let day = match *value {
+            Value::Date(date) => Some(date),
+            Value::DateTime(moment, _) => Some(moment.date()),
+            _ => None,
+        };
+        // Of a day that is none, the last moment of the last day before it.
+        let before = day.and_then(Date::last_day_before);
+        let before = before.map(|date| DateTime::new(date, 23, 59, 59, micro));
+        let candidates = [Some(zone.to_local(i64::from(i32::MAX), micro)), before];
+        let arena = Bump::new();
+        for moment in candidates.into_iter().flatten() {
+            let mut bytes = Vec::new();
+            let is_stored =
+                storage::store(&self.ty, &Value::DateTime(moment, MAX_FSP), lax, &mut bytes).is_ok();
+            let kept = storage::read(&self.ty, &bytes, zone);
+            let order = compare_values(&kept, value, CmpDomain::DateTime, &run.ctx(&arena));
+            if is_stored && order == Some(Ordering::Less) && bytes.iter().any(|&byte| byte != 0) {
+                *stored = bytes;
+                return;
+            }
+        }
     }
 
     /// Whether a text of `collation` has its own place among the keys, be it longer than the column: cut to

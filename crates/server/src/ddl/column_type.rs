@@ -1,5 +1,6 @@
 //! Data types as written to types of columns, with MySQL's limits.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use sql::ast::{TypeBase, TypeName};
@@ -431,15 +432,22 @@ impl Spec<'_> {
         let kind = if self.written.base == TypeBase::Set { "SET" } else { "ENUM" };
         let members: Vec<Vec<u8>> =
             self.written.members.iter().map(|text| member(text, collation.charset)).collect();
-        let is_repeated =
-            |at: usize| members[at + 1..].iter().any(|other| collation.equals(&members[at], other));
+        // From the last to the first, so that what was seen comes after.
+        let mut seen = HashSet::with_capacity(members.len());
+        let mut is_repeated = |at: &usize| {
+            let mut key = Vec::new();
+            collation.sort_key(&members[*at], &mut key);
+            !seen.insert(key)
+        };
+        let mut repeated: Vec<usize> = (0..members.len()).rev().filter(|at| is_repeated(at)).collect();
+        repeated.reverse();
         let error = |at: usize| {
             let mut text = Vec::new();
             convert(collation.charset, Charset::Utf8mb4, &members[at], &mut text);
             let text = String::from_utf8_lossy(&text);
             error_map::DUPLICATED_VALUE_IN_TYPE.with(&[&self.column, &text, &kind])
         };
-        (0..members.len()).filter(|&at| is_repeated(at)).map(error).collect()
+        repeated.into_iter().map(error).collect()
     }
 }
 

@@ -170,7 +170,9 @@ impl<'a> Conversion<'_, '_, 'a> {
             }
             _ => value.to_i64().value,
         };
-        if unsigned { Value::UInt(number as u64) } else { Value::Int(number) }
+        // A YEAR has no place for a number below all years.
+        let is_below = matches!(value, Value::Int(..0));
+        if unsigned && !is_below { Value::UInt(number as u64) } else { Value::Int(number) }
     }
 
     fn decimal_of(&mut self, value: Value<'a>) -> Value<'a> {

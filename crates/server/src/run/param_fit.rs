@@ -33,6 +33,7 @@ pub(crate) fn is_direct(used: &ParamUse, bound: ParamType) -> bool {
             described == class || !(class == Class::Text || class == Class::Double || described.is_moment())
         }
         ParamRole::RowCount => matches!(class, Class::Integer { .. }),
+        ParamRole::KeptText => class == Class::Null || class == Class::Text && !is_bytes(bound),
         _ => {
             let is_in_range = class != Class::Double || used.reads != NumberRead::Integer;
             let is_whole = Class::of(&used.described) == class && Class::of(&used.ty) == class && is_in_range;

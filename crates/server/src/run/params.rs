@@ -10,6 +10,7 @@ use types::{CollationId, SqlType, TypeKind, Value};
 use wire::execute::{ParamType, ParamValue, Parameters};
 use wire::{BinaryDateTime, BinaryTime, ColumnType};
 
+use super::param_class::Class;
 use crate::authenticate::protocol_error;
 use crate::error_map::{self, SqlError};
 use crate::prepared::Prepared;
@@ -125,9 +126,13 @@ pub(crate) fn decode<'a>(
         if prepared.long_data.is_empty() { Vec::new() } else { std::mem::take(&mut prepared.long_data) };
     let (mut decoder, bound) =
         Parameters::new(packet, count, &mut prepared.types).map_err(|e| protocol_error(&e))?;
-    if bound
+    // What comes in pieces is a text, whatever type was bound.
+    let is_misfit =
+        |(sent, ty): (&Option<Vec<u8>>, &ParamType)| sent.is_some() && Class::of_bound(*ty) != Class::Text;
+    let has_misfits = long_data.iter().zip(decoder.types()).any(is_misfit);
+    if (bound || has_misfits)
         && let Some(plan) = &mut prepared.plan
-        && plan.types != decoder.types()
+        && (has_misfits || plan.types != decoder.types())
     {
         plan.is_direct = false;
     }

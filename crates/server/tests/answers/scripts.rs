@@ -24,6 +24,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     constant_warnings,
     dates_beside_years,
     dates_of_times,
+    days_that_are_none,
     ddl,
     ddl_alter,
     ddl_columns,

@@ -117,3 +117,50 @@ fn a_number_of_rows_is_an_integer_that_is_not_negative() {
     assert_eq!(error(&mut conn, sql, vec![MOMENT]), 1210);
     assert_eq!(error(&mut conn, sql, vec![Value::Double(1.0)]), 1210);
 }
+
+/// Days that the sql_mode does not let in have their places among the others, with an index and without.
+#[test]
+fn days_that_are_none_bound_an_index_where_they_stand() {
+    let (_server, mut conn) = start();
+    for sql in [
+        "CREATE TABLE d1 (a INT PRIMARY KEY, d DATE, n DATETIME NOT NULL, s TIMESTAMP NULL, KEY (d), KEY (n), KEY (s))",
+        "INSERT INTO d1 VALUES (1, '2020-02-27', '2020-02-27', '2020-02-27'), (2, '2020-03-05', '2020-03-05', '2020-03-05'),
+         (3, '2019-01-01', '2019-01-01', '2019-01-01'), (4, NULL, '2020-02-29 23:59:59', NULL)",
+    ] {
+        conn.query_drop(sql).unwrap();
+    }
+    let days =
+        [(2020, 2, 31), (2020, 0, 0), (2020, 3, 0), (2020, 2, 30), (2019, 12, 0), (2100, 1, 1), (1960, 5, 5)];
+    for (year, month, day) in days {
+        let value = Value::Date(year, month, day, 0, 0, 0, 0);
+        for column in ["d", "n", "s"] {
+            for comparison in ["<", "<=", ">", ">=", "="] {
+                let found = |conn: &mut Conn, hint: &str| -> Vec<u32> {
+                    let sql = format!(
+                        "SELECT a FROM d1 {hint} INDEX ({column}) WHERE {column} {comparison} ? ORDER BY a"
+                    );
+                    conn.exec(sql, vec![value.clone()]).unwrap()
+                };
+                let (by_index, by_scan) = (found(&mut conn, "FORCE"), found(&mut conn, "IGNORE"));
+                assert_eq!(by_index, by_scan, "{column} {comparison} {year}-{month}-{day}");
+            }
+        }
+    }
+    let day = Value::Date(2020, 2, 31, 0, 0, 0, 0);
+    conn.exec_drop("DELETE FROM d1 WHERE d < ?", vec![day]).unwrap();
+    assert_eq!(conn.query::<u32, _>("SELECT a FROM d1 ORDER BY a").unwrap(), [2, 4]);
+}
+
+#[test]
+fn an_execution_answers_as_the_one_before_it_with_the_same_value() {
+    let (_server, mut conn) = start();
+    conn.query_drop("CREATE TABLE y (id INT PRIMARY KEY, y YEAR, KEY (y))").unwrap();
+    conn.query_drop("INSERT INTO y VALUES (1, 1999), (2, 2024)").unwrap();
+    let above = conn.prep("SELECT id FROM y WHERE y > ? ORDER BY id").unwrap();
+    let union = conn.prep("SELECT ? UNION SELECT 1").unwrap();
+    for _ in 0..3 {
+        assert_eq!(conn.exec::<u32, _, _>(&above, (-5,)).unwrap(), [1, 2]);
+        let row: Row = conn.exec_first(&union, vec![MOMENT]).unwrap().unwrap();
+        assert_eq!(row.get::<String, _>(0).unwrap(), "2024-02-29 12:34:56");
+    }
+}

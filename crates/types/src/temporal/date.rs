@@ -49,6 +49,17 @@ impl Date {
         (self.0 & 31) as u8
     }
 
+    /// Of a date that is no day of the calendar, the last day before it; `None`: it is one, or there is none.
+    pub fn last_day_before(self) -> Option<Date> {
+        let (year, month, day) = (self.year(), self.month(), self.day());
+        match (month, day) {
+            (0, _) | (1, 0) => Some(Date::new(year.checked_sub(1)?, 12, 31)),
+            (_, 0) => Date::new(year, month - 1, 1).last_day(),
+            _ if day > days_in_month(year, month) => self.last_day(),
+            _ => None,
+        }
+    }
+
     /// Whether this is `0000-00-00`.
     #[inline]
     pub const fn is_zero(self) -> bool {
