@@ -35,6 +35,10 @@ const DATADIR: &str = "/data";
 const ROWS: u32 = 1_200;
 /// What joins without rules would need long for is left out.
 const STATEMENT_MS_MAX: u32 = 400;
+/// The error of a statement that takes too long.
+const TIMEOUT: u16 = 3024;
+/// Errors of expressions: the order in which tables are joined decides whether they are evaluated.
+const EVALUATED: [u16; 2] = [1242, 1690];
 /// Rules whose work a plan does not show: what they compute is computed once.
 const UNSEEN: [&str; 1] = ["keep"];
 
@@ -125,9 +129,24 @@ fn answer(conn: &mut Conn, sql: &str) -> Option<Vec<String>> {
             rows.sort_unstable();
             Some(rows)
         }
-        Err(mysql::Error::MySqlError(error)) if error.code == 3024 => None,
+        Err(mysql::Error::MySqlError(error))
+            if [TIMEOUT].iter().chain(&EVALUATED).any(|code| *code == error.code) =>
+        {
+            None
+        }
         Err(error) => Some(vec![error.to_string()]),
     }
+}
+
+/// A query without its last LIMIT, if that is the whole query's.
+fn without_limit(sql: &str) -> Option<&str> {
+    sql.rsplit_once(" LIMIT ").filter(|(_, tail)| !tail.contains(')')).map(|(whole, _)| whole)
+}
+
+/// Whether `all` has the sorted rows `some`, each as often.
+fn is_part(some: &[String], all: &[String]) -> bool {
+    let mut rest = all.iter();
+    some.iter().all(|row| rest.any(|other| other == row))
 }
 
 impl Steps {
@@ -174,6 +193,15 @@ impl Steps {
             };
             self.compared += 1;
             let known = known.get_or_insert_with(|| answer.clone());
+            if *known != answer
+                && let Some(whole) = without_limit(sql)
+            {
+                // Which of the rows that ORDER BY does not tell apart come first, no rule decides.
+                let all = self::answer(conn, whole).unwrap_or_default();
+                let are_rows = answer.len() == known.len() && is_part(&answer, &all) && is_part(known, &all);
+                assert!(are_rows, "{list}: {sql}\n{answer:?} and {known:?} of {all:?}\n{plan_before:#?}");
+                continue;
+            }
             assert_eq!(*known, answer, "{list}: {sql}\n{plan_before:#?}");
         }
     }
