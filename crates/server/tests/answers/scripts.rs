@@ -32,6 +32,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     ddl_whole,
     differential_found,
     dml,
+    enum_collations,
     expressions_found,
     functional_dependence,
     functions_numeric,

@@ -304,8 +304,8 @@ impl Finder<'_> {
 /// `None` if not, `Some(false)` if what it finds must be tested again.
 fn fit(ty: &SqlType, domain: CmpDomain, value: &SqlType, is_equality: bool) -> Option<bool> {
     // Members of an ENUM are in the order of their numbers, so that only equality of their texts can be
-    // looked up.
-    let is_member = ty.kind == TypeKind::Enum && matches!(domain, CmpDomain::String(_));
+    // looked up, in the collation that tells members from each other.
+    let is_member = ty.kind == TypeKind::Enum && domain == CmpDomain::String(ty.collation);
     if is_member && is_equality && value.is_string() {
         return Some(false);
     }
