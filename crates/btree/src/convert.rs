@@ -1,7 +1,7 @@
 //! Bringing leaves of older row format versions to the current one.
 //!
-//! All records of a leaf have one version ([`page::RowVersions`]). Whoever is about to change a leaf of an
-//! older one converts it first: [`Tree::edit`] hands out current leaves only. The new leaf reaches the log as
+//! All records of a leaf have one version ([`page::RowVersions`]). [`Tree::edit`] converts a leaf of an older
+//! version before it returns it, so that a writer sees current leaves only. The new leaf reaches the log as
 //! one image. If its records have grown too much for it, the leaf is split as it is, and its halves are
 //! converted when they are met. A record that is too long for any page sends values off page first; one that
 //! is marked as deleted has none of the values that came later, as nobody reads it.

@@ -173,7 +173,8 @@ impl LeafDirectory {
     /// Where the leaf of `key` was when the directory was built. Cost: about 75 instructions and a cache line
     /// where leaves begin at even distances, 20 more and two lines where the guide knows better; a bisection
     /// elsewhere.
-    #[inline]
+    // A call costs 32 instructions, a fifth of a descent by the directory.
+    #[inline(always)]
     pub(crate) fn hint(&self, key: &[u8]) -> Option<Hint<'_>> {
         // Acquire: entries, and the shape, are from the build that stored this, or from a later one.
         let built_at = self.built_at.load(Ordering::Acquire);

@@ -36,7 +36,7 @@ pub struct Index {
 }
 
 impl Index {
-    /// A handle of `def`'s tree, which exists; rows are as `history` tells.
+    /// A handle of `def`'s tree, which exists. `history` describes rows of older versions.
     pub(crate) fn open(
         table: &TableDef,
         history: &RowHistory,

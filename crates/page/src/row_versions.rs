@@ -68,7 +68,7 @@ impl RowVersions {
 }
 
 impl OlderVersion {
-    /// Where the columns stand in its records.
+    /// The layout of its records.
     pub fn format(&self) -> &RowFormat {
         &self.format
     }

@@ -14,7 +14,7 @@
 //!
 //! H is 13 in a clustered index and 0 in a secondary one. In a secondary record marked `HAS_END` a 6-byte end
 //! transaction id stands before all this; the *body* starts behind it. Columns that can be read back from the
-//! key are not in the payload. The others stand in the order of their ids, so that a table's columns may
+//! key are not in the payload. The payload orders the others by column id, so that a table's columns may
 //! change places while its records stay as they are.
 
 use std::ops::Range;

@@ -25,7 +25,7 @@ use crate::table::{Index, Table, format_of};
 pub(super) enum Rows {
     /// They stay, and these indexes were built.
     Same(Vec<Index>),
-    /// They stay, as the history tells, and columns come, go or change places.
+    /// The rows stay; columns are added, dropped or moved. The history describes rows of older versions.
     Versioned(RowHistory),
 }
 

@@ -1,5 +1,5 @@
 //! ALTER TABLE that changes columns and leaves the rows as they are: the definition gets another row format
-//! version, and a history that tells what rows of older versions have. Cost: the same for any table.
+//! version, and a history that describes rows of older versions. Cost: independent of the number of rows.
 //!
 //! Pages are converted when they are written (`btree/src/convert.rs`), and in the background
 //! (`convert_tables.rs`).
@@ -20,8 +20,8 @@ use crate::error::{Error, Result};
 use crate::limits;
 use crate::table::Table;
 
-/// Most entries of a history, and most versions that it tells of. A table with more is rebuilt by its next
-/// change, which begins a new one.
+/// Most entries and versions of a history. A change that would exceed them rebuilds the table, which clears the
+/// history.
 const HISTORY_MAX: usize = 1024;
 const VERSIONS_MAX: usize = 2048;
 /// Most bytes of the members of its types and of its values.

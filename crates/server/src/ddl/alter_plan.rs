@@ -265,7 +265,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         let column = written.column(self.session, def.collation, self.inputs).unwrap_or_else(|error| {
             // MySQL reports this after names of no column and no key.
             self.columns.failure.get_or_insert(error);
-            written.placeholder()
+            written.of_name_alone()
         });
         for &kind in &column.keys {
             self.keys.added.push(NewKey::OfColumn(written.name(), kind));

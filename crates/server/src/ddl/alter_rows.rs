@@ -26,13 +26,7 @@ pub(super) fn initial_values(
     let Planned { alteration, old_columns, .. } = planned;
     let copy = TableCopy { old: &old.def, old_columns, first_number: 1, copies: false, refuses_null: true };
     let context = StatementContext::new(session);
-    let ctx = CopyCtx {
-        engine,
-        session: &context,
-        conditions: &context,
-        memory: &session.statement_memory,
-        rows_examined: session.counters.of(Hot::RowsExamined),
-    };
+    let ctx = copy_ctx(engine, session, &context);
     let initial = copy.initial_values(&alteration.def, &ctx);
     context.into_effects().apply(session);
     Ok(initial?
@@ -59,13 +53,7 @@ pub(super) fn rebuild(
         TableCopy { old: &old.def, old_columns: &old_columns, first_number, copies, refuses_null: !copies };
     let (wait, memory) = (lock_wait(session), sort_memory(session));
     let context = StatementContext::new(session);
-    let ctx = CopyCtx {
-        engine,
-        session: &context,
-        conditions: &context,
-        memory: &session.statement_memory,
-        rows_examined: session.counters.of(Hot::RowsExamined),
-    };
+    let ctx = copy_ctx(engine, session, &context);
     let kept = copy.kept_columns(&alteration.def, ctx.session.modes());
     let mut copied = 0;
     let rebuilt = engine.rebuild_table(&old.def, alteration, &kept, &memory, wait, |rows| {
@@ -78,4 +66,14 @@ pub(super) fn rebuild(
         error => error,
     })?;
     Ok(if copies { copied } else { 0 })
+}
+
+fn copy_ctx<'a>(engine: &'a Engine, session: &'a Session, context: &'a StatementContext<'_>) -> CopyCtx<'a> {
+    CopyCtx {
+        engine,
+        session: context,
+        conditions: context,
+        memory: &session.statement_memory,
+        rows_examined: session.counters.of(Hot::RowsExamined),
+    }
 }

@@ -224,20 +224,9 @@ impl<'a> Written<'a> {
         Ok(Column { def, literal, is_binary, explicit_null, keys })
     }
 
-    /// A column of this name, of which nothing else counts.
-    pub(super) fn placeholder(&self) -> Column<'a> {
-        let def = ColumnDef {
-            id: ColumnId(0),
-            name: self.name.into(),
-            ty: SqlType::new(TypeKind::Int, 11),
-            nullable: true,
-            default: ColumnDefault::None,
-            auto_increment: false,
-            on_update_now: false,
-            invisible: false,
-            comment: "".into(),
-            names_collation: false,
-        };
+    /// A column of this name, for checks that look at names alone.
+    pub(super) fn of_name_alone(&self) -> Column<'a> {
+        let def = ColumnDef::new(self.name, SqlType::new(TypeKind::Int, 11), true);
         Column { def, literal: None, is_binary: false, explicit_null: false, keys: Vec::new() }
     }
 

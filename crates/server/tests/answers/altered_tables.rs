@@ -334,6 +334,13 @@ fn changes_that_leave_the_rows_alone_take_instant() {
     let shown = "SELECT SUM(m), COUNT(DISTINCT c), MAX(c), COUNT(l) FROM item";
     let wanted = Some((7 * before.3, 1_u64, "again".to_owned(), 0_u64));
     assert_eq!(conn.query_first(shown).unwrap(), wanted);
+    // More than the 64 row versions that MySQL keeps.
+    for at in 0..70 {
+        conn.query_drop(format!("ALTER TABLE item ADD COLUMN z{at} INT DEFAULT {at}, ALGORITHM = INSTANT"))
+            .unwrap();
+    }
+    let added: Option<(u64, u64)> = conn.query_first("SELECT SUM(z0), SUM(z69) FROM item").unwrap();
+    assert_eq!(added, Some((0, 69 * before.3)));
     // A key of this column alone leaves with it.
     conn.query_drop("ALTER TABLE item DROP COLUMN n, ALGORITHM = INSTANT").unwrap();
     assert_eq!(conn.query_first(shown).unwrap(), wanted);

@@ -3,7 +3,7 @@
 //!
 //! The servers are in this process, all over one engine: each plans by another list.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "test code that tells what it did")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "test code that prints its counts")]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -196,7 +196,7 @@ impl Steps {
             if *known != answer
                 && let Some(whole) = without_limit(sql)
             {
-                // Which of the rows that ORDER BY does not tell apart come first, no rule decides.
+                // Rows with equal ORDER BY keys may come in any order, so LIMIT may choose any of them.
                 let all = self::answer(conn, whole).unwrap_or_default();
                 let are_rows = answer.len() == known.len() && is_part(&answer, &all) && is_part(known, &all);
                 assert!(are_rows, "{list}: {sql}\n{answer:?} and {known:?} of {all:?}\n{plan_before:#?}");

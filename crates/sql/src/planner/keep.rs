@@ -35,7 +35,7 @@ fn keep_in_condition(condition: &mut Expr, fixed: Fixed<'_>) {
     }
 }
 
-/// Whether `condition` compares a column with another or with a value that is at hand, as most do.
+/// Whether `condition` compares a column with another column, or with a literal, a parameter or a variable.
 fn compares_column(condition: &Expr) -> bool {
     let ExprKind::Compare { args, .. } = &condition.kind else { return false };
     let is_column = |e: &Expr| matches!(e.kind, ExprKind::Column(_));
@@ -81,7 +81,7 @@ fn keep_operands(expr: &mut Expr, fixed: Fixed<'_>) -> bool {
 }
 
 /// Has a constant operation computed once a statement, and its text read as a number if it is compared as
-/// one. A literal costs nothing, nor does what the session has at hand.
+/// one. Literals and values that the session holds cost nothing.
 fn keep(operation: &mut Expr, is_read_as_number: bool) {
     let is_at_hand = match &operation.kind {
         ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::UserVar(_) => true,

@@ -304,7 +304,7 @@ impl Finder<'_> {
 /// `None` if not, `Some(false)` if what it finds must be tested again.
 fn fit(ty: &SqlType, domain: CmpDomain, value: &SqlType, is_equality: bool) -> Option<bool> {
     // Members of an ENUM are in the order of their numbers, so that only equality of their texts can be
-    // looked up, in the collation that tells members from each other.
+    // looked up, and only in the column's own collation: another one may equate other texts.
     let is_member = ty.kind == TypeKind::Enum && domain == CmpDomain::String(ty.collation);
     if is_member && is_equality && value.is_string() {
         return Some(false);

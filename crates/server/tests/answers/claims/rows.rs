@@ -9,7 +9,7 @@ pub(super) struct Row {
     pub(super) section: String,
     /// The first cell.
     pub(super) title: String,
-    /// What stands in backquotes in it.
+    /// The texts in backquotes of the first cell.
     pub(super) names: Vec<String>,
     /// Paths of the tests that the last cell names.
     pub(super) tests: Vec<PathBuf>,
