@@ -26,8 +26,9 @@ pub(crate) struct Walk {
 }
 
 impl Conversion {
-    /// A table has a history.
+    /// Asks for another look at the tables. The catalog shows the table with a history by now.
     pub(crate) fn want(&self) {
-        self.is_wanted.store(true, Ordering::Relaxed);
+        // In one order with the clearing before that look, so that the look or the next one sees the table.
+        self.is_wanted.store(true, Ordering::SeqCst);
     }
 }

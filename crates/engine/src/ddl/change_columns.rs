@@ -20,8 +20,8 @@ use crate::error::{Error, Result};
 use crate::limits;
 use crate::table::Table;
 
-/// Most entries and versions of a history. A change that would exceed them rebuilds the table, which clears the
-/// history.
+/// Most entries and versions of a history. A change that would exceed them rebuilds the table, which clears
+/// the history.
 const HISTORY_MAX: usize = 1024;
 const VERSIONS_MAX: usize = 2048;
 /// Most bytes of the members of its types and of its values.
