@@ -173,8 +173,7 @@ impl LeafDirectory {
     /// Where the leaf of `key` was when the directory was built. Cost: about 75 instructions and a cache line
     /// where leaves begin at even distances, 20 more and two lines where the guide knows better; a bisection
     /// elsewhere.
-    // A call from the descent costs 32 instructions more.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn hint(&self, key: &[u8]) -> Option<Hint<'_>> {
         // Acquire: entries, and the shape, are from the build that stored this, or from a later one.
         let built_at = self.built_at.load(Ordering::Acquire);
@@ -188,12 +187,6 @@ impl LeafDirectory {
         let place = entry.place.load(Ordering::Relaxed);
         let (page_no, frame) = (PageNo((place >> 32) as u32), FrameHint(place as u32));
         Some(Hint { entry, page_no, frame, frees: Frees(built_at) })
-    }
-
-    /// [`LeafDirectory::hint`], not inlined: callers of [`crate::Tree::foresee`] are large already.
-    #[inline(never)]
-    pub(crate) fn hint_by_call(&self, key: &[u8]) -> Option<Hint<'_>> {
-        self.hint(key)
     }
 
     /// The last entry that does not start above `key`, of a directory of this shape.

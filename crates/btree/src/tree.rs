@@ -105,7 +105,7 @@ impl Tree {
     /// things. Cost: about 60 instructions, few where the leaf directory is empty.
     #[inline]
     pub fn foresee(&self, store: &Store, key: &[u8]) -> Foreseen<'_> {
-        let hint = self.directory.hint_by_call(key);
+        let hint = self.directory.hint(key);
         if let Some(hint) = hint {
             LeafDirectory::fetch_ahead(hint, store);
         }
