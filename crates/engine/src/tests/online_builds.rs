@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
+use ::trx::{Client, ClientInfo, ExclusiveWait};
 use base::prng::Prng;
 use base::sync::interrupt;
 use types::{ColumnDef, IndexDef, IndexKind, TableDef};
@@ -25,7 +26,7 @@ fn add(
     engine: &Engine,
     indexes: Vec<IndexDef>,
     options: &BuildOptions,
-    wait: Duration,
+    wait: impl Into<ExclusiveWait>,
 ) -> Result<Arc<Table>> {
     let old = engine.table("s", "t")?;
     let mut def = (*old.def).clone();
@@ -503,6 +504,27 @@ fn of_very_many_keys_that_rows_have_twice_those_that_stay_count() {
     }
 }
 
+/// A client that is there as long as its disk has power: a transaction that could not be rolled back keeps
+/// its metadata locks.
+#[derive(Debug)]
+struct Power(Arc<env::SimDisk>);
+
+impl Client for Power {
+    fn describe(&self) -> ClientInfo {
+        ClientInfo::default()
+    }
+
+    fn is_gone(&self) -> bool {
+        self.0.is_powered_off()
+    }
+
+    fn is_killed(&self) -> bool {
+        false
+    }
+
+    fn set_waits_for_table(&self, _waits: bool) {}
+}
+
 #[test]
 fn a_crash_while_rows_change_leaves_all_of_the_indexes_or_none() {
     let (mut nth, mut crashes, mut noted) = (1, 0, 0);
@@ -513,14 +535,21 @@ fn a_crash_while_rows_change_leaves_all_of_the_indexes_or_none() {
         filled(&engine, 400);
         engine.checkpoint().unwrap();
         disk.schedule(None, nth, env::Mishap::PowerOff);
-        let is_built = AtomicBool::new(false);
+        let at_its_end = AtomicBool::new(false);
         let done = thread::scope(|scope| {
+            let mut reader = user(&engine);
+            let old = engine.table("s", "t").unwrap();
+            let power: Arc<dyn Client> = Arc::new(Power(Arc::clone(&disk)));
+            let wait = ExclusiveWait { client: Some(power), ..LONG.into() };
+            let altering = scope.spawn(|| add(&engine, new_indexes(), &options(), wait));
             let writer = scope.spawn(|| -> Result<()> {
-                // To the end of the build, however the threads are scheduled.
-                let mut round = 0;
-                while round < 60 || !is_built.load(Ordering::Relaxed) {
-                    let n = round % 60;
-                    round += 1;
+                // Beside the whole build, and a round more while it waits for the reader.
+                let mut left = 60;
+                for n in (0..60).cycle() {
+                    left = if at_its_end.load(Ordering::Relaxed) { left - 1 } else { 60 };
+                    if left == 0 {
+                        break;
+                    }
                     let mut trx = engine.begin(BeginOptions::default());
                     let table = engine.open_table(&mut trx, "s", "t")?;
                     for id in [n, n + 100, n + 200] {
@@ -531,10 +560,13 @@ fn a_crash_while_rows_change_leaves_all_of_the_indexes_or_none() {
                 }
                 Ok(())
             });
-            let done = add(&engine, new_indexes(), &options(), LONG).is_ok();
-            is_built.store(true, Ordering::Relaxed);
+            while !old.state.lock.is_wanted() && !altering.is_finished() {
+                thread::yield_now();
+            }
+            at_its_end.store(true, Ordering::Relaxed);
             let _ = writer.join().unwrap();
-            done
+            engine.commit(&mut reader).unwrap();
+            altering.join().unwrap().is_ok()
         });
         let was_cut = disk.is_powered_off();
         noted += engine.side_log_totals().noted;
