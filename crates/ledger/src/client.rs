@@ -3,11 +3,13 @@
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
-/// LONG_PASSWORD, LONG_FLAG, CONNECT_WITH_DB, PROTOCOL_41, TRANSACTIONS, SECURE_CONNECTION, PLUGIN_AUTH,
-/// DEPRECATE_EOF.
-const CAPABILITIES: u32 = 1 | 1 << 2 | 1 << 3 | 1 << 9 | 1 << 13 | 1 << 15 | 1 << 19 | 1 << 24;
+/// LONG_PASSWORD, LONG_FLAG, CONNECT_WITH_DB, LOCAL_FILES, PROTOCOL_41, TRANSACTIONS, SECURE_CONNECTION,
+/// PLUGIN_AUTH, DEPRECATE_EOF.
+const CAPABILITIES: u32 = 1 | 1 << 2 | 1 << 3 | 1 << 7 | 1 << 9 | 1 << 13 | 1 << 15 | 1 << 19 | 1 << 24;
 /// No packet is longer.
 const BUFFER_BYTES: usize = 1 << 18;
+/// A packet of a file that the server loads.
+const FILE_PART_BYTES: usize = 1 << 16;
 const UTF8MB4_GENERAL_CI: u8 = 45;
 const COM_QUERY: u8 = 0x03;
 const COM_PING: u8 = 0x0e;
@@ -80,6 +82,23 @@ impl Client {
         let mut command = vec![COM_QUERY];
         command.extend(text.as_bytes());
         self.send(&command, 0)?;
+        self.count_rows()
+    }
+
+    /// Runs a LOAD DATA LOCAL and sends `file` when it is asked for.
+    pub(crate) fn load(&mut self, text: &str, file: &str) -> Result<u64, String> {
+        let mut command = vec![COM_QUERY];
+        command.extend(text.as_bytes());
+        self.send(&command, 0)?;
+        let asked = self.receive()?;
+        if asked.first() != Some(&0xfb) {
+            return Err(error_text(asked));
+        }
+        let mut sequence = 2;
+        for part in file.as_bytes().chunks(FILE_PART_BYTES).chain([&[][..]]) {
+            self.send(part, sequence)?;
+            sequence = sequence.wrapping_add(1);
+        }
         self.count_rows()
     }
 

@@ -76,10 +76,8 @@ fn run(datadir: &Path, names: &[&str], watch: Watch) -> Result<(), String> {
     }
     let server = serve::open(datadir, Arc::new(RealDisk))?;
     let mut client = Client::connect(serve::connect(&server, watch)?, tables::SCHEMA)?;
-    let log = server.engine.store().log();
-    let log_so_far = || (log.current().0, log.stats().syncs);
     for operation in selected(names)? {
-        match measure::measure(&mut client, &operation, SEED, log_so_far) {
+        match measure::measure(&mut client, &operation, SEED, &server.engine) {
             Ok(measured) => println!("{}", line(&operation, &measured)),
             Err(refusal) => eprintln!("ledger: {} left out: {refusal}", operation.name),
         }

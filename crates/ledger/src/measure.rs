@@ -1,15 +1,21 @@
 //! Runs operations and reports what they cost.
 
+use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
+
+use engine::Engine;
 
 use crate::callgrind;
 use crate::client::{Client, Prepared};
 use crate::counters;
-use crate::operation::{Draw, Operation, Request, Unit};
+use crate::operation::{Draw, Operation, Request, Unit, Work, settle};
 use crate::syscalls;
 
 /// Executions before counting begins, at most.
 const WARM_UP: u32 = 1000;
+/// Ids that other operations may have taken, more than they do.
+const IDS_OF_STATEMENTS: u32 = 100_000;
 
 /// What the counted executions of an operation did.
 #[derive(Debug)]
@@ -43,9 +49,14 @@ impl<'a> Runner<'a> {
     pub(crate) fn new(client: &'a mut Client, operation: &Operation, draw: Draw) -> Result<Self, String> {
         let prepared = match operation.request {
             Request::Prepared(text, _) => Some(client.prepare(text)?),
-            Request::Ping | Request::Text(_) => None,
+            Request::Ping | Request::Text(_) | Request::Load(..) => None,
         };
         Ok(Runner { client, request: operation.request, prepared, draw })
+    }
+
+    /// Runs statements in place of the operation's.
+    fn run_all(&mut self, statements: &[&str]) -> Result<(), String> {
+        statements.iter().try_for_each(|text| self.client.query(text).map(drop))
     }
 
     /// Rows of the answers.
@@ -55,6 +66,7 @@ impl<'a> Runner<'a> {
             rows += match (self.request, &mut self.prepared) {
                 (Request::Ping, _) => self.client.ping()?,
                 (Request::Text(make), _) => self.client.query(&make(&mut self.draw))?,
+                (Request::Load(text, make), _) => self.client.load(text, &make(&mut self.draw))?,
                 (Request::Prepared(_, make), Some(prepared)) => {
                     self.client.execute(prepared, &make(&mut self.draw))?
                 }
@@ -66,7 +78,6 @@ impl<'a> Runner<'a> {
 }
 
 /// Warms the operation up and counts it. Under callgrind the counts are dumped under the operation's name.
-/// `log_so_far`: the position that the engine's log has reached, and its syncs.
 ///
 /// # Errors
 /// What the server answered instead.
@@ -74,33 +85,73 @@ pub(crate) fn measure(
     client: &mut Client,
     operation: &Operation,
     seed: u64,
-    log_so_far: impl Fn() -> (u64, u64),
+    engine: &Arc<Engine>,
 ) -> Result<Measured, String> {
     let fixed_units = match operation.unit {
         Unit::RowOf(query) => Some(client.query(query)?),
         Unit::Rows(rows) => Some(rows * u64::from(operation.executions)),
         Unit::Statement => Some(u64::from(operation.executions)),
-        Unit::SentRow => None,
+        Unit::SentRow | Unit::Work => None,
     };
-    let mut runner = Runner::new(client, operation, Draw::new(seed))?;
+    let mut draw = Draw::new(seed);
+    if operation.work.is_some() {
+        draw.skip(IDS_OF_STATEMENTS);
+    }
+    let mut runner = Runner::new(client, operation, draw)?;
+    runner.run_all(operation.before)?;
     runner.run(WARM_UP.min(operation.executions))?;
+    runner.run_all(operation.after)?;
+    runner.run_all(operation.before)?;
+    let (counts, units) = match operation.work {
+        None => count(engine, operation.name, || runner.run(operation.executions))?,
+        Some(work) => {
+            settle(engine).map_err(|e| e.to_string())?;
+            runner.run(operation.executions)?;
+            count_in_background(engine, operation.name, work)?
+        }
+    };
+    runner.run_all(operation.after)?;
+    Ok(Measured { units: fixed_units.unwrap_or(units).max(1), ..counts })
+}
+
+/// Runs `work` between two looks at the counters; what it did, and its answer.
+fn count(
+    engine: &Engine,
+    name: &str,
+    work: impl FnOnce() -> Result<u64, String>,
+) -> Result<(Measured, u64), String> {
+    let log = engine.store().log();
+    let log_so_far = || (log.current().0, log.stats().syncs);
     let before = (counters::allocations(), counters::copied_bytes(), syscalls::counted());
     let log_before = log_so_far();
     let begun = Instant::now();
     callgrind::zero();
-    let rows = runner.run(operation.executions);
-    callgrind::dump(operation.name);
+    let units = work();
+    callgrind::dump(name);
     let elapsed = begun.elapsed();
     let log_after = log_so_far();
-    Ok(Measured {
-        units: fixed_units.unwrap_or(rows?).max(1),
+    let measured = Measured {
+        units: 1,
         allocations: Some(counters::allocations() - before.0),
         copied_bytes: counters::copied_bytes().zip(before.1).map(|(now, before)| now - before),
         syscalls: syscalls::counted().zip(before.2).map(|(now, before)| now - before),
         log_bytes: log_after.0 - log_before.0,
         syncs: log_after.1 - log_before.1,
         elapsed,
-    })
+    };
+    Ok((measured, units?))
+}
+
+/// [`count`] of work on a thread of its own, as in the server. Its system calls are not counted.
+fn count_in_background(engine: &Arc<Engine>, name: &str, work: Work) -> Result<(Measured, u64), String> {
+    let (engine, name) = (Arc::clone(engine), name.to_owned());
+    let thread = thread::spawn(move || {
+        counters::count_this_thread();
+        callgrind::collect_this_thread();
+        let counted = count(&engine, &name, || work(&engine).map_err(|e| e.to_string()));
+        counted.map(|(measured, units)| (Measured { syscalls: None, ..measured }, units))
+    });
+    thread.join().map_err(|_| "the background work panicked".to_owned())?
 }
 
 /// Runs an operation `passes` times over the same values, for a server that is counted from outside.
@@ -112,13 +163,15 @@ pub(crate) fn repeat(
 ) -> Result<(), String> {
     let mut prepared = match operation.request {
         Request::Prepared(text, _) => Some(client.prepare(text)?),
-        Request::Ping | Request::Text(_) => None,
+        Request::Ping | Request::Text(_) | Request::Load(..) => None,
     };
     for _ in 0..passes {
         let draw = Draw::new(seed);
         let mut runner =
             Runner { client: &mut *client, request: operation.request, prepared: prepared.take(), draw };
+        runner.run_all(operation.before)?;
         runner.run(operation.executions)?;
+        runner.run_all(operation.after)?;
         prepared = runner.prepared;
     }
     Ok(())

@@ -8,6 +8,11 @@ use crate::client::Param;
 use crate::data::{Spread, c_text, pad_text};
 use crate::tables::{ITEMS, ROWS, WAREHOUSES};
 
+mod background;
+mod whole_tables;
+
+pub(crate) use background::{Work, settle};
+
 /// Rows of one multi-row INSERT.
 const BULK_ROWS: u64 = 500;
 
@@ -22,6 +27,12 @@ pub(crate) struct Operation {
     pub(crate) executions: u32,
     /// What the counts are divided by.
     pub(crate) unit: Unit,
+    /// Statements, not counted, before each series of executions.
+    pub(crate) before: &'static [&'static str],
+    /// Statements, not counted, after it.
+    pub(crate) after: &'static [&'static str],
+    /// What is counted in place of the executions: work that they leave to background threads.
+    pub(crate) work: Option<Work>,
 }
 
 /// A statement, with new values for each execution.
@@ -33,6 +44,8 @@ pub(crate) enum Request {
     Text(fn(&mut Draw) -> String),
     /// COM_STMT_EXECUTE.
     Prepared(&'static str, fn(&mut Draw) -> Vec<Param>),
+    /// COM_QUERY of a LOAD DATA LOCAL, and the file's text.
+    Load(&'static str, fn(&mut Draw) -> String),
 }
 
 /// What a line's figures are per.
@@ -46,6 +59,8 @@ pub(crate) enum Unit {
     RowOf(&'static str),
     /// Rows per execution.
     Rows(u64),
+    /// What the background work counts.
+    Work,
 }
 
 /// The source of a statement's values: one for each operation.
@@ -105,7 +120,7 @@ impl Draw {
     }
 }
 
-/// All operations of one connection, readers before writers.
+/// All operations of one connection, readers before writers, work in the background at last.
 pub(crate) fn all() -> Vec<Operation> {
     let mut operations = points();
     operations.extend(ranges());
@@ -113,11 +128,17 @@ pub(crate) fn all() -> Vec<Operation> {
     operations.extend(writes());
     operations.extend(lists());
     operations.extend(plans());
+    operations.extend(whole_tables::all());
+    operations.extend(background::all());
     operations
 }
 
+fn of(name: &'static str, executions: u32, unit: Unit, request: Request) -> Operation {
+    Operation { name, request, executions, unit, before: &[], after: &[], work: None }
+}
+
 fn each(name: &'static str, executions: u32, request: Request) -> Operation {
-    Operation { name, request, executions, unit: Unit::Statement }
+    of(name, executions, Unit::Statement, request)
 }
 
 fn points() -> Vec<Operation> {
@@ -165,30 +186,25 @@ fn lists() -> Vec<Operation> {
     const SEMI_JOIN: &str =
         "SELECT SUM(k) FROM sbtest1 WHERE id IN (SELECT ref FROM probe WHERE id BETWEEN ? AND ?)";
     vec![
-        Operation {
-            name: "in_list_100_row",
-            request: Request::Prepared(&IN_LIST, |draw| (0..100).map(|_| Param::Int(draw.id())).collect()),
-            executions: 500,
-            unit: Unit::Rows(100),
-        },
+        of(
+            "in_list_100_row",
+            500,
+            Unit::Rows(100),
+            Request::Prepared(&IN_LIST, |draw| (0..100).map(|_| Param::Int(draw.id())).collect()),
+        ),
         each("row_in_10_point", 2_000, Request::Prepared(&ROW_IN, stock_keys)),
         each(
             "or_ranges_10",
             2_000,
             Request::Prepared(&OR_RANGES, |draw| (0..10).flat_map(|_| draw.short_range()).collect()),
         ),
-        Operation {
-            name: "like_prefix_row",
-            request: Request::Prepared(LIKE, |_| vec![Param::Text("bace%".to_owned())]),
-            executions: 50,
-            unit: Unit::SentRow,
-        },
-        Operation {
-            name: "semi_join_lookup_row",
-            request: Request::Prepared(SEMI_JOIN, Draw::range),
-            executions: 500,
-            unit: Unit::Rows(100),
-        },
+        of(
+            "like_prefix_row",
+            50,
+            Unit::SentRow,
+            Request::Prepared(LIKE, |_| vec![Param::Text("bace%".to_owned())]),
+        ),
+        of("semi_join_lookup_row", 500, Unit::Rows(100), Request::Prepared(SEMI_JOIN, Draw::range)),
     ]
 }
 
@@ -222,7 +238,7 @@ fn new_list(draw: &mut Draw) -> String {
 }
 
 fn scans() -> Vec<Operation> {
-    let once = |name, unit, request| Operation { name, request, executions: 1, unit };
+    let once = |name, unit, request| of(name, 1, unit, request);
     vec![
         once("scan_agg_row", Unit::Rows(ROWS), Request::Text(|_| "SELECT SUM(ref) FROM probe".to_owned())),
         once("scan_send_row", Unit::SentRow, Request::Text(|_| "SELECT * FROM sbtest1".to_owned())),
@@ -275,12 +291,7 @@ fn writes() -> Vec<Operation> {
         each("update_index", 5_000, Request::Prepared(INDEX, |draw| vec![Param::Int(draw.taken_id())])),
         each("insert_1idx", 5_000, Request::Prepared(INSERT, new_row)),
         each("delete", 5_000, Request::Prepared(DELETE, |draw| vec![Param::Int(draw.taken_id())])),
-        Operation {
-            name: "insert_500_row",
-            request: Request::Text(bulk_insert),
-            executions: 40,
-            unit: Unit::Rows(BULK_ROWS),
-        },
+        of("insert_500_row", 40, Unit::Rows(BULK_ROWS), Request::Text(bulk_insert)),
     ]
 }
 

@@ -36,6 +36,7 @@ pub(crate) fn open(datadir: &Path, disk: Arc<dyn Disk>) -> Result<Arc<Server>, S
     let args = [
         format!("--datadir={}", datadir.display()),
         "--max-allowed-packet=64M".to_owned(),
+        "--local-infile=ON".to_owned(),
         format!("--ratchet-plan-cache-size={PLAN_CACHE_BYTES}"),
     ];
     let options = match Options::parse(&args) {

@@ -150,6 +150,14 @@ pub fn binary_under_test(built: &Path) -> PathBuf {
     named.map_or_else(|| built.to_owned(), PathBuf::from)
 }
 
+/// [`binary_under_test`] for tests of other crates than the server: `ratchetd` in the folder of the profile
+/// that this test was built with. `cargo test --workspace` builds it; a test alone takes it as it is there.
+pub fn built_with_this_test() -> PathBuf {
+    let test = std::env::current_exe().unwrap_or_default();
+    let folder = test.ancestors().nth(2).unwrap_or(Path::new(""));
+    binary_under_test(&folder.join("ratchetd"))
+}
+
 /// Whether the server under test is optimised, without debug assertions: the released one, or the one of a
 /// test built that way.
 pub fn is_released() -> bool {

@@ -1,12 +1,14 @@
 //! Programs that earlier steps have built.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::process::{root, target_dir};
 
-/// Test programs of the crate server in which the server is a part of the test.
-const IN_PROCESS: [&str; 2] = ["elle", "memory"];
+/// Folders with test programs that start a server.
+const FOLDERS: [&str; 2] = ["crates/server/tests", "crates/lab/tests"];
+/// Programs there that start none, or have it within themselves.
+const WITHOUT_PROCESS: [&str; 3] = ["elle", "hot", "memory"];
 
 /// The server as it is released.
 pub(super) fn released() -> PathBuf {
@@ -18,10 +20,18 @@ pub(super) fn checked(name: &str) -> PathBuf {
     target_dir().join("sim").join(name)
 }
 
-/// Test programs of the crate server that start a server: files, and folders with a `main.rs`.
+/// Test programs that start a server: files, and folders with a `main.rs`.
 pub(super) fn of_server_process() -> Result<Vec<String>, String> {
-    let folder = root().join("crates/server/tests");
-    let entries = fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let mut names = Vec::new();
+    for folder in FOLDERS {
+        names.extend(programs_in(&root().join(folder))?);
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn programs_in(folder: &Path) -> Result<Vec<String>, String> {
+    let entries = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let mut names = Vec::new();
     for entry in entries {
         let path = entry.map_err(|e| format!("{}: {e}", folder.display()))?.path();
@@ -29,12 +39,11 @@ pub(super) fn of_server_process() -> Result<Vec<String>, String> {
             path.extension().is_some_and(|extension| extension == "rs") || path.join("main.rs").exists();
         if let Some(name) = path.file_stem().and_then(|name| name.to_str())
             && is_program
-            && !IN_PROCESS.contains(&name)
+            && !WITHOUT_PROCESS.contains(&name)
         {
             names.push(name.to_owned());
         }
     }
-    names.sort();
     Ok(names)
 }
 
@@ -46,6 +55,6 @@ mod tests {
     fn files_and_folders_are_programs() {
         let names = of_server_process().unwrap_or_default();
         let has = |name: &str| names.iter().any(|known| known == name);
-        assert!(has("kill") && has("answers") && !has("support") && !has("memory"), "{names:?}");
+        assert!(has("kill") && has("answers") && has("servers") && !has("support") && !has("memory"), "{names:?}");
     }
 }

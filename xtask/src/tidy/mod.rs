@@ -1,10 +1,11 @@
 //! House rules that a program can check: layers, import cycles, sizes, banned calls, retired words,
-//! leftovers, paths in documents, forgotten tests.
+//! leftovers, paths in documents, forgotten tests, licences of packages.
 
 mod banned;
 mod cycles;
 mod doc_paths;
 mod layers;
+mod packages;
 mod retired;
 mod sizes;
 mod source;
@@ -16,6 +17,7 @@ use source::SourceFile;
 pub(crate) fn run() -> Result<(), String> {
     let files = source::rust_files()?;
     let mut findings = layers::findings()?;
+    findings.extend(packages::findings()?);
     findings.extend(doc_paths::findings()?);
     findings.extend(cycles::findings(&files));
     findings.extend(unnamed::findings(&files));

@@ -1,17 +1,15 @@
 //! The performance lab on servers of this build: what it finds, and what it refuses.
 
-#![allow(clippy::unwrap_used, reason = "test code")]
-
 use std::path::Path;
 
 use lab::compare;
 use lab::config::{Config, Run, TargetConfig};
 use lab::report::{TargetResult, markdown, rows};
 use lab::stats::Verdict;
-use testkit::server::{TestServer, binary_under_test, is_released};
+use testkit::server::{TestServer, built_with_this_test, is_released};
 
 fn start(options: &[&str]) -> TestServer {
-    TestServer::start(Path::new(env!("CARGO_BIN_EXE_ratchetd")), options).unwrap()
+    TestServer::start(&built_with_this_test(), options).unwrap()
 }
 
 fn target(name: &str, server: &TestServer) -> TargetConfig {
@@ -106,7 +104,7 @@ fn the_build_from_which_on_commits_cost_a_sync_is_found_among_five() {
     }
     let _turn = TURN.lock();
     let folder = tempfile::tempdir().unwrap();
-    let binary = binary_under_test(Path::new(env!("CARGO_BIN_EXE_ratchetd")));
+    let binary = built_with_this_test();
     let (place, binary) = (folder.path().display(), binary.display());
     let start = format!(
         "case {{build}} in one|two|three) flush=2;; *) flush=1;; esac; \

@@ -1,8 +1,5 @@
 //! TPC-C on a server of this build: both dialects run, retries included, and leave the tables consistent.
 
-#![allow(clippy::unwrap_used, reason = "test code")]
-
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -13,7 +10,7 @@ use lab::tpcc::load;
 use lab::tpcc::measure::{Load, measure};
 use lab::tpcc::scale::Scale;
 use mysql::prelude::Queryable;
-use testkit::server::TestServer;
+use testkit::server::{TestServer, built_with_this_test};
 
 const DATABASE: &str = "tpcc";
 /// Violations of the consistency conditions, each made by hand: a check that never fails shows nothing.
@@ -31,9 +28,7 @@ const FAULTS: [(&str, &str); 6] = [
 
 #[test]
 fn both_dialects_leave_the_tables_consistent() {
-    let server =
-        TestServer::start(Path::new(env!("CARGO_BIN_EXE_ratchetd")), &["--innodb-lock-wait-timeout=5"])
-            .unwrap();
+    let server = TestServer::start(&built_with_this_test(), &["--innodb-lock-wait-timeout=5"]).unwrap();
     let address = Address::parse(&format!("mysql://root@127.0.0.1:{}", server.port)).unwrap();
     let scale = Scale::tiny(2);
     load(&address, DATABASE, &scale, 7).unwrap();
