@@ -129,6 +129,17 @@ fn copy_ends<const N: usize>(to: &mut [u8], from: &[u8]) {
 /// long.
 #[inline]
 pub fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
+    // Most integers are small.
+    if let Some((&byte, rest)) = bytes.split_first()
+        && byte < 0x80
+    {
+        *bytes = rest;
+        return Some(u64::from(byte));
+    }
+    take_long_varint(bytes)
+}
+
+fn take_long_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0u64;
     for shift in (0..64).step_by(7) {
         let (&byte, rest) = bytes.split_first()?;

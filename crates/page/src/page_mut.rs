@@ -163,7 +163,7 @@ impl<'a> PageMut<'a> {
     }
 
     /// [`PageMut::append`] that leaves the hints as they are, perhaps wrong: the caller brings them up to
-    /// date behind its last record.
+    /// date behind its last record. It has chosen the prefix for all of its records.
     pub(crate) fn append_without_hints(
         &mut self,
         key: &[u8],
@@ -173,7 +173,7 @@ impl<'a> PageMut<'a> {
         let page = self.as_ref();
         let slot = page.count();
         self.debug_check_key(slot, key, flags);
-        let Some(len) = page.cell_with_room(slot, key, payload.len()) else {
+        let Some(len) = page.cell_under_prefix(slot, key, payload.len()) else {
             return self.insert(slot, key, payload, flags);
         };
         let rest = &key[page.prefix_len()..];

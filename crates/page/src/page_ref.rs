@@ -354,12 +354,18 @@ impl<'a> PageRef<'a> {
     /// the arrays do not grow, and a longer prefix is not to be thought of.
     #[inline]
     pub(crate) fn cell_with_room(self, slot: usize, key: &[u8], payload_len: usize) -> Option<usize> {
+        let len = self.cell_under_prefix(slot, key, payload_len)?;
+        (self.count() > PREFIX_SLOTS_FEW || !self.may_share_more()).then_some(len)
+    }
+
+    /// As [`PageRef::cell_with_room`] on a page whose prefix was chosen for all keys to come.
+    #[inline]
+    pub(crate) fn cell_under_prefix(self, slot: usize, key: &[u8], payload_len: usize) -> Option<usize> {
         let (count, cap) = (self.count(), self.cap());
         let len = self.cell_len(key.len(), payload_len);
         let fits = count < cap
             && HEADER_BYTES + cap * slot_bytes(true) + len <= self.heap_top()
-            && self.is_under_prefix_at(key, slot)
-            && (count > PREFIX_SLOTS_FEW || !self.may_share_more());
+            && self.is_under_prefix_at(key, slot);
         fits.then_some(len)
     }
 

@@ -39,13 +39,20 @@ impl<Lens: Iterator<Item = usize> + Clone> Keys<'_, Lens> {
         if common.min(OWN_PREFIX_BYTES_MAX) <= free {
             return free;
         }
-        let longest = self.lens.clone().max().unwrap_or(0);
+        let (mut count, mut shortest, mut longest) = (0, usize::MAX, 0);
+        for len in self.lens.clone() {
+            (count, shortest, longest) = (count + 1, shortest.min(len), longest.max(len));
+        }
         // Bytes beyond those that the longest key's head does not hold would save nothing.
         let own = common.min(OWN_PREFIX_BYTES_MAX).min(longest.saturating_sub(HEAD_BYTES));
         if own <= free {
             return free;
         }
-        let saved: usize = self.lens.clone().map(|len| suffix_len(len, free) - suffix_len(len, own)).sum();
+        let saved = if shortest >= own + HEAD_BYTES {
+            count * (own - free)
+        } else {
+            self.lens.clone().map(|len| suffix_len(len, free) - suffix_len(len, own)).sum()
+        };
         if saved > own { own } else { free }
     }
 }

@@ -1,6 +1,6 @@
 //! One leaf record, taken apart: where its key bytes and its payload lie.
 
-use base::codec::get_u16;
+use base::codec::{get_u16, push_start};
 
 use crate::layout::{
     CELL_HAS_BEGIN, CELL_LEN, HEAD_BYTES, HEADER_BYTES, PageBytes, SLOT_OFFSET, SlotFlags, TRX_ID_BYTES,
@@ -267,10 +267,13 @@ impl<'a> Record<'a> {
     /// Appends the whole key to `out`.
     #[inline]
     pub fn append_key(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.prefix);
-        let head = self.head.to_be_bytes();
-        out.extend_from_slice(&head[..self.rest_len.min(HEAD_BYTES)]);
-        out.extend_from_slice(self.suffix);
+        if !self.prefix.is_empty() {
+            out.extend_from_slice(self.prefix);
+        }
+        push_start(out, &self.head.to_be_bytes(), self.rest_len.min(HEAD_BYTES));
+        if !self.suffix.is_empty() {
+            out.extend_from_slice(self.suffix);
+        }
     }
 
     /// Appends the begin id at the end of the key, of a record that has one.

@@ -55,6 +55,9 @@ mod tests {
     fn files_and_folders_are_programs() {
         let names = of_server_process().unwrap_or_default();
         let has = |name: &str| names.iter().any(|known| known == name);
-        assert!(has("kill") && has("answers") && has("servers") && !has("support") && !has("memory"), "{names:?}");
+        assert!(
+            has("kill") && has("answers") && has("servers") && !has("support") && !has("memory"),
+            "{names:?}"
+        );
     }
 }

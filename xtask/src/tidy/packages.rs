@@ -45,7 +45,8 @@ fn permitted(deny: &Table) -> Permitted {
         let list = deny.get(section).and_then(|section| section.get(key)).and_then(toml::Value::as_array);
         list.cloned().unwrap_or_default()
     };
-    let text = |value: Option<&toml::Value>| value.and_then(toml::Value::as_str).unwrap_or_default().to_owned();
+    let text =
+        |value: Option<&toml::Value>| value.and_then(toml::Value::as_str).unwrap_or_default().to_owned();
     let exceptions = list("licenses", "exceptions").into_iter().flat_map(|exception| {
         let allowed = exception.get("allow").and_then(toml::Value::as_array).cloned().unwrap_or_default();
         let name = text(exception.get("name"));
@@ -118,7 +119,12 @@ mod tests {
 
     fn of(name: &str, version: &str, license: &str) -> Package {
         let source = Some(REGISTRY.to_owned());
-        Package { name: name.to_owned(), version: version.to_owned(), license: Some(license.to_owned()), source }
+        Package {
+            name: name.to_owned(),
+            version: version.to_owned(),
+            license: Some(license.to_owned()),
+            source,
+        }
     }
 
     #[test]

@@ -33,7 +33,6 @@ pub(super) struct Level {
     /// Its entries as the log takes them.
     batch: Vec<u8>,
     entries: Vec<Entry>,
-    last_key: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +51,6 @@ impl Level {
             lower,
             batch: Vec::with_capacity(PAGE_SIZE),
             entries: Vec::with_capacity(entries),
-            last_key: Vec::new(),
         }
     }
 
@@ -67,19 +65,18 @@ impl Level {
     }
 
     fn note(&mut self, key: &[u8], bytes: usize) {
-        debug_assert!(self.entries.is_empty() || self.last_key.as_slice() < key, "keys ascend");
+        debug_assert!(self.count() == 0 || self.last_key() < key, "keys ascend");
         self.entries
             .push(Entry { start: self.batch.len(), bytes_to_here: self.bytes_to(self.count()) + bytes });
-        self.last_key.clear();
-        self.last_key.extend_from_slice(key);
     }
 
     pub(super) fn count(&self) -> usize {
         self.entries.len()
     }
 
+    /// The key of the last entry, of at least one.
     pub(super) fn last_key(&self) -> &[u8] {
-        &self.last_key
+        self.key(self.count() - 1)
     }
 
     fn bytes_to(&self, count: usize) -> usize {
@@ -97,7 +94,14 @@ impl Level {
     }
 
     /// A guess: it counts on an upper fence close behind `key`.
+    #[inline]
     fn is_full_for(&self, key: &[u8], bytes: usize) -> bool {
+        // Most entries come long before, whatever the prefix.
+        let whole = self.size(self.count(), 0, key.len()) + bytes;
+        whole > FILL_BYTES && self.is_full_under_prefix(key, bytes)
+    }
+
+    fn is_full_under_prefix(&self, key: &[u8], bytes: usize) -> bool {
         let prefix_len = common_prefix_len(&self.lower, key);
         let all = self.size(self.count(), prefix_len, key.len()) + bytes.saturating_sub(prefix_len);
         self.count() > 0 && all > FILL_BYTES

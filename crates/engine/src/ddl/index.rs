@@ -6,7 +6,7 @@
 
 use btree::BulkBuild;
 use page::{RowRef, SlotFlags};
-use trx::{ReadView, Span};
+use trx::ReadView;
 
 use crate::column_set::ColumnSet;
 use crate::engine::Engine;
@@ -148,45 +148,51 @@ struct Collector<'a> {
 impl Collector<'_> {
     fn collect(&mut self, view: &ReadView, look: &dyn Fn() -> Result<()>) -> Result<()> {
         let (engine, table) = (self.engine, self.table);
-        let columns = table.def.columns.len();
-        let wanted: ColumnSet = self.indexes.iter().flat_map(|index| index.columns.below(columns)).collect();
         let mut scan = Scan::open(engine, table, 0, *view, KeyRange::all(), Direction::Forward)?.detached();
-        let (mut values, mut spans, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(batch) = scan.next_batch()? {
             fail_if_interrupted()?;
             look()?;
             for row in batch.rows() {
-                let mut image = RowImage { values: &mut values, spans: &mut spans };
-                image.fill_only(&wanted, &row, columns, &mut scratch);
-                self.add_row(&row, &image, &wanted)?;
+                if row.has_off_page() { self.add_large(&row)? } else { self.add(&row)? }
             }
         }
         Ok(())
     }
 
-    fn add_row(&mut self, row: &RowRef<'_>, image: &RowImage<'_>, wanted: &ColumnSet) -> Result<()> {
+    #[inline]
+    fn add(&mut self, row: &RowRef<'_>) -> Result<()> {
+        let Collector { indexes, sort, scratch, .. } = self;
+        for (position, index) in indexes.iter().enumerate() {
+            sort.add(position, |bytes| built_entry::append_of_record(index, row, bytes, scratch))?;
+        }
+        Ok(())
+    }
+
+    /// A row with values off page, which are read if an index has them.
+    #[cold]
+    fn add_large(&mut self, row: &RowRef<'_>) -> Result<()> {
+        let columns = self.table.def.columns.len();
+        let wanted: ColumnSet = self.indexes.iter().flat_map(|index| index.columns.below(columns)).collect();
+        let (mut values, mut spans) = (Vec::new(), Vec::new());
+        let mut image = RowImage { values: &mut values, spans: &mut spans };
+        image.fill_only(&wanted, row, columns, &mut self.scratch);
         let mut row_id = 0;
         if self.table.def.hidden_row_id {
             self.scratch.clear();
             append_clustered_key(self.table.clustered(), row, &mut self.scratch);
             row_id = row_id_of(&self.scratch);
         }
-        if image.any_off_page(wanted) {
-            let (values, spans) = image.fetched(&self.engine.store, wanted)?;
-            return self.add_values(&values, &spans, row_id);
-        }
-        self.add_values(image.values, image.spans, row_id)
-    }
-
-    fn add_values(&mut self, values: &[u8], spans: &[Span], row_id: u64) -> Result<()> {
-        with_values(spans.len(), |i| value_of(values, spans[i]), |row| self.add_entries(row, row_id))
-    }
-
-    fn add_entries(&mut self, row: &[Value<'_>], row_id: u64) -> Result<()> {
+        let (values, spans) = image.fetched(&self.engine.store, &wanted)?;
         let Collector { indexes, sort, scratch, .. } = self;
-        for (position, index) in indexes.iter().enumerate() {
-            sort.add(position, |bytes| built_entry::append(index, row, row_id, bytes, scratch))?;
-        }
-        Ok(())
+        with_values(
+            spans.len(),
+            |i| value_of(&values, spans[i]),
+            |row| {
+                for (position, index) in indexes.iter().enumerate() {
+                    sort.add(position, |bytes| built_entry::append(index, row, row_id, bytes, scratch))?;
+                }
+                Ok(())
+            },
+        )
     }
 }

@@ -72,6 +72,13 @@ impl<'b> Entry<'b> {
         Entry(&bytes[..len])
     }
 
+    /// The entry whose bytes these are.
+    #[inline]
+    pub(super) fn new(bytes: &'b [u8]) -> Self {
+        debug_assert_eq!(Entry::at_start_of(bytes).0.len(), bytes.len(), "an entry has its length");
+        Entry(bytes)
+    }
+
     /// All of its bytes.
     #[inline]
     pub(crate) fn bytes(self) -> &'b [u8] {

@@ -57,7 +57,8 @@ impl Division {
         let block = (bytes / 16).clamp(4 << 10, 256 << 10);
         let file_block = (bytes / 64).clamp(16 << 10, 256 << 10);
         let places = block;
-        let working = block + ENTRY_BYTES_MAX + places + file_block;
+        // Sorting takes the places a second time.
+        let working = block + ENTRY_BYTES_MAX + 2 * places + file_block;
         Division { block, file_block, working, sorted: bytes - working, sources: bytes / file_block - 1 }
     }
 

@@ -12,8 +12,9 @@ pub(super) struct Source<'f> {
     /// [`Entry::head`] of the current entry, the greatest number at the end.
     head: u64,
     block: Vec<u8>,
-    /// Where the current entry begins; the block's end at the end of the source.
+    /// Where the current entry begins and ends; the block's end at the end of the source.
     at: usize,
+    end: usize,
     /// What comes after the block.
     rest: Option<RunReader<'f>>,
 }
@@ -21,7 +22,7 @@ pub(super) struct Source<'f> {
 impl<'f> Source<'f> {
     /// The entries of a sorted block.
     pub(super) fn in_memory(block: Vec<u8>) -> Self {
-        let mut source = Source { head: 0, block, at: 0, rest: None };
+        let mut source = Source { head: 0, block, at: 0, end: 0, rest: None };
         source.look();
         source
     }
@@ -30,7 +31,7 @@ impl<'f> Source<'f> {
     pub(super) fn in_file(mut run: RunReader<'f>) -> Result<Self> {
         let mut block = Vec::new();
         let at = run.read(&mut block)?;
-        let mut source = Source { head: 0, block, at, rest: Some(run) };
+        let mut source = Source { head: 0, block, at, end: at, rest: Some(run) };
         source.look();
         Ok(source)
     }
@@ -38,24 +39,33 @@ impl<'f> Source<'f> {
     /// The current entry.
     #[inline]
     fn entry(&self) -> Option<Entry<'_>> {
-        (self.at < self.block.len()).then(|| Entry::at_start_of(&self.block[self.at..]))
+        (self.at < self.end).then(|| Entry::new(&self.block[self.at..self.end]))
     }
 
+    /// Finds the end of the entry that begins at `at`.
     #[inline]
     fn look(&mut self) {
-        self.head = self.entry().map_or(u64::MAX, Entry::head);
+        let entry = (self.at < self.block.len()).then(|| Entry::at_start_of(&self.block[self.at..]));
+        (self.head, self.end) =
+            entry.map_or((u64::MAX, self.at), |entry| (entry.head(), self.at + entry.bytes().len()));
     }
 
     /// Goes to the next entry; there is a current one.
     #[inline]
     fn advance(&mut self) -> Result<()> {
-        self.at += self.entry().map_or(0, |entry| entry.bytes().len());
-        if self.at == self.block.len()
-            && let Some(run) = &mut self.rest
-        {
-            self.at = run.read(&mut self.block)?;
+        self.at = self.end;
+        if self.at == self.block.len() {
+            self.read_on()?;
         }
         self.look();
+        Ok(())
+    }
+
+    #[cold]
+    fn read_on(&mut self) -> Result<()> {
+        if let Some(run) = &mut self.rest {
+            self.at = run.read(&mut self.block)?;
+        }
         Ok(())
     }
 

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use base::codec::push_start;
+
 use super::entry::{Entry, EntryLens, append_entry};
 use super::memory::Division;
 use crate::error::Result;
@@ -13,6 +15,9 @@ struct Place {
     head: u64,
     start: u32,
 }
+
+/// Entries of up to this many bytes are copied by moves of a length known beforehand.
+const SHORT_BYTES: usize = 32;
 
 pub(super) const PLACE_BYTES: usize = size_of::<Place>();
 
@@ -70,15 +75,17 @@ impl OpenBlock {
     /// The entries of each index that has any, in the order of their keys.
     pub(super) fn sorted(&mut self) -> impl Iterator<Item = (usize, Vec<u8>)> {
         let OpenBlock { bytes, places, .. } = self;
+        let bytes: &[u8] = bytes;
         places.iter_mut().enumerate().filter(|(_, places)| !places.is_empty()).map(|(index, places)| {
-            let len = places.iter().map(|place| entry_range(bytes, place).len()).sum();
-            places.sort_unstable_by(|a, b| {
-                let key = |place: &Place| Entry::at_start_of(&bytes[place.start as usize..]).key();
-                a.head.cmp(&b.head).then_with(|| key(a).cmp(key(b)))
-            });
-            let mut sorted = Vec::with_capacity(len);
+            let len: usize = places.iter().map(|place| entry_range(bytes, place).len()).sum();
+            sort(places, bytes);
+            let mut sorted = Vec::with_capacity(len + SHORT_BYTES);
             for place in &*places {
-                sorted.extend_from_slice(&bytes[entry_range(bytes, place)]);
+                let entry = entry_range(bytes, place);
+                match bytes[entry.start..].first_chunk::<SHORT_BYTES>() {
+                    Some(start) if entry.len() <= SHORT_BYTES => push_start(&mut sorted, start, entry.len()),
+                    _ => sorted.extend_from_slice(&bytes[entry]),
+                }
             }
             (index, sorted)
         })
@@ -89,6 +96,18 @@ impl OpenBlock {
         self.bytes.clear();
         self.places.iter_mut().for_each(Vec::clear);
         self.entries = 0;
+    }
+}
+
+/// Brings the places of entries in `bytes` into the order of their keys. Cost: passes by the bytes of the heads
+/// that differ, then comparisons of keys with the same head. Takes as much memory as `places`.
+fn sort(places: &mut [Place], bytes: &[u8]) {
+    if !places.is_sorted_by_key(|place| place.head) {
+        radsort::sort_by_key(places, |place| place.head);
+    }
+    let key = |place: &Place| Entry::at_start_of(&bytes[place.start as usize..]).key();
+    for alike in places.chunk_by_mut(|a, b| a.head == b.head).filter(|alike| alike.len() > 1) {
+        alike.sort_unstable_by(|a, b| key(a).cmp(key(b)));
     }
 }
 

@@ -1,6 +1,7 @@
 //! The entry that a build of an index makes of a row: without a begin id, seen by all who may use the index.
 
-use page::RowHeader;
+use page::{RowHeader, RowRef};
+use types::key::Extent;
 
 use super::entry::append_declared_key;
 use super::insert::Value;
@@ -26,6 +27,36 @@ pub(crate) fn append(
     let key = out.len() - start;
     ensure_key(extent, &out[start..])?;
     index.format.encode(RowHeader::default(), row, &[], out);
+    Ok(EntryLens { key, declared })
+}
+
+/// As [`append`], for a record of the clustered index with all of its columns in it. Cost: the columns of the
+/// entry are encoded from where they are; the clustered key is copied as it is.
+#[inline]
+pub(crate) fn append_of_record(
+    index: &Index,
+    row: &RowRef<'_>,
+    out: &mut Vec<u8>,
+    scratch: &mut Vec<u8>,
+) -> Result<EntryLens> {
+    let start = out.len();
+    let (mut extent, mut has_null) = (Extent::Whole, false);
+    for part in &index.format.key_parts()[..index.def.parts.len()] {
+        let (Some(column), Some(encoder)) = (part.column, &part.encoder) else { continue };
+        let value = row.column(usize::from(column), scratch);
+        has_null |= value.is_none();
+        if value.is_some_and(|value| part.append_int(value, out)) {
+            continue;
+        }
+        if encoder.append(value, out) == Extent::Cut {
+            extent = Extent::Cut;
+        }
+    }
+    let declared = if index.is_unique() && !has_null { out.len() - start } else { 0 };
+    row.record().append_key(out);
+    let key = out.len() - start;
+    ensure_key(extent, &out[start..])?;
+    index.format.encode_entry_of(row, out, scratch);
     Ok(EntryLens { key, declared })
 }
 

@@ -290,9 +290,10 @@ fn compare_characters(a: &[u8], b: &[u8], mut at: usize) -> Ordering {
 pub(super) fn append_key(bytes: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + bytes.len() + 1, 0);
-    let mut end = start;
-    let mut read = 0;
-    for (&byte, at) in bytes.iter().zip(0..) {
+    let mut end = append_eights(bytes, &mut out[start..]);
+    let mut read = end;
+    end += start;
+    for (&byte, at) in bytes[read..].iter().zip(read..) {
         let Some(&code) = ASCII.get(byte as usize) else { break };
         out[end] = code;
         end += usize::from(code != 0);
@@ -305,6 +306,37 @@ pub(super) fn append_key(bytes: &[u8], out: &mut Vec<u8>) {
         out.truncate(end);
         append_characters_key(&bytes[read..], out);
     }
+}
+
+/// [`ASCII`] for any byte: zero where that has no code.
+const SINGLE: [u8; 256] = {
+    let mut codes = [0; 256];
+    let mut byte = 0;
+    while byte < ASCII.len() {
+        codes[byte] = ASCII[byte];
+        byte += 1;
+    }
+    codes
+};
+
+/// Writes the codes of as many bytes, in eights, as all have one; how many.
+#[inline]
+fn append_eights(bytes: &[u8], out: &mut [u8]) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    let mut done = 0;
+    while let (Some(eight), Some(out)) =
+        (bytes[done..].first_chunk::<8>(), out[done..].first_chunk_mut::<8>())
+    {
+        let code = |at: usize| SINGLE[usize::from(eight[at])];
+        *out = [code(0), code(1), code(2), code(3), code(4), code(5), code(6), code(7)];
+        let codes = u64::from_ne_bytes(*out);
+        if codes.wrapping_sub(ONES) & !codes & (ONES << 7) != 0 {
+            // One of them has none.
+            break;
+        }
+        done += 8;
+    }
+    done
 }
 
 fn append_characters_key(mut rest: &[u8], out: &mut Vec<u8>) {
