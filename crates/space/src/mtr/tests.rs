@@ -1,8 +1,8 @@
-//! Golden scripts of mini-transactions (`tests/mtrs`): what one latches, changes and logs, and what redo makes
-//! of its frame.
+//! Golden scripts of mini-transactions (`tests/mtrs`): what one latches, changes and logs, and what recovery
+//! does with its frame.
 //!
-//! LSNs are shown as distances from the end of the log when the script begins. A script ends with a check
-//! that the extent map has the pages that were allocated and no others, and with one of each page.
+//! LSNs are shown as distances from the end of the log when the script begins. A script ends with checks: the
+//! extent map has the pages that were allocated and no others, and each page is sound.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -14,12 +14,12 @@ use base::{IndexId, Lsn};
 use buffer::PoolConfig;
 use env::{Disk, OpenOptions, SimDisk};
 use goldenscript::{Context, Runner};
-use log::{LogConfig, LogReader, Part};
+use log::{Frame, LogConfig, LogReader, Part};
 use page::{FormatPage, PAGE_SIZE, PageBytes, SlotFlags};
 
 use super::*;
 use crate::check::PageSet;
-use crate::{Locality, StoreConfig};
+use crate::{Locality, StoreConfig, recover};
 
 mod words;
 
@@ -403,8 +403,7 @@ impl Mtrs {
         out
     }
 
-    /// Ends the process and starts it again. The redo that the start finds is shown page by page: what the
-    /// page on disk lacked is applied, what it had is passed over.
+    /// Ends the process and starts it again. Shows what the redo in the log will do with each page.
     fn crash(&mut self) -> Answer {
         self.forget_changes();
         let before = self.images();
@@ -439,38 +438,64 @@ impl Mtrs {
         self.taken.iter().filter_map(image).collect()
     }
 
-    /// What recovery will do with each page of each frame since the checkpoint.
+    /// What recovery will do with each page of each frame since the checkpoint, by the rules of
+    /// `recover/apply.rs`.
     fn redo_to_come(&self) -> Answer {
         let disk = shared(&self.disk);
-        let file = disk.open(Path::new(DATA), OpenOptions::default())?;
-        let mut lsns: BTreeMap<PageNo, Lsn> = BTreeMap::new();
-        let mut reader = LogReader::open(&disk, Path::new("redo"), IDENTITY)?;
-        let mut out = String::new();
+        let open = || LogReader::open(&disk, Path::new("redo"), IDENTITY);
+        let (_, freed) = recover::analyse(open()?, true, &mut ())?;
+        let (mut reader, mut lsns, mut out) = (open()?, BTreeMap::new(), String::new());
         while let Some(frame) = reader.next_frame()? {
-            let mut pages = Vec::new();
-            for part in frame.parts() {
-                let Part::Changes(mut changes) = part? else { continue };
-                while !changes.is_empty() {
-                    pages.push(page::op::decode_change(&mut changes).expect("the redo that Mtr makes").0);
+            let FrameRange { start, end } = frame.range;
+            let mut lines = String::new();
+            for (page, is_made_anew) in pages_of(&frame)? {
+                if freed.is_freed_after(page, end) {
+                    let _ = writeln!(lines, "  {page} is left out: it is freed later");
+                    continue;
                 }
+                let is_first = !lsns.contains_key(&page);
+                let lsn = match lsns.get(&page) {
+                    Some(&lsn) => lsn,
+                    None if is_made_anew => Lsn(0),
+                    None => self.lsn_on_disk(page)?,
+                };
+                let line = if is_first && is_made_anew {
+                    "is made anew, unread".to_owned()
+                } else {
+                    format!("is at {}: {}", self.lsn(lsn), if lsn >= end { "passed over" } else { "applied" })
+                };
+                let _ = writeln!(lines, "  {page} {line}");
+                lsns.insert(page, end.max(lsn));
             }
-            let mut seen = BTreeSet::new();
-            pages.retain(|&page| seen.insert(page));
-            if frame.range.start < self.origin || pages.is_empty() {
-                continue;
-            }
-            let _ = writeln!(out, "frame {} to {}", self.lsn(frame.range.start), self.lsn(frame.range.end));
-            for page in pages {
-                let mut image = Box::new([0; PAGE_SIZE]);
-                file.read_exact_at(&mut image[..], u64::from(page.0) * PAGE_SIZE as u64)?;
-                let lsn = lsns.entry(page).or_insert(PageRef::new(&image).lsn());
-                let done = if *lsn >= frame.range.end { "passed over" } else { "applied" };
-                let _ = writeln!(out, "  {page} is at {}: {done}", self.lsn(*lsn));
-                *lsn = frame.range.end.max(*lsn);
+            // The file's own first frames are before the script.
+            if start >= self.origin && !lines.is_empty() {
+                let _ = write!(out, "frame {} to {}\n{lines}", self.lsn(start), self.lsn(end));
             }
         }
         Ok(out)
     }
+
+    fn lsn_on_disk(&self, page: PageNo) -> Answer<Lsn> {
+        let file = self.disk.open(Path::new(DATA), OpenOptions::default())?;
+        let mut image = Box::new([0; PAGE_SIZE]);
+        file.read_exact_at(&mut image[..], u64::from(page.0) * PAGE_SIZE as u64)?;
+        Ok(PageRef::new(&image).lsn())
+    }
+}
+
+/// The pages that a frame changes, in order; whether the first operation of each makes it anew.
+fn pages_of(frame: &Frame<'_>) -> Answer<Vec<(PageNo, bool)>> {
+    let mut pages: Vec<(PageNo, bool)> = Vec::new();
+    for part in frame.parts() {
+        let Part::Changes(mut changes) = part? else { continue };
+        while !changes.is_empty() {
+            let (page, op) = page::op::decode_change(&mut changes).expect("the redo that Mtr makes");
+            if !pages.iter().any(|(seen, _)| *seen == page) {
+                pages.push((page, op.is_self_contained()));
+            }
+        }
+    }
+    Ok(pages)
 }
 
 impl Drop for Mtrs {

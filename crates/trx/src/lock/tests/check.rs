@@ -12,7 +12,9 @@ pub(super) fn check_table(table: &LockTable) {
     let locks = table.lock();
     let state = &*locks.state;
     let queues: Vec<&RowQueue> = state.rows.values().flatten().collect();
-    queues.iter().for_each(|queue| check_queue(queue, state));
+    for queue in &queues {
+        check_queue(queue, state);
+    }
     let counted = |counters: &[std::sync::atomic::AtomicU32]| -> usize {
         counters.iter().map(|counter| counter.load(Ordering::SeqCst) as usize).sum()
     };
@@ -45,7 +47,7 @@ fn check_queue(queue: &RowQueue, state: &State) {
             assert!(conflicts.next().is_none(), "{:?} have conflicting locks", queue.requests);
         } else {
             let blocked = queue.blockers(request.trx, request.mode, at).next().is_some();
-            assert!(blocked, "{:?} waits for nobody", request);
+            assert!(blocked, "{request:?} waits for nobody");
         }
     }
 }

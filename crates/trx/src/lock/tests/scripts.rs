@@ -46,7 +46,7 @@ enum Command {
     RollBack,
     /// Looks for deadlocks, or does not.
     Detection { on: bool },
-    /// Shows the queues of rows, the gaps, and who waits for whom.
+    /// Shows the queues of rows, the gaps, and each wait with the lock that it waits for.
     Show,
     /// Shows the deadlock that was found last.
     Deadlock,
@@ -57,7 +57,7 @@ type Answer = std::result::Result<String, Box<dyn std::error::Error>>;
 struct Table {
     system: Arc<TrxSystem>,
     sessions: BTreeMap<String, Session>,
-    /// Who has written the newest version of a row.
+    /// The writer of each row's newest version.
     writers: BTreeMap<String, TrxId>,
     /// The gap that a transaction locked last.
     gaps: BTreeMap<String, GapId>,
@@ -226,7 +226,9 @@ impl Table {
         for (key, queue) in rows {
             let _ = writeln!(out, "row {key}: {}", queue.join(", "));
         }
-        others.iter().for_each(|lock| out.push_str(&format!("{lock}\n")));
+        for lock in others {
+            let _ = writeln!(out, "{lock}");
+        }
         for wait in &report.waits {
             let _ = writeln!(out, "{} waits for {}", self.lock(&wait.wanted), self.lock(&wait.blocking));
         }
