@@ -226,6 +226,18 @@ impl LeafDirectory {
         ((self.shape.load(Ordering::Relaxed) & !UNEVEN) >> 32) as usize
     }
 
+    /// The starts of the leaves that lookups are led to, and their pages.
+    #[cfg(test)]
+    pub(crate) fn entries(&self) -> Vec<(u64, PageNo)> {
+        let shape = self.shape.load(Ordering::Relaxed);
+        let Some(array) = self.arrays[shape as u32 as usize].get() else { return Vec::new() };
+        let read = |entry: &Entry| {
+            let place = entry.place.load(Ordering::Relaxed);
+            (entry.start.load(Ordering::Relaxed), PageNo((place >> 32) as u32))
+        };
+        array.entries[..self.len()].iter().map(read).collect()
+    }
+
     /// Has it never built anew.
     #[cfg(test)]
     pub(crate) fn keep_as_it_is(&self) {

@@ -22,6 +22,7 @@ mod model;
 mod read_ahead;
 mod recover;
 mod redo;
+mod scripts;
 
 /// A store on a disk in memory whose pool has `frames` frames.
 pub(crate) fn new_store(disk: &SimDisk, frames: usize) -> Store {

@@ -5,6 +5,9 @@ use base::{IndexId, PageNo, TrxId};
 
 use crate::*;
 
+mod scripts;
+mod show;
+
 type Model = Vec<(Vec<u8>, Vec<u8>, SlotFlags)>;
 
 fn empty(fixed: Option<u16>, level: u8, lower: &[u8], upper: Option<&[u8]>) -> Box<PageBytes> {

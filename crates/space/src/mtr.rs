@@ -314,3 +314,6 @@ impl Drop for Mtr<'_> {
 fn abandoned(redo_bytes: usize) {
     base::invariant::violated("committed", format_args!("{redo_bytes} bytes of redo were dropped"));
 }
+
+#[cfg(test)]
+mod tests;

@@ -149,8 +149,8 @@ pub(crate) struct LockTable {
     owners: AtomicUsize,
     /// Circles of waits are looked for.
     pub(super) detects: AtomicBool,
-    row_counters: Box<[AtomicU32]>,
-    gap_counters: Box<[AtomicU32]>,
+    pub(super) row_counters: Box<[AtomicU32]>,
+    pub(super) gap_counters: Box<[AtomicU32]>,
 }
 
 impl Default for LockTable {

@@ -13,6 +13,9 @@ use crate::error::Error;
 use crate::slot::TrxSlot;
 use crate::system::TrxSystem;
 
+mod check;
+mod scripts;
+
 const INDEX: IndexId = IndexId(70);
 const LONG: Duration = Duration::from_mins(1);
 
