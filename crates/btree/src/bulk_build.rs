@@ -36,7 +36,13 @@ impl<'s> BulkBuild<'s> {
         let root = store.pool().shared(tree.root)?;
         invariant!(root.page().is_leaf() && root.page().count() == 0, "{} is not empty", tree.index);
         drop(root);
-        Ok(BulkBuild { store, tree, max_trx, levels: vec![Level::default()], taken: Vec::new() })
+        Ok(BulkBuild {
+            store,
+            tree,
+            max_trx,
+            levels: vec![Level::leaf(tree.shape.fixed_key_len.is_some())],
+            taken: Vec::new(),
+        })
     }
 
     /// Adds a record; its key is above all keys before.
@@ -69,8 +75,8 @@ impl<'s> BulkBuild<'s> {
             self.write_pages(at, None, None)?;
             at += 1;
         }
-        let mut root = std::mem::take(&mut self.levels[at]);
-        let batch = root.split_off_front(root.count());
+        let count = self.levels[at].count();
+        let batch = self.levels[at].split_off_front(count);
         let mut mtr = Mtr::new(self.store);
         let page = mtr.latch(self.tree.root)?;
         let place = Place { page_no: self.tree.root, version: mtr.page(page).version() };
@@ -92,7 +98,7 @@ impl<'s> BulkBuild<'s> {
         let next = self.take_page(at)?;
         let entries = self.levels[at].count() + 1;
         self.write_pages(at, Some(separator), Some(next))?;
-        self.levels[at] = Level::new(next, separator.to_vec(), entries);
+        self.levels[at] = self.levels[at].next(next, separator.to_vec(), entries);
         Ok(())
     }
 
@@ -128,7 +134,7 @@ impl<'s> BulkBuild<'s> {
     /// Adds a page to the level above it.
     fn add_child(&mut self, at: usize, lower: &[u8], child: PageNo) -> Result<()> {
         if at == self.levels.len() {
-            self.levels.push(Level::default());
+            self.levels.push(Level::inner());
         }
         if self.levels[at].is_full_for_child(lower) {
             self.close_page(at, lower)?;

@@ -9,10 +9,14 @@ use crate::separator::{common_prefix_len, shortest};
 /// Bytes at which a page counts as full: 15/16, so that a later insertion does not split it at once.
 const FILL_BYTES: usize = PAGE_SIZE - PAGE_SIZE / 16;
 
-/// Bytes of a record beside key and payload: two length words, head, slot.
-const RECORD_OVERHEAD: usize = 10;
-/// Bytes of a separator beside its key: length word, head, slot, child.
-const CHILD_OVERHEAD: usize = 12;
+/// Bytes of a key that stand in its head, not in its cell.
+const HEAD_BYTES: usize = 4;
+/// Bytes of a record beside payload and key: head, slot, length word.
+const RECORD_OVERHEAD: usize = 8;
+/// Bytes of a separator beside its key: head, slot, child.
+const CHILD_OVERHEAD: usize = 10;
+/// Length word of a key, where keys have different lengths.
+const KEY_LEN_BYTES: usize = 2;
 /// Array entries are made in pairs.
 const ARRAY_SLACK: usize = 10;
 
@@ -24,7 +28,7 @@ pub(super) struct Place {
 }
 
 /// The page that a level is filling.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Level {
     /// Where the page will stand; none while it may be the only one, which becomes the root.
     pub(super) place: Option<Place>,
@@ -33,6 +37,10 @@ pub(super) struct Level {
     /// Its entries as the log takes them.
     batch: Vec<u8>,
     entries: Vec<Entry>,
+    /// Bytes of an entry beside payload and key.
+    overhead: usize,
+    /// No key is shorter.
+    shortest_key: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -44,30 +52,53 @@ struct Entry {
 }
 
 impl Level {
-    /// An empty page. `entries`: how many are expected; their bytes are about a page.
-    pub(super) fn new(place: Place, lower: Vec<u8>, entries: usize) -> Self {
+    /// The first leaf of a tree whose keys have one length, or not.
+    pub(super) fn leaf(has_fixed_keys: bool) -> Self {
+        Level::first(RECORD_OVERHEAD + if has_fixed_keys { 0 } else { KEY_LEN_BYTES })
+    }
+
+    /// The first page of a level above the leaves.
+    pub(super) fn inner() -> Self {
+        Level::first(CHILD_OVERHEAD + KEY_LEN_BYTES)
+    }
+
+    fn first(overhead: usize) -> Self {
+        let (lower, batch, entries) = (Vec::new(), Vec::new(), Vec::new());
+        Level { place: None, lower, batch, entries, overhead, shortest_key: usize::MAX }
+    }
+
+    /// An empty page behind this one, with about as many entries.
+    pub(super) fn next(&self, place: Place, lower: Vec<u8>, entries: usize) -> Self {
         Level {
             place: Some(place),
             lower,
             batch: Vec::with_capacity(PAGE_SIZE),
             entries: Vec::with_capacity(entries),
+            overhead: self.overhead,
+            shortest_key: usize::MAX,
         }
     }
 
     pub(super) fn push_record(&mut self, key: &[u8], payload: &[u8], flags: SlotFlags) {
-        self.note(key, key.len() + payload.len() + RECORD_OVERHEAD);
+        self.note(key, self.bytes_of(key, payload.len()));
         Batch::push_record(&mut self.batch, key, payload, flags);
     }
 
     pub(super) fn push_child(&mut self, key: &[u8], child: PageNo) {
-        self.note(key, key.len() + CHILD_OVERHEAD);
+        self.note(key, self.bytes_of(key, 0));
         Batch::push_child(&mut self.batch, key, child);
+    }
+
+    /// Page bytes of an entry, no prefix taken off.
+    fn bytes_of(&self, key: &[u8], payload_len: usize) -> usize {
+        self.overhead + payload_len + key.len().saturating_sub(HEAD_BYTES)
     }
 
     fn note(&mut self, key: &[u8], bytes: usize) {
         debug_assert!(self.count() == 0 || self.last_key() < key, "keys ascend");
         self.entries
             .push(Entry { start: self.batch.len(), bytes_to_here: self.bytes_to(self.count()) + bytes });
+        self.shortest_key = self.shortest_key.min(key.len());
     }
 
     pub(super) fn count(&self) -> usize {
@@ -85,12 +116,12 @@ impl Level {
 
     /// Whether the page is better closed before a record comes.
     pub(super) fn is_full_for_record(&self, key: &[u8], payload_len: usize) -> bool {
-        self.is_full_for(key, key.len() + payload_len + RECORD_OVERHEAD)
+        self.is_full_for(key, self.bytes_of(key, payload_len))
     }
 
     /// Whether the page is better closed before a separator comes.
     pub(super) fn is_full_for_child(&self, key: &[u8]) -> bool {
-        self.is_full_for(key, key.len() + CHILD_OVERHEAD)
+        self.is_full_for(key, self.bytes_of(key, 0))
     }
 
     /// A guess: it counts on an upper fence close behind `key`.
@@ -107,9 +138,11 @@ impl Level {
         self.count() > 0 && all > FILL_BYTES
     }
 
-    /// Bytes of a page with the first `count` entries and this much prefix taken off each key.
+    /// Bytes of a page with the first `count` entries and this much prefix taken off each key, or more where a
+    /// key has less than a head beside the prefix.
     fn size(&self, count: usize, prefix_len: usize, upper_len: usize) -> usize {
-        HEADER_BYTES + ARRAY_SLACK + self.lower.len() + upper_len + self.bytes_to(count) - count * prefix_len
+        let taken_off = prefix_len.min(self.shortest_key.saturating_sub(HEAD_BYTES));
+        HEADER_BYTES + ARRAY_SLACK + self.lower.len() + upper_len + self.bytes_to(count) - count * taken_off
     }
 
     /// Whether the first `count` entries fit in a page below `upper`.

@@ -427,4 +427,26 @@ mod tests {
             assert!(!code.contains(&0));
         }
     }
+
+    #[test]
+    fn eight_characters_at_a_time_have_the_codes_of_single_ones() {
+        let mut prng = base::prng::Prng::new(29);
+        let (mut eights, mut rest) = (0, 0);
+        for _ in 0..4000 {
+            let strange = ["\u{1}", "é", "\u{200b}", "世"];
+            let text: String = (0..prng.below(40))
+                .map(|_| match prng.below(24) {
+                    0 => strange[prng.below(4) as usize].to_owned(),
+                    _ => char::from(32 + prng.below(95) as u8).to_string(),
+                })
+                .collect();
+            let (mut at_once, mut singly, mut out) = (Vec::new(), Vec::new(), vec![0; text.len() + 1]);
+            append_key(text.as_bytes(), &mut at_once);
+            append_characters_key(text.as_bytes(), &mut singly);
+            assert_eq!(at_once, singly, "{text:?}");
+            let done = append_eights(text.as_bytes(), &mut out);
+            (eights, rest) = (eights + done, rest + text.len() - done);
+        }
+        assert!(eights > 10_000 && rest > 10_000, "{eights} characters in eights, {rest} others");
+    }
 }
