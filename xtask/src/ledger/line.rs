@@ -15,6 +15,9 @@ const TOLERANCE: f64 = 1.005;
 /// them.
 const CHANCE_MEETINGS: f64 = 0.05;
 
+/// Bytes may rise by this factor: how full a buffer or a page is when an operation begins is chance.
+const BYTES_TOLERANCE: f64 = 1.05;
+
 /// Syncs may rise by this factor, for the same reason.
 const SYNC_TOLERANCE: f64 = 1.05;
 
@@ -54,9 +57,13 @@ impl Line {
         compare("instructions", self.instructions, before.instructions, TOLERANCE, 0.0);
         compare("allocations", self.allocations, before.allocations, 1.0, chance);
         compare("system calls", self.syscalls, before.syscalls, 1.0, chance);
+        compare("bytes copied", self.bytes_copied, before.bytes_copied, BYTES_TOLERANCE, 0.0);
         // Who shares a sync with whom is for the limit in the budgets to judge.
-        let of_one_client = |line: &Line| line.instructions.map(|_| line.syncs);
-        compare("syncs", of_one_client(self), of_one_client(before), SYNC_TOLERANCE, 0.0);
+        let of_one_client = |line: &Line, figure: f64| line.instructions.map(|_| figure);
+        let (now, then) = (of_one_client(self, self.log_bytes), of_one_client(before, before.log_bytes));
+        compare("bytes of log", now, then, BYTES_TOLERANCE, 0.0);
+        let (now, then) = (of_one_client(self, self.syncs), of_one_client(before, before.syncs));
+        compare("syncs", now, then, SYNC_TOLERANCE, 0.0);
         rises
     }
 
@@ -162,6 +169,16 @@ mod tests {
         assert_eq!(line(900.0, 1.01).rises_over(&before).len(), 1);
         let uncounted = Line { syscalls: None, ..line(1000.0, 1.0) };
         assert_eq!(uncounted.rises_over(&before), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_twentieth_more_bytes_is_no_rise() {
+        let before = Line { log_bytes: 300.0, ..line(1000.0, 1.0) };
+        let with = |copied, log_bytes| Line { bytes_copied: Some(copied), log_bytes, ..before.clone() };
+        assert_eq!(with(12.6, 315.0).rises_over(&before), Vec::<String>::new());
+        assert_eq!(with(12.7, 315.1).rises_over(&before).len(), 2);
+        let shared_log = |log_bytes| Line { log_bytes, ..shared(0.1) };
+        assert_eq!(shared_log(400.0).rises_over(&shared_log(300.0)), Vec::<String>::new());
     }
 
     #[test]

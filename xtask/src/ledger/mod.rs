@@ -43,6 +43,7 @@ pub(crate) fn findings_in_build(options: &[&str]) -> Result<Vec<String>, String>
     print_table(&measured, &allowed, &budgets);
     let mut findings = findings(&measured, &allowed);
     findings.extend(above_limit(&measured, &budgets));
+    findings.extend(without_reason(&measured, &budgets));
     findings.extend(rises::unexplained(LEDGER, |text| line::parse_all(text).ok(), rises)?);
     for finding in &findings {
         println!("ledger: {finding}");
@@ -109,12 +110,28 @@ fn above_limit(measured: &[Line], budgets: &BTreeMap<String, Budget>) -> Vec<Str
     measured.iter().filter_map(above).collect()
 }
 
+/// Lines over their budgets that nobody explains, and explanations of others.
+fn without_reason(measured: &[Line], budgets: &BTreeMap<String, Budget>) -> Vec<String> {
+    let judge = |line: &Line| {
+        let budget = budgets.get(&line.name)?;
+        let (now, wished) = (line.instructions?, budget.instructions?);
+        match (now > wished, budget.reason.is_empty()) {
+            (true, true) => Some(format!("{}: {now} over the budget of {wished}, no reason given", line.name)),
+            (false, false) => Some(format!("{}: within the budget of {wished}, its reason can go", line.name)),
+            _ => None,
+        }
+    };
+    measured.iter().filter_map(judge).collect()
+}
+
 /// What is wished of a line, and what must be.
 struct Budget {
     /// Instructions, one day.
     instructions: Option<f64>,
     /// Syncs, always.
     syncs_max: Option<f64>,
+    /// Why it has more instructions today.
+    reason: String,
 }
 
 /// Budgets by name.
@@ -126,12 +143,13 @@ fn budgets() -> Result<BTreeMap<String, Budget>, String> {
         .collect()
 }
 
-/// `name<TAB>instructions<TAB>syncs`, a dash for what has no budget.
+/// `name<TAB>instructions<TAB>syncs<TAB>reason`, a dash for what has no budget; the reason may be missing.
 fn parse_budget(line: &str) -> Option<(String, Budget)> {
     let mut fields = line.split('\t');
     let name = fields.next()?.to_owned();
     let mut number = || parse_figure(fields.next()?).ok();
-    Some((name, Budget { instructions: number()?, syncs_max: number()? }))
+    let (instructions, syncs_max) = (number()?, number()?);
+    Some((name, Budget { instructions, syncs_max, reason: fields.next().unwrap_or_default().to_owned() }))
 }
 
 fn print_table(measured: &[Line], allowed: &BTreeMap<String, Line>, budgets: &BTreeMap<String, Budget>) {
@@ -170,5 +188,16 @@ mod tests {
         assert_eq!(found("shared\t-\t0.32"), Vec::<String>::new());
         assert_eq!(found("shared\t9\t-"), Vec::<String>::new());
         assert!(parse_budget("shared\t9").is_none());
+    }
+
+    #[test]
+    fn a_line_over_its_budget_has_a_reason_and_no_other() {
+        let text = format!("{}\nscan\t31\t-\t-\t-\t0\t0\n", line::HEADER);
+        let measured: Vec<Line> = line::parse_all(&text).unwrap().into_values().collect();
+        let found = |budget| without_reason(&measured, &BTreeMap::from([parse_budget(budget).unwrap()]));
+        assert_eq!(found("scan\t30\t-"), ["scan: 31 over the budget of 30, no reason given"]);
+        assert_eq!(found("scan\t30\t-\tpages are copied"), Vec::<String>::new());
+        assert_eq!(found("scan\t31\t-"), Vec::<String>::new());
+        assert_eq!(found("scan\t31\t-\tpages are copied"), ["scan: within the budget of 31, its reason can go"]);
     }
 }

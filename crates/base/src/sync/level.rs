@@ -66,6 +66,17 @@ impl LatchLevel {
     }
 }
 
+/// Says that the calling thread has let go of all latches: a guard that was kept by mistake shows where its
+/// statement ends, not where somebody waits for it.
+///
+/// # Panics
+/// In debug builds, if the thread holds a latch.
+#[inline]
+pub fn assert_no_latch() {
+    #[cfg(debug_assertions)]
+    held::assert_none();
+}
+
 /// A latch this thread holds, as far as the order is concerned. Empty in release builds.
 #[derive(Debug)]
 pub struct Held {
@@ -97,6 +108,10 @@ mod held {
             latest < level || (latest == level && level.repeats()),
             "latch order: waiting for {level:?} while holding {latest:?}"
         );
+    }
+
+    pub(super) fn assert_none() {
+        HELD.with_borrow(|held| assert!(held.is_empty(), "latches kept at the end: {held:?}"));
     }
 
     pub(super) fn push(level: LatchLevel) {
@@ -139,6 +154,14 @@ mod tests {
     fn a_level_that_does_not_repeat_is_refused_twice() {
         let _first = LatchLevel::Log.acquire();
         let _second = LatchLevel::Log.acquire();
+    }
+
+    #[test]
+    #[should_panic(expected = "latches kept at the end: [Page]")]
+    fn a_latch_that_is_kept_is_found() {
+        assert_no_latch();
+        let _page = LatchLevel::Page.acquire();
+        assert_no_latch();
     }
 
     #[test]

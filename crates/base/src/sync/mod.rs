@@ -28,7 +28,7 @@ pub use model::plain;
 
 pub use counter::{Counter, Padded};
 pub use latch::Latch;
-pub use level::{Held, LatchLevel};
+pub use level::{Held, LatchLevel, assert_no_latch};
 pub use mutex::{Mutex, MutexGuard};
 pub use park::Event;
 pub use planted::{Planted, planted};
