@@ -370,7 +370,7 @@ pub(crate) fn hex_text(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
         _ if class_of(&args[0]) == Class::Text => {
             first_chars(args) * u64::from(args[0].ty.max_char_bytes()) * 2
         }
-        Class::Null => 0,
+        _ if class_of(&args[0]) == Class::Null => 0,
         _ if args[0].ty.is_temporal() => first_chars(args) * 2,
         _ => 16,
     };
