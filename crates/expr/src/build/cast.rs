@@ -171,8 +171,8 @@ impl Builder {
         Expr::cast(expr, ty, nullable)
     }
 
-    /// A cast to text, then cut or padded to a length that was given. The cast by itself cuts nothing, because
-    /// the value of a parameter may be longer than the one its type was taken from.
+    /// A cast to text, then cut or padded to a length that was given. The cast by itself cuts nothing: the
+    /// value of a parameter may be longer than the one its type was taken from.
     fn cast_text(&self, expr: Expr, length: Option<u32>, collation: CollationId, fit: Func) -> Expr {
         let to_bytes = collation == CollationId::BINARY && expr.ty.is_string();
         let length_of_all = if to_bytes { byte_width(&expr.ty) } else { shown_chars(&expr.ty) };

@@ -94,6 +94,18 @@ impl Binder<'_, '_> {
         }
     }
 
+    /// Whether `expr` is a parameter of the client.
+    pub(super) fn is_param(&self, expr: &Expr) -> bool {
+        matches!(expr.kind, ExprKind::Param(n) if usize::from(n) < self.param_uses.len())
+    }
+
+    /// The text that a parameter is cast to, of the length of any: its values may be longer than those of the
+    /// type that it was planned for.
+    pub(super) fn lengthened(text: Expr) -> Expr {
+        let length = PARAM_BYTES / text.ty.max_char_bytes();
+        Expr { ty: SqlType { length, ..text.ty }, ..text }
+    }
+
     /// Notes what place `expr` has, if it is a parameter.
     pub(super) fn note_role(&mut self, expr: &Expr, role: ParamRole) {
         let ExprKind::Param(n) = expr.kind else { return };
@@ -351,7 +363,12 @@ impl Binder<'_, '_> {
             Func::Mod => return self.settle_operands(func, args),
             Func::TimeDiff => {
                 let text = self.param_text();
-                return self.settle_alike(args, &text);
+                self.settle_alike(args, &text);
+                // It reads the time of a text itself, whatever number the type says.
+                for arg in args.iter().filter(|e| !e.ty.is_temporal()) {
+                    self.note_role(arg, ParamRole::Text);
+                }
+                return;
             }
             _ => {}
         }

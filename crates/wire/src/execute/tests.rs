@@ -70,7 +70,8 @@ fn unknown_types_are_named() {
 #[test]
 fn types_of_columns_alone_are_refused_even_for_null() {
     for code in [9, 13, 14, 16, 247, 248, 255] {
-        let result = all(&[1, 1, code, 0], 1, &mut Vec::new(), &[]);
+        let params = [1, 1, code, 0];
+        let result = all(&params, 1, &mut Vec::new(), &[]);
         assert_eq!(result, Err(Error::UnknownParameterType { code }));
     }
 }
