@@ -7,7 +7,7 @@ use types::temporal::IntervalUnit;
 use types::{TypeKind, Value};
 
 use crate::EvalError;
-use crate::build::rules::Nulls::{Args, Maybe, Never};
+use crate::build::rules::Nulls::{Args, Maybe, Never, Strict};
 use crate::build::rules::Rule::{
     self, Bool, Build, Clock, Date, DateTime, Digits, Double, Fixed, FromFirst, FromTexts, Int, IntOfTexts,
     Of, Text, Time, UDigits, UInt, Year,
@@ -103,8 +103,8 @@ functions! {
         ShareCharset [] 1..=1 Of(rule::as_first), Maybe, text::share_charset;
         CutText [] 1..=1 Of(rule::as_first), Maybe, text::cut;
         PadBytes [] 1..=1 Of(rule::as_first), Maybe, text::pad_bytes;
-        Charset ["charset"] 1..=1 Text(64), Args, info::charset;
-        Collation ["collation"] 1..=1 Text(64), Args, info::collation;
+        Charset ["charset"] 1..=1 Text(64), Strict, info::charset;
+        Collation ["collation"] 1..=1 Text(64), Strict, info::collation;
         Coercibility ["coercibility"] 1..=1 Digits(10), Never, info::coercibility;
 
         // Choice.
@@ -127,11 +127,11 @@ functions! {
         CharLength ["char_length", "character_length"] 1..=1 Digits(11), Args, text::char_length;
         Ascii ["ascii"] 1..=1 Digits(4), Args, text::ascii;
         Ord ["ord"] 1..=1 Int, Args, text::ord;
-        Char ["char"] 1..=MANY Of(of::char_bytes), Maybe, text::char;
+        Char ["char"] 1..=MANY Of(of::char_bytes), Args, text::char;
 
         // Texts from texts.
         Concat ["concat"] 1..=MANY FromTexts(rule::sum_of_chars), Args, text_edit::concat;
-        ConcatWs ["concat_ws"] 2..=MANY FromTexts(rule::joined_chars), Maybe, text_edit::concat_ws;
+        ConcatWs ["concat_ws"] 2..=MANY FromTexts(rule::joined_chars), Args, text_edit::concat_ws;
         Upper ["upper", "ucase"] 1..=1 FromTexts(rule::first_chars), Args, text::upper;
         Lower ["lower", "lcase"] 1..=1 FromTexts(rule::first_chars), Args, text::lower;
         Reverse ["reverse"] 1..=1 FromTexts(rule::first_chars), Args, text::reverse;
@@ -144,17 +144,17 @@ functions! {
         TrimTrailing [] 1..=2 FromTexts(rule::first_chars), Args, pad::trim_trailing;
         LTrim ["ltrim"] 1..=1 FromTexts(rule::first_chars), Args, pad::trim_leading;
         RTrim ["rtrim"] 1..=1 FromTexts(rule::first_chars), Args, pad::trim_trailing;
-        LPad ["lpad"] 3..=3 FromTexts(rule::padded_chars), Maybe, pad::left;
-        RPad ["rpad"] 3..=3 FromTexts(rule::padded_chars), Maybe, pad::right;
-        Repeat ["repeat"] 2..=2 FromFirst(rule::repeated_chars), Maybe, pad::repeat;
-        Space ["space"] 1..=1 Of(of::spaces), Maybe, pad::space;
+        LPad ["lpad"] 3..=3 FromTexts(rule::padded_chars), Args, pad::left;
+        RPad ["rpad"] 3..=3 FromTexts(rule::padded_chars), Args, pad::right;
+        Repeat ["repeat"] 2..=2 FromFirst(rule::repeated_chars), Args, pad::repeat;
+        Space ["space"] 1..=1 Of(of::spaces), Args, pad::space;
         Replace ["replace"] 3..=3 FromTexts(rule::replaced_chars), Args, text_edit::replace;
-        Insert ["insert"] 4..=4 FromTexts(rule::inserted_chars), Maybe, text_edit::insert;
-        Quote ["quote"] 1..=1 FromTexts(rule::quoted_chars), Maybe, text_edit::quote;
-        MakeSet ["make_set"] 2..=MANY FromTexts(rule::set_chars), Maybe, text_edit::make_set;
+        Insert ["insert"] 4..=4 FromTexts(rule::inserted_chars), Args, text_edit::insert;
+        Quote ["quote"] 1..=1 FromTexts(rule::quoted_chars), Args, text_edit::quote;
+        MakeSet ["make_set"] 2..=MANY FromTexts(rule::set_chars), Args, text_edit::make_set;
         ExportSet ["export_set"] 3..=5 Of(of::export_set), Args, text_edit::export_set;
         Soundex ["soundex"] 1..=1 FromTexts(rule::soundex_chars), Args, text_edit::soundex;
-        Format ["format"] 2..=3 Of(rule::formatted_number), Maybe, format::format;
+        Format ["format"] 2..=3 Of(rule::formatted_number), Args, format::format;
 
         // Searches.
         Instr ["instr"] 2..=2 IntOfTexts(11), Args, search::instr;
@@ -200,7 +200,7 @@ functions! {
         Atan ["atan", "atan2"] 1..=2 Double, Maybe, number::atan;
         Degrees ["degrees"] 1..=1 Double, Args, number::degrees;
         Radians ["radians"] 1..=1 Double, Args, number::radians;
-        Rand ["rand"] 0..=1 Double, Never, random::rand;
+        Rand ["rand"] 0..=1 Double, Args, random::rand;
         IsUuid ["is_uuid"] 1..=1 Digits(1), Maybe, identifier::is_uuid;
         UuidToBin ["uuid_to_bin"] 1..=2 Of(of::uuid_bytes), Maybe, identifier::uuid_to_bin;
         BinToUuid ["bin_to_uuid"] 1..=2 Text(36), Maybe, identifier::bin_to_uuid;
@@ -213,7 +213,7 @@ functions! {
         Database ["database", "schema"] 0..=0 Text(64), Maybe, info::database;
         User ["user", "session_user", "system_user"] 0..=0 Text(288), Args, info::user;
         CurrentUser ["current_user"] 0..=0 Text(288), Args, info::current_user;
-        CurrentRole ["current_role"] 0..=0 Text(16_777_216), Args, info::current_role;
+        CurrentRole ["current_role"] 0..=0 Text(12_582_912), Args, info::current_role;
         ConnectionId ["connection_id"] 0..=0 UInt, Never, info::connection_id;
         ValidatePasswordStrength ["validate_password_strength"] 1..=1 Digits(10), Maybe, info::password_strength;
         LastInsertId ["last_insert_id"] 0..=1 UInt, Args, info::last_insert_id;
@@ -297,6 +297,37 @@ impl Func {
     pub(crate) fn is_bitwise(self) -> bool {
         use Func::{BitAnd, BitNot, BitOr, BitXor, ShiftLeft, ShiftRight};
         matches!(self, BitAnd | BitOr | BitXor | ShiftLeft | ShiftRight | BitNot)
+    }
+
+    /// Whether the text that this makes has nothing of a text among its arguments, its collation neither.
+    pub(crate) fn is_own_text(self) -> bool {
+        use Func::{
+            AddTime, Char, DateAdd, DateSub, Format, FromBase64, Hex, Sha2, Space, SubTime, ToBase64, Unhex,
+            UuidToBin,
+        };
+        let is_listed = matches!(
+            self,
+            AddTime
+                | Char
+                | DateAdd(_)
+                | DateSub(_)
+                | Format
+                | FromBase64
+                | Hex
+                | Sha2
+                | Space
+                | SubTime
+                | ToBase64
+                | Unhex
+                | UuidToBin
+        );
+        is_listed || matches!(self.rule().0, Rule::Text(_))
+    }
+
+    /// Whether this reads a time in its argument.
+    pub(crate) fn reads_time(self) -> bool {
+        use Func::{Hour, Microsecond, Minute, Second, TimeOf, TimeToSec};
+        matches!(self, Hour | Minute | Second | Microsecond | TimeOf | TimeToSec)
     }
 
     /// Whether argument `i` of a function of texts is a text; the others are counts and places.

@@ -148,10 +148,17 @@ fn bind(d: &mut Decoder<'_>, count: usize, types: &mut Vec<ParamType>) -> Result
     types.clear();
     for _ in 0..count {
         let [code, flags] = d.array("parameter type")?;
-        let column_type = ColumnType::from_code(code).ok_or(Error::UnknownParameterType { code })?;
+        let known = ColumnType::from_code(code).filter(|ty| is_bindable(*ty));
+        let column_type = known.ok_or(Error::UnknownParameterType { code })?;
         types.push(ParamType { column_type, unsigned: flags & 0x80 != 0 });
     }
     Ok(())
+}
+
+/// Whether clients may bind parameters with a type, NULL or not: those that only columns have are refused.
+fn is_bindable(ty: ColumnType) -> bool {
+    use ColumnType::{Bit, Enum, Geometry, Int24, NewDate, Set, Year};
+    !matches!(ty, Bit | Enum | Geometry | Int24 | NewDate | Set | Year)
 }
 
 fn decode_value<'p>(d: &mut Decoder<'p>, ty: ParamType) -> Result<ParamValue<'p>, Error> {
@@ -166,11 +173,11 @@ fn decode_value<'p>(d: &mut Decoder<'p>, ty: ParamType) -> Result<ParamValue<'p>
             let raw = d.u8("parameter")?;
             integer(ty.unsigned, u64::from(raw), i64::from(raw as i8))
         }
-        Short | Year => {
+        Short => {
             let raw = d.u16("parameter")?;
             integer(ty.unsigned, u64::from(raw), i64::from(raw as i16))
         }
-        Long | Int24 => {
+        Long => {
             let raw = d.u32("parameter")?;
             integer(ty.unsigned, u64::from(raw), i64::from(raw as i32))
         }
@@ -180,13 +187,14 @@ fn decode_value<'p>(d: &mut Decoder<'p>, ty: ParamType) -> Result<ParamValue<'p>
         }
         Float => ParamValue::Float(f32::from_bits(d.u32("parameter")?)),
         Double => ParamValue::Double(f64::from_bits(d.u64("parameter")?)),
-        Date | NewDate => ParamValue::Date(BinaryDateTime::decode(d)?),
+        Date => ParamValue::Date(BinaryDateTime::decode(d)?),
         DateTime | Timestamp => ParamValue::DateTime(BinaryDateTime::decode(d)?),
         Time => ParamValue::Time(BinaryTime::decode(d)?),
         Decimal | NewDecimal => ParamValue::Decimal(d.lenenc_bytes("parameter")?),
-        VarChar | VarString | String | Enum | Set | Json => ParamValue::Text(d.lenenc_bytes("parameter")?),
-        TinyBlob | MediumBlob | LongBlob | Blob | Bit | Geometry => {
-            ParamValue::Bytes(d.lenenc_bytes("parameter")?)
+        VarChar | VarString | String | Json => ParamValue::Text(d.lenenc_bytes("parameter")?),
+        TinyBlob | MediumBlob | LongBlob | Blob => ParamValue::Bytes(d.lenenc_bytes("parameter")?),
+        Bit | Enum | Geometry | Int24 | NewDate | Set | Year => {
+            return Err(Error::UnknownParameterType { code: ty.column_type as u8 });
         }
     })
 }

@@ -178,7 +178,7 @@ impl Accumulator {
             }
             State::Sum(sum) => sum.total(&self.ty)?.to_owned_value(),
             State::Variance(variance) => {
-                variance.result(self.func).map_or(OwnedValue::Null, OwnedValue::Double)
+                variance.result(self.func)?.map_or(OwnedValue::Null, OwnedValue::Double)
             }
             State::Concat(concat) => match concat.result(self.ty.charset(), ctx, &self.charge)? {
                 Some(text) => OwnedValue::Bytes { data: text.into(), collation: self.ty.collation },

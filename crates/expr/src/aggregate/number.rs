@@ -105,10 +105,24 @@ impl Variance {
     }
 
     /// The variance or standard deviation; `None` without enough terms.
-    pub(super) fn result(&self, func: AggFunc) -> Option<f64> {
+    ///
+    /// # Errors
+    /// 1690: it is beyond the range of doubles.
+    pub(super) fn result(&self, func: AggFunc) -> Result<Option<f64>, EvalError> {
         let sample = matches!(func, AggFunc::StdSamp | AggFunc::VarSamp);
-        let divisor = self.count.checked_sub(u64::from(sample)).filter(|n| *n > 0)?;
+        let Some(divisor) = self.count.checked_sub(u64::from(sample)).filter(|n| *n > 0) else {
+            return Ok(None);
+        };
         let variance = self.squares / divisor as f64;
-        Some(if matches!(func, AggFunc::StdPop | AggFunc::StdSamp) { variance.sqrt() } else { variance })
+        if !variance.is_finite() {
+            let name = match func {
+                AggFunc::StdPop => "std",
+                AggFunc::StdSamp => "stddev_samp",
+                AggFunc::VarSamp => "var_samp",
+                _ => "variance",
+            };
+            return Err(overflow("DOUBLE", name));
+        }
+        Ok(Some(if matches!(func, AggFunc::StdPop | AggFunc::StdSamp) { variance.sqrt() } else { variance }))
     }
 }

@@ -91,19 +91,26 @@ fn integer_type(digits: u32, unsigned: bool) -> SqlType {
     SqlType { unsigned, ..SqlType::new(types::TypeKind::BigInt, digits + u32::from(!unsigned)) }
 }
 
-/// DIV: as wide as the dividend without its fraction, and a fraction may divide it.
+/// DIV: as wide as the dividend without its fraction; a divisor below one makes it longer by its fraction. A
+/// text may be all of either.
 pub(crate) fn integer_division(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
     let (dividend, divisor) = (&args[0], &args[1]);
     let unsigned = is_unsigned(dividend) || is_unsigned(divisor);
-    let fraction = u32::from(if class_of(divisor) == Class::Decimal { divisor.ty.decimals } else { 0 });
-    let width = match class_of(dividend) {
-        _ if args.iter().any(|e| class_of(e) == Class::Double) => BIGINT_WIDTH + 1,
-        Class::Int => (dividend.ty.width() + fraction).min(BIGINT_WIDTH),
-        Class::Text | Class::Null => {
-            shown_chars(&dividend.ty).saturating_add(1).min(BIGINT_WIDTH) + fraction.min(1)
-        }
-        _ => (decimal_digits(dividend).0 + 1 + fraction).min(BIGINT_WIDTH),
+    let sign = u32::from(!unsigned);
+    let width_max = BIGINT_WIDTH + sign;
+    if args.iter().any(|e| class_of(e) == Class::Double) {
+        return SqlType { unsigned, ..SqlType::new(types::TypeKind::BigInt, width_max) };
+    }
+    let whole = match class_of(dividend) {
+        Class::Text | Class::Null => shown_chars(&dividend.ty),
+        _ => decimal_digits(dividend).0,
     };
+    let fraction = match class_of(divisor) {
+        Class::Text => shown_chars(&divisor.ty),
+        Class::Int | Class::Null => 0,
+        _ => u32::from(divisor.ty.decimals),
+    };
+    let width = whole.saturating_add(fraction).saturating_add(sign).min(width_max);
     SqlType { unsigned, ..SqlType::new(types::TypeKind::BigInt, width) }
 }
 
@@ -111,7 +118,7 @@ pub(crate) fn integer_division(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
 pub(crate) fn signed_number(_: &Builder, func: Func, args: &[Expr]) -> SqlType {
     let arg = &args[0];
     match numeric_class(arg) {
-        _ if matches!(class_of(arg), Class::DateTime | Class::Time) => double_of([arg], 0),
+        _ if matches!(class_of(arg), Class::DateTime | Class::Time) => signed_moment(arg),
         _ if is_text(arg) => SqlType::double(),
         // A constant may be beyond BIGINT; what comes from a column fails where it is.
         Class::Int
@@ -130,6 +137,14 @@ pub(crate) fn signed_number(_: &Builder, func: Func, args: &[Expr]) -> SqlType {
         }
         _ => double_of([arg], 0),
     }
+}
+
+/// The negative or absolute number of a date or time.
+fn signed_moment(arg: &Expr) -> SqlType {
+    /// Digits that a double keeps, a sign and a point.
+    const WHOLE: u32 = 17;
+    let double = double_of([arg], 0);
+    SqlType { length: WHOLE + u32::from(double.decimals), ..double }
 }
 
 fn names_column(expr: &Expr) -> bool {

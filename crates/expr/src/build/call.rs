@@ -36,7 +36,8 @@ impl Builder {
     pub fn char_using(&self, args: Vec<Expr>, charset: &str) -> Result<Expr, BindError> {
         let charset: Charset = find_charset(charset)?;
         let ty = string_type(args.len() as u32 * 4, charset.default_collation());
-        Ok(Expr { kind: ExprKind::Call { func: Func::Char, args: args.into() }, ty, nullable: true })
+        let nullable = self.modes.is_strict() || args.iter().any(|e| e.nullable);
+        Ok(Expr { kind: ExprKind::Call { func: Func::Char, args: args.into() }, ty, nullable })
     }
 }
 

@@ -47,6 +47,7 @@ pub enum CastTo<'a> {
 impl Builder {
     /// `CAST(expr AS to)`.
     pub fn cast(&self, expr: Expr, to: CastTo<'_>) -> Result<Expr, BindError> {
+        let expr = if matches!(to, CastTo::Time(_)) { super::temporal::read_for_time(expr) } else { expr };
         let ty = match to {
             CastTo::Signed => SqlType::bigint(),
             CastTo::Unsigned => SqlType::bigint_unsigned(),
@@ -64,10 +65,10 @@ impl Builder {
                     collation = known.charset.binary_collation();
                 }
                 let fit = if collation == CollationId::BINARY { Func::PadBytes } else { Func::CutText };
-                return Ok(cast_text(expr, length, collation, fit));
+                return Ok(self.cast_text(expr, length, collation, fit));
             }
             CastTo::Binary(length) => {
-                return Ok(cast_text(expr, length, CollationId::BINARY, Func::PadBytes));
+                return Ok(self.cast_text(expr, length, CollationId::BINARY, Func::PadBytes));
             }
             CastTo::Date => SqlType::new(TypeKind::Date, 10),
             CastTo::Time(7..) | CastTo::DateTime(7..) => return Err(too_precise(to, 6)),
@@ -170,6 +171,23 @@ impl Builder {
         Expr::cast(expr, ty, nullable)
     }
 
+    /// A cast to text, then cut or padded to a length that was given. The cast by itself cuts nothing: the
+    /// value of a parameter may be longer than the one its type was taken from.
+    fn cast_text(&self, expr: Expr, length: Option<u32>, collation: CollationId, fit: Func) -> Expr {
+        let to_bytes = collation == CollationId::BINARY && expr.ty.is_string();
+        let length_of_all = if to_bytes { byte_width(&expr.ty) } else { shown_chars(&expr.ty) };
+        let ty = string_type(length_of_all, collation);
+        let nullable = expr.nullable || self.modes.is_strict();
+        let text = Expr::cast(expr, ty, nullable);
+        match length {
+            None => text,
+            Some(n) => {
+                let kind = ExprKind::Call { func: fit, args: Box::new([text]) };
+                Expr { kind, ty: string_type(n, collation), nullable }
+            }
+        }
+    }
+
     /// The one type of values that may each be any of `args`: of CASE, IF, COALESCE, UNION.
     pub fn common_type(&self, args: &[&Expr], operation: &str) -> Result<SqlType, BindError> {
         let typed: Vec<&Expr> = args.iter().copied().filter(|e| e.ty.kind != TypeKind::Null).collect();
@@ -190,23 +208,6 @@ impl Builder {
             return Ok(common_text(&typed, collation));
         }
         Ok(common_number(&typed))
-    }
-}
-
-/// A cast to text, then cut or padded to a length that was given. The cast by itself cuts nothing, because
-/// the value of a parameter may be longer than the one its type was taken from.
-fn cast_text(expr: Expr, length: Option<u32>, collation: CollationId, fit: Func) -> Expr {
-    let to_bytes = collation == CollationId::BINARY && expr.ty.is_string();
-    let length_of_all = if to_bytes { byte_width(&expr.ty) } else { shown_chars(&expr.ty) };
-    let ty = string_type(length_of_all, collation);
-    let nullable = true;
-    let text = Expr::cast(expr, ty, nullable);
-    match length {
-        None => text,
-        Some(n) => {
-            let kind = ExprKind::Call { func: fit, args: Box::new([text]) };
-            Expr { kind, ty: string_type(n, collation), nullable }
-        }
     }
 }
 

@@ -63,7 +63,12 @@ pub(crate) fn coercibility(expr: &Expr) -> Coercibility {
             Func::Version | Func::Database | Func::User | Func::CurrentUser | Func::CurrentRole => {
                 Coercibility::SystemConstant
             }
-            _ => strongest(args.iter()),
+            Func::DateFormat | Func::TimeFormat | Func::FormatUnixTime => strongest(args[1..].iter()),
+            _ if func.is_own_text() => Coercibility::Coercible,
+            _ => match func.main_text() {
+                Some(main) => strongest(args[main..=main].iter()),
+                None => strongest(args.iter()),
+            },
         },
         ExprKind::Case { arms, otherwise } => {
             strongest(arms.iter().map(|(_, result)| result).chain(otherwise.as_deref()))
@@ -167,8 +172,10 @@ impl Builder {
             };
             common = Some(Side { operands: &args[..=at], ..winner });
         }
+        // Of NULL alone MySQL makes bytes.
+        let has_type = args.is_empty() || args.iter().any(|e| e.ty.kind != TypeKind::Null);
         Ok(common.unwrap_or(Side {
-            collation: self.collation,
+            collation: if has_type { self.collation } else { CollationId::BINARY },
             strength: Coercibility::Coercible,
             operands: &[],
         }))
@@ -198,9 +205,10 @@ impl Builder {
     /// `expr COLLATE name`.
     pub fn collate(&self, expr: Expr, name: &str) -> Result<Expr, BindError> {
         let found = find_collation(name)?;
-        let expr = if is_text(&expr) || expr.ty.kind == TypeKind::Null { expr } else { self.text_of(expr) };
-        let charset = expr.ty.charset();
-        if expr.ty.kind != TypeKind::Null && charset != found.charset {
+        let expr = if is_text(&expr) { expr } else { self.text_of(expr) };
+        let is_null = expr.ty.kind == TypeKind::Null;
+        let charset = if is_null { Charset::Binary } else { expr.ty.charset() };
+        if charset != found.charset {
             return Err(BindError::CollationCharset { collation: found.name, charset: charset.name() });
         }
         let ty = string_type(super::shown_chars(&expr.ty), found.id);
@@ -214,11 +222,8 @@ impl Builder {
         let to_bytes = collation == CollationId::BINARY && expr.ty.is_string();
         let length = if to_bytes { super::byte_width(&expr.ty) } else { super::shown_chars(&expr.ty) };
         let ty = string_type(length, collation);
-        Ok(Expr {
-            kind: ExprKind::Call { func: Func::ConvertUsing, args: Box::new([expr]) },
-            ty,
-            nullable: true,
-        })
+        let nullable = expr.nullable || self.modes.is_strict();
+        Ok(Expr { kind: ExprKind::Call { func: Func::ConvertUsing, args: Box::new([expr]) }, ty, nullable })
     }
 }
 

@@ -144,7 +144,12 @@ impl Builder {
     pub(super) fn nullif(&self, a: Expr, b: Expr) -> Result<Expr, BindError> {
         let computed = (!a.is_small()).then(|| a.held());
         let shown = computed.as_ref().unwrap_or(&a);
-        let equal = self.compare(CmpOp::Eq, shown.clone(), b)?;
+        let equal = self.compare(CmpOp::Eq, shown.clone(), b).map_err(|error| match error {
+            BindError::IllegalMix { left, right, .. } => {
+                BindError::IllegalMix { left, right, operation: "nullif".to_owned() }
+            }
+            other => other,
+        })?;
         let result = self.case(None, vec![(equal, self.null())], Some(shown.clone()))?;
         let result = Expr { nullable: true, ..result };
         Ok(if computed.is_some() { result.holding(a) } else { result })
@@ -155,6 +160,7 @@ impl Builder {
         let operation = func.name();
         let is_date = |e: &Expr| class_of(e) == Class::DateTime;
         let is_value = |e: &Expr| !matches!(class_of(e), Class::DateTime | Class::Time | Class::Null);
+        let nullable = args.iter().any(|e| e.nullable);
         if args.iter().any(is_date) && args.iter().any(is_value) {
             // Beside a date numbers and texts are dates; the answer is a text.
             let dates: Vec<&Expr> = args.iter().filter(|e| is_date(e)).collect();
@@ -164,14 +170,13 @@ impl Builder {
                 let of_moments =
                     if func == Func::Greatest { Func::GreatestMoment } else { Func::LeastMoment };
                 let kind = ExprKind::Call { func: of_moments, args: args.into() };
-                return Ok(Expr { kind, ty: text, nullable: true });
+                return Ok(Expr { kind, ty: text, nullable });
             }
             let kind = ExprKind::Call { func, args: args.into() };
-            let date = Expr { kind, ty, nullable: true };
-            return Ok(if text.is_string() { Expr::cast(date, text, true) } else { self.text_of(date) });
+            let date = Expr { kind, ty, nullable };
+            return Ok(if text.is_string() { Expr::cast(date, text, nullable) } else { self.text_of(date) });
         }
         let ty = self.common_type(&args.iter().collect::<Vec<_>>(), operation)?;
-        let nullable = args.iter().any(|e| e.nullable);
         if ty.kind == TypeKind::Null {
             return Ok(self.null());
         }

@@ -59,6 +59,8 @@ pub(crate) enum Nulls {
     Maybe,
     /// Never.
     Never,
+    /// In strict modes, as every text.
+    Strict,
 }
 
 impl Builder {
@@ -71,6 +73,9 @@ impl Builder {
         args: Vec<Expr>,
     ) -> Result<Expr, BindError> {
         let mut args = args;
+        if func.reads_time() {
+            args = args.into_iter().map(super::temporal::read_for_time).collect();
+        }
         let ty = match rule {
             Rule::Build(build) => return build(self, func, args),
             Rule::Int => SqlType::bigint(),
@@ -83,23 +88,12 @@ impl Builder {
                 SqlType { decimals: *decimals, ..SqlType::new(TypeKind::Double, *width) }
             }
             Rule::Text(chars) => string_type(*chars, self.collation),
-            Rule::FromTexts(chars) => {
-                if func == Func::Quote && args[0].ty.collation == CollationId::BINARY && is_text(&args[0]) {
-                    // What is quoted is text.
-                    args[0] = self.in_charset(std::mem::replace(&mut args[0], self.null()), self.collation);
-                }
-                let collation = self.share_charset(&mut args, func, false)?;
-                if collation == CollationId::BINARY {
-                    string_type(clip(chars(&in_bytes(&args))), collation)
-                } else {
-                    string_type(clip(chars(&args)), collation)
-                }
-            }
+            Rule::FromTexts(chars) => self.made_of_texts(func, *chars, &mut args)?,
             Rule::FromFirst(chars) => {
                 let collation = self.result_collation(&[&args[0]], func.name())?;
                 let first = std::mem::replace(&mut args[0], self.null());
                 args[0] = self.in_charset(first, collation);
-                string_type(clip(chars(&args)), collation)
+                bounded_text(chars(&args), collation)
             }
             Rule::IntOfTexts(width) => {
                 self.share_charset(&mut args, func, true)?;
@@ -115,13 +109,34 @@ impl Builder {
         let nullable = match nulls {
             // In strict mode MySQL takes every text that a function makes for one that may be NULL.
             Nulls::Args if ty.is_string() && !func.is_bitwise() => {
-                self.modes.is_strict() || args.iter().any(|e| e.nullable)
+                let may_be_too_long = !matches!(rule, Rule::Text(_)) && is_longest(&ty);
+                self.modes.is_strict() || may_be_too_long || args.iter().any(|e| e.nullable)
             }
             Nulls::Args => args.iter().any(|e| e.nullable),
             Nulls::Maybe => true,
             Nulls::Never => false,
+            Nulls::Strict => self.modes.is_strict(),
         };
         Ok(Expr { kind: ExprKind::Call { func, args: args.into() }, ty, nullable })
+    }
+
+    /// The type of a text made of the arguments, which become texts of its character set.
+    fn made_of_texts(
+        &self,
+        func: Func,
+        chars: fn(&[Expr]) -> u64,
+        args: &mut Vec<Expr>,
+    ) -> Result<SqlType, BindError> {
+        // What is quoted is text, and of NULL it is a word.
+        let is_quoted = func == Func::Quote;
+        if is_quoted && is_bytes(&args[0]) {
+            let bytes = self.text_of(std::mem::replace(&mut args[0], self.null()));
+            args[0] = self.in_charset(bytes, self.collation);
+        }
+        let shared = self.share_charset(args, func, false)?;
+        let is_binary = shared == CollationId::BINARY && !is_quoted;
+        let collation = if is_quoted && shared == CollationId::BINARY { self.collation } else { shared };
+        Ok(bounded_text(if is_binary { chars(&in_bytes(args)) } else { chars(args) }, collation))
     }
 
     /// The collation of a function's text arguments. Where one of them decides, bytes among the others do not
@@ -129,7 +144,8 @@ impl Builder {
     fn shared_collation(&self, args: &[Expr], func: Func, strict: bool) -> Result<CollationId, BindError> {
         let main = func.main_text();
         let decides = main.map(|main| &args[main]);
-        if decides.is_some_and(is_bytes) {
+        let is_null = |e: &Expr| e.ty.kind == TypeKind::Null;
+        if decides.is_some_and(|main| is_bytes(main) || is_null(main)) {
             return Ok(CollationId::BINARY);
         }
         let counts = |i: usize, e: &Expr| func.takes_text(i) && !(main.is_some() && is_bytes(e));
@@ -196,6 +212,20 @@ fn clip(chars: u64) -> u32 {
     chars.min(u64::from(u32::MAX) / 4) as u32
 }
 
+/// The type of a text of at most `chars` characters, of which there are no more than the longest text has
+/// bytes. One of unknown length has as many characters.
+pub(super) fn bounded_text(chars: u64, collation: CollationId) -> SqlType {
+    let char_bytes = u64::from(SqlType::varchar(1, collation).max_char_bytes());
+    let is_known = chars != LONG_TEXT;
+    let chars = if is_known { chars.min(LONG_TEXT / char_bytes) } else { chars };
+    string_type(chars as u32, collation)
+}
+
+/// Whether a text may be longer than any value, and so NULL.
+fn is_longest(ty: &SqlType) -> bool {
+    u64::from(ty.length) * u64::from(ty.max_char_bytes()) >= LONG_TEXT
+}
+
 fn clock_type(kind: TypeKind, fsp: Option<&Expr>, func: Func) -> Result<SqlType, BindError> {
     let fsp = match fsp.map(|e| &e.kind) {
         None => 0,
@@ -207,7 +237,10 @@ fn clock_type(kind: TypeKind, fsp: Option<&Expr>, func: Func) -> Result<SqlType,
     if fsp > MAX_FSP {
         return Err(BindError::TooBigPrecision { given: fsp.into(), name: func.name().into(), max: 6 });
     }
-    Ok(if kind == TypeKind::Time { time_type(fsp) } else { datetime_type(fsp) })
+    let time = time_type(fsp);
+    // A time of day has two characters less than other times, which may have a sign and a third digit.
+    let time_of_day = SqlType { length: time.length - 2, ..time };
+    Ok(if kind == TypeKind::Time { time_of_day } else { datetime_type(fsp) })
 }
 
 /// Fraction digits of an argument seen as a date or time.
@@ -268,6 +301,8 @@ pub(crate) fn substring_chars(args: &[Expr]) -> u64 {
     let all = first_chars(args);
     let rest = match constant_int(&args[1]) {
         None => all,
+        // As in MySQL a position past those of texts leaves the length alone.
+        Some(from) if from > i64::from(i32::MAX) => all,
         Some(from) if from < 0 => Some(from.unsigned_abs()).filter(|n| *n <= all).unwrap_or(0),
         Some(0) => 0,
         Some(from) => all.saturating_sub(from as u64 - 1),
@@ -306,9 +341,9 @@ pub(crate) fn inserted_chars(args: &[Expr]) -> u64 {
     first_chars(args) + u64::from(shown_chars(&args[3].ty))
 }
 
-/// QUOTE: every character escaped, and the quotes.
+/// QUOTE: every character escaped, and the quotes; or the word NULL.
 pub(crate) fn quoted_chars(args: &[Expr]) -> u64 {
-    first_chars(args) * 2 + 2
+    (first_chars(args) * 2 + 2).max(if args[0].nullable { 4 } else { 0 })
 }
 
 /// EXPORT_SET: 64 of the longer word, and separators.
@@ -317,7 +352,8 @@ pub(crate) fn exported_chars(args: &[Expr]) -> u64 {
     64 * most_chars(&args[1..3]) + 63 * separator
 }
 
-const LONG_TEXT: u64 = 16_777_216;
+/// Bytes of the longest text.
+pub(super) const LONG_TEXT: u64 = 16_777_216;
 
 /// The integer that a constant argument is; past the range of BIGINT its nearest bound.
 pub(super) fn constant_int(expr: &Expr) -> Option<i64> {
@@ -334,6 +370,7 @@ pub(crate) fn hex_text(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
         _ if class_of(&args[0]) == Class::Text => {
             first_chars(args) * u64::from(args[0].ty.max_char_bytes()) * 2
         }
+        _ if class_of(&args[0]) == Class::Null => 0,
         _ if args[0].ty.is_temporal() => first_chars(args) * 2,
         _ => 16,
     };

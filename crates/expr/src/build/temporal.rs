@@ -99,6 +99,16 @@ fn counts_days(unit: IntervalUnit) -> bool {
     unit.is_date_unit() || matches!(unit, DayHour | DayMinute | DaySecond | DayMicrosecond)
 }
 
+/// `expr` for what reads a time: DATE_ADD of a text shows a date and time, and is read as one.
+pub(super) fn read_for_time(expr: Expr) -> Expr {
+    let ExprKind::Call { func: Func::DateAdd(_) | Func::DateSub(_), .. } = expr.kind else { return expr };
+    if !expr.ty.is_string() {
+        return expr;
+    }
+    let moment = datetime_type(temporal_fsp(&expr));
+    Expr::cast(expr, moment, true)
+}
+
 /// Most characters of what EXTRACT takes out, sign included.
 fn extracted_width(unit: IntervalUnit) -> u32 {
     match unit {

@@ -118,7 +118,9 @@ pub(crate) fn decimal_type(whole: u32, scale: u32) -> SqlType {
 /// Most characters of a value of `ty` made a text.
 pub(crate) fn shown_chars(ty: &SqlType) -> u32 {
     match ty.kind {
-        TypeKind::Bit => ty.length.div_ceil(8),
+        // As in MySQL bits and zero-filled numbers count as more than they show.
+        TypeKind::Bit => ty.width(),
+        TypeKind::Int if ty.zerofill => ty.width().max(INT_DIGITS),
         // A column's class counts as characters.
         TypeKind::Text(_) | TypeKind::Blob(_) if ty.length > 0 => ty.length,
         // The digits of DOUBLE(8,2) do not bound its text.
@@ -127,6 +129,9 @@ pub(crate) fn shown_chars(ty: &SqlType) -> u32 {
         _ => ty.width(),
     }
 }
+
+/// Digits of the largest INT.
+const INT_DIGITS: u32 = 10;
 
 /// Characters of the longest text of a DOUBLE.
 const DOUBLE_CHARS: u32 = 22;

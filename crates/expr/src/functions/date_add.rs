@@ -97,12 +97,13 @@ fn shifted<'v>(call: &Call<'v>, unit: IntervalUnit, subtract: bool) -> Result<Va
     Ok(result.unwrap_or_else(|| overflow(call)))
 }
 
-/// A text plus a span is a text: of a date if the text was one and the unit counts days.
+/// A text plus a span is a text: of a date if the text was one and the unit counts days. A YEAR has a time.
 fn as_text<'v>(call: &Call<'v>, unit: IntervalUnit, sum: Option<DateTime>) -> Result<Value<'v>, EvalError> {
     let text = call.text(0)?.unwrap_or_default();
     let mut out = Vec::new();
     let Some(sum) = sum else { return Ok(overflow(call)) };
-    if unit.is_date_unit() && !has_time_part(text) {
+    let is_year = call.args[0].ty.kind == TypeKind::Year;
+    if unit.is_date_unit() && !is_year && !has_time_part(text) {
         sum.date().write_to(&mut out);
     } else {
         sum.write_to(shown_fsp(sum.micro()), &mut out);

@@ -84,9 +84,21 @@ fn round_integer(value: i128, digits: i64, cut: bool) -> i128 {
     if half && !cut { whole + unit * value.signum() } else { whole }
 }
 
+/// The nearest double to 10 to the power of `exponent`; infinite past the range of doubles.
+fn power_of_ten(exponent: u64) -> f64 {
+    /// The largest power without a rounding error, so that its factors have none either.
+    const EXACT_MAX: u64 = 22;
+    if exponent <= EXACT_MAX { 10f64.powi(exponent as i32) } else { large_power_of_ten(exponent) }
+}
+
+#[cold]
+fn large_power_of_ten(exponent: u64) -> f64 {
+    format!("1e{exponent}").parse().unwrap_or(f64::INFINITY)
+}
+
 /// `value` rounded half to even, or cut, to `digits` fraction digits.
 pub(super) fn round_double(value: f64, digits: i64, cut: bool) -> f64 {
-    let unit = 10f64.powi(digits.unsigned_abs().min(400) as i32);
+    let unit = power_of_ten(digits.unsigned_abs());
     let whole = |x: f64| if cut { x.trunc() } else { x.round_ties_even() };
     if digits < 0 {
         return if unit.is_infinite() { 0.0 } else { whole(value / unit) * unit };

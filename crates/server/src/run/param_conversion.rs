@@ -67,12 +67,12 @@ fn text_of<'a>(value: Value<'a>, collation: CollationId, arena: &'a Bump) -> Val
     Value::Bytes { data: arena.alloc_slice_copy(&text), collation }
 }
 
-/// Zero as a value of a class of dates or times.
-fn zero_moment<'a>(class: Class) -> Value<'a> {
+/// What a bound that is no date or time counts as: zero, but NULL beside dates with a time.
+fn no_bound<'a>(class: Class) -> Value<'a> {
     match class {
         Class::Time => Value::Time(Time::ZERO, MAX_FSP),
         Class::Date => Value::Date(Date::ZERO),
-        _ => Value::DateTime(DateTime::ZERO, MAX_FSP),
+        _ => Value::Null,
     }
 }
 
@@ -109,7 +109,7 @@ impl<'a> Conversion<'_, '_, 'a> {
             // What reads a number reads the value as it is, whatever the type says.
             ParamRole::Number if is_kept_moment => self.number_beside_moment(value),
             ParamRole::Bound => match self.of(value) {
-                Value::Null if !value.is_null() => zero_moment(Class::of(self.ty)),
+                Value::Null if !value.is_null() => no_bound(Class::of(self.ty)),
                 read => read,
             },
             _ => self.of(value),

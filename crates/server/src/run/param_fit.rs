@@ -6,15 +6,15 @@
 //! values at hand, which it keeps from then on. NULL fits every type.
 
 use bumpalo::Bump;
-use expr::{EvalCtx, Warning};
+use expr::EvalCtx;
 use sql::bind::{NumberRead, ParamRole, ParamUse};
-use types::value::{Loss, integer_prefix};
+use types::value::integer_prefix;
 use types::{CollationId, TypeKind, Value};
 use wire::ColumnType;
 use wire::execute::ParamType;
 
 use super::param_class::Class;
-use super::param_conversion::{Conversion, escaped};
+use super::param_conversion::Conversion;
 use super::params::param_type;
 use crate::error_map::{self, SqlError};
 use crate::session::Session;
@@ -90,7 +90,8 @@ fn planned_type(
             Class::Null | Class::Text => Some(bound),
             _ => own,
         },
-        ParamRole::BesideNumbers if (class.is_number() || class == Class::Text) && wanted.is_moment() => own,
+        // A date without a time is a shorter number than one with it.
+        ParamRole::BesideNumbers if class != Class::Null && wanted.is_moment() => own,
         _ => given,
     }
 }
@@ -122,7 +123,7 @@ pub(crate) fn convert<'a>(
         let places = uses.iter().zip(planned).zip(bound);
         for (value, ((used, planned), &bound)) in values.iter_mut().zip(places) {
             if used.role == ParamRole::RowCount {
-                *value = row_count(value, command, &mut losses).unwrap_or_else(|error| {
+                *value = row_count(value, command).unwrap_or_else(|error| {
                     refused.get_or_insert(error);
                     *value
                 });
@@ -144,8 +145,9 @@ pub(crate) fn convert<'a>(
     refused.map_or(Ok(values), Err)
 }
 
-/// A number of rows: an integer that is not negative, or that of a text, whose sign MySQL ignores.
-fn row_count<'a>(value: &Value<'a>, command: &str, losses: &mut Vec<Warning>) -> Result<Value<'a>, SqlError> {
+/// A number of rows: an integer that is not negative, or that at the start of a text, whose sign MySQL
+/// ignores. What follows it is not warned of.
+fn row_count<'a>(value: &Value<'a>, command: &str) -> Result<Value<'a>, SqlError> {
     let is_binary = command != "EXECUTE";
     match *value {
         Value::Null | Value::UInt(_) | Value::Int(0..) => Ok(*value),
@@ -153,16 +155,7 @@ fn row_count<'a>(value: &Value<'a>, command: &str, losses: &mut Vec<Warning>) ->
             let name = if is_binary { "SIGNED INTEGER" } else { "unsigned integer" };
             Err(error_map::DATA_OUT_OF_RANGE.with(&[&name, &command]))
         }
-        Value::Bytes { data, .. } if is_binary => {
-            let read = integer_prefix(data);
-            if read.loss != Loss::None {
-                losses.push(Warning::TruncatedWrongValue {
-                    type_name: "INTEGER".to_owned(),
-                    value: escaped(value),
-                });
-            }
-            Ok(Value::UInt(read.value as u64))
-        }
+        Value::Bytes { data, .. } if is_binary => Ok(Value::UInt(integer_prefix(data).value as u64)),
         _ => Err(error_map::WRONG_ARGUMENTS.with(&[&command])),
     }
 }

@@ -180,22 +180,20 @@ fn wrong() -> SqlError {
 /// The type of the values that a client binds with type `ty`.
 pub(crate) fn param_type(ty: ParamType, collation: CollationId) -> SqlType {
     use ColumnType::{
-        Bit, Blob, Bool, Date, DateTime, Decimal, Double, Float, Geometry, Int24, Long, LongBlob, LongLong,
-        MediumBlob, NewDate, NewDecimal, Null, Short, Time, Timestamp, Tiny, TinyBlob, Year,
+        Blob, Bool, Date, DateTime, Decimal, Double, Float, Long, LongBlob, LongLong, MediumBlob, NewDecimal,
+        Null, Short, Time, Timestamp, Tiny, TinyBlob,
     };
     let micros = |kind, length| SqlType { decimals: 6, ..SqlType::new(kind, length) };
     match ty.column_type {
         Null => SqlType::null(),
-        Tiny | Bool | Short | Year | Long | Int24 | LongLong if ty.unsigned => SqlType::bigint_unsigned(),
-        Tiny | Bool | Short | Year | Long | Int24 | LongLong => SqlType::bigint(),
+        Tiny | Bool | Short | Long | LongLong if ty.unsigned => SqlType::bigint_unsigned(),
+        Tiny | Bool | Short | Long | LongLong => SqlType::bigint(),
         Float | Double => SqlType::double(),
         Decimal | NewDecimal => SqlType::decimal(types::decimal::MAX_PRECISION, types::decimal::MAX_SCALE),
-        Date | NewDate => SqlType::new(TypeKind::Date, 10),
+        Date => SqlType::new(TypeKind::Date, 10),
         DateTime | Timestamp => micros(TypeKind::DateTime, 26),
         Time => micros(TypeKind::Time, 17),
-        TinyBlob | MediumBlob | LongBlob | Blob | Bit | Geometry => {
-            SqlType::new(TypeKind::VarBinary, BINARY_BYTES)
-        }
+        TinyBlob | MediumBlob | LongBlob | Blob => SqlType::new(TypeKind::VarBinary, BINARY_BYTES),
         _ => SqlType::varchar(TEXT_CHARS, collation),
     }
 }

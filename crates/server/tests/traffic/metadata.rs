@@ -16,4 +16,5 @@ testkit::script_tests!("metadata", testkit::metadata::run_file;
     parameters,
     set_operations,
     show,
+    without_strict_mode,
 );

@@ -164,3 +164,31 @@ fn an_execution_answers_as_the_one_before_it_with_the_same_value() {
         assert_eq!(row.get::<String, _>(0).unwrap(), "2024-02-29 12:34:56");
     }
 }
+
+/// A parameter that PREPARE or an earlier execution made a date takes numbers beside numbers as they are.
+#[test]
+fn numbers_beside_numbers_are_compared_as_such_whatever_date_came_before() {
+    let (_server, mut conn) = start();
+    let first_is_number = [vec![Value::Int(1), MOMENT], vec![MOMENT, Value::Int(1)]];
+    for types in first_is_number {
+        for (comparison, left, right, expected) in [
+            ("=", Value::Int(65_535), Value::Int(65_535), 1),
+            ("<=>", Value::Int(3), Value::Int(3), 1),
+            ("<", Value::Int(32_767), Value::Double(1.5), 0),
+            ("<", Value::Int(20_250_101), Value::Int(20_240_101), 0),
+            ("<", Value::Int(5), Value::from("12"), 1),
+        ] {
+            let statement = conn.prep(format!("SELECT ? {comparison} ?")).unwrap();
+            conn.exec_drop(&statement, types.clone()).unwrap();
+            let found: Option<u32> = conn.exec_first(&statement, vec![left, right]).unwrap();
+            assert_eq!(found, Some(expected), "{comparison} after {types:?}");
+        }
+    }
+    conn.query_drop("CREATE TABLE days (day INT PRIMARY KEY)").unwrap();
+    conn.query_drop("INSERT INTO days VALUES (20240229)").unwrap();
+    let statement = conn.prep("SELECT day FROM days WHERE day = ?").unwrap();
+    conn.exec_drop(&statement, vec![MOMENT]).unwrap();
+    for day in [Value::Int(20_240_229), Value::from("20240229"), Value::from("2024-02-29")] {
+        assert_eq!(conn.exec::<u32, _, _>(&statement, vec![day]).unwrap(), [20_240_229]);
+    }
+}

@@ -1,7 +1,7 @@
 //! Expressions: the syntax tree's forms, one by one, to bound ones. Typing is the [`expr::Builder`]'s.
 
 use expr::{CmpOp, Expr, Func};
-use types::SqlType;
+use types::{SqlType, TypeKind};
 
 use super::binder::Binder;
 use super::{BindError, Clause, ParamRole, conjuncts};
@@ -332,7 +332,10 @@ impl<'a> Binder<'a, '_> {
     fn between(&mut self, between: &'a ast::Between<'a>) -> Result<Expr, BindError> {
         let mut parts = [self.value(&between.expr)?, self.value(&between.low)?, self.value(&between.high)?];
         self.settle_compared(&mut parts);
-        for bound in &parts[1..] {
+        let of_numbers = !parts[0].ty.is_string() && !parts[0].ty.is_temporal();
+        // An upper bound that is no date is none.
+        let bounds = if parts[0].ty.kind == TypeKind::Time { &parts[1..] } else { &parts[1..2] };
+        for bound in bounds.iter().filter(|_| !of_numbers) {
             self.note_role(bound, ParamRole::Bound);
         }
         self.pin_temporal(&mut parts, &[&between.expr, &between.low, &between.high])?;

@@ -21,7 +21,9 @@ impl<'a> Binder<'a, '_> {
                     self.build.convert_using(self.build.string(b"", self.ctx.collation), convert.charset)?.ty;
                 self.settle(&mut value, &ty);
                 self.note_role(&value, ParamRole::Text);
-                Ok(self.build.convert_using(value, convert.charset)?)
+                let is_param = self.is_param(&value);
+                let text = self.build.convert_using(value, convert.charset)?;
+                Ok(if is_param { Self::lengthened(text) } else { text })
             }
             ExprKind::Collate(collate) => {
                 let value = self.value(&collate.expr)?;
@@ -99,7 +101,10 @@ impl<'a> Binder<'a, '_> {
         if ty.is_integer() {
             self.note_read_as(&value, NumberRead::Integer);
         }
-        Ok(self.build.cast(value, target)?)
+        let has_any_length = matches!(target, CastTo::Char { length: None, .. } | CastTo::Binary(None));
+        let is_param = has_any_length && self.is_param(&value);
+        let cast = self.build.cast(value, target)?;
+        Ok(if is_param { Self::lengthened(cast) } else { cast })
     }
 
     fn trim(&mut self, trim: &'a ast::Trim<'a>) -> Result<Expr, BindError> {

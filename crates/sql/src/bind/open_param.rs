@@ -94,6 +94,18 @@ impl Binder<'_, '_> {
         }
     }
 
+    /// Whether `expr` is a parameter of the client.
+    pub(super) fn is_param(&self, expr: &Expr) -> bool {
+        matches!(expr.kind, ExprKind::Param(n) if usize::from(n) < self.param_uses.len())
+    }
+
+    /// The text that a parameter is cast to, of the length of any: its values may be longer than those of the
+    /// type that it was planned for.
+    pub(super) fn lengthened(text: Expr) -> Expr {
+        let length = PARAM_BYTES / text.ty.max_char_bytes();
+        Expr { ty: SqlType { length, ..text.ty }, ..text }
+    }
+
     /// Notes what place `expr` has, if it is a parameter.
     pub(super) fn note_role(&mut self, expr: &Expr, role: ParamRole) {
         let ExprKind::Param(n) = expr.kind else { return };
@@ -219,13 +231,22 @@ impl Binder<'_, '_> {
         self.note_common_number(operands, true);
     }
 
-    /// Notes that `operands` are compared: as numbers, if all that are no parameters are some.
+    /// Notes that `operands` are compared: as numbers, if all that are no parameters are some, or of
+    /// parameters alone all others are.
     fn note_compared(&mut self, operands: &[Expr]) {
-        let others = || operands.iter().filter(|e| !matches!(e.kind, ExprKind::Param(_)));
-        let are_numbers =
-            others().next().is_some() && others().all(|e| !e.ty.is_string() && !e.ty.is_temporal());
-        let role = if are_numbers { ParamRole::BesideNumbers } else { ParamRole::Operand };
-        for operand in operands {
+        let is_param = |e: &Expr| matches!(e.kind, ExprKind::Param(_));
+        let is_number = |e: &Expr| !e.ty.is_string() && !e.ty.is_temporal() && !self.is_open(e);
+        let are_params = operands.iter().all(is_param);
+        let decides = |e: &&Expr| are_params || !is_param(e);
+        let no_numbers = operands.iter().filter(decides).filter(|e| !is_number(e)).count();
+        let roles: Vec<ParamRole> = operands
+            .iter()
+            .map(|operand| match no_numbers - usize::from(are_params && !is_number(operand)) {
+                0 if operands.len() > 1 => ParamRole::BesideNumbers,
+                _ => ParamRole::Operand,
+            })
+            .collect();
+        for (operand, role) in operands.iter().zip(roles) {
             self.note_role(operand, role);
         }
     }
@@ -342,7 +363,12 @@ impl Binder<'_, '_> {
             Func::Mod => return self.settle_operands(func, args),
             Func::TimeDiff => {
                 let text = self.param_text();
-                return self.settle_alike(args, &text);
+                self.settle_alike(args, &text);
+                // It reads the time of a text itself, whatever number the type says.
+                for arg in args.iter().filter(|e| !e.ty.is_temporal()) {
+                    self.note_role(arg, ParamRole::Text);
+                }
+                return;
             }
             _ => {}
         }
@@ -352,8 +378,6 @@ impl Binder<'_, '_> {
             self.settle(arg, &ty);
             let reads = match wanted {
                 Wanted::Int if func == Func::Interval => NumberRead::Decimal,
-                // These read the digits of any number.
-                Wanted::Int if matches!(func, Func::Bin | Func::Oct) => NumberRead::Own,
                 Wanted::Int | Wanted::Bytes => NumberRead::Integer,
                 Wanted::Decimal => NumberRead::Decimal,
                 Wanted::Double if func == Func::Rand => NumberRead::Integer,
@@ -454,7 +478,8 @@ fn number_of(ty: &SqlType) -> SqlType {
     use TypeKind::{Bit, Date, DateTime, Time, Year};
     match ty.kind {
         Date => SqlType::bigint(),
-        Bit | Year => SqlType::bigint_unsigned(),
+        Bit => SqlType { unsigned: true, ..SqlType::new(TypeKind::BigInt, ty.length) },
+        Year => SqlType::bigint_unsigned(),
         Time => SqlType::decimal(TIME_DIGITS, types::temporal::MAX_FSP),
         DateTime => SqlType::decimal(DATETIME_DIGITS, types::temporal::MAX_FSP),
         _ => ty.clone(),
@@ -506,9 +531,9 @@ fn wanted(func: Func, at: usize) -> Wanted {
             Wanted::Int
         }
         (BitCount, 0) => Wanted::Bytes,
-        (Conv, 0) => Wanted::Digits,
+        (Conv | Bin | Oct, 0) => Wanted::Digits,
         (Insert | Conv, 1 | 2) | (ExportSet | Elt | MakeSet, 0) | (ExportSet, 4) => Wanted::Int,
-        (Space | InetNtoa | FromDays | LastInsertId | Benchmark | Bin | Oct, 0) | (Char | Interval, _) => {
+        (Space | InetNtoa | FromDays | LastInsertId | Benchmark, 0) | (Char | Interval, _) => {
             Wanted::Int
         }
         (MakeDate | PeriodAdd | PeriodDiff, _) | (MakeTime, 0 | 1) => Wanted::Int,

@@ -11,7 +11,7 @@ pub enum ParamRole {
     Value,
     /// An operand: numbers, dates and times of another class than a given type keep their own.
     Operand,
-    /// An operand beside numbers alone: a value that is none of its date or time type keeps its own type.
+    /// An operand beside numbers alone: each value keeps its own type beside a date or time type.
     BesideNumbers,
     /// An operand or argument that is read as a number: beside a kept type of dates and times, a value of
     /// another class stays as it is.
@@ -20,7 +20,7 @@ pub enum ParamRole {
     Text,
     /// A value that a union keeps as a text.
     KeptText,
-    /// A bound of BETWEEN: what is no date or time counts as zero beside some.
+    /// A bound of BETWEEN: what is no date or time counts as zero beside some, as NULL beside DATETIME.
     Bound,
     /// A value that a column stores: it keeps the type of each value.
     Stored,

@@ -24,6 +24,7 @@ impl SqlType {
             TypeKind::Text(size) | TypeKind::Blob(size) if self.length == 0 => lob_bytes(size),
             TypeKind::Text(_) | TypeKind::Blob(_) => self.length.saturating_mul(self.max_char_bytes()),
             TypeKind::Date => 10,
+            TypeKind::Time if self.length == 8 + fraction => self.length,
             TypeKind::Time => 10 + fraction,
             TypeKind::DateTime | TypeKind::Timestamp => 19 + fraction,
             TypeKind::Year => 4,

@@ -284,11 +284,18 @@ fn bits_of_text(text: &[u8]) -> Option<u64> {
     (digits.len() <= 8).then(|| digits.iter().fold(0, |acc, b| acc << 8 | u64::from(*b)))
 }
 
+/// The year that a double is; one beyond all years is -1.
+fn year_of_double(value: f64) -> i128 {
+    if (0.0..=2155.0).contains(&value) { value as i128 } else { -1 }
+}
+
 pub(super) fn store_year(value: &Value<'_>, ctx: &StoreContext<'_>, out: &mut Vec<u8>) -> Fault {
     let (wanted, mut fault) = match *value {
         Value::Date(v) => (i128::from(v.year()), Fault::None),
         Value::DateTime(v, _) => (i128::from(v.date().year()), Fault::None),
         Value::Time(..) => (i128::from(ctx.today.year()), Fault::None),
+        // A double loses its fraction, but for the range.
+        Value::Double(_) | Value::Float(_) => (year_of_double(value.to_f64().value), Fault::None),
         _ => integer_of(value, true),
     };
     // '0' and '00' mean 2000, '0000' and the number 0 the zero year.

@@ -1,7 +1,7 @@
 //! What may be wrong with a value on its way into a column.
 
 use crate::temporal::{DateFlags, OddDelimiter};
-use crate::{Date, SqlModes, TimeZone, Value};
+use crate::{Date, SqlModes, SqlType, TimeZone, Value};
 
 /// Settings of the session and statement that assignment depends on.
 #[derive(Clone, Copy, Debug)]
@@ -137,8 +137,16 @@ impl Fault {
 
     /// The result of an assignment that found this.
     #[inline]
-    pub(super) fn settle(self, ctx: &StoreContext<'_>, value: &Value<'_>) -> Result<StoreNote, StoreError> {
-        if self == Fault::None { Ok(StoreNote::Exact) } else { self.report(ctx, value) }
+    pub(super) fn settle(
+        self,
+        ty: &SqlType,
+        ctx: &StoreContext<'_>,
+        value: &Value<'_>,
+    ) -> Result<StoreNote, StoreError> {
+        if self == Fault::None {
+            return Ok(StoreNote::Exact);
+        }
+        self.report(ctx, &super::temporal::in_messages(ty, value, ctx))
     }
 
     #[cold]

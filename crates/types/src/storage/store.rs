@@ -46,7 +46,7 @@ pub fn store(
     if fault.refused(ctx) {
         out.truncate(start);
     }
-    fault.settle(ctx, value)
+    fault.settle(ty, ctx, value)
 }
 
 /// [`store`] of what needs no conversion: an integer that an integer column holds, ASCII text that a column

@@ -168,6 +168,21 @@ fn rounded(moment: DateTime, fsp: u8, ctx: &StoreContext<'_>) -> (DateTime, Faul
     }
 }
 
+/// The value as messages about a column of type `ty` show it: a date and time has the column's digits.
+#[cold]
+pub(super) fn in_messages<'v>(ty: &SqlType, value: &Value<'v>, ctx: &StoreContext<'_>) -> Value<'v> {
+    let fsp = if ty.kind == TypeKind::Date { 0 } else { ty.decimals };
+    match *value {
+        Value::DateTime(moment, _) if ty.is_temporal() && ty.kind != TypeKind::Time => {
+            match rounded(moment, fsp, ctx) {
+                (moment, Fault::None) => Value::DateTime(moment, fsp),
+                _ => *value,
+            }
+        }
+        _ => *value,
+    }
+}
+
 fn moment_of_text(text: &[u8], fsp: u8, name: &'static str, ctx: &StoreContext<'_>) -> (DateTime, Fault) {
     let Some(parsed) = DateTime::parse(text, ctx.date_flags) else {
         return (DateTime::ZERO, refusal(text, name));

@@ -67,6 +67,15 @@ fn unknown_types_are_named() {
     assert_eq!(result, Err(Error::UnknownParameterType { code: 0x80 }));
 }
 
+#[test]
+fn types_of_columns_alone_are_refused_even_for_null() {
+    for code in [9, 13, 14, 16, 247, 248, 255] {
+        let params = [1, 1, code, 0];
+        let result = all(&params, 1, &mut Vec::new(), &[]);
+        assert_eq!(result, Err(Error::UnknownParameterType { code }));
+    }
+}
+
 proptest! {
     #[test]
     fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), count in 0usize..40) {
