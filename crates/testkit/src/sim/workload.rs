@@ -7,7 +7,7 @@ use base::prng::Prng;
 use base::sync::Event as Signal;
 use engine::{
     Alteration, BeginOptions, BuildOptions, ColumnSet, Direction, Effect, Engine, Error, Isolation, KeyRange,
-    LockMode, LockingScan, ReadView, SortMemory, Table, Trx, WaitPolicy,
+    LockMode, LockingScan, ReadView, Table, Trx, WaitPolicy,
 };
 use env::SimDisk;
 use types::{CollationId, TableDef};
@@ -139,6 +139,7 @@ impl Shared {
             (Event::UndoSwaps, undo_swaps),
             (Event::UndoReads, undo_reads),
             (Event::IndexChanges, engine.side_log_totals().applied),
+            (Event::RowsCopiedAgain, engine.side_log_totals().copied),
             (Event::LeavesConverted, store.conversions()),
         ] {
             self.coverage.add(event, times);
@@ -643,10 +644,14 @@ fn rebuild(engine: &Engine, old: &Table, alteration: Alteration, in_order: bool)
     let kept =
         |(at, column): (usize, &types::ColumnDef)| (in_order || &*column.name != "id").then_some(at as u16);
     let old_columns: Vec<Option<u16>> = old.def.columns.iter().enumerate().map(kept).collect();
-    engine.rebuild_table(&old.def, alteration, &old_columns, &SortMemory::default(), LONG_WAIT, |rows| {
-        let before = rows.old_rows();
-        before.for_each(|row, row_id| rows.push(row, row_id))
-    })
+    engine.rebuild_table(
+        &old.def,
+        alteration,
+        &old_columns,
+        &BuildOptions::default(),
+        LONG_WAIT,
+        |row, put| put(row),
+    )
 }
 
 /// Checkpoints and purge, more often than the engine's own threads think of them.
