@@ -331,8 +331,8 @@ impl Table {
         self.usability.store(usability::RETIRED, Ordering::Release);
     }
 
-    /// Whether indexes are being built of the rows, or the table is rebuilt: changes of them are noted. Asked with the metadata lock
-    /// for changes held, during which a build may end and none begin. Cost: a load.
+    /// Whether indexes are being built of the rows, or the table is rebuilt: changes of them are noted. Asked
+    /// with the metadata lock for changes held, during which a build may end and none begin. Cost: a load.
     #[inline]
     pub(crate) fn is_building(&self) -> bool {
         // The metadata lock orders this: no build starts while a transaction holds the lock for writing.

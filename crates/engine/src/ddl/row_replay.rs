@@ -1,8 +1,8 @@
 //! Copying rows again that have changed while a rebuild copied the table: see `side_log`.
 //!
 //! A round takes keys out of the side log and makes the new table's row of each what the old table has now,
-//! uncommitted changes included. The rebuild alone has the new trees, and holds no latch of an old one when it
-//! changes these.
+//! uncommitted changes included. The rebuild alone has the new trees, and holds no latch of an old one when
+//! it changes these.
 
 use base::TrxId;
 use page::{OverflowRef, RowHeader, RowRef, SlotFlags};

@@ -27,15 +27,16 @@ const PIECE_BYTES: usize = 16 << 10;
 /// The clustered keys of rows that change while their table is rebuilt.
 ///
 /// A key says that its row may differ from what the rebuild has copied. The rebuild reads the row again, so
-/// neither the order of keys nor their number matters. A transaction appends a key after it has made or undone
-/// the change, and before it gives its metadata lock back.
+/// neither the order of keys nor their number matters. A transaction appends a key after it has made or
+/// undone the change, and before it gives its metadata lock back.
 #[derive(Debug)]
 pub(crate) struct ChangedRows {
     queue: ChangeQueue,
 }
 
 impl ChangedRows {
-    /// Upper bound on memory for keys, bytes: those that the queue keeps, and those that the rebuild has taken.
+    /// Upper bound on memory for keys, bytes: those that the queue keeps, and those that the rebuild has
+    /// taken.
     pub(crate) const MEMORY_BYTES: usize = 2 * BLOCK_BYTES;
     /// Catch-up stops when at most this many bytes wait: about a thousand rows.
     pub(crate) const REST_BYTES: u64 = 8 << 10;

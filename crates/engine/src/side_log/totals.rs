@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct SideLogTotals {
     /// Entries that changes of rows have taken away or added, and keys of rows that changed beside rebuilds.
     pub noted: u64,
-    /// Of these, entries that builds have taken away or added, and keys whose rows rebuilds have copied again.
+    /// Of these, entries that builds have taken away or added, and keys whose rows rebuilds have copied.
     pub applied: u64,
     /// Rows that rebuilds have copied again, or found gone.
     pub copied: u64,

@@ -541,7 +541,7 @@ impl Definer {
             }
             let alteration = Alteration { def, auto_increment: None };
             if rebuilds {
-                return rebuild(engine, &old, alteration, in_order);
+                return tables::rebuild(engine, &old, alteration, in_order, LONG_WAIT);
             }
             engine.alter_table(&old.def, alteration, &BuildOptions::default(), LONG_WAIT)
         })
@@ -637,21 +637,6 @@ fn read(engine: &Arc<Engine>, notes: &Notes) -> Result<()> {
         pause(Duration::from_micros(prng.below(1000)));
     }
     Ok(())
-}
-
-/// Writes all rows of a table anew; if not `in_order`, as if the new key were another.
-fn rebuild(engine: &Engine, old: &Table, alteration: Alteration, in_order: bool) -> engine::Result<()> {
-    let kept =
-        |(at, column): (usize, &types::ColumnDef)| (in_order || &*column.name != "id").then_some(at as u16);
-    let old_columns: Vec<Option<u16>> = old.def.columns.iter().enumerate().map(kept).collect();
-    engine.rebuild_table(
-        &old.def,
-        alteration,
-        &old_columns,
-        &BuildOptions::default(),
-        LONG_WAIT,
-        |row, put| put(row),
-    )
 }
 
 /// Checkpoints and purge, more often than the engine's own threads think of them.
