@@ -99,7 +99,8 @@ impl<'a> RowReplay<'a> {
     ) -> std::result::Result<(), E> {
         fail_if_interrupted()?;
         self.changed.ensure_whole()?;
-        // Keys that were put back wait for their transactions.
+        self.put_back = 0;
+        // Keys that this call has put back wait for their transactions.
         while self.changed.waiting().saturating_sub(self.put_back) > ChangedRows::REST_BYTES {
             let snapshot = Snapshot::take(self.engine);
             let mut left = self.changed.waiting();

@@ -38,8 +38,9 @@ impl ChangedRows {
     /// Upper bound on memory for keys, bytes: those that the queue keeps, and those that the rebuild has
     /// taken.
     pub(crate) const MEMORY_BYTES: usize = 2 * BLOCK_BYTES;
-    /// Catch-up stops when at most this many bytes wait: about a thousand rows.
-    pub(crate) const REST_BYTES: u64 = 8 << 10;
+    /// Catch-up stops when at most this many bytes wait: about a hundred rows, and few where the code is
+    /// checked, so that small tables see rounds beside writers.
+    pub(crate) const REST_BYTES: u64 = if cfg!(debug_assertions) { 64 } else { 1 << 10 };
 
     /// No rows yet, of the table that `new` takes the place of. Keys of up to `bytes_max` bytes may wait.
     pub(crate) fn new(engine: &Engine, new: &Table, bytes_max: u64) -> Self {

@@ -186,21 +186,17 @@ fn rows_that_have_a_key_twice_for_a_while_do_not_fail_a_rebuild() {
     thread::scope(|scope| {
         let mut reader = user(&engine);
         let altering = at_the_end(scope, &engine, || force(&engine, &options(), LONG));
-        // Each round takes keys in their order: the row that takes a key over is copied before the one that
-        // has given it up.
         for round in 0..40 {
             trx.restart(BeginOptions::default());
             trx.begin_locking().unwrap();
             let table = engine.open_table(&mut trx, "s", "t").unwrap();
-            for id in (0..300).rev() {
-                let c = if round % 2 == 0 { format!("c {}", id + 1000) } else { format!("c {id}") };
-                update(&engine, &table, &mut trx, id, &Wide::new(id, id, &c)).unwrap();
-            }
-            for id in 0..300 {
-                let c = format!("c {}", (id + 1 + round) % 300);
-                update(&engine, &table, &mut trx, id, &Wide::new(id, id, &format!("{c} of {round}")))
-                    .unwrap();
-            }
+            let mut set = |id: i32, key: i32| {
+                update(&engine, &table, &mut trx, id, &Wide::new(id, id, &format!("c {key}"))).unwrap();
+            };
+            (0..300).for_each(|id| set(id, id + 1000));
+            // The rebuild copies rows in the order of their keys: each takes its new key before the row that
+            // had it is copied.
+            (0..300).for_each(|id| set(id, (id + 1 + round) % 300));
             engine.commit(&mut trx).unwrap();
         }
         engine.commit(&mut reader).unwrap();
