@@ -57,8 +57,8 @@ impl Engine {
     /// the session has committed.
     ///
     /// # Errors
-    /// Those of `make`; [`Error::SideLogFull`]; [`Error::TableChanged`] if `old` is not the table's definition
-    /// any more; [`Error::Definition`]; [`Error::Name`]; [`Error::DuplicateKey`].
+    /// Those of `make`; [`Error::SideLogFull`]; [`Error::TableChanged`] if `old` is not the table's
+    /// definition any more; [`Error::Definition`]; [`Error::Name`]; [`Error::DuplicateKey`].
     pub fn rebuild_table<E: From<Error>>(
         &self,
         old: &Arc<TableDef>,

@@ -28,8 +28,9 @@
 //! 4. A change that cannot be logged fails the build, never the change.
 //!
 //! A rebuild takes its snapshot likewise. Its side log has only the clustered keys of changed rows, in any
-//! order: the rebuild reads each of these rows again (`ddl/row_replay.rs`). A transaction logs a key after the
-//! change, or after its rollback. Under the exclusive lock no transaction has changes that it has not logged.
+//! order: the rebuild reads each of these rows again (`ddl/row_replay.rs`). A transaction logs a key after
+//! the change, or after its rollback. Under the exclusive lock no transaction has changes that it has not
+//! logged.
 
 mod build;
 mod change;
