@@ -16,7 +16,7 @@ use crate::dictionary::TableRecord;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::quarantine::Damages;
-use crate::side_log::IndexBuild;
+use crate::side_log::Watch;
 
 /// An index of a table.
 #[derive(Debug)]
@@ -224,8 +224,8 @@ pub struct Table {
     usability: AtomicU8,
     /// Whether there is a `build`.
     is_building: AtomicBool,
-    /// Indexes that are being built while rows change.
-    build: plain::Mutex<Option<Arc<IndexBuild>>>,
+    /// What changes of rows are noted for: indexes that are built, or a rebuild.
+    build: plain::Mutex<Option<Watch>>,
 }
 
 /// Whether and how a table can be used, in [`Table::usability`].
@@ -331,31 +331,31 @@ impl Table {
         self.usability.store(usability::RETIRED, Ordering::Release);
     }
 
-    /// Whether indexes are being built of the rows: changes of them are noted. Asked with the metadata lock
-    /// for changes held, during which a build may end and none begin. Cost: a load.
+    /// Whether indexes are being built of the rows, or the table is rebuilt: changes of them are noted. Asked
+    /// with the metadata lock for changes held, during which a build may end and none begin. Cost: a load.
     #[inline]
     pub(crate) fn is_building(&self) -> bool {
         // The metadata lock orders this: no build starts while a transaction holds the lock for writing.
         self.is_building.load(Ordering::Relaxed)
     }
 
-    /// The build for which changes are noted.
+    /// What changes are noted for.
     #[cold]
-    pub(crate) fn build(&self) -> Option<Arc<IndexBuild>> {
+    pub(crate) fn build(&self) -> Option<Watch> {
         self.build.lock().clone()
     }
 
     /// Starts logging row changes for `build`. The caller excludes writers.
-    pub(crate) fn begin_build(&self, build: &Arc<IndexBuild>) {
+    pub(crate) fn begin_build(&self, build: &Watch) {
         let mut place = self.build.lock();
         self.is_building.store(true, Ordering::Relaxed);
-        *place = Some(Arc::clone(build));
+        *place = Some(build.clone());
     }
 
     /// Stops logging row changes for `build`, unless another build has replaced it.
-    pub(crate) fn end_build(&self, build: &Arc<IndexBuild>) {
+    pub(crate) fn end_build(&self, build: &Watch) {
         let mut place = self.build.lock();
-        if place.as_ref().is_some_and(|current| Arc::ptr_eq(current, build)) {
+        if place.as_ref().is_some_and(|current| current.is(build)) {
             self.is_building.store(false, Ordering::Relaxed);
             *place = None;
         }

@@ -8,6 +8,7 @@ mod checkpoints;
 mod column_changes;
 mod damage;
 mod damaged_dictionary;
+mod ddl_crashes;
 mod definitions;
 mod ending;
 #[cfg(debug_assertions)]
@@ -21,6 +22,7 @@ mod long_values;
 mod lost_values;
 mod model;
 mod online_builds;
+mod online_rebuilds;
 mod pending_trees;
 mod purge;
 mod quarantine;

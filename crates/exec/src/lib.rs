@@ -102,7 +102,7 @@ pub use context::{
 };
 pub use error::{ExecError, Result};
 pub use program::{Program, compile};
-pub use table_copy::{CopyCtx, TableCopy};
+pub use table_copy::{Copier, CopyCtx, TableCopy};
 
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,10 @@
-//! Copies the rows of a table that ALTER TABLE rebuilds, converting each column to its new type.
+//! Copies rows of a table that ALTER TABLE rebuilds, converting each column to its new type.
 
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 
-use base::memory::{Charge, Purpose, StatementAccount};
-use engine::{Engine, InitialValues, NewRows, has_same_storage};
+use base::memory::StatementAccount;
+use engine::{Engine, InitialValues, PutRow, has_same_storage};
 use expr::SessionInfo;
 use types::collation::{Charset, convert as convert_text};
 use types::storage::max_width;
@@ -73,17 +73,16 @@ enum Source {
 }
 
 impl TableCopy<'_> {
-    /// Pushes all rows of the old table to `rows`; returns how many there are.
-    ///
-    /// # Errors
-    /// [`ExecError::Store`] for values that strict modes refuse; those of the engine.
-    pub fn run(&self, rows: &mut NewRows<'_>, ctx: &CopyCtx<'_>) -> Result<u64> {
+    /// Calls `work` with what makes rows of `new` of those of the old table.
+    pub fn with_copier<R>(
+        &self,
+        new: &TableDef,
+        ctx: &CopyCtx<'_>,
+        work: impl FnOnce(&mut Copier<'_>) -> R,
+    ) -> R {
         let session = StrictSession::new(ctx.session, false);
         let st = Statement::changing(ctx.engine, &session, ctx.memory, ctx.rows_examined);
-        let new = &*rows.table().def;
-        let charge = Charge::new(ctx.memory, Purpose::Sort);
-        charge.add(rows.memory_max())?;
-        let mut copier = Copier {
+        work(&mut Copier {
             copy: self,
             new,
             sources: self.sources(new, ctx.session.modes()),
@@ -95,13 +94,7 @@ impl TableCopy<'_> {
             next_number: self.first_number.max(1),
             row: RowBuffer::new(new.columns.len()),
             number: 0,
-        };
-        let old_rows = rows.old_rows();
-        old_rows.for_each(|old, row_id| {
-            copier.make(old)?;
-            Ok::<(), ExecError>(copier.row.with_row(0, |row| rows.push(row, row_id))?)
-        })?;
-        Ok(copier.number)
+        })
     }
 
     /// What rows of the old table show in the columns that are new in `new`, by position; `None` for NULL,
@@ -207,7 +200,7 @@ fn is_zero_date(column: &ColumnDef) -> bool {
 }
 
 /// A copy in progress.
-struct Copier<'a> {
+pub struct Copier<'a> {
     copy: &'a TableCopy<'a>,
     new: &'a TableDef,
     sources: Vec<Source>,
@@ -225,7 +218,27 @@ struct Copier<'a> {
     number: u64,
 }
 
+impl std::fmt::Debug for Copier<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Copier").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
 impl Copier<'_> {
+    /// Puts the row that `old` becomes: storage bytes per column.
+    ///
+    /// # Errors
+    /// [`ExecError::Store`] for values that strict modes refuse, [`ExecError::NullRefused`]; those of `put`.
+    pub fn copy(&mut self, old: &[Option<&[u8]>], put: &mut PutRow<'_>) -> Result<()> {
+        self.make(old)?;
+        Ok(self.row.with_row(0, |row| put(row))?)
+    }
+
+    /// Rows copied so far.
+    pub fn rows(&self) -> u64 {
+        self.number
+    }
+
     fn make(&mut self, old: &[Option<&[u8]>]) -> Result<()> {
         self.number += 1;
         if self.number == 1

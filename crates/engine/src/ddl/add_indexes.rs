@@ -25,15 +25,15 @@ use super::{DefinitionLock, Exclusive};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::index_sort::SortMemory;
-use crate::side_log::IndexBuild;
+use crate::side_log::{IndexBuild, Watch};
 use crate::table::{Index, Table};
 
-/// Limits of an index build, and whether writers continue during it.
+/// Limits of an index build or a rebuild, and whether writers continue during it.
 #[derive(Clone, Debug)]
 pub struct BuildOptions {
     /// For the entries of the indexes.
     pub memory: SortMemory,
-    /// Most bytes of changes of rows that may wait for the build (`innodb_online_alter_log_max_size`).
+    /// Most bytes of changes of rows that may wait (`innodb_online_alter_log_max_size`).
     pub side_log_bytes_max: u64,
     /// Others change rows meanwhile.
     pub lets_writers_on: bool,
@@ -46,8 +46,16 @@ impl Default for BuildOptions {
     }
 }
 
-/// Guard: row changes are logged for the build until it drops.
-struct Noted<'t>(&'t Table, Arc<IndexBuild>);
+/// Guard: row changes are logged until it drops.
+pub(super) struct Noted<'t>(&'t Table, Watch);
+
+impl<'t> Noted<'t> {
+    /// Starts logging. The caller excludes writers.
+    pub(super) fn begin(table: &'t Table, watch: Watch) -> Self {
+        table.begin_build(&watch);
+        Noted(table, watch)
+    }
+}
 
 impl Drop for Noted<'_> {
     fn drop(&mut self) {
@@ -94,8 +102,7 @@ impl Engine {
         lock: DefinitionLock,
         wait: &ExclusiveWait,
     ) -> Result<(Vec<Index>, Exclusive)> {
-        let (build, snapshot) = self.begin_build(old, def, made, options)?;
-        let noted = Noted(old, Arc::clone(&build));
+        let (build, snapshot, noted) = self.begin_build(old, def, made, options)?;
         let lock = if options.lets_writers_on { lock.let_writers_in() } else { lock };
         self.build(old, build.indexes(), &snapshot.view, &options.memory, &|| build.ensure_whole())?;
         drop(snapshot);
@@ -114,19 +121,19 @@ impl Engine {
 
     /// Makes the trees, and has changes noted from the snapshot on, in which all changes so far are: nobody
     /// has one in progress, as that would hold the metadata lock.
-    fn begin_build(
+    fn begin_build<'t>(
         &self,
-        old: &Table,
+        old: &'t Table,
         def: &TableDef,
         made: &[IndexId],
         options: &BuildOptions,
-    ) -> Result<(Arc<IndexBuild>, Snapshot)> {
+    ) -> Result<(Arc<IndexBuild>, Snapshot, Noted<'t>)> {
         let snapshot = Snapshot::take(self);
         let new = def.indexes.iter().filter(|index| made.contains(&index.id));
         let indexes = new.map(|index| self.create_tree(def, index, snapshot.view.number()));
         let build = IndexBuild::new(self, old, indexes.collect::<Result<_>>()?, options.side_log_bytes_max);
         let build = Arc::new(build);
-        old.begin_build(&build);
-        Ok((build, snapshot))
+        let noted = Noted::begin(old, Watch::Indexes(Arc::clone(&build)));
+        Ok((build, snapshot, noted))
     }
 }

@@ -12,11 +12,14 @@ mod change_columns;
 mod drop;
 pub(crate) mod gone_trees;
 mod index;
+mod new_entries;
+mod new_record;
 mod new_rows;
 mod object;
 mod rebuild;
 mod rename;
 mod replay;
+mod row_replay;
 mod schema;
 mod snapshot;
 mod table;
@@ -33,8 +36,7 @@ pub use add_indexes::BuildOptions;
 pub use alter::{Alteration, has_same_storage};
 pub(crate) use change_columns::is_bounded;
 pub use change_columns::{InitialValues, NewColumns};
-pub use new_rows::NewRows;
-pub use rebuild::KeptColumns;
+pub use rebuild::{KeptColumns, PutRow, keeps_clustered_key};
 pub use rename::QualifiedName;
 pub use table::clustered_index;
 pub use whole_rows::WholeRows;
@@ -42,7 +44,7 @@ pub use whole_rows::WholeRows;
 use crate::catalog::Catalog;
 use crate::dictionary::{Change, Kind, SchemaDef, decode_schema, encode_table, read_table};
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::table::Table;
 use crate::table_lock::FOREVER;
 
@@ -231,35 +233,35 @@ impl DefinitionLock {
 
     /// As [`DefinitionLock::into_exclusive`]; where writers were let in, `meanwhile` is called again and
     /// again.
-    fn into_exclusive_with(
+    fn into_exclusive_with<E: From<Error>>(
         mut self,
         wait: &ExclusiveWait,
-        mut meanwhile: impl FnMut() -> Result<()>,
-    ) -> Result<Exclusive> {
+        mut meanwhile: impl FnMut() -> std::result::Result<(), E>,
+    ) -> std::result::Result<Exclusive, E> {
         let table = self.table.as_ref().expect("the lock is held until it is dropped");
         let lock = &table.state.lock;
         if self.has_writers {
             take_from_writers(lock, wait, &mut meanwhile)?;
         } else {
-            lock.make_exclusive(wait)?;
+            lock.make_exclusive(wait).map_err(Error::from)?;
         }
         Ok(Exclusive(self.table.take().expect("as above")))
     }
 }
 
 /// Makes the lock exclusive, waiting up to `wait` and calling `meanwhile` between waits.
-fn take_from_writers(
+fn take_from_writers<E: From<Error>>(
     lock: &MetadataLock,
     wait: &ExclusiveWait,
-    meanwhile: &mut impl FnMut() -> Result<()>,
-) -> Result<()> {
+    meanwhile: &mut impl FnMut() -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
     let deadline = env::deadline_in(wait.timeout.min(FOREVER));
     loop {
         let left = deadline - env::deadline_in(Duration::ZERO);
         let timeout = left.min(BETWEEN_CALLS);
         match lock.make_exclusive_from_writer(&ExclusiveWait { timeout, ..wait.clone() }) {
             Err(trx::Error::LockWaitTimeout) if left > timeout => meanwhile()?,
-            taken => return Ok(taken?),
+            taken => return Ok(taken.map_err(Error::from)?),
         }
     }
 }

@@ -8,16 +8,15 @@ use std::cmp::Ordering;
 
 use base::{TrxId, invariant};
 use btree::{BulkBuild, SMALL_TREE_BYTES};
-use page::{OVERFLOW_REF_BYTES, RowHeader, SlotFlags};
+use page::SlotFlags;
 use trx::ReadView;
 
 use super::index::clash;
-use super::whole_rows::WholeRows;
+use super::new_record::NewRecord;
 use crate::engine::Engine;
 use crate::error::{Result, fail_if_interrupted};
 use crate::row::duplicate;
-use crate::row::insert::{Value, too_large};
-use crate::row::writer::ensure_key;
+use crate::row::insert::Value;
 use crate::table::{Index, Table};
 
 /// Bytes of records that are sorted at a time, and of their places.
@@ -25,15 +24,13 @@ const SORT_BYTES: usize = if cfg!(test) { 16 << 10 } else { 16 << 20 };
 /// Records inserted between two looks at the kill flag.
 const RECORDS_BETWEEN_LOOKS: usize = 256;
 
-/// The rows of a rebuild: those of the old table, and the place where new ones go.
+/// Where the rows of a rebuild go.
 #[derive(Debug)]
-pub struct NewRows<'a> {
+pub(super) struct NewRows<'a> {
     engine: &'a Engine,
-    old: &'a Table,
     new: &'a Table,
     sink: Sink<'a>,
-    key: Vec<u8>,
-    payload: Vec<u8>,
+    record: NewRecord,
     /// Rows added.
     count: u64,
 }
@@ -49,33 +46,23 @@ enum Sink<'a> {
 
 impl<'a> NewRows<'a> {
     /// Rows for the empty clustered tree of `new`; `in_order`: they come in the order of its key.
-    pub(super) fn new(engine: &'a Engine, old: &'a Table, new: &'a Table, in_order: bool) -> Result<Self> {
+    pub(super) fn new(engine: &'a Engine, new: &'a Table, in_order: bool) -> Result<Self> {
         let sink = if in_order {
             let build = BulkBuild::new(&engine.store, &new.clustered().tree, TrxId::NONE)?;
             Sink::InOrder { build: Box::new(build), last: Vec::new() }
         } else {
             Sink::Sorted(Records::default())
         };
-        Ok(NewRows { engine, old, new, sink, key: Vec::new(), payload: Vec::new(), count: 0 })
-    }
-
-    /// The rows of the old table.
-    pub fn old_rows(&self) -> WholeRows<'a> {
-        WholeRows::new(self.engine, self.old, ReadView::newest())
+        Ok(NewRows { engine, new, sink, record: NewRecord::default(), count: 0 })
     }
 
     /// Bytes of memory that the rows take at most, beside the one on its way: the places of records cost as
     /// much as small records.
-    pub fn memory_max(&self) -> usize {
+    pub(super) fn memory_max(&self) -> usize {
         match self.sink {
             Sink::InOrder { .. } => 0,
             Sink::Sorted(_) => 2 * SORT_BYTES,
         }
-    }
-
-    /// The table that the rows go to.
-    pub fn table(&self) -> &'a Table {
-        self.new
     }
 
     /// Adds a row: storage bytes per column. `row_id`: the invisible one that it had; 0: it had none.
@@ -83,24 +70,33 @@ impl<'a> NewRows<'a> {
     /// # Errors
     /// [`crate::Error::DuplicateKey`], [`crate::Error::RowTooLarge`], [`crate::Error::KeyTooLong`], those of
     /// the log and of the disk.
-    pub fn push(&mut self, row: &[Value<'_>], row_id: u64) -> Result<()> {
+    pub(super) fn push(&mut self, row: &[Value<'_>], row_id: u64) -> Result<()> {
         debug_assert_eq!(row.len(), self.new.def.columns.len(), "one value per column");
         self.count += 1;
         let row_id = if row_id == 0 { self.count } else { row_id };
-        self.encode(row, row_id)?;
+        let mut record = std::mem::take(&mut self.record);
+        record.encode(self.engine, self.new, row, row_id, |index| self.is_small(index))?;
+        self.add(&mut record, row)?;
+        self.record = record;
+        Ok(())
+    }
+
+    /// Adds the record of `row`.
+    fn add(&mut self, record: &mut NewRecord, row: &[Value<'_>]) -> Result<()> {
+        let NewRecord { key, payload } = record;
         match &mut self.sink {
             Sink::InOrder { build, last } => {
-                let order = if self.count == 1 { Ordering::Less } else { last.as_slice().cmp(&self.key) };
+                let order = if self.count == 1 { Ordering::Less } else { last.as_slice().cmp(key) };
                 invariant!(order != Ordering::Greater, "row {} in the order of the key", self.count);
                 if order == Ordering::Equal {
                     return Err(duplicate::error(self.new, self.new.clustered(), row));
                 }
-                build.push(&self.key, &self.payload, SlotFlags::NONE)?;
-                std::mem::swap(last, &mut self.key);
+                build.push(key, payload, SlotFlags::NONE)?;
+                std::mem::swap(last, key);
                 Ok(())
             }
             Sink::Sorted(records) => {
-                records.push(&self.key, &self.payload);
+                records.push(key, payload);
                 if records.len() < SORT_BYTES { Ok(()) } else { records.insert(self.engine, self.new) }
             }
         }
@@ -115,47 +111,14 @@ impl<'a> NewRows<'a> {
         Ok(self.count)
     }
 
-    /// Makes the record of a row in `key` and `payload`, long values written to pages of the new tree.
-    fn encode(&mut self, row: &[Value<'_>], row_id: u64) -> Result<()> {
-        let index = self.new.clustered();
-        self.key.clear();
-        self.payload.clear();
-        let extent = index.format.append_key(row, row_id, &mut self.key);
-        ensure_key(extent, &self.key)?;
-        let header = RowHeader::default();
-        if index.format.encode_inline(header, row, self.key.len(), &mut self.payload) {
-            return Ok(());
+    /// Whether the tree is small with the records that it has not been given yet.
+    fn is_small(&self, index: &Index) -> Result<bool> {
+        match &self.sink {
+            Sink::InOrder { build, .. } => Ok(build.is_small()),
+            Sink::Sorted(records) => {
+                Ok(records.bytes.len() < SMALL_TREE_BYTES && index.tree.is_small(&self.engine.store)?)
+            }
         }
-        let off_page = index.format.choose_off_page(row, self.key.len()).map_err(too_large)?;
-        let references = self.write_values(index, row, &off_page)?;
-        let mut stored = row.to_vec();
-        for (&position, reference) in off_page.iter().zip(&references) {
-            stored[usize::from(position)] = Some(reference);
-        }
-        index.format.encode(header, &stored, &off_page, &mut self.payload);
-        Ok(())
-    }
-
-    /// Writes the values at `positions` to pages of the tree. They are freed with it if the rebuild fails.
-    fn write_values(
-        &self,
-        index: &Index,
-        row: &[Value<'_>],
-        positions: &[u16],
-    ) -> Result<Vec<[u8; OVERFLOW_REF_BYTES]>> {
-        let store = &self.engine.store;
-        let write = |&position: &u16| {
-            store.log().admit()?;
-            let value = row[usize::from(position)].unwrap_or(&[]);
-            let is_small = match &self.sink {
-                Sink::InOrder { build, .. } => build.is_small(),
-                Sink::Sorted(records) => {
-                    records.bytes.len() < SMALL_TREE_BYTES && index.tree.is_small(store)?
-                }
-            };
-            Ok(index.tree.write_overflow_of_new_tree(store, value, is_small)?.encode())
-        };
-        positions.iter().map(write).collect()
     }
 }
 

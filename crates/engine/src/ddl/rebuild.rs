@@ -3,12 +3,15 @@
 //! | phase | function | lock |
 //! |---|---|---|
 //! | trees for the new table | [`Engine::create_new_table`] | nobody changes rows |
-//! | scan, convert, clustered records | the caller's, with [`NewRows`] | the same |
+//! | scan, convert, clustered records | [`Engine::copy_rows`] | the same, or others change rows |
 //! | secondary indexes | [`Engine::build`] | the same |
+//! | rows that others have changed | [`RowReplay::catch_up`] | others change rows |
+//! | the last of these | [`RowReplay::finish`] | exclusive |
 //! | switch | [`Engine::switch_table`] | exclusive |
 //!
-//! Readers use the old table until the switch. An error, KILL or a crash before it leaves the old table as it
-//! was, and the new trees are freed as pending ones.
+//! Readers use the old table until the switch. Writers do so too where [`BuildOptions::lets_writers_on`] is
+//! set and the clustered key stays what it is ([`keeps_clustered_key`]). An error, KILL or a crash before the
+//! switch leaves the old table as it was, and the new trees are freed as pending ones.
 
 use std::sync::Arc;
 
@@ -16,37 +19,54 @@ use base::{ColumnId, IndexId, Lsn};
 use trx::{ExclusiveWait, ReadView};
 use types::{KeyPart, RowHistory, TableDef};
 
-use super::DefinitionLock;
+use super::add_indexes::{BuildOptions, Noted};
 use super::alter::Alteration;
 use super::new_rows::NewRows;
+use super::row_replay::RowReplay;
+use super::snapshot::Snapshot;
 use super::table::choose_clustered;
+use super::whole_rows::WholeRows;
+use super::{DefinitionLock, Exclusive};
 use crate::dictionary::{Change, Kind};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::index_sort::SortMemory;
+use crate::index_sort::Charged;
 use crate::limits;
+use crate::row::insert::Value;
+use crate::side_log::{ChangedRows, Watch};
 use crate::table::{Index, Table};
 
 /// For each column of the new table, the column of the old one whose bytes it keeps in every row; `None`: it
 /// is new, or gets other bytes.
 pub type KeptColumns = [Option<u16>];
 
+/// Takes a row of the new table: storage bytes per column.
+pub type PutRow<'p> = dyn FnMut(&[Option<&[u8]>]) -> Result<()> + 'p;
+
+/// Makes the new table's row of one of the old table, and puts it.
+pub(super) type MakeRow<'m, E> = dyn FnMut(&[Value<'_>], &mut PutRow<'_>) -> std::result::Result<(), E> + 'm;
+
+/// Rows between two looks whether the changes of all others are known.
+const ROWS_BETWEEN_LOOKS: u64 = 256;
+
 impl Engine {
     /// Rebuilds the table whose definition is `old` with the definition of `alteration`, whose index ids are
-    /// ignored, and with the rows that `copy` pushes: all of that, or nothing. Waits up to `wait` for writers
-    /// to end before the copy, and for readers to end after it; the session has committed.
+    /// ignored: all of that, or nothing. `make` is called with each row and puts what becomes of it. Where
+    /// writers continue, it is called again for rows that they change; an error then counts if it comes again
+    /// at the end. Waits up to `wait` for writers to end before the copy, and for all others to end after it;
+    /// the session has committed.
     ///
     /// # Errors
-    /// Those of `copy`; [`Error::TableChanged`] if `old` is not the table's definition any more;
-    /// [`Error::Definition`]; [`Error::Name`]; [`Error::DuplicateKey`].
+    /// Those of `make`; [`Error::SideLogFull`]; [`Error::TableChanged`] if `old` is not the table's
+    /// definition any more; [`Error::Definition`]; [`Error::Name`]; [`Error::DuplicateKey`].
     pub fn rebuild_table<E: From<Error>>(
         &self,
         old: &Arc<TableDef>,
         alteration: Alteration,
         kept: &KeptColumns,
-        memory: &SortMemory,
+        options: &BuildOptions,
         wait: impl Into<ExclusiveWait>,
-        copy: impl FnOnce(&mut NewRows<'_>) -> std::result::Result<(), E>,
+        mut make: impl FnMut(&[Option<&[u8]>], &mut PutRow<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         self.ensure_open()?;
         if self.is_read_only() {
@@ -62,10 +82,10 @@ impl Engine {
         prepare(&mut def)?;
         self.ensure_name_is_free(old, &def)?;
         let made = self.number_new_indexes(&mut def)?;
-        let in_order = keeps_order(old, &def, kept);
-        let built = self.build_anew(&table, def, in_order, memory, copy);
-        let switched = built.and_then(|(new, rows)| {
-            let exclusive = lock.into_exclusive(&wait)?;
+        let order = Order::of(old, &def, kept);
+        let rebuild = Rebuild { engine: self, old: &table, order, options, wait: &wait };
+        let built = rebuild.run(def, lock, &mut make);
+        let switched = built.and_then(|(new, rows, exclusive)| {
             Ok((self.switch_table(&table, &new, rows, auto_increment)?, exclusive))
         });
         match switched {
@@ -76,27 +96,6 @@ impl Engine {
             }
             Err(error) => Err(self.give_up_made(made, error)),
         }
-    }
-
-    /// Makes the trees of `def` and fills them; returns the table, not yet in the catalog, and how many rows
-    /// it has.
-    fn build_anew<E: From<Error>>(
-        &self,
-        old: &Arc<Table>,
-        def: TableDef,
-        in_order: bool,
-        memory: &SortMemory,
-        copy: impl FnOnce(&mut NewRows<'_>) -> std::result::Result<(), E>,
-    ) -> std::result::Result<(Arc<Table>, u64), E> {
-        let named = |error| E::from(self.name_damage(error, std::slice::from_ref(old)));
-        let new = self.create_new_table(old, def).map_err(named)?;
-        let mut rows = NewRows::new(self, old, &new, in_order).map_err(named)?;
-        copy(&mut rows)?;
-        let count = rows.finish().map_err(named)?;
-        // Nobody else has the table.
-        let built = self.build(&new, &new.indexes[1..], &ReadView::newest(), memory, &|| Ok(()));
-        built.map_err(named)?;
-        Ok((new, count))
     }
 
     fn create_new_table(&self, old: &Table, def: TableDef) -> Result<Arc<Table>> {
@@ -151,19 +150,139 @@ fn prepare(def: &mut TableDef) -> Result<()> {
     Ok(limits::table(def)?)
 }
 
-/// Whether rows in the order of the old clustered key are in the order of the new one.
-fn keeps_order(old: &TableDef, new: &TableDef, kept: &KeptColumns) -> bool {
-    if new.hidden_row_id {
-        // Rows without an id of their own get one in the order in which they come.
-        return true;
+/// A rebuild up to the switch.
+struct Rebuild<'a> {
+    engine: &'a Engine,
+    old: &'a Arc<Table>,
+    order: Order,
+    options: &'a BuildOptions,
+    wait: &'a ExclusiveWait,
+}
+
+impl Rebuild<'_> {
+    /// Makes the trees of `def` and fills them; returns the table, not yet in the catalog, how many rows it
+    /// has, and the exclusive lock that keeps rows from changing.
+    fn run<E: From<Error>>(
+        &self,
+        def: TableDef,
+        lock: DefinitionLock,
+        make: &mut MakeRow<'_, E>,
+    ) -> std::result::Result<(Arc<Table>, u64, Exclusive), E> {
+        let new = self.engine.create_new_table(self.old, def).map_err(|error| self.named(error))?;
+        let (rows, exclusive) = if self.options.lets_writers_on && self.order == Order::SameKey {
+            self.fill_beside_writers(&new, lock, make)?
+        } else {
+            let rows = self.fill(&new, &ReadView::newest(), &|| Ok(()), make)?;
+            (rows, lock.into_exclusive(self.wait)?)
+        };
+        Ok((new, rows, exclusive))
     }
-    let is_same = |(before, after): (&KeyPart, &KeyPart)| {
-        let column = usize::from(after.column);
-        let (before_column, after_column) = (&old.columns[usize::from(before.column)], &new.columns[column]);
-        kept[column] == Some(before.column)
-            && (before.desc, before.prefix_len) == (after.desc, after.prefix_len)
-            && before_column.ty == after_column.ty
-    };
-    let (before, after) = (&old.clustered().parts, &new.clustered().parts);
-    after.len() <= before.len() && before.iter().zip(after).all(is_same)
+
+    /// Fills the trees with the rows that `view` sees; returns how many there are. `look` is called now and
+    /// then; an error of it ends the rebuild.
+    fn fill<E: From<Error>>(
+        &self,
+        new: &Table,
+        view: &ReadView,
+        look: &dyn Fn() -> Result<()>,
+        make: &mut MakeRow<'_, E>,
+    ) -> std::result::Result<u64, E> {
+        let Rebuild { engine, old, options, .. } = self;
+        let rows = self.copy_rows(new, view, look, make)?;
+        // Nobody else has the new table.
+        let built = engine.build(new, &new.indexes[1..], &ReadView::newest(), &options.memory, look);
+        built.map_err(|error| E::from(engine.name_damage(error, std::slice::from_ref(*old))))?;
+        Ok(rows)
+    }
+
+    fn copy_rows<E: From<Error>>(
+        &self,
+        new: &Table,
+        view: &ReadView,
+        look: &dyn Fn() -> Result<()>,
+        make: &mut MakeRow<'_, E>,
+    ) -> std::result::Result<u64, E> {
+        let Rebuild { engine, old, order, options, .. } = self;
+        let named = |error| self.named(error);
+        let mut rows = NewRows::new(engine, new, *order != Order::Other).map_err(named)?;
+        let charged = Charged::new(&options.memory);
+        charged.set(rows.memory_max())?;
+        let mut count = 0u64;
+        WholeRows::new(engine, old, *view).for_each(|row, row_id| {
+            if count.is_multiple_of(ROWS_BETWEEN_LOOKS) {
+                look()?;
+            }
+            count += 1;
+            make(row, &mut |new| rows.push(new, row_id))
+        })?;
+        Ok(rows.finish().map_err(named)?)
+    }
+
+    /// [`Rebuild::fill`] while others change rows, and the changes of these.
+    fn fill_beside_writers<E: From<Error>>(
+        &self,
+        new: &Table,
+        lock: DefinitionLock,
+        make: &mut MakeRow<'_, E>,
+    ) -> std::result::Result<(u64, Exclusive), E> {
+        let Rebuild { engine, old, options, wait, .. } = self;
+        let changed = Arc::new(ChangedRows::new(engine, new, options.side_log_bytes_max));
+        let snapshot = Snapshot::take(engine);
+        let noted = Noted::begin(old, Watch::Rows(Arc::clone(&changed)));
+        let lock = lock.let_writers_in();
+        let rows = self.fill(new, &snapshot.view, &|| changed.ensure_whole(), make)?;
+        drop(snapshot);
+        let mut replay = RowReplay::new(engine, (old, new), &changed, rows, &options.memory)?;
+        replay.catch_up(make)?;
+        let exclusive = lock.into_exclusive_with(wait, || replay.catch_up(make))?;
+        let rows = replay.finish(make)?;
+        drop(noted);
+        Ok((rows, exclusive))
+    }
+
+    fn named(&self, error: Error) -> Error {
+        self.engine.name_damage(error, std::slice::from_ref(self.old))
+    }
+}
+
+/// In what order rows come that are read by the old clustered key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// That of the new clustered key, which has the same bytes.
+    SameKey,
+    /// That of the new clustered key.
+    Kept,
+    /// Another.
+    Other,
+}
+
+impl Order {
+    fn of(old: &TableDef, new: &TableDef, kept: &KeptColumns) -> Self {
+        if new.hidden_row_id {
+            // Rows without an id of their own get one in the order in which they come.
+            return if old.hidden_row_id { Order::SameKey } else { Order::Kept };
+        }
+        let is_same = |(before, after): (&KeyPart, &KeyPart)| {
+            let column = usize::from(after.column);
+            let (before_column, after_column) =
+                (&old.columns[usize::from(before.column)], &new.columns[column]);
+            kept[column] == Some(before.column)
+                && (before.desc, before.prefix_len) == (after.desc, after.prefix_len)
+                && before_column.ty == after_column.ty
+        };
+        let (before, after) = (&old.clustered().parts, &new.clustered().parts);
+        if after.len() > before.len() || !before.iter().zip(after).all(is_same) {
+            return Order::Other;
+        }
+        let is_whole = after.len() == before.len() && !old.hidden_row_id;
+        if is_whole { Order::SameKey } else { Order::Kept }
+    }
+}
+
+/// Whether rows of `old` have the same clustered keys as rows of `new`, a definition without ids. Others can
+/// change rows while such a table is rebuilt.
+pub fn keeps_clustered_key(old: &TableDef, new: &TableDef, kept: &KeptColumns) -> bool {
+    let mut new = new.clone();
+    choose_clustered(&mut new);
+    Order::of(old, &new, kept) == Order::SameKey
 }

@@ -127,8 +127,8 @@ fn undo_one(engine: &Engine, trx: TrxId, record: &UndoRecord, parts: &[u8]) -> R
         build.note_undo(engine, table, record);
     }
     let done = undo_in(engine, trx, table, index, record, parts);
-    if let (Some(build), Err(_) | Ok(false)) = (build, &done) {
-        build.note_not_undone();
+    if let Some(build) = build {
+        build.note_undone(engine, record, matches!(done, Ok(true)));
     }
     if done? { Ok(true) } else { Err(disagrees()) }
 }

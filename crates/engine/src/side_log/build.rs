@@ -91,7 +91,8 @@ impl IndexBuild {
             Ok((_, 0)) => {}
             Ok((changes, noted)) => {
                 engine.side_log_counters.add(SideLogTotals { noted, ..SideLogTotals::default() });
-                self.queue.push(&changes);
+                let first = Change::take(&mut &changes[..]).map_or(0, |first| first.index);
+                self.queue.push(&changes, first);
             }
             Err(error) => self.fail(error),
         }
@@ -199,7 +200,7 @@ impl IndexBuild {
 }
 
 /// Whether undo of this kind is of a clustered record.
-fn is_of_row(kind: UndoKind) -> bool {
+pub(super) fn is_of_row(kind: UndoKind) -> bool {
     use UndoKind::{RowDelete, RowImage, RowInsert, RowPatch};
     matches!(kind, RowInsert | RowImage | RowPatch | RowDelete)
 }

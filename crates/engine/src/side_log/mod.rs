@@ -1,4 +1,4 @@
-//! The side log of an index build: row changes that other transactions make during the build.
+//! The side log of an index build or a rebuild: row changes that other transactions make meanwhile.
 //!
 //! ```text
 //!  row change or its rollback --> entries before and after --> queue, in memory and a file --> the build
@@ -11,6 +11,8 @@
 //! | file | role |
 //! |---|---|
 //! | `change` | bytes of a change |
+//! | `changed_rows` | a rebuild in progress: the keys of rows that change |
+//! | `watch` | which of the two a table has |
 //! | `queue` | changes not yet replayed: bounded, the older ones in a temporary file |
 //! | `row_entries` | the entries of a version of a row |
 //! | `build` | a build in progress, and what it logs of a change |
@@ -24,14 +26,24 @@
 //! 3. Therefore the trees have exactly the entries of the newest row versions as of the last replayed change,
 //!    uncommitted versions included.
 //! 4. A change that cannot be logged fails the build, never the change.
+//!
+//! A rebuild takes its snapshot likewise. Its side log has only the clustered keys of changed rows, in any
+//! order: the rebuild reads each of these rows again (`ddl/row_replay.rs`). A transaction logs a key after
+//! the change, or after its rollback. Under the exclusive lock no transaction has changes that it has not
+//! logged.
 
 mod build;
 mod change;
+mod changed_rows;
 mod queue;
 mod row_entries;
 mod totals;
+mod watch;
 
 pub(crate) use build::IndexBuild;
 pub(crate) use change::{Action, Change};
+pub(crate) use changed_rows::{ChangedRows, bytes_of_key, take_key};
+pub(crate) use row_entries::{Indexed, RowEntries};
 pub(crate) use totals::SideLogCounters;
 pub use totals::SideLogTotals;
+pub(crate) use watch::Watch;

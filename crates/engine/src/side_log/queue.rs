@@ -15,7 +15,7 @@ use base::checksum::crc32;
 use base::codec::{get_u32, put_u32};
 use base::sync::plain::Mutex;
 
-use super::change::{CHANGE_HEADER_BYTES, Change};
+use super::change::CHANGE_HEADER_BYTES;
 use crate::error::{Error, Result};
 use crate::index_sort::ENTRY_BYTES_MAX;
 use crate::limits::KEYS_MAX;
@@ -63,19 +63,19 @@ impl ChangeQueue {
         ChangeQueue { folder: folder.clone(), name, bytes_max, index_names, state }
     }
 
-    /// Adds changes, all of them at once. If that cannot be done, the queue has failed.
-    pub(super) fn push(&self, changes: &[u8]) {
+    /// Adds changes, all of them at once. `index`: the position of an index that they are for. If that
+    /// cannot be done, the queue has failed.
+    pub(super) fn push(&self, changes: &[u8], index: usize) {
         let mut state = self.state.lock();
         if state.failure.is_none()
-            && let Err(error) = self.add(&mut state, changes)
+            && let Err(error) = self.add(&mut state, changes, index)
         {
             state.fail(error);
         }
     }
 
-    fn add(&self, state: &mut State, mut changes: &[u8]) -> Result<()> {
+    fn add(&self, state: &mut State, changes: &[u8], index: usize) -> Result<()> {
         if state.waiting + changes.len() as u64 > self.bytes_max {
-            let index = Change::take(&mut changes).map_or(0, |first| first.index);
             return Err(Error::SideLogFull { index: self.index_names[index].clone() });
         }
         if state.tail.len() + changes.len() > BLOCK_BYTES && !state.tail.is_empty() {

@@ -14,12 +14,12 @@ use crate::table::{Index, Table};
 
 /// What the entries are those of.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Indexed<'a> {
-    pub(super) store: &'a space::Store,
-    pub(super) table: &'a Table,
-    pub(super) indexes: &'a [Index],
+pub(crate) struct Indexed<'a> {
+    pub(crate) store: &'a space::Store,
+    pub(crate) table: &'a Table,
+    pub(crate) indexes: &'a [Index],
     /// Columns that the entries are made from.
-    pub(super) columns: &'a ColumnSet,
+    pub(crate) columns: &'a ColumnSet,
 }
 
 /// Whether two versions of a row have the same bytes in `columns`, as most changes leave them. Values off
@@ -33,7 +33,7 @@ pub(super) fn same_fields(one: &RowRef<'_>, other: &RowRef<'_>, columns: &Column
 
 /// An entry for each index, or none.
 #[derive(Debug, Default)]
-pub(super) struct RowEntries {
+pub(crate) struct RowEntries {
     bytes: Vec<u8>,
     /// Where each entry begins.
     starts: Vec<usize>,
@@ -44,7 +44,7 @@ impl RowEntries {
     ///
     /// # Errors
     /// [`crate::Error::KeyTooLong`]; those of reading pages.
-    pub(super) fn of(row: &RowRef<'_>, indexed: Indexed<'_>) -> Result<Self> {
+    pub(crate) fn of(row: &RowRef<'_>, indexed: Indexed<'_>) -> Result<Self> {
         let Indexed { store, table, columns, .. } = indexed;
         let (mut values, mut spans, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
         let mut row_id = 0;
@@ -63,7 +63,8 @@ impl RowEntries {
         Ok(entries)
     }
 
-    fn append(&mut self, row: &[Value<'_>], row_id: u64, indexes: &[Index]) -> Result<()> {
+    /// Adds the entries of the row in `indexes`. `row_id`: its invisible id, if it has one.
+    pub(crate) fn append(&mut self, row: &[Value<'_>], row_id: u64, indexes: &[Index]) -> Result<()> {
         let mut scratch = Vec::new();
         for index in indexes {
             self.starts.push(self.bytes.len());
@@ -75,7 +76,7 @@ impl RowEntries {
     }
 
     /// The entry in the index at `position`; `None`: the row has none.
-    pub(super) fn get(&self, position: usize) -> Option<Entry<'_>> {
+    pub(crate) fn get(&self, position: usize) -> Option<Entry<'_>> {
         self.starts.get(position).map(|&start| Entry::at_start_of(&self.bytes[start..]))
     }
 }

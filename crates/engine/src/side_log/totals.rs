@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Work of all side logs since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SideLogTotals {
-    /// Entries that changes of rows have taken away or added.
+    /// Entries that changes of rows have taken away or added, and keys of rows that changed beside rebuilds.
     pub noted: u64,
-    /// Of these, entries that builds have taken away or added.
+    /// Of these, entries that builds have taken away or added, and keys whose rows rebuilds have copied.
     pub applied: u64,
+    /// Rows that rebuilds have copied again, or found gone.
+    pub copied: u64,
     /// Blocks written to temporary files.
     pub blocks: u64,
 }
@@ -18,14 +20,16 @@ pub struct SideLogTotals {
 pub(crate) struct SideLogCounters {
     noted: AtomicU64,
     applied: AtomicU64,
+    copied: AtomicU64,
     blocks: AtomicU64,
 }
 
 impl SideLogCounters {
     pub(crate) fn add(&self, work: SideLogTotals) {
-        let SideLogTotals { noted, applied, blocks } = work;
+        let SideLogTotals { noted, applied, copied, blocks } = work;
         self.noted.fetch_add(noted, Ordering::Relaxed);
         self.applied.fetch_add(applied, Ordering::Relaxed);
+        self.copied.fetch_add(copied, Ordering::Relaxed);
         self.blocks.fetch_add(blocks, Ordering::Relaxed);
     }
 
@@ -33,6 +37,7 @@ impl SideLogCounters {
         SideLogTotals {
             noted: self.noted.load(Ordering::Relaxed),
             applied: self.applied.load(Ordering::Relaxed),
+            copied: self.copied.load(Ordering::Relaxed),
             blocks: self.blocks.load(Ordering::Relaxed),
         }
     }

@@ -522,11 +522,14 @@ fn a_history_outlives_other_changes_of_the_definition_and_ends_with_the_rows() {
     let table = pair.table();
     let kept: Vec<Option<u16>> = (0..table.def.columns.len() as u16).map(Some).collect();
     let alteration = Alteration { def: (*table.def).clone(), auto_increment: None };
-    let again: Result<()> =
-        pair.engine.rebuild_table(&table.def, alteration, &kept, &SortMemory::default(), SHORT, |rows| {
-            let old = rows.old_rows();
-            old.for_each(|row, row_id| rows.push(row, row_id))
-        });
+    let again: Result<()> = pair.engine.rebuild_table(
+        &table.def,
+        alteration,
+        &kept,
+        &BuildOptions::default(),
+        SHORT,
+        |row, put| put(row),
+    );
     again.unwrap();
     assert_eq!((pair.table().older_versions(), pair.table().def.format_version), (0, 1));
     pair.assert_rows();

@@ -119,10 +119,9 @@ fn a_rebuild_sorts_its_indexes_in_the_same_memory() {
     def.indexes.extend(new_indexes());
     let alteration = Alteration { def, auto_increment: None };
     let kept: Vec<_> = (0..4).map(Some).collect();
-    let rebuilt: Result<()> = engine.rebuild_table(&table.def, alteration, &kept, &LEAST, SHORT, |rows| {
-        let old = rows.old_rows();
-        old.for_each(|row, row_id| rows.push(row, row_id))
-    });
+    let options = BuildOptions { memory: LEAST, ..BuildOptions::default() };
+    let rebuilt: Result<()> =
+        engine.rebuild_table(&table.def, alteration, &kept, &options, SHORT, |row, put| put(row));
     rebuilt.unwrap();
     let totals = engine.index_sort_totals();
     assert!(totals.keys == 25_000 && totals.runs > 5, "{totals:?}");

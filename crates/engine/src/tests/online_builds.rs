@@ -5,24 +5,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
-use ::trx::{Client, ClientInfo, ExclusiveWait};
+use ::trx::ExclusiveWait;
 use base::prng::Prng;
 use base::sync::interrupt;
 use types::{ColumnDef, IndexDef, IndexKind, TableDef};
 
 use super::index_builds::{filled, new_indexes, notes, pages_used, records, temp_files};
 use super::support::*;
-use crate::side_log::IndexBuild;
+use crate::side_log::{IndexBuild, Watch};
 use crate::*;
 
-const LONG: Duration = Duration::from_mins(2);
-const ROWS: i32 = 1200;
+pub(super) const LONG: Duration = Duration::from_mins(2);
+pub(super) const ROWS: i32 = 1200;
 
-fn options() -> BuildOptions {
+pub(super) fn options() -> BuildOptions {
     BuildOptions { memory: SortMemory { buffer_bytes: 0, account: None }, ..BuildOptions::default() }
 }
 
-fn add(
+pub(super) fn add(
     engine: &Engine,
     indexes: Vec<IndexDef>,
     options: &BuildOptions,
@@ -35,19 +35,19 @@ fn add(
     engine.table("s", "t")
 }
 
-fn unique(name: &str, columns: &[u16]) -> IndexDef {
+pub(super) fn unique(name: &str, columns: &[u16]) -> IndexDef {
     IndexDef::new(name, IndexKind::Unique, columns)
 }
 
 /// A transaction that uses the table: no index of it is put in place before the transaction ends.
-fn user(engine: &Arc<Engine>) -> Trx {
+pub(super) fn user(engine: &Arc<Engine>) -> Trx {
     let mut trx = engine.begin(BeginOptions::default());
     engine.open_table_to(&mut trx, "s", "t", TableUse::Read).unwrap();
     trx
 }
 
 /// Runs `alter` in a thread, up to where it waits for `user` to end.
-fn at_the_end<'s, R>(
+pub(super) fn at_the_end<'s, R>(
     scope: &'s thread::Scope<'s, '_>,
     engine: &Engine,
     alter: impl FnOnce() -> R + Send + 's,
@@ -64,12 +64,12 @@ where
     altering
 }
 
-fn long(id: i32, n: usize) -> String {
+pub(super) fn long(id: i32, n: usize) -> String {
     format!("{n:03} body {id} ").repeat(700 + n)
 }
 
 /// Changes of all kinds, in a transaction that has ended; which of them stand depends on `prng`.
-fn change_all_kinds(engine: &Engine, table: &Table, trx: &mut Trx, prng: &mut Prng) {
+pub(super) fn change_all_kinds(engine: &Engine, table: &Table, trx: &mut Trx, prng: &mut Prng) {
     let of = |id: i32, n: usize| Wide {
         body: Some(long(id, n)),
         ..Wide::new(id, n as i32, &format!("new {id} {n}"))
@@ -176,7 +176,7 @@ fn change_one(engine: &Engine, table: &Table, trx: &mut Trx, prng: &mut Prng, wr
 }
 
 /// Transactions of all lengths, until `is_over`; how many there were.
-fn write(engine: &Arc<Engine>, writer: i32, seed: u64, is_over: &AtomicBool) -> usize {
+pub(super) fn write(engine: &Arc<Engine>, writer: i32, seed: u64, is_over: &AtomicBool) -> usize {
     let mut prng = Prng::new(seed);
     let mut trx = engine.begin(BeginOptions::default());
     let mut transactions = 0;
@@ -314,7 +314,7 @@ fn rows_that_get_one_key_meanwhile_are_duplicates() {
 }
 
 /// Changes all rows of the table again and again.
-fn change_much(engine: &Arc<Engine>, times: std::ops::Range<usize>) {
+pub(super) fn change_much(engine: &Arc<Engine>, times: std::ops::Range<usize>) {
     for n in times {
         let mut trx = engine.begin(BeginOptions::default());
         trx.begin_locking().unwrap();
@@ -504,101 +504,17 @@ fn of_very_many_keys_that_rows_have_twice_those_that_stay_count() {
     }
 }
 
-/// A client that is there as long as its disk has power: a transaction that could not be rolled back keeps
-/// its metadata locks.
-#[derive(Debug)]
-struct Power(Arc<env::SimDisk>);
-
-impl Client for Power {
-    fn describe(&self) -> ClientInfo {
-        ClientInfo::default()
-    }
-
-    fn is_gone(&self) -> bool {
-        self.0.is_powered_off()
-    }
-
-    fn is_killed(&self) -> bool {
-        false
-    }
-
-    fn set_waits_for_table(&self, _waits: bool) {}
-}
-
-#[test]
-fn a_crash_while_rows_change_leaves_all_of_the_indexes_or_none() {
-    let (mut nth, mut crashes, mut noted) = (1, 0, 0);
-    loop {
-        let disk = Arc::new(env::SimDisk::seeded(nth));
-        let engine = Engine::open(config(&disk)).unwrap();
-        engine.create_schema("s", types::CollationId::UTF8MB4_0900_AI_CI).unwrap();
-        filled(&engine, 400);
-        engine.checkpoint().unwrap();
-        disk.schedule(None, nth, env::Mishap::PowerOff);
-        let at_its_end = AtomicBool::new(false);
-        let done = thread::scope(|scope| {
-            let mut reader = user(&engine);
-            let old = engine.table("s", "t").unwrap();
-            let power: Arc<dyn Client> = Arc::new(Power(Arc::clone(&disk)));
-            let wait = ExclusiveWait { client: Some(power), ..LONG.into() };
-            let altering = scope.spawn(|| add(&engine, new_indexes(), &options(), wait));
-            let writer = scope.spawn(|| -> Result<()> {
-                // Beside the whole build, and a round more while it waits for the reader.
-                let mut left = 60;
-                for n in (0..60).cycle() {
-                    left = if at_its_end.load(Ordering::Relaxed) { left - 1 } else { 60 };
-                    if left == 0 {
-                        break;
-                    }
-                    let mut trx = engine.begin(BeginOptions::default());
-                    let table = engine.open_table(&mut trx, "s", "t")?;
-                    for id in [n, n + 100, n + 200] {
-                        let body = Some(long(id, n as usize));
-                        update(&engine, &table, &mut trx, id, &Wide { body, ..Wide::new(id, n, "new") })?;
-                    }
-                    if n % 5 == 0 { engine.rollback(&mut trx)? } else { engine.commit(&mut trx)? }
-                }
-                Ok(())
-            });
-            while !old.state.lock.is_wanted() && !altering.is_finished() {
-                thread::yield_now();
-            }
-            at_its_end.store(true, Ordering::Relaxed);
-            let _ = writer.join().unwrap();
-            engine.commit(&mut reader).unwrap();
-            altering.join().unwrap().is_ok()
-        });
-        let was_cut = disk.is_powered_off();
-        noted += engine.side_log_totals().noted;
-        drop(engine);
-        let disk = Arc::new(disk.crash_keeping(|_, _| true));
-        let engine = Engine::open(config(&disk)).unwrap();
-        let table = engine.table("s", "t").unwrap();
-        assert!([1, 6].contains(&table.indexes.len()) && (!done || table.indexes.len() == 6));
-        assert_sound(&engine, &table);
-        assert_eq!((notes(&engine), temp_files(&disk)), (0, 0));
-        engine.shutdown().unwrap();
-        drop((table, engine));
-        assert_eq!(look_at(&disk).findings, []);
-        if !was_cut {
-            break;
-        }
-        crashes += 1;
-        nth += 1 + nth / 4;
-    }
-    assert!(crashes > 10 && noted > 100, "{crashes} crashes, {noted} changes noted");
-}
-
 #[test]
 fn the_end_of_a_build_is_not_that_of_the_next_one() {
     let (engine, _disk) = engine();
     let table = engine.create_table(wide_def("t")).unwrap();
-    let build = || Arc::new(IndexBuild::new(&engine, &table, vec![table.indexes[1].again()], 0));
+    let build =
+        || Watch::Indexes(Arc::new(IndexBuild::new(&engine, &table, vec![table.indexes[1].again()], 0)));
     let (first, second) = (build(), build());
     table.begin_build(&first);
     table.begin_build(&second);
     table.end_build(&first);
-    assert!(table.is_building() && table.build().is_some_and(|build| Arc::ptr_eq(&build, &second)));
+    assert!(table.is_building() && table.build().is_some_and(|build| build.is(&second)));
     table.end_build(&second);
     assert!(!table.is_building() && table.build().is_none());
 }

@@ -44,16 +44,18 @@ fn extended(old: &TableDef) -> TableDef {
     def
 }
 
+/// Writers wait.
+fn alone() -> BuildOptions {
+    BuildOptions { lets_writers_on: false, ..BuildOptions::default() }
+}
+
 /// Makes the table anew with 7 in the new column.
 fn rebuild(engine: &Engine, table: &Table, def: TableDef) -> Result<()> {
     let alteration = Alteration { def, auto_increment: None };
-    engine.rebuild_table(&table.def, alteration, &EXTENDED, &SortMemory::default(), SHORT, |rows| {
-        let old = rows.old_rows();
-        old.for_each(|row, row_id| {
-            let seven = 7i64.to_le_bytes();
-            let new: Vec<_> = [Some(&seven[..])].into_iter().chain(row.iter().copied()).collect();
-            rows.push(&new, row_id)
-        })
+    engine.rebuild_table(&table.def, alteration, &EXTENDED, &alone(), SHORT, |row, put| {
+        let seven = 7i64.to_le_bytes();
+        let new: Vec<_> = [Some(&seven[..])].into_iter().chain(row.iter().copied()).collect();
+        put(&new)
     })
 }
 
@@ -74,10 +76,7 @@ fn a_table_made_anew_has_its_rows_and_gives_the_old_trees_back() {
     let same: Vec<_> = (0..5).map(Some).collect();
     let alteration = Alteration { def: (*new.def).clone(), auto_increment: None };
     let again: Result<()> =
-        engine.rebuild_table(&new.def, alteration, &same, &SortMemory::default(), SHORT, |rows| {
-            let old = rows.old_rows();
-            old.for_each(|row, row_id| rows.push(row, row_id))
-        });
+        engine.rebuild_table(&new.def, alteration, &same, &alone(), SHORT, |row, put| put(row));
     again.unwrap();
     let new = engine.table("s", "t").unwrap();
     assert_eq!((notes(&engine), pages_used(&engine)), (0, used));
@@ -135,8 +134,8 @@ fn what_fails_leaves_the_old_table_and_no_pages() {
     }
     let alteration = Alteration { def: extended(&table.def), auto_increment: None };
     let stopped: Result<()> =
-        engine.rebuild_table(&table.def, alteration, &EXTENDED, &SortMemory::default(), SHORT, |rows| {
-            rows.push(&[Some(&[0; 8]), Some(&[1, 0, 0, 0]), None, None, Some(&vec![b'x'; 50_000])], 0)?;
+        engine.rebuild_table(&table.def, alteration, &EXTENDED, &alone(), SHORT, |_, put| {
+            put(&[Some(&[0; 8]), Some(&[1, 0, 0, 0]), None, None, Some(&vec![b'x'; 50_000])])?;
             Err(Error::AutoIncrementExhausted)
         });
     assert!(matches!(stopped, Err(Error::AutoIncrementExhausted)));
@@ -154,7 +153,7 @@ fn the_first_error_of_a_rebuild_is_its_error() {
     let table = filled(&engine);
     let alteration = Alteration { def: extended(&table.def), auto_increment: None };
     let stopped: Result<()> =
-        engine.rebuild_table(&table.def, alteration, &EXTENDED, &SortMemory::default(), SHORT, |_| {
+        engine.rebuild_table(&table.def, alteration, &EXTENDED, &alone(), SHORT, |_, _| {
             // The log ends, so that the trees that were made cannot be freed.
             disk.schedule(Some(env::IoOp::Sync), 1, env::Mishap::Error(std::io::ErrorKind::Other));
             engine.store().log().flush().unwrap_err();
@@ -210,9 +209,11 @@ fn readers_go_on_and_writers_wait_while_rows_are_copied() {
     let lock = &table.state.lock;
     let alteration = Alteration { def: extended(&table.def), auto_increment: None };
     let copied: Result<()> =
-        engine.rebuild_table(&table.def, alteration, &EXTENDED, &SortMemory::default(), SHORT, |_| {
-            assert!(!lock.try_shared(TableUse::Write, true));
-            assert!(lock.try_shared(TableUse::Read, false));
+        engine.rebuild_table(&table.def, alteration, &EXTENDED, &alone(), SHORT, |row, _| {
+            if row[0] == Some(&[0; 4]) {
+                assert!(!lock.try_shared(TableUse::Write, true));
+                assert!(lock.try_shared(TableUse::Read, false));
+            }
             Ok(())
         });
     // The reader is still there when the new table is to take the place.

@@ -4,7 +4,7 @@
 //! rows, how NULL is refused, which clauses are allowed), and whether rows have to be written anew here.
 
 use base::IndexId;
-use engine::{has_same_storage, limits};
+use engine::{has_same_storage, keeps_clustered_key, limits};
 use sql::ast::{Algorithm, LockOption};
 use types::storage::max_width;
 use types::{IndexDef, SqlType, TableDef, TypeKind};
@@ -19,6 +19,8 @@ pub(super) struct Kind {
     pub(super) copies: Option<Reason>,
     /// All rows are written anew here.
     pub(super) rebuilds: bool,
+    /// Others may change rows while that is done.
+    pub(super) lets_writers_on: bool,
     /// Columns change, and the rows stay.
     pub(super) changes_columns: bool,
     /// Indexes are built, with no rebuild.
@@ -85,7 +87,9 @@ impl Kind {
         let changes_columns = !(rebuilds || has_same_rows);
         let mut columns = new.columns.iter().zip(&planned.old_columns);
         let adds_numbers = columns.any(|(column, at)| column.auto_increment && at.is_none());
-        Kind { copies: reason, rebuilds, changes_columns, builds, shows_keys, adds_numbers }
+        let lets_writers_on =
+            reason.is_none() && !adds_numbers && keeps_clustered_key(old, new, &planned.old_columns);
+        Kind { copies: reason, rebuilds, lets_writers_on, changes_columns, builds, shows_keys, adds_numbers }
     }
 
     /// Refuses a change that cannot be made in the way that ALGORITHM and LOCK ask for.
@@ -128,7 +132,8 @@ impl Kind {
                 let reason = self.copies.and_then(Reason::text).filter(|_| algorithm != Algorithm::Copy);
                 refuse_because("LOCK=NONE", reason.unwrap_or("COPY algorithm requires a lock"), "LOCK=SHARED")
             }
-            LockOption::None if self.rebuilds => refuse("LOCK=NONE", "LOCK=SHARED"),
+            LockOption::None if self.adds_numbers => refuse_because("LOCK=NONE", NUMBERS_ROWS, "LOCK=SHARED"),
+            LockOption::None if self.rebuilds && !self.lets_writers_on => refuse("LOCK=NONE", "LOCK=SHARED"),
             _ => Ok(()),
         }
     }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use engine::{Engine, InitialValues, NewColumns, Table};
+use engine::{Engine, InitialValues, NewColumns, PutRow, Table};
 use exec::{CopyCtx, ExecError, TableCopy};
+use sql::ast::LockOption;
 
 use super::alter_kind::Kind;
 use super::alter_plan::Planned;
-use super::{lock_wait, sort_memory};
+use super::{build_options, lock_wait};
 use crate::session::Session;
 use crate::statement_context::StatementContext;
 use crate::status::Hot;
@@ -44,24 +45,26 @@ pub(super) fn rebuild(
     engine: &Arc<Engine>,
     old: &Arc<Table>,
     planned: Planned,
-    kind: Kind,
+    (kind, lock): (Kind, Option<LockOption>),
 ) -> Result<u64, ExecError> {
     let Planned { alteration, old_columns, .. } = planned;
     let first_number = alteration.auto_increment.unwrap_or(1);
     let copies = kind.copies.is_some();
     let copy =
         TableCopy { old: &old.def, old_columns: &old_columns, first_number, copies, refuses_null: !copies };
-    let (wait, memory) = (lock_wait(session), sort_memory(session));
+    let (wait, mut options) = (lock_wait(session), build_options(session, lock));
+    options.lets_writers_on &= kind.lets_writers_on;
     let context = StatementContext::new(session);
     let ctx = copy_ctx(engine, session, &context);
     let kept = copy.kept_columns(&alteration.def, ctx.session.modes());
-    let mut copied = 0;
-    let rebuilt = engine.rebuild_table(&old.def, alteration, &kept, &memory, wait, |rows| {
-        copied = copy.run(rows, &ctx)?;
-        Ok::<(), ExecError>(())
+    let new = alteration.def.clone();
+    let rebuilt = copy.with_copier(&new, &ctx, |copier| {
+        let copy = |row: &[Option<&[u8]>], put: &mut PutRow<'_>| copier.copy(row, put);
+        engine.rebuild_table(&old.def, alteration, &kept, &options, wait, copy)?;
+        Ok(copier.rows())
     });
     context.into_effects().apply(session);
-    rebuilt.map_err(|error| match error {
+    let copied = rebuilt.map_err(|error| match error {
         ExecError::Engine(error) => engine.name_damage(error, std::slice::from_ref(old)).into(),
         error => error,
     })?;

@@ -126,7 +126,7 @@ fn make(
     initial: Option<&InitialValues>,
 ) -> Result<u64, ExecError> {
     if kind.rebuilds {
-        return alter_rows::rebuild(session, engine, old, planned, kind);
+        return alter_rows::rebuild(session, engine, old, planned, (kind, manner.1));
     }
     let Planned { alteration, old_columns, .. } = planned;
     if let (true, Some(initial)) = (kind.changes_columns, initial) {

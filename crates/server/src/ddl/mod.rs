@@ -121,16 +121,16 @@ pub(crate) fn lock_wait(session: &Session) -> ExclusiveWait {
 }
 
 /// What a definition statement may take to sort the entries of new indexes.
-pub(crate) fn sort_memory(session: &Session) -> SortMemory {
+fn sort_memory(session: &Session) -> SortMemory {
     SortMemory {
         buffer_bytes: session.variables.named("innodb_ddl_buffer_size").as_u64(),
         account: Some(Rc::clone(&session.statement_memory)),
     }
 }
 
-/// What a definition statement with the option `lock` may take to build indexes, and whether others change
-/// rows meanwhile.
-fn build_options(session: &Session, lock: Option<LockOption>) -> BuildOptions {
+/// What a definition statement with the option `lock` may take to build indexes or to rebuild a table, and
+/// whether others change rows meanwhile.
+pub(crate) fn build_options(session: &Session, lock: Option<LockOption>) -> BuildOptions {
     let variables = session.server.variables.read();
     BuildOptions {
         memory: sort_memory(session),

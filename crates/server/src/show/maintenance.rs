@@ -7,7 +7,7 @@ use sql::ast::{Maintain, MaintainKind, TableName};
 use super::{checksum_table, not_yet};
 use crate::answer::{Cell, Column, Table};
 use crate::ddl::names::FullName;
-use crate::ddl::{lock_wait, refused, sort_memory};
+use crate::ddl::{build_options, lock_wait, refused};
 use crate::error_map::SqlError;
 use crate::session::Session;
 use crate::virtual_tables;
@@ -140,11 +140,8 @@ fn recreate(session: &Session, engine: &Engine, name: &FullName) -> Result<(), e
         let table = engine.table(&name.schema, &name.table)?;
         let same: Vec<Option<u16>> = (0..table.def.columns.len() as u16).map(Some).collect();
         let alteration = Alteration { def: (*table.def).clone(), auto_increment: None };
-        let (memory, wait) = (sort_memory(session), lock_wait(session));
-        let made = engine.rebuild_table(&table.def, alteration, &same, &memory, wait, |rows| {
-            let old = rows.old_rows();
-            old.for_each(|row, row_id| rows.push(row, row_id))
-        });
+        let (options, wait) = (build_options(session, None), lock_wait(session));
+        let made = engine.rebuild_table(&table.def, alteration, &same, &options, wait, |row, put| put(row));
         match made {
             // Another statement has altered it since it was looked up.
             Err(engine::Error::TableChanged) if !table.is_current() => {}

@@ -87,12 +87,13 @@ fn index_sorts(totals: SortTotals) -> [(&'static str, u64); 4] {
     ]
 }
 
-fn side_logs(totals: SideLogTotals) -> [(&'static str, u64); 3] {
-    let SideLogTotals { noted, applied, blocks } = totals;
+fn side_logs(totals: SideLogTotals) -> [(&'static str, u64); 4] {
+    let SideLogTotals { noted, applied, copied, blocks } = totals;
     [
         ("Ratchet_index_changes_noted", noted),
         ("Ratchet_index_changes_applied", applied),
         ("Ratchet_index_change_blocks", blocks),
+        ("Ratchet_rebuild_rows_copied_again", copied),
     ]
 }
 

@@ -127,7 +127,9 @@ fn a_transaction_that_a_change_waits_for_is_the_victim_of_their_deadlock() {
     reader.query_drop("BEGIN").unwrap();
     reader.query_drop("SELECT COUNT(*) FROM item").unwrap();
     let mut altering = connect(&server);
-    let altered = std::thread::spawn(move || altering.query_drop("ALTER TABLE item ADD COLUMN y INT, FORCE"));
+    let altered = std::thread::spawn(move || {
+        altering.query_drop("ALTER TABLE item ADD COLUMN y INT, FORCE, LOCK = SHARED")
+    });
     // Writers wait once rows are being copied.
     conn.query_drop("SET lock_wait_timeout = 1").unwrap();
     while conn.query_drop("UPDATE item SET n = 1 WHERE id = 1").is_ok() {}
@@ -194,7 +196,7 @@ fn of_two_transactions_that_two_changes_lead_in_a_cycle_one_is_the_victim() {
     let changes = ["item", "other"].map(|table| {
         let mut altering = connect(&server);
         std::thread::spawn(move || {
-            altering.query_drop(format!("ALTER TABLE {table} ADD COLUMN y INT, FORCE"))
+            altering.query_drop(format!("ALTER TABLE {table} ADD COLUMN y INT, FORCE, LOCK = SHARED"))
         })
     });
     // Writers wait once rows are being copied.

@@ -9,6 +9,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     alter_keeps_values,
     alter_keys,
     alter_manner,
+    alter_online_rebuild,
     alter_options,
     alter_order,
     alter_refused,

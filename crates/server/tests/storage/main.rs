@@ -7,6 +7,7 @@ mod full_disk;
 mod index_builds;
 mod initialize;
 mod online_builds;
+mod online_rebuilds;
 mod redo_log;
 mod restart;
 #[path = "../support/mod.rs"]

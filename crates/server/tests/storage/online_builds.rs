@@ -10,14 +10,14 @@ use mysql::prelude::Queryable;
 use testkit::runner::Target;
 use testkit::server::{TestServer, of_build};
 
-struct Shop {
+pub(super) struct Shop {
     server: TestServer,
-    conn: Conn,
+    pub(super) conn: Conn,
 }
 
 impl Shop {
     /// A server with a table of `1 << bits` rows, and one that has to do with nothing.
-    fn open(bits: u32) -> Self {
+    pub(super) fn open(bits: u32) -> Self {
         let server = TestServer::start(Path::new(env!("CARGO_BIN_EXE_ratchetd")), &[]).unwrap();
         let mut conn = Target { port: server.port, user: "root".to_owned() }.connect(None).unwrap();
         conn.query_drop("CREATE DATABASE shop; USE shop").unwrap();
@@ -33,12 +33,12 @@ impl Shop {
         Shop { server, conn }
     }
 
-    fn connect(&self) -> Conn {
+    pub(super) fn connect(&self) -> Conn {
         Target { port: self.server.port, user: "root".to_owned() }.connect(Some("shop")).unwrap()
     }
 
     /// A connection in a transaction that reads the table: no index is put in place before it ends.
-    fn reader(&self) -> Conn {
+    pub(super) fn reader(&self) -> Conn {
         let mut reader = self.connect();
         reader.query_drop("BEGIN").unwrap();
         reader.query_drop("SELECT COUNT(*) FROM t WHERE id = 1").unwrap();
@@ -47,7 +47,7 @@ impl Shop {
 
     /// A connection in a transaction that uses the other table: it need not wait behind who waits for the
     /// reader.
-    fn writer(&self) -> Conn {
+    pub(super) fn writer(&self) -> Conn {
         let mut writer = self.connect();
         writer.query_drop("BEGIN").unwrap();
         writer.query_drop("SELECT COUNT(*) FROM other").unwrap();
@@ -66,7 +66,7 @@ impl Shop {
     }
 
     /// Runs `sql` beside, up to where it waits for readers; returns its connection's id.
-    fn alter(&mut self, sql: &str) -> (u32, JoinHandle<Result<(), String>>) {
+    pub(super) fn alter(&mut self, sql: &str) -> (u32, JoinHandle<Result<(), String>>) {
         let mut altering = self.connect();
         altering.query_drop("SET lock_wait_timeout = 60").unwrap();
         let (id, sql) = (altering.connection_id(), sql.to_owned());
@@ -78,13 +78,13 @@ impl Shop {
         (id, thread)
     }
 
-    fn status(&mut self, name: &str) -> u64 {
+    pub(super) fn status(&mut self, name: &str) -> u64 {
         let query = format!("SHOW GLOBAL STATUS LIKE '{name}'");
         self.conn.query_first::<(String, u64), _>(query).unwrap().unwrap().1
     }
 
     /// That the table is sound, and what keys it has.
-    fn keys(&mut self) -> Vec<String> {
+    pub(super) fn keys(&mut self) -> Vec<String> {
         let report: (String, String, String, String) =
             self.conn.query_first("CHECK TABLE t EXTENDED").unwrap().unwrap();
         assert_eq!(report.3, "OK");
@@ -94,7 +94,7 @@ impl Shop {
 }
 
 /// Rows of a table, as a power of two, whose indexes take a while to build.
-fn long_bits() -> u32 {
+pub(super) fn long_bits() -> u32 {
     of_build(15, 18)
 }
 

@@ -38,6 +38,7 @@ pub enum Event {
     IndexesCreated,
     IndexesDropped,
     IndexChanges,
+    RowsCopiedAgain,
     TablesRebuilt,
     ColumnsAdded,
     ColumnsDropped,
@@ -69,7 +70,7 @@ pub enum Event {
 }
 
 /// All events and their names.
-const EVENTS: [(Event, &str); 60] = [
+const EVENTS: [(Event, &str); 61] = [
     (Event::Operations, "row changes and other statements"),
     (Event::Answered, "transactions answered"),
     (Event::FoundUnanswered, "transactions found that were not answered"),
@@ -101,7 +102,8 @@ const EVENTS: [(Event, &str); 60] = [
     (Event::SchemasDropped, "schemas dropped with their tables"),
     (Event::IndexesCreated, "indexes created"),
     (Event::IndexesDropped, "indexes dropped"),
-    (Event::IndexChanges, "changes of rows while an index was built"),
+    (Event::IndexChanges, "changes of rows while an index was built or a table rebuilt"),
+    (Event::RowsCopiedAgain, "rows copied again by rebuilds"),
     (Event::TablesRebuilt, "tables rebuilt"),
     (Event::ColumnsAdded, "columns added to rows that stayed"),
     (Event::ColumnsDropped, "columns dropped from rows that stayed"),

@@ -3,7 +3,11 @@
 //! (id INT PRIMARY KEY, n INT, c LONGTEXT, KEY n (n)), at times with KEY c (c(20), n), and with columns that
 //! come and go (`extra`).
 
-use engine::{Direction, Engine, Field, KeyRange, ReadView, Result, RowRef, Scan, Table};
+use std::time::Duration;
+
+use engine::{
+    Alteration, BuildOptions, Direction, Engine, Field, KeyRange, ReadView, Result, RowRef, Scan, Table,
+};
 use types::{CollationId, ColumnDef, IndexDef, IndexKind, LobSize, SqlType, TableDef, TypeKind};
 
 use super::extra;
@@ -180,4 +184,19 @@ pub(super) fn ids_in_order(rows: &Rows, name: &str) -> Vec<i32> {
     let mut ids: Vec<(Vec<u8>, i32, i32)> = rows.iter().map(|(id, row)| (prefix(row), row.n, *id)).collect();
     ids.sort_unstable();
     ids.into_iter().map(|(_, _, id)| id).collect()
+}
+
+/// Writes all rows of a table anew, while others change them; if not `in_order`, as if the new key were
+/// another, so that writers wait.
+pub(super) fn rebuild(
+    engine: &Engine,
+    old: &Table,
+    alteration: Alteration,
+    in_order: bool,
+    wait: Duration,
+) -> Result<()> {
+    let kept = |(at, column): (usize, &ColumnDef)| (in_order || &*column.name != "id").then_some(at as u16);
+    let kept: Vec<Option<u16>> = old.def.columns.iter().enumerate().map(kept).collect();
+    let options = BuildOptions::default();
+    engine.rebuild_table(&old.def, alteration, &kept, &options, wait, |row, put| put(row))
 }

@@ -7,7 +7,7 @@ use base::prng::Prng;
 use base::sync::Event as Signal;
 use engine::{
     Alteration, BeginOptions, BuildOptions, ColumnSet, Direction, Effect, Engine, Error, Isolation, KeyRange,
-    LockMode, LockingScan, ReadView, SortMemory, Table, Trx, WaitPolicy,
+    LockMode, LockingScan, ReadView, Table, Trx, WaitPolicy,
 };
 use env::SimDisk;
 use types::{CollationId, TableDef};
@@ -139,6 +139,7 @@ impl Shared {
             (Event::UndoSwaps, undo_swaps),
             (Event::UndoReads, undo_reads),
             (Event::IndexChanges, engine.side_log_totals().applied),
+            (Event::RowsCopiedAgain, engine.side_log_totals().copied),
             (Event::LeavesConverted, store.conversions()),
         ] {
             self.coverage.add(event, times);
@@ -540,7 +541,7 @@ impl Definer {
             }
             let alteration = Alteration { def, auto_increment: None };
             if rebuilds {
-                return rebuild(engine, &old, alteration, in_order);
+                return tables::rebuild(engine, &old, alteration, in_order, LONG_WAIT);
             }
             engine.alter_table(&old.def, alteration, &BuildOptions::default(), LONG_WAIT)
         })
@@ -636,17 +637,6 @@ fn read(engine: &Arc<Engine>, notes: &Notes) -> Result<()> {
         pause(Duration::from_micros(prng.below(1000)));
     }
     Ok(())
-}
-
-/// Writes all rows of a table anew; if not `in_order`, as if the new key were another.
-fn rebuild(engine: &Engine, old: &Table, alteration: Alteration, in_order: bool) -> engine::Result<()> {
-    let kept =
-        |(at, column): (usize, &types::ColumnDef)| (in_order || &*column.name != "id").then_some(at as u16);
-    let old_columns: Vec<Option<u16>> = old.def.columns.iter().enumerate().map(kept).collect();
-    engine.rebuild_table(&old.def, alteration, &old_columns, &SortMemory::default(), LONG_WAIT, |rows| {
-        let before = rows.old_rows();
-        before.for_each(|row, row_id| rows.push(row, row_id))
-    })
 }
 
 /// Checkpoints and purge, more often than the engine's own threads think of them.

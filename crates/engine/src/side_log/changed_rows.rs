@@ -1,0 +1,153 @@
+//! A rebuild in progress, and the rows that change meanwhile.
+//!
+//! A change's bytes in the queue:
+//!
+//! | OFFSET | SIZE | FIELD |
+//! |---|---|---|
+//! | 0 | 2 | bytes `n` of the key |
+//! | 2 | `n` | the row's clustered key |
+
+use base::UndoPtr;
+use base::codec::get_u16;
+use base::sync::{Planted, planted};
+use trx::{UndoLog, UndoRecord};
+
+use super::build::is_of_row;
+use super::queue::{BLOCK_BYTES, ChangeQueue};
+use super::totals::SideLogTotals;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::table::Table;
+
+/// Bytes before the key.
+const HEADER_BYTES: usize = 2;
+/// Keys of one change of a row are added in pieces of about this many bytes: a batch has many.
+const PIECE_BYTES: usize = 16 << 10;
+
+/// The clustered keys of rows that change while their table is rebuilt.
+///
+/// A key says that its row may differ from what the rebuild has copied. The rebuild reads the row again, so
+/// neither the order of keys nor their number matters. A transaction appends a key after it has made or
+/// undone the change, and before it gives its metadata lock back.
+#[derive(Debug)]
+pub(crate) struct ChangedRows {
+    queue: ChangeQueue,
+}
+
+impl ChangedRows {
+    /// Upper bound on memory for keys, bytes: those that the queue keeps, and those that the rebuild has
+    /// taken.
+    pub(crate) const MEMORY_BYTES: usize = 2 * BLOCK_BYTES;
+    /// Catch-up stops when at most this many bytes wait: about a hundred rows, and few where the code is
+    /// checked, so that small tables see rounds beside writers.
+    pub(crate) const REST_BYTES: u64 = if cfg!(debug_assertions) { 64 } else { 1 << 10 };
+
+    /// No rows yet, of the table that `new` takes the place of. Keys of up to `bytes_max` bytes may wait.
+    pub(crate) fn new(engine: &Engine, new: &Table, bytes_max: u64) -> Self {
+        let clustered = &new.clustered().def;
+        let name = format!("changes-{}", clustered.id.0);
+        let names = vec![clustered.name.clone()];
+        ChangedRows { queue: ChangeQueue::new(&engine.temp_folder, name, bytes_max, names) }
+    }
+
+    /// Notes the rows that the change behind `mark` in `log` has changed.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn note_changes(&self, engine: &Engine, table: &Table, log: &UndoLog, mark: UndoPtr) {
+        let (mut undo, mut at) = (UndoRecord::default(), log.mark());
+        let mut keys = Keys::default();
+        while at != mark && !at.is_none() {
+            if let Err(error) = engine.trx.undo().read(at, true, &mut undo) {
+                return self.queue.fail(Error::VersionUnreadable(error));
+            }
+            if is_of_row(undo.kind) && undo.index == table.clustered().tree.index {
+                keys.push(&undo.key);
+                if keys.bytes.len() > PIECE_BYTES {
+                    self.add(engine, &mut keys);
+                }
+            }
+            at = undo.prev;
+        }
+        self.add(engine, &mut keys);
+    }
+
+    /// Notes the row whose change, recorded in `undo`, was undone.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn note_undone(&self, engine: &Engine, undo: &UndoRecord) {
+        let mut keys = Keys::default();
+        keys.push(&undo.key);
+        self.add(engine, &mut keys);
+    }
+
+    fn add(&self, engine: &Engine, keys: &mut Keys) {
+        if keys.count == 0 || planted(Planted::UnnotedChange) {
+            return;
+        }
+        engine.side_log_counters.add(SideLogTotals { noted: keys.count, ..SideLogTotals::default() });
+        self.queue.push(&keys.bytes, 0);
+        *keys = Keys::default();
+    }
+
+    /// Puts a key back that [`ChangedRows::take`] has taken out.
+    pub(crate) fn put_back(&self, key: &[u8]) {
+        let mut keys = Keys::default();
+        keys.push(key);
+        self.queue.push(&keys.bytes, 0);
+    }
+
+    /// # Errors
+    /// What keeps the rebuild from knowing of all changes.
+    pub(crate) fn ensure_whole(&self) -> Result<()> {
+        self.queue.ensure_whole()
+    }
+
+    /// Replaces `bytes` by the oldest keys that wait, for [`take_key`]. False: there are none.
+    ///
+    /// # Errors
+    /// Those of [`ChangedRows::ensure_whole`]; [`Error::TempFile`].
+    pub(crate) fn take(&self, bytes: &mut Vec<u8>) -> Result<bool> {
+        self.queue.take(bytes)
+    }
+
+    /// Bytes of keys that wait.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.queue.waiting()
+    }
+
+    /// Blocks that were written to the temporary file.
+    pub(crate) fn blocks(&self) -> u64 {
+        self.queue.blocks()
+    }
+}
+
+/// Takes the key off that `bytes` begin with; `None` at the end.
+pub(crate) fn take_key<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
+    if bytes.is_empty() {
+        return None;
+    }
+    let end = HEADER_BYTES + usize::from(get_u16(bytes, 0));
+    let (key, rest) = bytes.split_at(end);
+    *bytes = rest;
+    Some(&key[HEADER_BYTES..])
+}
+
+/// Bytes that a key takes in the queue.
+pub(crate) fn bytes_of_key(key: &[u8]) -> u64 {
+    (HEADER_BYTES + key.len()) as u64
+}
+
+#[derive(Debug, Default)]
+struct Keys {
+    bytes: Vec<u8>,
+    count: u64,
+}
+
+impl Keys {
+    fn push(&mut self, key: &[u8]) {
+        let len = u16::try_from(key.len()).expect("keys have at most 3072 bytes and a few more");
+        self.bytes.extend_from_slice(&len.to_le_bytes());
+        self.bytes.extend_from_slice(key);
+        self.count += 1;
+    }
+}
