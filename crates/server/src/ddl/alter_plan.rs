@@ -233,10 +233,13 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
         let is_copied = asks_for_copy(actions);
         let auto_increment = options.auto_increment.or(first_number(self.old, &columns));
-        let alteration = Alteration { def, auto_increment };
         let is_forced = actions
             .iter()
             .any(|action| matches!(action, AlterAction::Force | AlterAction::Option(TableOption::Engine(_))));
+        if !is_copied && !is_forced && auto_increment.is_none() {
+            keep_if_same(self.old, &mut def);
+        }
+        let alteration = Alteration { def, auto_increment };
         let unknown = options.unknown(&alteration.def.hints);
         Ok(Planned { alteration, old_columns, is_forced, is_copied, unknown })
     }
@@ -421,6 +424,21 @@ impl<'a, 'p> Planner<'a, 'p> {
             (def.schema, def.name) = (name.schema.into(), name.table.into());
         }
         Ok(())
+    }
+}
+
+/// Makes `new` the definition `old` if they differ in the order of keys alone: keys that are dropped and
+/// added as they were keep their places where nothing else changes.
+fn keep_if_same(old: &TableDef, new: &mut TableDef) {
+    let is_old = |index: &IndexDef| {
+        let mut named = old.indexes.iter().filter(|before| before.name == index.name);
+        named.any(|before| IndexDef { id: before.id, ..index.clone() } == *before)
+    };
+    if new.indexes.len() == old.indexes.len()
+        && new.indexes.iter().all(is_old)
+        && (TableDef { indexes: old.indexes.clone(), ..new.clone() }) == *old
+    {
+        new.indexes.clone_from(&old.indexes);
     }
 }
 
