@@ -163,6 +163,18 @@ pub(crate) fn store_value(
     if let Some(odd) = storage::odd_delimiter(ty, value, ctx) {
         report.warn_of_delimiter(odd, value);
     }
+    store_in_any_spelling(ty, value, ctx, report, out)
+}
+
+/// As [`store_value`], without warnings about the delimiters of dates.
+#[inline]
+pub(crate) fn store_in_any_spelling(
+    ty: &SqlType,
+    value: &Value<'_>,
+    ctx: &StoreContext<'_>,
+    report: &Report<'_>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     let stored = match *value {
         Value::Int(v) => storage::store_int_literal(ty, v, ctx, out),
         _ => storage::store(ty, value, ctx, out),

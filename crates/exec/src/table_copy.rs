@@ -8,7 +8,7 @@ use engine::{Engine, InitialValues, PutRow, has_same_storage};
 use expr::SessionInfo;
 use types::collation::{Charset, convert as convert_text};
 use types::storage::max_width;
-use types::value::Loss;
+use types::value::{Loss, integer_prefix};
 use types::{
     CollationId, ColumnDef, ColumnDefault, Problem, SqlModes, SqlType, TableDef, TextEncoder, TypeKind,
     Value, storage,
@@ -17,7 +17,7 @@ use types::{
 use crate::column_store::ColumnStore;
 use crate::context::Conditions;
 use crate::error::{ExecError, Result};
-use crate::row_build::{Report, RowBuffer, push_zero, store_value};
+use crate::row_build::{Report, RowBuffer, push_zero, store_in_any_spelling, store_value};
 use crate::statement::Statement;
 use crate::strict::StrictSession;
 
@@ -291,10 +291,15 @@ impl Copier<'_> {
             as_copied(read_as_integer(store, value, old_ty, &column.ty)?, &column.ty)
         };
         let is_plain = column.ty != *old_ty;
-        let cuts = is_cut(old_ty, &column.ty);
+        let (cuts, is_number) = (is_cut(old_ty, &column.ty), self.texts[position].is_some());
         self.row.set_maybe(position, |out| {
             if !(is_plain && storage::store_plain(&column.ty, &value, out)) {
-                convert(store, column, &value, number, out).map_err(|error| truncated(error, cuts))?;
+                let stored = if is_number {
+                    convert_number(store, column, &value, number, out)
+                } else {
+                    convert(store, column, &value, number, out)
+                };
+                stored.map_err(|error| truncated(error, cuts))?;
             }
             Ok(true)
         })
@@ -333,9 +338,9 @@ fn as_copied<'v>(value: Value<'v>, ty: &SqlType) -> Value<'v> {
     match (value, ty.kind) {
         (value, TypeKind::Text(_) | TypeKind::Blob(_)) => value,
         (Value::Bit { value, .. }, _) => Value::UInt(value),
+        (Value::Bytes { data, .. }, TypeKind::Bit) => Value::Int(clipped_integer(data).0),
         (
-            value @ (Value::Bytes { .. }
-            | Value::Date(_)
+            value @ (Value::Date(_)
             | Value::DateTime(..)
             | Value::Time(..)
             | Value::Decimal(_)
@@ -344,7 +349,7 @@ fn as_copied<'v>(value: Value<'v>, ty: &SqlType) -> Value<'v> {
             TypeKind::Bit,
         ) => Value::Int(value.to_i64().value),
         // Messages show as many digits as the column has.
-        (Value::DateTime(moment, _), TypeKind::DateTime | TypeKind::Timestamp) => {
+        (Value::DateTime(moment, _), TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Date) => {
             Value::DateTime(moment, ty.decimals)
         }
         (value @ (Value::Date(_) | Value::DateTime(..) | Value::Time(..)), TypeKind::Year) => {
@@ -358,16 +363,24 @@ fn is_lob(ty: &SqlType) -> bool {
     matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_))
 }
 
+/// The signed integer as which a text goes to bits, and whether that is all of the text.
+fn clipped_integer(text: &[u8]) -> (i64, bool) {
+    let read = integer_prefix(text);
+    let clipped = read.value.clamp(i64::MIN.into(), i64::MAX.into());
+    (clipped as i64, read.loss == Loss::None && clipped == read.value)
+}
+
 /// Complains of a text that is not wholly an integer, as which it goes to bits.
 ///
 /// # Errors
 /// [`ExecError::Lossy`] in strict modes.
 #[cold]
 fn complain_of_integer(store: &ColumnStore<'_>, value: &Value<'_>) -> Result<()> {
-    if value.to_i64().loss != Loss::Truncated {
+    let Value::Bytes { data, .. } = *value else { return Ok(()) };
+    if clipped_integer(data).1 {
         return Ok(());
     }
-    let (type_name, value) = ("INTEGER".to_owned(), value.message_text());
+    let (type_name, value) = ("INTEGER".to_owned(), value.raw_message_text());
     store.complain(ExecError::Lossy(expr::Warning::TruncatedWrongValue { type_name, value }))
 }
 
@@ -456,12 +469,23 @@ fn convert(
     out: &mut Vec<u8>,
 ) -> Result<()> {
     let report = Report { column: &column.name, row: number, conditions: store.conditions };
-    let is_no_member = matches!(value, Value::Int(0) | Value::UInt(0) | Value::Enum { index: 0, .. });
-    if column.ty.kind == TypeKind::Enum && is_no_member {
+    if column.ty.kind == TypeKind::Enum && matches!(value, Value::Enum { index: 0, .. }) {
         push_zero(&column.ty, out);
         return Ok(());
     }
     store_value(&column.ty, value, &store.context_for(value), &report, out)
+}
+
+/// The text of a number that the column does not hold as it is: a point in it delimits no date.
+fn convert_number(
+    store: &ColumnStore<'_>,
+    column: &ColumnDef,
+    text: &Value<'_>,
+    number: u64,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let report = Report { column: &column.name, row: number, conditions: store.conditions };
+    store_in_any_spelling(&column.ty, text, &store.context_for(text), &report, out)
 }
 
 /// The first row gets a zero date in a new column.

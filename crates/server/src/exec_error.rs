@@ -82,15 +82,26 @@ pub fn store_problem(problem: &Problem, column: &str, row: u64) -> SqlError {
         Problem::Truncated => error_map::WARN_DATA_TRUNCATED.with(&[&column, &row]),
         Problem::TooLong => error_map::DATA_TOO_LONG.with(&[&column, &row]),
         Problem::IncorrectValue { type_name, value } => {
-            error_map::TRUNCATED_WRONG_VALUE_FOR_FIELD.with(&[type_name, value, &column, &row])
+            error_map::TRUNCATED_WRONG_VALUE_FOR_FIELD.with(&[type_name, &cut(value), &column, &row])
         }
-        Problem::IncorrectTemporal { type_name, value } => error_map::TRUNCATED_WRONG_VALUE
-            .saying(format!("Incorrect {type_name} value: '{value}' for column '{column}' at row {row}")),
+        Problem::IncorrectTemporal { type_name, value } => {
+            let value = cut(value);
+            let text = format!("Incorrect {type_name} value: '{value}' for column '{column}' at row {row}");
+            error_map::TRUNCATED_WRONG_VALUE.saying(text)
+        }
         Problem::DateTimeOverflow => error_map::DATETIME_FUNCTION_OVERFLOW.with(&[&"datetime"]),
         Problem::ZoneGap => error_map::WARN_INVALID_TIMESTAMP.with(&[&column, &row]),
         Problem::OddDelimiter { odd, value } => odd_delimiter(odd, value, row),
         Problem::Null => error_map::BAD_NULL.with(&[&column]),
     }
+}
+
+/// Most bytes of a value that a message about it shows.
+const VALUE_BYTES_MAX: usize = 128;
+
+/// As much of a value as a message about it shows: whole characters.
+fn cut(value: &str) -> &str {
+    &value[..value.floor_char_boundary(VALUE_BYTES_MAX)]
 }
 
 /// The warning about a delimiter in the text `value` of the statement's row number `row`.

@@ -26,6 +26,12 @@ impl LobSize {
     pub const fn max_bytes(self) -> u64 {
         (1 << (8 * self as u64)) - 1
     }
+
+    /// The smallest size that holds `bytes`, or the largest.
+    pub fn holding(bytes: u64) -> LobSize {
+        let sizes = [LobSize::Tiny, LobSize::Normal, LobSize::Medium];
+        sizes.into_iter().find(|size| bytes <= size.max_bytes()).unwrap_or(LobSize::Long)
+    }
 }
 
 /// What kind of value a type holds. Sizes, sign and collation stand beside it in [`SqlType`].

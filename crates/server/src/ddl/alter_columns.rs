@@ -24,6 +24,12 @@ pub(super) struct NewColumn<'a> {
     pub(super) is_binary: bool,
     /// The statement defines it, with NULL or DEFAULT NULL.
     pub(super) explicit_null: bool,
+    /// The statement defines it as a TEXT or BLOB of this length; 0: without one.
+    pub(super) lob_length: Option<u32>,
+    /// Notes about what became of its type.
+    pub(super) notes: Vec<SqlError>,
+    /// What is wrong with its definition or its default.
+    pub(super) failure: Option<SqlError>,
     /// A default that is looked at when keys and names are known to be right.
     pub(super) literal: Option<Expr<'a>>,
 }
@@ -52,8 +58,6 @@ pub(super) struct ColumnActions<'a> {
     pub(super) definitions: Vec<Definition<'a>>,
     pub(super) drops: Vec<&'a str>,
     pub(super) attributes: Vec<(&'a str, Attribute<'a>)>,
-    /// What is wrong with a default or a name among them.
-    pub(super) failure: Option<SqlError>,
 }
 
 impl<'a> ColumnActions<'a> {
@@ -125,15 +129,16 @@ impl<'a> ColumnActions<'a> {
         column: &ColumnDef,
     ) -> Result<NewColumn<'a>, SqlError> {
         let (def, old) = (column.clone(), Some(position as u16));
-        let mut kept = NewColumn { def, old, is_binary: false, explicit_null: false, literal: None };
+        let (is_binary, explicit_null, lob_length, notes) = (false, false, None, Vec::new());
+        let (failure, literal) = (None, None);
+        let mut kept = NewColumn { def, old, is_binary, explicit_null, lob_length, notes, failure, literal };
         let is_of = |(name, _): &(&str, _)| name.eq_ignore_ascii_case(&column.name);
         if let Some((_, attribute)) = take(&mut self.attributes, is_of) {
             if matches!(attribute, Attribute::Default(..)) && is_lob(&kept.def) {
                 return Err(error_map::BLOB_CANT_HAVE_DEFAULT.with(&[&column.name]));
             }
-            let set = set_attribute(session, inputs, &mut kept, attribute);
             // MySQL reports this after names of no column and no key.
-            self.failure = self.failure.take().or(set.err());
+            kept.failure = set_attribute(session, inputs, &mut kept, attribute).err();
         }
         Ok(kept)
     }
@@ -145,8 +150,9 @@ impl<'a> Definition<'a> {
         if let Some(at) = at {
             def.id = old.columns[usize::from(at)].id;
         }
-        let Column { literal, is_binary, explicit_null, .. } = self.column;
-        NewColumn { def, old: at, is_binary, explicit_null, literal }
+        let Column { literal, is_binary, explicit_null, lob_length, .. } = self.column;
+        let (notes, failure) = (self.column.notes.clone(), self.column.failure.clone());
+        NewColumn { def, old: at, is_binary, explicit_null, lob_length, notes, failure, literal }
     }
 }
 

@@ -4,7 +4,7 @@
 use base::IndexId;
 use engine::limits;
 use sql::ast::{AlterAction, KeyDefinition, KeyKind};
-use types::{IndexDef, IndexKind, KeyPart, TableDef, TypeKind};
+use types::{IndexDef, IndexKind, KeyPart, SqlType, TableDef};
 
 use super::alter_columns::{NewColumn, take};
 use super::key;
@@ -73,6 +73,29 @@ impl<'a> KeyActions<'a> {
         Ok(kept)
     }
 
+    /// Error 3522 if ALTER INDEX names the primary key of `old`, or the key that serves as one, whatever it
+    /// is to be, unless it goes.
+    pub(super) fn ensure_primary_stays_visible(
+        &self,
+        old: &TableDef,
+        columns: &[NewColumn<'_>],
+    ) -> Result<(), SqlError> {
+        let rank = |index: &&IndexDef| key::rank(index, &old.columns);
+        let first = old.indexes.iter().filter(|index| !index.parts.is_empty()).min_by_key(rank);
+        let is_named = |index: &IndexDef, name: &str| name.eq_ignore_ascii_case(&index.name);
+        let stays = |index: &&IndexDef| {
+            rank(index) <= key::SERVES_AS_PRIMARY
+                && index.parts.iter().any(|part| kept_part(*part, old, columns).is_some())
+                && !self.drops.iter().any(|name| is_named(index, name))
+        };
+        match first.filter(stays) {
+            Some(first) if self.visibility.iter().any(|(name, _)| is_named(first, name)) => {
+                Err(error_map::INVISIBLE_PRIMARY_KEY.bare())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Makes kept keys visible, or not. As in MySQL, the name has to be that of a key before and after.
     ///
     /// # Errors
@@ -97,7 +120,8 @@ impl<'a> KeyActions<'a> {
     }
 
     /// Adds the new keys to `indexes`, and looks at every key in order, as MySQL does: parts that are too
-    /// long are cut, columns of the primary key become NOT NULL.
+    /// long are cut, columns of the primary key become NOT NULL. Keys with such columns that come before it
+    /// have their place among those that may be NULL.
     ///
     /// # Errors
     /// 1061, 1068, 1071, 1072, 1171, and others of key definitions.
@@ -111,6 +135,7 @@ impl<'a> KeyActions<'a> {
         let part_bytes_max = key::part_bytes_max(&def.hints);
         let kept = indexes.len();
         let is_null_written = |position: usize| columns[position].explicit_null;
+        let mut ranks = Vec::with_capacity(kept + self.added.len());
         for (at, index) in indexes.iter().enumerate() {
             if indexes[..at].iter().any(|other| other.name.eq_ignore_ascii_case(&index.name)) {
                 return Err(error_map::DUP_KEYNAME.with(&[&index.name]));
@@ -123,18 +148,22 @@ impl<'a> KeyActions<'a> {
                 // It is built anew.
                 index.id = IndexId(0);
             }
+            ranks.push(key::rank(index, &def.columns));
         }
         for new in &self.added {
-            let mut index = match *new {
+            let (mut index, failure) = match *new {
                 NewKey::Element(definition) => key::index(session, definition, &def.columns, indexes)?,
                 NewKey::OfColumn(name, kind) => {
                     let position =
                         def.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
                     let missing = || error_map::KEY_COLUMN_DOES_NOT_EXIST.with(&[&name]);
-                    key::of_column(kind, position.ok_or_else(missing)?, &def.columns, indexes)?
+                    let position = position.ok_or_else(missing)?;
+                    (key::of_column(kind, position, &def.columns, indexes)?, None)
                 }
             };
             key::fit(session, &mut index, def, part_bytes_max, is_null_written)?;
+            failure.map_or(Ok(()), Err)?;
+            ranks.push(key::rank(&index, &def.columns));
             indexes.push(index);
         }
         for (at, index) in indexes.iter().enumerate() {
@@ -145,6 +174,8 @@ impl<'a> KeyActions<'a> {
                 key::warn_if_repeated(session, index, &others, table);
             }
         }
+        key::ensure_visible_primary(indexes, &def.columns)?;
+        key::sort(&ranks, indexes);
         Ok(())
     }
 }
@@ -163,44 +194,41 @@ pub(super) fn ensure_constraints(old: &TableDef, actions: &[AlterAction<'_>]) ->
     unknown.map_or(Ok(()), |name| Err(error_map::CONSTRAINT_NOT_FOUND.with(&[name])))
 }
 
-/// Error 3522 if ALTER INDEX names the primary key of `old`, or the key that serves as one, whatever it is to
-/// be.
-pub(super) fn ensure_primary_stays_visible(
-    old: &TableDef,
-    actions: &[AlterAction<'_>],
-) -> Result<(), SqlError> {
-    let rank = |index: &&IndexDef| key::rank(index, &old.columns);
-    let first = old.indexes.iter().filter(|index| !index.parts.is_empty()).min_by_key(rank);
-    let Some(first) = first.filter(|index| rank(index) <= key::SERVES_AS_PRIMARY) else { return Ok(()) };
-    let shows_it = |action: &AlterAction<'_>| match action {
-        AlterAction::SetKeyVisible(name, _) => name.eq_ignore_ascii_case(&first.name),
-        _ => false,
-    };
-    if actions.iter().any(shows_it) {
-        return Err(error_map::INVISIBLE_PRIMARY_KEY.bare());
-    }
-    Ok(())
-}
-
-/// The part of a key in the new table, if it is left. As in MySQL, a new column that has the name of the
-/// dropped one takes its place, with as much of it as the key had of the old one.
+/// The part of a key in the new table, if it is left. As in MySQL, a new column that has the name of the old
+/// one takes its place if it comes before it, or is alone, with as much of it as the key had of the old one.
 fn kept_part(part: KeyPart, old: &TableDef, columns: &[NewColumn<'_>]) -> Option<KeyPart> {
     let before = &old.columns[usize::from(part.column)];
-    let stays = columns.iter().position(|column| column.old == Some(part.column));
-    let replaces =
-        |column: &NewColumn<'_>| column.old.is_none() && column.def.name.eq_ignore_ascii_case(&before.name);
-    let position = stays.or_else(|| columns.iter().position(replaces))?;
+    let is_it = |column: &NewColumn<'_>| match column.old {
+        Some(at) => at == part.column,
+        None => column.def.name.eq_ignore_ascii_case(&before.name),
+    };
+    let position = columns.iter().position(is_it)?;
     let ty = &columns[position].def.ty;
-    if stays.is_none() {
+    if columns[position].old.is_none() {
         let length = match part.prefix_len {
             Some(length) => u32::from(length),
             None if before.ty.is_string() => before.ty.length,
+            // Bytes of a member's number are characters to MySQL.
+            None if before.ty.members.is_some() => {
+                limits::fixed_bytes(&before.ty) as u32 / before.ty.max_char_bytes()
+            }
             None => limits::fixed_bytes(&before.ty) as u32,
         };
-        let prefix_len = key::prefix_of(ty, length);
+        let prefix_len = Some(length).filter(|&length| length > 0);
+        let prefix_len = prefix_len.and_then(|length| key::prefix_of(ty, length));
         return Some(KeyPart { column: position as u16, prefix_len, desc: part.desc });
     }
-    let is_lob = matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
-    let fits = |&length: &u16| ty.is_string() && (is_lob || u32::from(length) < ty.length);
-    Some(KeyPart { column: position as u16, prefix_len: part.prefix_len.filter(fits), desc: part.desc })
+    // A length of 0, which a BLOB has, says nothing.
+    let fits = |&length: &u16| ty.is_string() && (ty.length == 0 || u32::from(length) < ty.length);
+    let prefix_len = part.prefix_len.or_else(|| member_prefix(&before.ty)).filter(fits);
+    Some(KeyPart { column: position as u16, prefix_len, desc: part.desc })
+}
+
+/// The prefix that a key on a whole ENUM or SET has in MySQL once the column is a string: as many characters
+/// as its numbers have bytes.
+fn member_prefix(ty: &SqlType) -> Option<u16> {
+    ty.members.as_ref()?;
+    let (bytes, char_bytes) = (limits::fixed_bytes(ty) as u32, ty.max_char_bytes());
+    let is_whole = ty.length * char_bytes == bytes;
+    u16::try_from(bytes / char_bytes).ok().filter(|&length| length > 0 && !is_whole)
 }

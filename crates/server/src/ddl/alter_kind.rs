@@ -6,6 +6,7 @@
 use base::IndexId;
 use engine::{has_same_storage, keeps_clustered_key, limits};
 use sql::ast::{Algorithm, LockOption};
+use types::collation::Charset;
 use types::storage::max_width;
 use types::{IndexDef, SqlType, TableDef, TypeKind};
 
@@ -206,7 +207,10 @@ fn is_recollated(old: &SqlType, new: &SqlType) -> bool {
         }
         _ => {
             let recollated = SqlType { collation: new.collation, ..old.clone() };
-            charset(old) == charset(new) && has_same_storage(&recollated, new)
+            let grows = (charset(old), charset(new)) == (Some(Charset::Utf8mb3), Some(Charset::Utf8mb4));
+            let is_long = |ty: &SqlType| max_width(ty) > 255;
+            (charset(old) == charset(new) || grows && is_long(old) == is_long(new))
+                && has_same_storage(&recollated, new)
         }
     }
 }

@@ -2,14 +2,17 @@
 //! has.
 
 use engine::{Alteration, Engine};
-use sql::ast::{AlterAction, ColumnPosition, Constraint, KeyDefinition, TableName, TableOption};
-use types::{ColumnDef, IndexDef, TableDef};
+use sql::ast::{
+    AlterAction, ColumnDefinition, ColumnPosition, Constraint, KeyDefinition, TableName, TableOption,
+};
+use types::{CollationId, ColumnDef, IndexDef, TableDef};
 
 use super::alter_columns::{Attribute, ColumnActions, Definition, NewColumn};
 use super::alter_keys::{self, KeyActions, NewKey};
+use super::collation::CollationClauses;
 use super::column::Written;
 use super::names::{self, FullName};
-use super::table_options::{TableOptions, UnknownOption, disagreement};
+use super::table_options::{TableOptions, UnknownOptions, ensure_comment_length};
 use super::{column, convert_charset, key, not_yet, refused};
 use crate::constant::Inputs;
 use crate::diagnostics::Severity;
@@ -29,7 +32,7 @@ pub(super) struct Planned {
     pub(super) is_copied: bool,
     /// Options with a value that InnoDB does not have; the caller, who knows how the table is
     /// changed, refuses it.
-    pub(super) unknown: Option<UnknownOption>,
+    pub(super) unknown: Option<UnknownOptions>,
 }
 
 /// What actions say, as far as it can be read without the table.
@@ -39,6 +42,8 @@ pub(super) struct Read<'a> {
     columns: Vec<Written<'a>>,
     /// CONVERT TO among them.
     options: TableOptions<'a>,
+    /// What CONVERT TO says; the options after it are for the table alone.
+    converts: Option<CollationClauses>,
 }
 
 /// Reads actions as far as the table does not matter.
@@ -52,7 +57,15 @@ pub(super) fn read<'a>(
     actions: &'a [AlterAction<'a>],
     inputs: Inputs<'_>,
 ) -> Result<Read<'a>, SqlError> {
-    let (mut columns, mut options) = (Vec::new(), Vec::new());
+    let mut reading = Reading {
+        session,
+        table,
+        inputs,
+        columns: Vec::new(),
+        options: TableOptions::default(),
+        converts: None,
+        failure: None,
+    };
     for action in actions {
         let defined = match action {
             AlterAction::AddColumn(column, _)
@@ -61,22 +74,73 @@ pub(super) fn read<'a>(
             AlterAction::AddElements(columns, _) => columns,
             _ => &[],
         };
-        columns.extend(defined);
+        for column in defined {
+            reading.column(column);
+        }
         match *action {
-            AlterAction::Option(option) => options.push(option),
+            AlterAction::Option(option) => reading.option(&option),
             AlterAction::ConvertTo(charset, collation) => {
-                options.extend(charset.map(TableOption::Charset));
-                options.extend(collation.map(TableOption::Collate));
+                reading.convert(&[charset.map(TableOption::Charset), collation.map(TableOption::Collate)]);
             }
             _ => {}
         }
     }
-    let columns = column::read_all(session, columns.into_iter(), inputs)?;
-    let options = TableOptions::gather(session, table, &options)?;
+    let Reading { columns, options, converts, failure, .. } = reading;
+    failure.map_or(Ok(()), Err)?;
+    ensure_comment_length(table, options.comment.unwrap_or_default())?;
     if actions.iter().any(|action| matches!(action, AlterAction::Validation(_))) {
         return Err(error_map::WRONG_USAGE.with(&[&"ALTER", &"WITH VALIDATION"]));
     }
-    Ok(Read { actions, columns, options })
+    Ok(Read { actions, columns, options, converts })
+}
+
+/// Definitions and options that are read in the order written. After the first error, MySQL warns of types
+/// and character sets that follow.
+struct Reading<'s, 'a> {
+    session: &'s mut Session,
+    table: &'s str,
+    inputs: Inputs<'s>,
+    columns: Vec<Written<'a>>,
+    options: TableOptions<'a>,
+    converts: Option<CollationClauses>,
+    failure: Option<SqlError>,
+}
+
+impl<'a> Reading<'_, 'a> {
+    fn column(&mut self, column: &'a ColumnDefinition<'a>) {
+        if self.failure.is_some() {
+            return column::warn_of_type(self.session, column);
+        }
+        match column::read(self.session, column, self.inputs) {
+            Ok(column) => self.columns.push(column),
+            Err(error) => self.failure = Some(error),
+        }
+    }
+
+    /// CONVERT TO, which the options before it have no say in.
+    fn convert(&mut self, clauses: &[Option<TableOption<'a>>; 2]) {
+        let clauses = || clauses.iter().flatten();
+        for clause in clauses() {
+            self.option(clause);
+        }
+        let mut own = CollationClauses::default();
+        for clause in clauses() {
+            match *clause {
+                TableOption::Charset(name) => _ = own.add_charset(name),
+                TableOption::Collate(name) => _ = own.add_collation(name),
+                _ => {}
+            }
+        }
+        (self.options.collation, self.converts) = (own, Some(own));
+    }
+
+    fn option(&mut self, option: &TableOption<'a>) {
+        if self.failure.is_none() {
+            self.failure = self.options.add(self.session, self.table, option).err();
+        } else if matches!(option, TableOption::Charset(_) | TableOption::Collate(_)) {
+            let _ = TableOptions::default().add(self.session, self.table, option);
+        }
+    }
 }
 
 /// Gathers the actions of a statement, then applies them.
@@ -126,10 +190,10 @@ impl<'a, 'p> Planner<'a, 'p> {
         let Read { actions, options, .. } = self.read;
         self.ensure_new_name_is_free(actions)?;
         alter_keys::ensure_constraints(self.old, actions)?;
-        let converts = actions.iter().any(|action| matches!(action, AlterAction::ConvertTo(..)));
+        let converts = self.converted_collation()?;
         let mut def = self.old.clone();
         def.hints = options.hints(&def.hints);
-        def.collation = self.new_collation(converts)?;
+        def.collation = self.new_collation()?;
         if let Some(comment) = options.comment {
             def.comment = comment.into();
         }
@@ -139,24 +203,21 @@ impl<'a, 'p> Planner<'a, 'p> {
         names::ensure_few(self.columns.definitions.len(), self.keys.added.len())?;
         let place = (&*self.name.table, self.old);
         let mut columns = self.columns.apply(self.session, self.inputs, place)?;
-        alter_keys::ensure_primary_stays_visible(self.old, actions)?;
-        if converts {
+        self.keys.ensure_primary_stays_visible(self.old, &columns)?;
+        if let Some(collation) = converts {
             for column in &mut columns {
-                convert_charset::convert(self.session, column, def.collation)?;
+                convert_charset::convert(self.session, column, self.old, collation)?;
             }
         }
         let mut indexes = self.keys.keep(self.old, &columns)?;
         self.ensure_dropped(actions)?;
         self.keys.show(place, &mut indexes)?;
-        names::ensure_distinct_columns(columns.iter().map(|column| &column.def))?;
         self.settle_members(&mut columns)?;
         if columns.iter().filter(|column| column.def.auto_increment).count() > 1 {
             return Err(error_map::WRONG_AUTO_KEY.bare());
         }
         def.columns = columns.iter().map(|column| column.def.clone()).collect();
-        column::ensure_one_visible(&def.columns)?;
         self.keys.add(self.session, self.name, (&mut def, &columns), &mut indexes)?;
-        key::ensure_visible_primary(&indexes, &def.columns)?;
         self.ensure_ordered(&def.columns, &indexes)?;
         self.rename(&mut def)?;
         let hidden = def.indexes.drain(..).find(|index| index.parts.is_empty());
@@ -164,6 +225,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         let old_columns = columns.iter().map(|column| column.old).collect();
         def.indexes = indexes;
         engine::limits::table(&def).map_err(|error| refused(self.session, &error.into()))?;
+        column::ensure_one_visible(&def.columns)?;
         for (def, column) in def.columns.iter_mut().zip(&columns) {
             if let Some(literal) = &column.literal {
                 column::settle_default(self.session, def, literal, self.inputs)?;
@@ -171,40 +233,53 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
         let is_copied = asks_for_copy(actions);
         let auto_increment = options.auto_increment.or(first_number(self.old, &columns));
-        let alteration = Alteration { def, auto_increment };
         let is_forced = actions
             .iter()
             .any(|action| matches!(action, AlterAction::Force | AlterAction::Option(TableOption::Engine(_))));
-        let unknown = options.unknown.clone().or_else(|| disagreement(&alteration.def.hints));
+        if !is_copied && !is_forced && auto_increment.is_none() {
+            keep_if_same(self.old, &mut def);
+        }
+        let alteration = Alteration { def, auto_increment };
+        let unknown = options.unknown(&alteration.def.hints);
         Ok(Planned { alteration, old_columns, is_forced, is_copied, unknown })
     }
 
-    /// Looks at definitions, now that every name is known to be right: what is wrong with them, and defaults
-    /// that are members of ENUM and SET. Other defaults come after keys.
+    /// Looks at columns one after the other: what is wrong with their definitions, defaults that are members
+    /// of ENUM and SET, and names that an earlier column has. Other defaults come after keys.
     ///
     /// # Errors
-    /// What is wrong; 1067.
+    /// 1060, 1067, and what is wrong.
     fn settle_members(&mut self, columns: &mut [NewColumn<'_>]) -> Result<(), SqlError> {
-        if let Some(error) = self.columns.failure.take() {
-            return Err(error);
-        }
-        for column in columns.iter_mut().filter(|column| column.def.ty.members.is_some()) {
-            if let Some(literal) = column.literal.take() {
+        let mut names = names::ColumnNames::default();
+        for column in columns {
+            column.failure.take().map_or(Ok(()), Err)?;
+            column.notes.drain(..).for_each(|note| self.session.warn(Severity::Note, note));
+            let literal = column.literal.take_if(|_| column.def.ty.members.is_some());
+            if let Some(literal) = literal {
                 column::settle_default(self.session, &mut column.def, &literal, self.inputs)?;
             }
+            names.add(&column.def)?;
         }
         Ok(())
     }
 
     /// The collation of the table: that of CONVERT TO and the options. Columns that the statement defines
     /// have it, too.
-    fn new_collation(&self, converts: bool) -> Result<types::CollationId, SqlError> {
-        let clauses = self.read.options.collation;
-        if !converts {
-            return Ok(clauses.resolve(self.old.collation));
-        }
+    fn new_collation(&self) -> Result<CollationId, SqlError> {
+        let default =
+            if self.read.converts.is_some() { self.schema_collation()? } else { self.old.collation };
+        Ok(self.read.options.collation.resolve(default))
+    }
+
+    /// The collation that all columns of characters get from CONVERT TO.
+    fn converted_collation(&self) -> Result<Option<CollationId>, SqlError> {
+        let converts = self.read.converts.as_ref();
+        converts.map(|clauses| Ok(clauses.resolve(self.schema_collation()?))).transpose()
+    }
+
+    fn schema_collation(&self) -> Result<CollationId, SqlError> {
         let schema = self.engine.schema(&self.name.schema).map_err(|error| refused(self.session, &error))?;
-        Ok(clauses.resolve(schema.collation))
+        Ok(schema.collation)
     }
 
     fn gather(&mut self, action: &'a AlterAction<'a>, def: &TableDef) -> Result<(), SqlError> {
@@ -264,8 +339,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         let written = self.written.next().expect("every definition has been read");
         let column = written.column(self.session, def.collation, self.inputs).unwrap_or_else(|error| {
             // MySQL reports this after names of no column and no key.
-            self.columns.failure.get_or_insert(error);
-            written.of_name_alone()
+            written.failed(error)
         });
         for &kind in &column.keys {
             self.keys.added.push(NewKey::OfColumn(written.name(), kind));
@@ -296,15 +370,21 @@ impl<'a, 'p> Planner<'a, 'p> {
     /// # Errors
     /// 1091
     fn ensure_dropped(&self, actions: &[AlterAction<'_>]) -> Result<(), SqlError> {
-        let missing = actions.iter().find_map(|action| match action {
-            AlterAction::DropColumn(name) => self.columns.drops.iter().find(|left| *left == name),
-            AlterAction::DropKey(name) | AlterAction::DropConstraint(name) => {
-                self.keys.drops.iter().find(|left| *left == name)
+        let (mut columns, mut keys) = (self.columns.drops.as_slice(), self.keys.drops.as_slice());
+        let mut missing = None;
+        // Of actions that drop the same, the first found it.
+        for action in actions.iter().rev() {
+            let (left, name) = match action {
+                AlterAction::DropColumn(name) => (&mut columns, *name),
+                AlterAction::DropKey(name) | AlterAction::DropConstraint(name) => (&mut keys, *name),
+                AlterAction::DropPrimaryKey => (&mut keys, "PRIMARY"),
+                _ => continue,
+            };
+            if let Some((_, rest)) = left.split_last().filter(|(last, _)| **last == name) {
+                (*left, missing) = (rest, Some(name));
             }
-            AlterAction::DropPrimaryKey => self.keys.drops.iter().find(|left| **left == "PRIMARY"),
-            _ => None,
-        });
-        missing.map_or(Ok(()), |name| Err(error_map::CANT_DROP_FIELD_OR_KEY.with(&[name])))
+        }
+        missing.map_or(Ok(()), |name| Err(error_map::CANT_DROP_FIELD_OR_KEY.with(&[&name])))
     }
 
     fn add(&mut self, constraint: &'a Constraint<'a>) -> Result<(), SqlError> {
@@ -347,6 +427,21 @@ impl<'a, 'p> Planner<'a, 'p> {
     }
 }
 
+/// Makes `new` the definition `old` if they differ in the order of keys alone: keys that are dropped and
+/// added as they were keep their places where nothing else changes.
+fn keep_if_same(old: &TableDef, new: &mut TableDef) {
+    let is_old = |index: &IndexDef| {
+        let mut named = old.indexes.iter().filter(|before| before.name == index.name);
+        named.any(|before| IndexDef { id: before.id, ..index.clone() } == *before)
+    };
+    if new.indexes.len() == old.indexes.len()
+        && new.indexes.iter().all(is_old)
+        && (TableDef { indexes: old.indexes.clone(), ..new.clone() }) == *old
+    {
+        new.indexes.clone_from(&old.indexes);
+    }
+}
+
 /// Whether MySQL copies the rows for ORDER BY, or for ENABLE and DISABLE KEYS beside other actions.
 fn asks_for_copy(actions: &[AlterAction<'_>]) -> bool {
     actions.iter().any(|action| match action {
@@ -356,11 +451,13 @@ fn asks_for_copy(actions: &[AlterAction<'_>]) -> bool {
     })
 }
 
-/// The first number of a column that gets AUTO_INCREMENT: those of another column before it do not count.
+/// The first number of a column that gets AUTO_INCREMENT; `None`: numbers go on after those of the column
+/// that had it, which stays.
 fn first_number(old: &TableDef, columns: &[NewColumn<'_>]) -> Option<u64> {
-    let numbered = columns.iter().find(|column| column.def.auto_increment)?;
-    let was_numbered = numbered.old.is_some_and(|at| old.columns[usize::from(at)].auto_increment);
-    (!was_numbered).then_some(1)
+    let was_numbered =
+        |column: &NewColumn<'_>| column.old.is_some_and(|at| old.columns[usize::from(at)].auto_increment);
+    let is_numbered = columns.iter().any(|column| column.def.auto_increment);
+    (is_numbered && !columns.iter().any(was_numbered)).then_some(1)
 }
 
 /// What error 1235 names for an action that is not supported.

@@ -48,7 +48,10 @@ pub(super) fn rebuild(
     (kind, lock): (Kind, Option<LockOption>),
 ) -> Result<u64, ExecError> {
     let Planned { alteration, old_columns, .. } = planned;
-    let first_number = alteration.auto_increment.unwrap_or(1);
+    let first_number = match alteration.auto_increment {
+        Some(number) => number,
+        None => old.next_auto_increment(engine)?.unwrap_or(1),
+    };
     let copies = kind.copies.is_some();
     let copy =
         TableCopy { old: &old.def, old_columns: &old_columns, first_number, copies, refuses_null: !copies };

@@ -79,7 +79,7 @@ impl CollationClauses {
     ///
     /// # Errors
     /// 1273; 1253 if it is of another character set.
-    fn add_collation(&mut self, name: &str) -> Result<(), SqlError> {
+    pub(super) fn add_collation(&mut self, name: &str) -> Result<(), SqlError> {
         let found = Collation::find(name);
         self.collation = Some(found.ok_or_else(|| error_map::UNKNOWN_COLLATION.with(&[&name]))?);
         self.agree()

@@ -25,8 +25,14 @@ pub(super) struct Column<'a> {
     pub(super) is_binary: bool,
     /// NULL or DEFAULT NULL was written, so that it cannot be part of a primary key.
     pub(super) explicit_null: bool,
+    /// The length that is written for a TEXT or BLOB, 0 if none is; `None`: it is no such column.
+    pub(super) lob_length: Option<u32>,
     /// Keys that attributes ask for.
     pub(super) keys: Vec<KeyKind>,
+    /// Notes about what became of its type.
+    pub(super) notes: Vec<SqlError>,
+    /// What is wrong with the definition; all but its name stands for something else then.
+    pub(super) failure: Option<SqlError>,
 }
 
 /// A definition as far as it can be read without its table, as MySQL reads it before it looks for the table.
@@ -122,7 +128,7 @@ pub(super) fn read_all<'a>(
         match read(session, column, inputs) {
             Ok(written) => found.push(written),
             Err(error) => {
-                warn_of_rest(session, columns);
+                columns.for_each(|column| warn_of_type(session, column));
                 return Err(error);
             }
         }
@@ -130,13 +136,11 @@ pub(super) fn read_all<'a>(
     Ok(found)
 }
 
-/// An error of a later column is not the statement's.
+/// Warns of a definition's type alone: an error after the first is not the statement's.
 #[cold]
-fn warn_of_rest<'a>(session: &mut Session, columns: impl Iterator<Item = &'a ColumnDefinition<'a>>) {
-    for column in columns {
-        if let Ok(attributes) = Attributes::gather(session, column) {
-            let _ = column_type::read(session, column.name, &column.ty, attributes.collation);
-        }
+pub(super) fn warn_of_type(session: &mut Session, column: &ColumnDefinition<'_>) {
+    if let Ok(attributes) = Attributes::gather(session, column) {
+        let _ = column_type::read(session, column.name, &column.ty, attributes.collation);
     }
 }
 
@@ -144,7 +148,7 @@ fn warn_of_rest<'a>(session: &mut Session, columns: impl Iterator<Item = &'a Col
 ///
 /// # Errors
 /// Those of its type; 1063, 1067, 1101, 1294; 1235 for attributes that are not supported yet.
-fn read<'a>(
+pub(super) fn read<'a>(
     session: &mut Session,
     written: &'a ColumnDefinition<'a>,
     inputs: Inputs<'_>,
@@ -164,6 +168,7 @@ fn read<'a>(
     if attributes.on_update.is_some() && attributes.on_update != now_digits {
         return Err(error_map::INVALID_ON_UPDATE.with(&[&name]));
     }
+    ty.ensure_sound()?;
     if let Some(default_value::Written::Literal(value)) = &default
         && ty.is_lob()
     {
@@ -190,7 +195,8 @@ impl<'a> Written<'a> {
     ) -> Result<Column<'a>, SqlError> {
         names::ensure_column_name(self.name)?;
         let (name, attributes) = (self.name, &self.attributes);
-        let ty = self.ty.sql_type(session, (name, self.default.is_some()), table)?;
+        let mut notes = Vec::new();
+        let ty = self.ty.sql_type(session, (name, self.default.is_some()), table, &mut notes)?;
         if attributes.comment.chars().count() > COMMENT_CHARS_MAX {
             return Err(error_map::TOO_LONG_FIELD_COMMENT.with(&[&name, &COMMENT_CHARS_MAX]));
         }
@@ -220,14 +226,17 @@ impl<'a> Written<'a> {
             comment: attributes.comment.into(),
             names_collation: has_charset && (self.names_charset || self.ty.names_collation()),
         };
-        let (is_binary, keys) = (self.ty.is_binary(), attributes.keys.clone());
-        Ok(Column { def, literal, is_binary, explicit_null, keys })
+        let (is_binary, lob_length, keys) =
+            (self.ty.is_binary(), self.ty.lob_length(), attributes.keys.clone());
+        Ok(Column { def, literal, is_binary, explicit_null, lob_length, keys, notes, failure: None })
     }
 
-    /// A column of this name, for checks that look at names alone.
-    pub(super) fn of_name_alone(&self) -> Column<'a> {
+    /// A column of this name with a wrong definition, for checks that look at names alone.
+    pub(super) fn failed(&self, failure: SqlError) -> Column<'a> {
         let def = ColumnDef::new(self.name, SqlType::new(TypeKind::Int, 11), true);
-        Column { def, literal: None, is_binary: false, explicit_null: false, keys: Vec::new() }
+        let (literal, lob_length, keys, notes) = (None, None, Vec::new(), Vec::new());
+        let (is_binary, explicit_null, failure) = (false, false, Some(failure));
+        Column { def, literal, is_binary, explicit_null, lob_length, keys, notes, failure }
     }
 
     /// The column that is defined.

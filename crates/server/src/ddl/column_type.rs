@@ -32,12 +32,14 @@ pub(super) struct WrittenType<'a> {
     clauses: CollationClauses,
     /// The type, unless its character set matters.
     ty: Option<SqlType>,
+    /// What is wrong with it.
+    failure: Option<SqlError>,
 }
 
 /// Reads the type of `column`, whose COLLATE is in `clauses`, and warns of what is going away.
 ///
 /// # Errors
-/// Lengths, precisions and scales out of range, unknown character sets; 1235 for JSON and spatial types.
+/// Unknown character sets. Others are found by [`WrittenType::ensure_sound`].
 pub(super) fn read<'a>(
     session: &mut Session,
     column: &str,
@@ -60,11 +62,11 @@ pub(super) fn read<'a>(
         session.warn(Severity::Warning, binary_attribute());
     }
     let spec = Spec { column, written, collation: CollationId::BINARY };
-    let ty = if spec.has_characters() {
-        spec.ensure_length()?;
-        None
-    } else {
-        Some(spec.sql_type()?)
+    let read =
+        if spec.has_characters() { spec.ensure_length().map(|()| None) } else { spec.sql_type().map(Some) };
+    let (ty, failure) = match read {
+        Ok(ty) => (ty, None),
+        Err(error) => (None, Some(error)),
     };
     let mut deprecated = ty.as_ref().map_or(Vec::new(), |ty| deprecations(ty, ty.unsigned && !ty.zerofill));
     if ty.as_ref().is_some_and(|ty| ty.zerofill) {
@@ -74,13 +76,21 @@ pub(super) fn read<'a>(
     for warning in deprecated {
         session.warn(Severity::Warning, warning);
     }
-    if let Some(warning) = written_deprecation(written) {
+    if let Some(warning) = written_deprecation(written).filter(|_| failure.is_none()) {
         session.warn(Severity::Warning, warning);
     }
-    Ok(WrittenType { written, clauses, ty })
+    Ok(WrittenType { written, clauses, ty, failure })
 }
 
 impl WrittenType<'_> {
+    /// Refuses what is wrong with the type whatever the character set is; MySQL looks at defaults before.
+    ///
+    /// # Errors
+    /// Lengths, precisions and scales out of range; 1235 for JSON and spatial types.
+    pub(super) fn ensure_sound(&self) -> Result<(), SqlError> {
+        self.failure.clone().map_or(Ok(()), Err)
+    }
+
     /// COLLATE was written.
     pub(super) fn names_collation(&self) -> bool {
         self.clauses.is_collation_named()
@@ -104,21 +114,27 @@ impl WrittenType<'_> {
             || self.ty.as_ref().is_some_and(is_blob)
     }
 
+    /// The length that is written for a TEXT or BLOB, 0 if none is; `None`: it is none.
+    pub(super) fn lob_length(&self) -> Option<u32> {
+        self.is_lob().then(|| self.written.length.unwrap_or(0))
+    }
+
     /// Digits of the CURRENT_TIMESTAMP that the column takes, if it takes one.
     pub(super) fn now_digits(&self) -> Option<u32> {
         self.ty.as_ref().and_then(column::now_digits)
     }
 
     /// The type of `column` in a table of collation `default`. Beyond strict modes a VARCHAR without a
-    /// default that is too long becomes a TEXT, and members may be repeated.
+    /// default that is too long becomes a TEXT, and members may be repeated; `notes` tell that.
     ///
     /// # Errors
     /// 1074, 1097, 1291, 1367.
     pub(super) fn sql_type(
         &self,
-        session: &mut Session,
+        session: &Session,
         (column, has_default): (&str, bool),
         default: CollationId,
+        notes: &mut Vec<SqlError>,
     ) -> Result<SqlType, SqlError> {
         if let Some(ty) = &self.ty {
             return Ok(ty.clone());
@@ -133,7 +149,7 @@ impl WrittenType<'_> {
         if let Some(ty) = spec.as_lob().filter(|_| !is_strict && !has_default) {
             let is_text = matches!(ty.kind, TypeKind::Text(_));
             let [from, to] = if is_text { ["VARCHAR", "TEXT"] } else { ["VARBINARY", "BLOB"] };
-            session.warn(Severity::Note, error_map::AUTO_CONVERT.with(&[&column, &from, &to]));
+            notes.push(error_map::AUTO_CONVERT.with(&[&column, &from, &to]));
             return Ok(ty);
         }
         let ty = spec.sql_type()?;
@@ -141,7 +157,7 @@ impl WrittenType<'_> {
             if is_strict {
                 return Err(error);
             }
-            session.warn(Severity::Note, error);
+            notes.push(error);
         }
         Ok(ty)
     }
@@ -395,9 +411,7 @@ impl Spec<'_> {
         let Some(length) = self.written.length.filter(|&length| length > 0) else {
             return LobSize::Normal;
         };
-        let bytes = u64::from(length) * u64::from(char_bytes);
-        let classes = [LobSize::Tiny, LobSize::Normal, LobSize::Medium];
-        classes.into_iter().find(|class| bytes <= class.max_bytes()).unwrap_or(LobSize::Long)
+        LobSize::holding(u64::from(length) * u64::from(char_bytes))
     }
 
     fn members(&self) -> Result<SqlType, SqlError> {

@@ -1,7 +1,7 @@
 //! CONVERT TO CHARACTER SET: columns of characters in another character set.
 
 use types::collation::{Charset, convert as convert_text};
-use types::{CollationId, ColumnDefault, LobSize, SqlModes, SqlType, TypeKind, storage};
+use types::{CollationId, ColumnDefault, LobSize, SqlModes, SqlType, TableDef, TypeKind, storage};
 
 use super::alter_columns::NewColumn;
 use crate::error_map::{self, SqlError};
@@ -17,15 +17,18 @@ const VARCHAR_BYTES_MAX: u32 = 65_535;
 pub(super) fn convert(
     session: &Session,
     column: &mut NewColumn<'_>,
+    old: &TableDef,
     collation: CollationId,
 ) -> Result<(), SqlError> {
-    let ty = &column.def.ty;
     let charset = collation.collation().filter(|_| column.is_binary).map(|found| found.charset);
     let collation = charset.map_or(collation, Charset::binary_collation);
+    resize(column, old, collation);
+    let ty = &column.def.ty;
     if !ty.has_charset() || [collation, CollationId::BINARY].contains(&ty.collation) {
         return Ok(());
     }
-    let converted = converted(&column.def.name, ty, collation)?;
+    let is_kept = column.lob_length.is_none();
+    let converted = converted(&column.def.name, ty, collation, is_kept)?;
     if let ColumnDefault::Constant(bytes) = &column.def.default {
         let hot = &session.variables.hot;
         let value = storage::read(ty, bytes, &hot.time_zone);
@@ -40,7 +43,35 @@ pub(super) fn convert(
     Ok(())
 }
 
-fn converted(column: &str, ty: &SqlType, collation: CollationId) -> Result<SqlType, SqlError> {
+/// Gives a TEXT or BLOB that the statement defines the size that it is to have. As in MySQL, one that is
+/// redefined without a length holds as much as the column did before, whatever size is written, unless that
+/// is the largest.
+fn resize(column: &mut NewColumn<'_>, old: &TableDef, collation: CollationId) {
+    let to = SqlType::varchar(0, collation).max_char_bytes();
+    let (size, to) = match &mut column.def.ty.kind {
+        TypeKind::Text(size) => (size, to),
+        TypeKind::Blob(size) => (size, 1),
+        _ => return,
+    };
+    let characters = match (column.lob_length, column.old) {
+        (Some(0), Some(at)) if *size != LobSize::Long => characters(&old.columns[usize::from(at)].ty),
+        (Some(length), _) if length > 0 => u64::from(length),
+        _ => return,
+    };
+    *size = LobSize::holding(characters.saturating_mul(to.into()));
+}
+
+/// Characters that a column holds, as MySQL counts them for another one of its size.
+fn characters(ty: &SqlType) -> u64 {
+    let length = match ty.kind {
+        TypeKind::Text(size) | TypeKind::Blob(size) => size.max_bytes(),
+        _ => u64::from(ty.length),
+    };
+    length / u64::from(if ty.has_charset() { ty.max_char_bytes() } else { 1 })
+}
+
+/// `is_kept`: the statement does not define the column, which is to hold as many characters as before.
+fn converted(column: &str, ty: &SqlType, collation: CollationId, is_kept: bool) -> Result<SqlType, SqlError> {
     let to = SqlType::varchar(0, collation).max_char_bytes();
     let binary = collation == CollationId::BINARY;
     let from_width = ty.max_char_bytes();
@@ -52,8 +83,7 @@ fn converted(column: &str, ty: &SqlType, collation: CollationId) -> Result<SqlTy
         }
         TypeKind::Text(size) => {
             let bytes = size.max_bytes() / u64::from(from_width) * u64::from(to);
-            let classes = [LobSize::Tiny, LobSize::Normal, LobSize::Medium];
-            let size = classes.into_iter().find(|class| bytes <= class.max_bytes()).unwrap_or(LobSize::Long);
+            let size = if is_kept { LobSize::holding(bytes) } else { size };
             if binary {
                 SqlType::new(TypeKind::Blob(size), 0)
             } else {

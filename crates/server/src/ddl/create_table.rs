@@ -10,7 +10,7 @@ use types::{IndexDef, TableDef};
 use super::column::{self, Column};
 use super::names::{self, FullName};
 use super::table_options::TableOptions;
-use super::{Done, column_type, key, not_yet, refused, table_options};
+use super::{Done, column_type, key, not_yet, refused};
 use crate::constant::Inputs;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
@@ -69,7 +69,10 @@ pub fn table_def(
     let mut wrong = None;
     for written in &written {
         match written.column(session, collation, inputs) {
-            Ok(column) => columns.push(column),
+            Ok(mut column) => {
+                column.notes.drain(..).for_each(|note| session.warn(Severity::Note, note));
+                columns.push(column);
+            }
             Err(error) => {
                 wrong = Some(error);
                 break;
@@ -77,7 +80,8 @@ pub fn table_def(
         }
     }
     // MySQL looks at columns one after the other.
-    names::ensure_distinct_columns(columns.iter().map(|column| &column.def))?;
+    let mut names = names::ColumnNames::default();
+    columns.iter().try_for_each(|column| names.add(&column.def))?;
     if let Some(error) = wrong {
         return Err(error);
     }
@@ -95,18 +99,16 @@ pub fn table_def(
         create_time: 0,
         hints: options.hints(&[]),
     };
-    column::ensure_one_visible(&def.columns)?;
-    let mut indexes = indexes(session, create, &columns, &mut def, &name)?;
-    indexes.sort_by_key(|index| key::rank(index, &def.columns));
-    key::ensure_visible_primary(&indexes, &def.columns)?;
+    let indexes = indexes(session, create, &columns, &mut def, &name)?;
     def.indexes = indexes;
     engine::limits::table(&def).map_err(|error| refused(session, &error.into()))?;
+    column::ensure_one_visible(&def.columns)?;
     for (def, column) in def.columns.iter_mut().zip(&columns) {
         if let Some(literal) = &column.literal {
             column::settle_default(session, def, literal, inputs)?;
         }
     }
-    if let Some(unknown) = options.unknown.or_else(|| table_options::disagreement(&def.hints)) {
+    if let Some(unknown) = options.unknown(&def.hints) {
         return Err(unknown.refuse(session, &def.name, false));
     }
     Ok(def)
@@ -125,7 +127,8 @@ fn refuse_unsupported(create: &CreateTable<'_>) -> Result<(), SqlError> {
     Ok(())
 }
 
-/// Keys of column attributes, then keys written as elements.
+/// Keys of column attributes, then keys written as elements, in MySQL's order: what a primary key makes NOT
+/// NULL might be NULL in the keys before it.
 fn indexes(
     session: &mut Session,
     create: &CreateTable<'_>,
@@ -134,10 +137,12 @@ fn indexes(
     table: &FullName,
 ) -> Result<Vec<IndexDef>, SqlError> {
     let mut indexes: Vec<IndexDef> = Vec::new();
+    let mut ranks = Vec::new();
     let part_bytes_max = key::part_bytes_max(&def.hints);
-    let take = |session: &mut Session, mut index: IndexDef, def: &mut TableDef| {
+    let mut take = |session: &mut Session, mut index: IndexDef, def: &mut TableDef| {
         let is_null_written = |position: usize| columns[position].explicit_null;
         key::fit(session, &mut index, def, part_bytes_max, is_null_written)?;
+        ranks.push(key::rank(&index, &def.columns));
         Ok::<IndexDef, SqlError>(index)
     };
     for (position, column) in columns.iter().enumerate() {
@@ -147,16 +152,19 @@ fn indexes(
         }
     }
     for constraint in create.constraints {
-        let index = match constraint {
+        let (index, failure) = match constraint {
             Constraint::Key(definition) => key::index(session, definition, &def.columns, &indexes)?,
             Constraint::ForeignKey(_) => return Err(not_yet("FOREIGN KEY constraints")),
             Constraint::Check(_) => return Err(not_yet("CHECK constraints")),
         };
         indexes.push(take(session, index, def)?);
+        failure.map_or(Ok(()), Err)?;
     }
     for (number, index) in indexes.iter().enumerate() {
         key::warn_if_repeated(session, index, &indexes[..number], table);
     }
+    key::ensure_visible_primary(&indexes, &def.columns)?;
+    key::sort(&ranks, &mut indexes);
     Ok(indexes)
 }
 

@@ -3,7 +3,7 @@
 use sql::ast::{Expr, ExprKind};
 use sql::literal::LiteralKind;
 use types::storage::{self, Problem, StoreContext, StoreError, StoreNote};
-use types::{CollationId, ColumnDefault, OwnedValue, SqlType, TypeKind};
+use types::{CollationId, ColumnDefault, OwnedValue, SqlModes, SqlType, TypeKind, Value};
 
 use super::not_yet;
 use crate::constant::{Inputs, evaluate};
@@ -84,15 +84,51 @@ pub(super) fn literal(
         Err(problem) if is_half_read(session, ty, &problem) => {
             return Err(store_problem(&problem, column, 1));
         }
+        Err(problem) if is_taken(session, ty, &value, &problem) => {
+            stored(session, ty, &value, false).map_err(|problem| store_problem(&problem, column, 1))?
+        }
         Err(_) => {
             warn_of_refused(session, (column, ty), &value);
             return Err(invalid());
         }
     };
-    if let StoreNote::Note(problem) | StoreNote::Warning(problem) = note {
-        note_loss(session, column, &problem);
+    match note {
+        StoreNote::Note(problem) => note_loss(session, column, &problem),
+        StoreNote::Warning(problem) if !matches!(*problem, Problem::Truncated) => {
+            session.warn(Severity::Warning, store_problem(&problem, column, 1));
+        }
+        StoreNote::Warning(problem) => note_loss(session, column, &problem),
+        StoreNote::Warnings(problems) => {
+            note_loss(session, column, &problems[0]);
+            session.warn(Severity::Warning, store_problem(&problems[1], column, 1));
+        }
+        StoreNote::Exact => {}
     }
     Ok(ColumnDefault::Constant(bytes))
+}
+
+/// Whether MySQL takes what a column makes of the default beyond strict modes: of a text that is no decimal
+/// number, or begins as one, and of a date without a month or a day.
+#[cold]
+fn is_taken(session: &Session, ty: &SqlType, value: &OwnedValue, problem: &Problem) -> bool {
+    let is_half_number = matches!(problem, Problem::IncorrectValue { .. });
+    !session.variables.hot.sql_mode.is_strict()
+        && match ty.kind {
+            TypeKind::Decimal => is_half_number,
+            TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => is_part_of_date(session, value),
+            _ => false,
+        }
+}
+
+/// Whether the value is a date but for a month or a day.
+fn is_part_of_date(session: &Session, value: &OwnedValue) -> bool {
+    let hot = &session.variables.hot;
+    let today = hot.time_zone.to_local(clock_micros().div_euclid(1_000_000), 0).date();
+    let context = StoreContext::new(SqlModes::STRICT_ALL_TABLES, &hot.time_zone, today);
+    let (ty, mut bytes) = (SqlType::new(TypeKind::Date, 10), Vec::new());
+    let stored = storage::store(&ty, &value.as_value(), &context, &mut bytes);
+    stored.is_ok()
+        && matches!(storage::read(&ty, &bytes, &hot.time_zone), Value::Date(date) if date.has_zero_part())
 }
 
 /// Whether MySQL reports the value itself: a text that begins as a decimal number, in a strict mode.

@@ -19,16 +19,17 @@ const SHORT_PART_BYTES_MAX: u32 = 767;
 /// Numbers behind a column's name in generated key names: `c_2` to `c_99`.
 const NAME_SUFFIX_MAX: u32 = 99;
 
-/// The index of a key definition over `columns`, beside the keys `others`.
+/// The index of a key definition over `columns`, beside the keys `others`. With an error, which counts once
+/// [`fit`] has looked at the parts before it, it has these parts alone.
 ///
 /// # Errors
-/// 1061, 1072, 1280, 1391, 1688; 1235 for full-text, spatial and functional keys.
+/// 1061, 1280, 1688; 1235 for full-text and spatial keys.
 pub(super) fn index(
     session: &mut Session,
     key: &KeyDefinition<'_>,
     columns: &[ColumnDef],
     others: &[IndexDef],
-) -> Result<IndexDef, SqlError> {
+) -> Result<(IndexDef, Option<SqlError>), SqlError> {
     let kind = match key.kind {
         KeyKind::Primary => IndexKind::Primary,
         KeyKind::Unique => IndexKind::Unique,
@@ -44,21 +45,26 @@ pub(super) fn index(
         ensure_free(name, others)?;
     }
     let mut parts: Vec<KeyPart> = Vec::with_capacity(key.parts.len().min(limits::KEY_PARTS_MAX));
+    let mut failure = None;
     for part in key.parts {
-        let part = key_part(part, columns)?;
-        let column = &columns[usize::from(part.column)];
-        if parts.iter().any(|other| other.column == part.column) {
-            return Err(error_map::DUP_FIELDNAME.with(&[&column.name]));
+        match key_part(session, part, columns, &parts) {
+            Ok(part) => parts.push(part),
+            Err(error) => {
+                failure = Some(error);
+                break;
+            }
         }
-        limits::prefix(column, part).map_err(|error| refused(session, &error.into()))?;
-        parts.push(part);
+    }
+    let (id, names_btree) = (IndexId(0), key.options.using == Some(IndexType::BTree));
+    let invisible = key.options.invisible;
+    if failure.is_some() {
+        let (name, comment) = Default::default();
+        return Ok((IndexDef { id, name, kind, parts, comment, names_btree, invisible }, failure));
     }
     let name = written.map_or_else(|| generated_name(&parts, columns, others), Into::into);
     ensure_free(&name, others)?;
-    let comment = comment(session, &name, &key.options)?;
-    let names_btree = key.options.using == Some(IndexType::BTree);
-    let invisible = key.options.invisible;
-    Ok(IndexDef { id: IndexId(0), name, kind, parts, comment: comment.into(), names_btree, invisible })
+    let comment = comment(session, &name, &key.options)?.into();
+    Ok((IndexDef { id, name, kind, parts, comment, names_btree, invisible }, None))
 }
 
 /// # Errors
@@ -94,7 +100,16 @@ pub(super) fn of_column(
     Ok(IndexDef { id: IndexId(0), name, kind, parts, comment, names_btree: false, invisible: false })
 }
 
-fn key_part(part: &KeyPartSpec<'_>, columns: &[ColumnDef]) -> Result<KeyPart, SqlError> {
+/// A part of a key, after the parts `before`.
+///
+/// # Errors
+/// 1060, 1072, 1170, 1391; 1235 for expressions.
+fn key_part(
+    session: &mut Session,
+    part: &KeyPartSpec<'_>,
+    columns: &[ColumnDef],
+    before: &[KeyPart],
+) -> Result<KeyPart, SqlError> {
     let (name, length, desc) = match *part {
         KeyPartSpec::Column { name, length, descending } => (name, length, descending),
         KeyPartSpec::Expr { .. } => return Err(not_yet("functional key parts")),
@@ -105,8 +120,22 @@ fn key_part(part: &KeyPartSpec<'_>, columns: &[ColumnDef]) -> Result<KeyPart, Sq
     if length == Some(0) {
         return Err(error_map::KEY_PART_0.with(&[&name]));
     }
+    if before.iter().any(|other| usize::from(other.column) == position) {
+        return Err(error_map::DUP_FIELDNAME.with(&[&name]));
+    }
     let ty = &columns[position].ty;
-    Ok(KeyPart { column: position as u16, prefix_len: length.and_then(|length| prefix_of(ty, length)), desc })
+    let prefix_len = length.and_then(|length| prefix_of(ty, length));
+    let part = KeyPart { column: position as u16, prefix_len, desc };
+    if is_lob(ty) {
+        // Messages have the name as it is written.
+        let column = ColumnDef::new(name, ty.clone(), true);
+        limits::prefix(&column, part).map_err(|error| refused(session, &error.into()))?;
+    }
+    Ok(part)
+}
+
+fn is_lob(ty: &SqlType) -> bool {
+    matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_))
 }
 
 /// The length of a key's part of which `length` is written; `None`: the whole column. Columns that are no
@@ -161,10 +190,14 @@ pub(super) fn fit(
     for part in &mut index.parts {
         let position = usize::from(part.column);
         let column = &mut def.columns[position];
-        limits::prefix(column, *part).map_err(|error| refused(session, &error.into()))?;
+        let prefix = limits::prefix(column, *part).map_err(|error| refused(session, &error.into()));
+        if is_lob(&column.ty) {
+            prefix.clone()?;
+        }
         if index.kind == IndexKind::Primary {
             close(column, is_null_written(position))?;
         }
+        prefix?;
         let ty = &column.ty;
         if ty.is_string() && part.prefix_len.is_none() && ty.length == 0 {
             return Err(error_map::WRONG_KEY_COLUMN.with(&[&column.name]));
@@ -231,6 +264,13 @@ pub(super) fn warn_if_repeated(
     }
 }
 
+/// Sorts `indexes` by `ranks`, one for each.
+pub(super) fn sort(ranks: &[(u8, bool)], indexes: &mut Vec<IndexDef>) {
+    let mut ranked: Vec<_> = ranks.iter().zip(indexes.drain(..)).collect();
+    ranked.sort_by_key(|(rank, _)| **rank);
+    indexes.extend(ranked.into_iter().map(|(_, index)| index));
+}
+
 /// Rank of a primary key.
 pub(super) const PRIMARY: (u8, bool) = (0, false);
 /// Highest rank of a key that serves as one: a unique key of whole columns without NULLs.
@@ -253,13 +293,14 @@ pub(super) fn ensure_primary(
     Ok(())
 }
 
-/// Refuses a primary key, or a key that serves as one, that is invisible.
+/// Refuses a primary key, or a key that serves as one, that is invisible. `indexes` are in the order in which
+/// they are defined.
 ///
 /// # Errors
 /// 3522.
 pub(super) fn ensure_visible_primary(indexes: &[IndexDef], columns: &[ColumnDef]) -> Result<(), SqlError> {
-    let first = indexes.iter().min_by_key(|index| rank(index, columns));
     // As in MySQL, one of prefixes counts here.
+    let first = indexes.iter().min_by_key(|index| rank(index, columns).0);
     let serves = first.filter(|index| rank(index, columns).0 <= SERVES_AS_PRIMARY.0);
     match serves.filter(|index| index.invisible) {
         Some(_) => Err(error_map::INVISIBLE_PRIMARY_KEY.bare()),

@@ -34,20 +34,21 @@ pub(super) fn ensure_few(columns: usize, keys: usize) -> Result<(), SqlError> {
     Ok(())
 }
 
-/// Keys would otherwise be looked up in the wrong column.
-///
-/// # Errors
-/// 1060
-pub(super) fn ensure_distinct_columns<'a>(
-    columns: impl Iterator<Item = &'a ColumnDef>,
-) -> Result<(), SqlError> {
-    let mut names = HashSet::new();
-    for column in columns {
-        if !names.insert(column.name.to_ascii_lowercase()) {
+/// Names of columns: keys would be looked up in the wrong one if two had the same.
+#[derive(Debug, Default)]
+pub(super) struct ColumnNames(HashSet<String>);
+
+impl ColumnNames {
+    /// Takes the next column.
+    ///
+    /// # Errors
+    /// 1060
+    pub(super) fn add(&mut self, column: &ColumnDef) -> Result<(), SqlError> {
+        if !self.0.insert(column.name.to_ascii_lowercase()) {
             return Err(error_map::DUP_FIELDNAME.with(&[&column.name]));
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// A table's full name.

@@ -35,24 +35,28 @@ pub(super) struct TableOptions<'a> {
     pub(super) auto_increment: Option<u64>,
     /// Hints that get a value, or lose it.
     hints: BTreeMap<StorageHint, Option<u64>>,
-    /// An option with a value that InnoDB does not have.
-    pub(super) unknown: Option<UnknownOption>,
+    /// A KEY_BLOCK_SIZE that InnoDB does not have.
+    unknown_size: Option<SqlError>,
+    /// A ROW_FORMAT that InnoDB does not have.
+    unknown_format: Option<SqlError>,
 }
 
-/// An option with a value that InnoDB does not have, or not beside the other options.
+/// Options with values that InnoDB does not have, or not beside each other.
 #[derive(Clone, Debug)]
-pub(super) struct UnknownOption {
-    /// The option in messages.
+pub(super) struct UnknownOptions {
+    /// The last of them in messages.
     name: &'static str,
-    /// The warning about the value.
-    warning: SqlError,
+    /// The warnings about the values.
+    warnings: Vec<SqlError>,
 }
 
-impl UnknownOption {
-    /// The error for it, and a warning: 1478 for a table that is altered in its place, 1031 for one that
-    /// is made.
+impl UnknownOptions {
+    /// The error for them, and their warnings: 1478 for a table that is altered in its place, 1031 for one
+    /// that is made.
     pub(super) fn refuse(self, session: &mut Session, table: &str, in_place: bool) -> SqlError {
-        session.warn(Severity::Warning, self.warning);
+        for warning in self.warnings {
+            session.warn(Severity::Warning, warning);
+        }
         if in_place {
             error_map::ILLEGAL_HA_CREATE_OPTION.with(&[&"InnoDB", &self.name])
         } else {
@@ -74,24 +78,36 @@ impl<'a> TableOptions<'a> {
         options: &[TableOption<'a>],
     ) -> Result<Self, SqlError> {
         let mut all = TableOptions::default();
-        for option in options {
-            match *option {
-                TableOption::Engine(name) => ensure_engine(session, table, name)?,
-                TableOption::AutoIncrement(start) => all.auto_increment = Some(start),
-                TableOption::Charset(name) => all.collation.take_default_charset(session, name)?,
-                TableOption::Collate(name) => all.collation.take_collation(session, name)?,
-                TableOption::Comment(text) => all.comment = Some(text),
-                TableOption::RowFormat(name) => all.take_row_format(name)?,
-                TableOption::Compression(name) => {
-                    all.take(StorageHint::Compression, compression(session, table, name)?);
-                }
-                TableOption::Hint(hint, value) => all.take_number(hint, value),
-                TableOption::Other(name) if REFUSED.contains(&name) => return Err(not_yet(name)),
-                TableOption::Other(_) => {}
-            }
-        }
+        options.iter().try_for_each(|option| all.add(session, table, option))?;
         ensure_comment_length(table, all.comment.unwrap_or_default())?;
         Ok(all)
+    }
+
+    /// Takes the next option.
+    ///
+    /// # Errors
+    /// As [`TableOptions::gather`], but for 1628.
+    pub(super) fn add(
+        &mut self,
+        session: &mut Session,
+        table: &str,
+        option: &TableOption<'a>,
+    ) -> Result<(), SqlError> {
+        match *option {
+            TableOption::Engine(name) => ensure_engine(session, table, name)?,
+            TableOption::AutoIncrement(start) => self.auto_increment = Some(start),
+            TableOption::Charset(name) => self.collation.take_default_charset(session, name)?,
+            TableOption::Collate(name) => self.collation.take_collation(session, name)?,
+            TableOption::Comment(text) => self.comment = Some(text),
+            TableOption::RowFormat(name) => self.take_row_format(name)?,
+            TableOption::Compression(name) => {
+                self.take(StorageHint::Compression, compression(session, table, name)?);
+            }
+            TableOption::Hint(hint, value) => self.take_number(hint, value),
+            TableOption::Other(name) if REFUSED.contains(&name) => return Err(not_yet(name)),
+            TableOption::Other(_) => {}
+        }
+        Ok(())
     }
 
     /// The hints in order, of a table that had those of `before`.
@@ -104,6 +120,20 @@ impl<'a> TableOptions<'a> {
             }
         }
         hints.into_iter().collect()
+    }
+
+    /// The options that InnoDB refuses in a table that is to have `hints`.
+    pub(super) fn unknown(&self, hints: &[(StorageHint, u64)]) -> Option<UnknownOptions> {
+        let has_size = hints.iter().any(|(hint, _)| *hint == StorageHint::KeyBlockSize);
+        let is_sized = has_size || self.unknown_size.is_some();
+        let (size, format) = (self.unknown_size.clone(), self.unknown_format.clone());
+        let format = format.map(|warning| ("ROW_TYPE", warning));
+        let format = format.or_else(|| format_disagreement(hints).filter(|_| is_sized));
+        let compression = compression_disagreement(hints).filter(|_| is_sized);
+        let size = size.map(|warning| ("KEY_BLOCK_SIZE", warning));
+        let all: Vec<_> = size.into_iter().chain(format).chain(compression).collect();
+        let name = all.last()?.0;
+        Some(UnknownOptions { name, warnings: all.into_iter().map(|(_, warning)| warning).collect() })
     }
 
     /// Keeps the last value of a hint; `None`: there is none.
@@ -124,13 +154,13 @@ impl<'a> TableOptions<'a> {
                 let sizes = "Valid values are [1, 2, 4, 8, 16]";
                 let text = format!("InnoDB: invalid KEY_BLOCK_SIZE = {size}. {sizes}");
                 let warning = error_map::ILLEGAL_HA_CREATE_OPTION.saying(text);
-                self.unknown = Some(UnknownOption { name: "KEY_BLOCK_SIZE", warning });
+                self.unknown_size = Some(warning);
                 return;
             }
             (_, value) => value,
         };
         if hint == KeyBlockSize {
-            self.unknown.take_if(|unknown| unknown.name == "KEY_BLOCK_SIZE");
+            self.unknown_size = None;
         }
         self.take(hint, kept);
     }
@@ -143,30 +173,32 @@ impl<'a> TableOptions<'a> {
         if known.is_none() && !name.eq_ignore_ascii_case("DEFAULT") {
             let text = "InnoDB: invalid ROW_FORMAT specifier.".to_owned();
             let warning = error_map::ILLEGAL_HA_CREATE_OPTION.saying(text);
-            self.unknown = Some(UnknownOption { name: "ROW_TYPE", warning });
+            self.unknown_format = Some(warning);
             return Ok(());
         }
-        self.unknown.take_if(|unknown| unknown.name == "ROW_TYPE");
+        self.unknown_format = None;
         self.take(StorageHint::RowFormat, known.map(|format| format as u64));
         Ok(())
     }
 }
 
-/// What MySQL says of a KEY_BLOCK_SIZE beside a row format or a compression.
-pub(super) fn disagreement(hints: &[(StorageHint, u64)]) -> Option<UnknownOption> {
-    let value = |wanted: StorageHint| hints.iter().find(|(hint, _)| *hint == wanted);
-    let word = |wanted| value(wanted).and_then(|(hint, value)| hint.word(*value));
-    value(StorageHint::KeyBlockSize)?;
-    let warning = if let Some(format) = word(StorageHint::RowFormat) {
-        let text = format!("InnoDB: cannot specify ROW_FORMAT={format} with KEY_BLOCK_SIZE.");
-        error_map::ILLEGAL_HA_CREATE_OPTION.saying(text)
-    } else {
-        word(StorageHint::Compression).filter(|name| *name != "none")?;
-        let text =
-            "InnoDB: Page Compression is not supported with row_format=compressed or key_block_size > 0";
-        error_map::UNSUPPORTED_EXTENSION.saying(text.to_owned())
-    };
-    Some(UnknownOption { name: "KEY_BLOCK_SIZE", warning })
+fn word(hints: &[(StorageHint, u64)], wanted: StorageHint) -> Option<&'static str> {
+    let (hint, value) = hints.iter().find(|(hint, _)| *hint == wanted)?;
+    hint.word(*value)
+}
+
+/// What MySQL says of a KEY_BLOCK_SIZE beside a row format, with the option that it names.
+fn format_disagreement(hints: &[(StorageHint, u64)]) -> Option<(&'static str, SqlError)> {
+    let format = word(hints, StorageHint::RowFormat)?;
+    let text = format!("InnoDB: cannot specify ROW_FORMAT={format} with KEY_BLOCK_SIZE.");
+    Some(("KEY_BLOCK_SIZE", error_map::ILLEGAL_HA_CREATE_OPTION.saying(text)))
+}
+
+/// What MySQL says of a KEY_BLOCK_SIZE beside a compression.
+fn compression_disagreement(hints: &[(StorageHint, u64)]) -> Option<(&'static str, SqlError)> {
+    word(hints, StorageHint::Compression).filter(|name| *name != "none")?;
+    let text = "InnoDB: Page Compression is not supported with row_format=compressed or key_block_size > 0";
+    Some(("COMPRESSION", error_map::UNSUPPORTED_EXTENSION.saying(text.to_owned())))
 }
 
 /// The values of KEY_BLOCK_SIZE.

@@ -6,6 +6,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     aggregates_of_subqueries,
     alter_charsets,
     alter_columns,
+    alter_found,
     alter_keeps_values,
     alter_keys,
     alter_manner,

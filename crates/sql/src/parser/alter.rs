@@ -16,8 +16,8 @@ impl<'a> Parser<'a, '_> {
             if !self.opt_algorithm_or_lock(&mut algorithm, &mut lock)? {
                 actions.push(self.alter_action()?);
             }
-            // Table options may follow each other without a comma, and so may PARTITION BY.
-            if !self.eat(Tok::Comma) && !self.at_uncommaed_action() {
+            let is_option = matches!(actions.last(), Some(AlterAction::Option(_)));
+            if !self.eat(Tok::Comma) && !self.at_uncommaed_action(is_option) {
                 break;
             }
         }
@@ -25,7 +25,8 @@ impl<'a> Parser<'a, '_> {
         Ok(Statement::AlterTable(self.alloc(AlterTable { table, actions, algorithm, lock })))
     }
 
-    fn at_uncommaed_action(&self) -> bool {
+    /// Whether an action begins without a comma before it: a table option after another, or PARTITION BY.
+    fn at_uncommaed_action(&self, is_after_option: bool) -> bool {
         let option = matches!(
             self.tok.kind,
             Tok::Kw(
@@ -38,8 +39,6 @@ impl<'a> Parser<'a, '_> {
                     | Kw::CHARACTER
                     | Kw::COLLATE
                     | Kw::KEY_BLOCK_SIZE
-                    | Kw::PARTITION
-                    | Kw::REMOVE
                     | Kw::STATS_PERSISTENT
                     | Kw::STATS_AUTO_RECALC
                     | Kw::STATS_SAMPLE_PAGES
@@ -47,7 +46,8 @@ impl<'a> Parser<'a, '_> {
                     | Kw::MIN_ROWS
             )
         );
-        option && self.prev_end < self.tok.start
+        let is_partitioning = matches!(self.tok.kind, Tok::Kw(Kw::PARTITION | Kw::REMOVE));
+        (option && is_after_option || is_partitioning) && self.prev_end < self.tok.start
     }
 
     /// `ALGORITHM [=] x` or `LOCK [=] x`, if one begins here.
