@@ -5,7 +5,7 @@ use std::fmt;
 
 use base::PageNo;
 use btree::{Cursor, Seek, Suspended};
-use page::{Cell, KeyInt, PAGE_SIZE, PageRef, Records, RowFormat, RowRef, SlotFlags, SlotRun};
+use page::{Cell, KeyInt, OlderVersion, PAGE_SIZE, PageRef, Records, RowFormat, RowRef, SlotFlags, SlotRun};
 use space::Store;
 use trx::{ReadView, TrxSystem};
 
@@ -52,6 +52,8 @@ pub(crate) struct Source<'e> {
     pub(crate) table: &'e Table,
     pub(crate) index: &'e Index,
     pub(crate) view: ReadView,
+    /// Whether rows of older row format versions are handed out as they are.
+    pub(crate) takes_older: bool,
 }
 
 impl<'e> Source<'e> {
@@ -61,7 +63,16 @@ impl<'e> Source<'e> {
         if view.number() < index.usable_from {
             return Err(Error::TableDefinitionChanged);
         }
-        Ok(Source { store: &engine.store, trx: &engine.trx, table, index, view })
+        Ok(Source { store: &engine.store, trx: &engine.trx, table, index, view, takes_older: false })
+    }
+
+    /// The row format version of the rows that were selected from `page`; `None`: the index's.
+    ///
+    /// # Errors
+    /// [`Error::IndexDisagrees`] if no page can have it.
+    #[inline]
+    pub(crate) fn older(&self, page: PageRef<'_>) -> Result<Option<&'e OlderVersion>> {
+        if self.index.tree.is_current(page) { Ok(None) } else { self.index.older(page).map(Some) }
     }
 }
 
@@ -147,6 +158,13 @@ impl<'e> Scan<'e> {
         self
     }
 
+    /// A scan of the clustered index that hands out rows of older row format versions as they are on their
+    /// pages; it is read with [`Scan::next_versioned_batch`].
+    pub fn versioned(mut self) -> Self {
+        self.source.takes_older = true;
+        self
+    }
+
     /// Starts again with another range of the same index; buffers are kept. A detached scan answers from the
     /// leaf it has when all of the range is there: right for its view, but blind to what the own transaction
     /// has changed since.
@@ -182,10 +200,22 @@ impl<'e> Scan<'e> {
 
     /// The next leaf's visible rows that are in the range, never an empty batch; `None` at the end.
     pub fn next_batch(&mut self) -> Result<Option<Batch<'_>>> {
+        debug_assert!(!self.source.takes_older, "rows of older versions are not converted");
         if !self.advance()? {
             return Ok(None);
         }
         Ok(self.batch())
+    }
+
+    /// As [`Scan::next_batch`], with the version of its rows if that is not the index's. The batch's format
+    /// is the one that readers see them through ([`OlderVersion::seen`]).
+    pub fn next_versioned_batch(&mut self) -> Result<Option<VersionedBatch<'_, 'e>>> {
+        debug_assert!(self.source.takes_older, "rows of older versions are converted");
+        if !self.advance()? {
+            return Ok(None);
+        }
+        let Some(batch) = self.batch() else { return Ok(None) };
+        batch.versioned(self.source).map(Some)
     }
 
     /// As [`Scan::next_batch`], and whether it is the last one.
@@ -381,13 +411,7 @@ impl Selection {
     ) -> Result<()> {
         let records = page.records();
         if source.view.sees_whole_page(page.max_trx()) && source.index.tree.is_current(page) {
-            let marks = records.marks(slots.clone());
-            if marks.contains(SlotFlags::DELETED) {
-                slots.filter(|&slot| !page.is_deleted(slot)).for_each(|slot| self.push(records, slot));
-            } else {
-                self.run = SlotRun { start: slots.start as u32, end: slots.end as u32, backward: false };
-                records.append_bodies(slots, marks, &mut self.bodies);
-            }
+            self.select_present(page, records, slots);
         } else if source.index.format.is_clustered() {
             return self.select_clustered(source, page, slots);
         } else {
@@ -398,6 +422,18 @@ impl Selection {
             slots.filter(visible).for_each(|slot| self.push(records, slot));
         }
         Ok(())
+    }
+
+    /// Adds the rows of `slots` that are not deleted.
+    #[inline(always)]
+    fn select_present(&mut self, page: PageRef<'_>, records: Records<'_>, slots: std::ops::Range<usize>) {
+        let marks = records.marks(slots.clone());
+        if marks.contains(SlotFlags::DELETED) {
+            slots.filter(|&slot| !page.is_deleted(slot)).for_each(|slot| self.push(records, slot));
+        } else {
+            self.run = SlotRun { start: slots.start as u32, end: slots.end as u32, backward: false };
+            records.append_bodies(slots, marks, &mut self.bodies);
+        }
     }
 
     /// Adds the record at `slot` as it is.
@@ -413,6 +449,11 @@ impl Selection {
         slots: std::ops::Range<usize>,
     ) -> Result<()> {
         let records = page.records();
+        if source.takes_older && !source.index.tree.is_current(page) {
+            // All views see its rows: it has not changed since the columns did.
+            self.select_present(page, records, slots);
+            return Ok(());
+        }
         for slot in slots {
             let start = self.arena.len();
             match version::clustered(
@@ -435,6 +476,9 @@ impl Selection {
         Ok(())
     }
 }
+
+/// A batch, and the version of its rows if that is older than the index's.
+pub type VersionedBatch<'a, 'e> = (Batch<'a>, Option<&'e OlderVersion>);
 
 /// A leaf's visible rows, in scan order.
 #[derive(Clone, Copy)]
@@ -460,6 +504,14 @@ impl<'a> Batch<'a> {
     #[inline]
     pub(crate) fn new(page: PageRef<'a>, format: &'a RowFormat, selection: &'a Selection) -> Self {
         Batch { page, records: page.records(), format, selection, first: 0, bodies: &selection.bodies }
+    }
+
+    /// The batch as rows of its page's version, as they are there.
+    #[inline]
+    pub(crate) fn versioned<'e: 'a>(self, source: Source<'e>) -> Result<VersionedBatch<'a, 'e>> {
+        let older = source.older(self.page)?;
+        let format = older.map_or(self.format, |older| older.seen());
+        Ok((Batch { format, ..self }, older))
     }
 
     /// The rows at the positions `range`, not empty.

@@ -133,6 +133,9 @@ impl IntState {
         let (rows, reader) = (&batch.rows, batch.reader);
         let ColumnReader { access, null, ty } = &reader.columns[col];
         let (null, unsigned) = (*null, ty.unsigned);
+        if let Access::Absent = access {
+            return self.repeat(reader.initial_int(col), rows.len());
+        }
         if self.spec.func == AggFunc::Count && null.is_none() && !matches!(access, Access::KeyInt { .. }) {
             self.count += rows.len() as u64;
             return;

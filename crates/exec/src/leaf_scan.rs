@@ -13,7 +13,7 @@ use crate::aggregate_ints::IntState;
 use crate::context::Scratch;
 use crate::error::{ExecError, Result};
 use crate::op::{AccessOp, Op, PathOp};
-use crate::project::{OutputValue, RowTarget};
+use crate::project::{OutputValue, RowTarget, put_versioned_batch};
 use crate::query::QueryProgram;
 use crate::reader::RowEnv;
 use crate::record_projection::{RecordProjection, Show, put_batch};
@@ -106,10 +106,41 @@ fn send_rows(
 ) -> Result<u64> {
     let ScanClient { target, flush } = client;
     let Some(mut scan) = open(access, run, scratch)? else { return Ok(0) };
+    if access.is_versioned() {
+        return send_versions(access, scan, run, ScanClient { target, flush }, scratch);
+    }
     let show = Show { zone: run.st.zone, charset: target.charset };
     let mut rows = 0;
     while let Some(batch) = scan.next_batch()? {
         put_batch(projection, &mut scratch.projection, show, &batch, target.out);
+        rows += batch.len() as u64;
+        run.st.count_examined(batch.len());
+        run.st.fail_if_killed()?;
+        if target.out.wants_flush() {
+            scan.suspend();
+            flush(target.out).map_err(ExecError::Send)?;
+        }
+    }
+    scratch.scan = Some(scan.into_memory());
+    Ok(rows)
+}
+
+/// As [`send_rows`], of rows that may have older row format versions.
+#[cold]
+#[inline(never)]
+fn send_versions<'r>(
+    access: &'r AccessOp,
+    scan: Scan<'r>,
+    run: &QueryRun<'_>,
+    client: ScanClient<'_>,
+    scratch: &mut Scratch,
+) -> Result<u64> {
+    let ScanClient { mut target, flush } = client;
+    let (mut scan, mut rows) = (scan.versioned(), 0);
+    while let Some((batch, older)) = scan.next_versioned_batch()? {
+        let env = RowEnv { st: run.st, arena: &scratch.arena };
+        let reader = access.reader.of_version(older);
+        put_versioned_batch(run.program, reader, &batch, &mut target, &mut scratch.projection, env);
         rows += batch.len() as u64;
         run.st.count_examined(batch.len());
         run.st.fail_if_killed()?;
@@ -132,7 +163,10 @@ fn send_aggregates(
     let mut states = std::mem::take(&mut scratch.ints);
     states.clear();
     states.extend(aggregate.ints.iter().flatten().map(|spec| IntState::new(*spec)));
-    if let Some(mut scan) = open(access, run, scratch)? {
+    let scan = open(access, run, scratch)?;
+    if access.is_versioned() {
+        fold_versions(access, scan, run, &mut states, scratch)?;
+    } else if let Some(mut scan) = scan {
         let env = RowEnv { st: run.st, arena: &scratch.arena };
         while let Some(rows) = scan.next_batch()? {
             run.st.count_examined(rows.len());
@@ -156,4 +190,31 @@ fn send_aggregates(
     target.out.end_packet();
     scratch.ints = states;
     Ok(1)
+}
+
+/// Takes the rows of `scan`, which may have older row format versions, into `states`.
+#[cold]
+#[inline(never)]
+fn fold_versions<'r>(
+    access: &'r AccessOp,
+    scan: Option<Scan<'r>>,
+    run: &QueryRun<'_>,
+    states: &mut [IntState],
+    scratch: &mut Scratch,
+) -> Result<()> {
+    let Some(scan) = scan else { return Ok(()) };
+    let mut scan = scan.versioned();
+    while let Some((rows, older)) = scan.next_versioned_batch()? {
+        run.st.count_examined(rows.len());
+        let env = RowEnv { st: run.st, arena: &scratch.arena };
+        let reader = access.reader.of_version(older);
+        let batch = RowBatch { rel: access.rel, rows, reader, env, parent: None };
+        for state in states.iter_mut() {
+            state.batch(&batch);
+        }
+        run.st.fail_if_killed()?;
+        scratch.arena.reset();
+    }
+    scratch.scan = Some(scan.into_memory());
+    Ok(())
 }

@@ -102,6 +102,9 @@ pub(crate) trait Sink {
 pub(crate) trait TakeCells: Sink {
     /// Takes a row. The leaf's latch is held: no I/O, no waiting.
     fn cell(&mut self, found: &FoundCell<'_>);
+
+    /// As [`TakeCells::cell`], of a row in an older row format version, which `reader` reads.
+    fn older_cell(&mut self, found: &FoundCell<'_>, reader: &TableReader);
 }
 
 /// Produces rows; may be run again and again.
