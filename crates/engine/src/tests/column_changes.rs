@@ -589,6 +589,25 @@ fn a_history_outlives_other_changes_of_the_definition_and_ends_with_the_rows() {
 
 /// What would need a look at the rows, or has no end, is for a rebuild.
 #[test]
+fn a_column_stays_that_may_have_sent_values_of_others_off_page() {
+    let pair = filled(1, 10);
+    let names = [("x", 900), ("y", 900), ("z", 60)];
+    let text =
+        |(name, chars)| ColumnDef::new(name, SqlType::varchar(chars, CollationId::UTF8MB4_0900_AI_CI), true);
+    let columns = std::iter::once(ColumnDef::new("id", int(), false)).chain(names.map(text)).collect();
+    let key = types::IndexDef::new("PRIMARY", types::IndexKind::Primary, &[0]);
+    pair.engine.create_table(TableDef::new("s", "v", columns, vec![key])).unwrap();
+    let table = pair.engine.table("s", "v").unwrap();
+    let can_drop = |at: usize| {
+        let mut def = (*table.def).clone();
+        def.columns.remove(at);
+        let kept: Vec<Option<u16>> = (0..4).filter(|&column| column != at as u16).map(Some).collect();
+        table.can_change_columns(&def, NewColumns { kept: &kept, initial: &vec![None; 3] })
+    };
+    assert_eq!([1, 2, 3].map(can_drop), [false, false, true]);
+}
+
+#[test]
 fn changes_that_rows_have_to_be_read_for_are_refused() {
     let pair = filled(3, 10);
     let table = pair.table();
