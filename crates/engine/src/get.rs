@@ -1,7 +1,7 @@
 //! Reading one row.
 
 use btree::{Foreseen, Position};
-use page::{Cell, OlderVersion, Records, RowFormat, RowRef, SlotFlags};
+use page::{Cell, OlderVersion, Records, RowRef, SlotFlags};
 use trx::ReadView;
 
 use crate::engine::Engine;
@@ -18,16 +18,6 @@ pub struct FoundCell<'a> {
     pub cell: Cell<'a>,
     /// Most bytes of its body.
     pub body_bytes_max: usize,
-}
-
-impl<'a> FoundCell<'a> {
-    /// The record, which is the row, seen through `format`.
-    pub fn record<'r>(&self, format: &'r RowFormat) -> RowRef<'r>
-    where
-        'a: 'r,
-    {
-        RowRef::new(format, self.records.get(self.cell.slot()))
-    }
 }
 
 /// Reads the row at `at`, on a page of an older row format version, as it is there. All views see the page:

@@ -77,14 +77,14 @@ impl<'e> LeafProber<'e> {
     /// A prober of the clustered index that hands out rows of older row format versions as they are on their
     /// pages; ask it with [`LeafProber::get_versioned`] and [`LeafProber::next_versioned_batch`].
     pub fn versioned(mut self) -> Self {
-        self.source.takes_older = true;
+        self.selection.takes_older = true;
         self
     }
 
     /// As [`LeafProber::get`], with the version of the row if that is not the index's.
     #[inline(always)]
     pub fn get_versioned(&mut self, key: &[u8]) -> Result<Option<(RowRef<'_>, Option<&'e OlderVersion>)>> {
-        debug_assert!(self.source.takes_older, "rows of older versions are converted");
+        debug_assert!(self.selection.takes_older, "rows of older versions are converted");
         let at = self.probe.find(key)?;
         let Some(page) = self.probe.page().filter(|_| at.found) else { return Ok(None) };
         let record = page.record(at.slot);
@@ -137,7 +137,7 @@ impl<'e> LeafProber<'e> {
 
     /// As [`LeafProber::next_batch`], with the version of the rows if that is not the index's.
     pub fn next_versioned_batch(&mut self) -> Result<Option<VersionedBatch<'_, 'e>>> {
-        debug_assert!(self.source.takes_older, "rows of older versions are converted");
+        debug_assert!(self.selection.takes_older, "rows of older versions are converted");
         let source = self.source;
         match self.next_batch()? {
             Some(batch) => batch.versioned(source).map(Some),

@@ -52,8 +52,6 @@ pub(crate) struct Source<'e> {
     pub(crate) table: &'e Table,
     pub(crate) index: &'e Index,
     pub(crate) view: ReadView,
-    /// Whether rows of older row format versions are handed out as they are.
-    pub(crate) takes_older: bool,
 }
 
 impl<'e> Source<'e> {
@@ -63,7 +61,7 @@ impl<'e> Source<'e> {
         if view.number() < index.usable_from {
             return Err(Error::TableDefinitionChanged);
         }
-        Ok(Source { store: &engine.store, trx: &engine.trx, table, index, view, takes_older: false })
+        Ok(Source { store: &engine.store, trx: &engine.trx, table, index, view })
     }
 
     /// The row format version of the rows that were selected from `page`; `None`: the index's.
@@ -101,6 +99,8 @@ pub(crate) struct Selection {
     older: Vec<(u32, u32)>,
     arena: Vec<u8>,
     suspended: Suspended,
+    /// Whether rows of older row format versions are handed out as they are.
+    pub(crate) takes_older: bool,
     /// Mixed views: rows that an entry was handed out for, by key without begin id.
     handed_out: BTreeSet<Vec<u8>>,
 }
@@ -147,6 +147,7 @@ impl<'e> Scan<'e> {
     /// Ends the scan; its memory, for another one.
     pub fn into_memory(self) -> Box<ScanMemory> {
         let mut memory = self.memory;
+        memory.selection.takes_older = false;
         memory.selection.handed_out.clear();
         memory
     }
@@ -161,7 +162,7 @@ impl<'e> Scan<'e> {
     /// A scan of the clustered index that hands out rows of older row format versions as they are on their
     /// pages; it is read with [`Scan::next_versioned_batch`].
     pub fn versioned(mut self) -> Self {
-        self.source.takes_older = true;
+        self.memory.selection.takes_older = true;
         self
     }
 
@@ -200,7 +201,6 @@ impl<'e> Scan<'e> {
 
     /// The next leaf's visible rows that are in the range, never an empty batch; `None` at the end.
     pub fn next_batch(&mut self) -> Result<Option<Batch<'_>>> {
-        debug_assert!(!self.source.takes_older, "rows of older versions are not converted");
         if !self.advance()? {
             return Ok(None);
         }
@@ -210,12 +210,12 @@ impl<'e> Scan<'e> {
     /// As [`Scan::next_batch`], with the version of its rows if that is not the index's. The batch's format
     /// is the one that readers see them through ([`OlderVersion::seen`]).
     pub fn next_versioned_batch(&mut self) -> Result<Option<VersionedBatch<'_, 'e>>> {
-        debug_assert!(self.source.takes_older, "rows of older versions are converted");
-        if !self.advance()? {
-            return Ok(None);
+        debug_assert!(self.memory.selection.takes_older, "rows of older versions are converted");
+        let source = self.source;
+        match self.next_batch()? {
+            Some(batch) => batch.versioned(source).map(Some),
+            None => Ok(None),
         }
-        let Some(batch) = self.batch() else { return Ok(None) };
-        batch.versioned(self.source).map(Some)
     }
 
     /// As [`Scan::next_batch`], and whether it is the last one.
@@ -410,8 +410,16 @@ impl Selection {
         slots: std::ops::Range<usize>,
     ) -> Result<()> {
         let records = page.records();
-        if source.view.sees_whole_page(page.max_trx()) && source.index.tree.is_current(page) {
-            self.select_present(page, records, slots);
+        let is_whole = source.view.sees_whole_page(page.max_trx()) && source.index.tree.is_current(page);
+        // All views see a page of an older version: it has not changed since the columns did.
+        if is_whole || self.takes_older && !source.index.tree.is_current(page) {
+            let marks = records.marks(slots.clone());
+            if marks.contains(SlotFlags::DELETED) {
+                slots.filter(|&slot| !page.is_deleted(slot)).for_each(|slot| self.push(records, slot));
+            } else {
+                self.run = SlotRun { start: slots.start as u32, end: slots.end as u32, backward: false };
+                records.append_bodies(slots, marks, &mut self.bodies);
+            }
         } else if source.index.format.is_clustered() {
             return self.select_clustered(source, page, slots);
         } else {
@@ -422,18 +430,6 @@ impl Selection {
             slots.filter(visible).for_each(|slot| self.push(records, slot));
         }
         Ok(())
-    }
-
-    /// Adds the rows of `slots` that are not deleted.
-    #[inline(always)]
-    fn select_present(&mut self, page: PageRef<'_>, records: Records<'_>, slots: std::ops::Range<usize>) {
-        let marks = records.marks(slots.clone());
-        if marks.contains(SlotFlags::DELETED) {
-            slots.filter(|&slot| !page.is_deleted(slot)).for_each(|slot| self.push(records, slot));
-        } else {
-            self.run = SlotRun { start: slots.start as u32, end: slots.end as u32, backward: false };
-            records.append_bodies(slots, marks, &mut self.bodies);
-        }
     }
 
     /// Adds the record at `slot` as it is.
@@ -449,11 +445,6 @@ impl Selection {
         slots: std::ops::Range<usize>,
     ) -> Result<()> {
         let records = page.records();
-        if source.takes_older && !source.index.tree.is_current(page) {
-            // All views see its rows: it has not changed since the columns did.
-            self.select_present(page, records, slots);
-            return Ok(());
-        }
         for slot in slots {
             let start = self.arena.len();
             match version::clustered(

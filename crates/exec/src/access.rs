@@ -463,14 +463,14 @@ impl<'r> TableAccess<'r> {
 
     /// Gives the rows of whole clustered keys to a sink that takes their cells where they stand.
     fn put_cells(&mut self, parent: Option<&Frame<'_>>, cells: &mut dyn TakeCells) -> Result<Flow> {
-        let (table, st, reader) = (self.table(), self.run.st, &self.op.reader);
+        let (table, st) = (self.table(), self.run.st);
         let mut examined = 0;
         let flow = self.for_each_interval(parent, |_, interval, _| {
             let key = point(interval);
             let way = table.foresee(st.engine, key);
             let found = table.get_cell(st.engine, &st.view, key, way, |found, older| match older {
                 None => cells.cell(&found),
-                Some(older) => cells.older_cell(&found, reader.of_version(Some(older))),
+                Some(older) => cells.older_cell(&found, older),
             })?;
             examined += usize::from(found.is_some());
             if cells.wants_pause() {

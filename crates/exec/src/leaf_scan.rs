@@ -64,6 +64,9 @@ impl LeafScan {
     ) -> Result<Option<u64>> {
         match (self, &run.program.root, &run.program.plain) {
             (LeafScan::Rows, Op::Access(access), Some(plain)) => {
+                if access.is_versioned() {
+                    return send_versions(access, run, client, scratch);
+                }
                 match plain.projection(run.program, &client.target) {
                     Some(projection) => send_rows(access, projection, run, client, scratch).map(Some),
                     None => Ok(None),
@@ -106,9 +109,6 @@ fn send_rows(
 ) -> Result<u64> {
     let ScanClient { target, flush } = client;
     let Some(mut scan) = open(access, run, scratch)? else { return Ok(0) };
-    if access.is_versioned() {
-        return send_versions(access, scan, run, ScanClient { target, flush }, scratch);
-    }
     let show = Show { zone: run.st.zone, charset: target.charset };
     let mut rows = 0;
     while let Some(batch) = scan.next_batch()? {
@@ -128,14 +128,14 @@ fn send_rows(
 /// As [`send_rows`], of rows that may have older row format versions.
 #[cold]
 #[inline(never)]
-fn send_versions<'r>(
-    access: &'r AccessOp,
-    scan: Scan<'r>,
+fn send_versions(
+    access: &AccessOp,
     run: &QueryRun<'_>,
     client: ScanClient<'_>,
     scratch: &mut Scratch,
-) -> Result<u64> {
+) -> Result<Option<u64>> {
     let ScanClient { mut target, flush } = client;
+    let Some(scan) = open(access, run, scratch)? else { return Ok(Some(0)) };
     let (mut scan, mut rows) = (scan.versioned(), 0);
     while let Some((batch, older)) = scan.next_versioned_batch()? {
         let env = RowEnv { st: run.st, arena: &scratch.arena };
@@ -150,7 +150,7 @@ fn send_versions<'r>(
         }
     }
     scratch.scan = Some(scan.into_memory());
-    Ok(rows)
+    Ok(Some(rows))
 }
 
 fn send_aggregates(
@@ -163,10 +163,9 @@ fn send_aggregates(
     let mut states = std::mem::take(&mut scratch.ints);
     states.clear();
     states.extend(aggregate.ints.iter().flatten().map(|spec| IntState::new(*spec)));
-    let scan = open(access, run, scratch)?;
     if access.is_versioned() {
-        fold_versions(access, scan, run, &mut states, scratch)?;
-    } else if let Some(mut scan) = scan {
+        fold_versions(access, run, &mut states, scratch)?;
+    } else if let Some(mut scan) = open(access, run, scratch)? {
         let env = RowEnv { st: run.st, arena: &scratch.arena };
         while let Some(rows) = scan.next_batch()? {
             run.st.count_examined(rows.len());
@@ -192,17 +191,16 @@ fn send_aggregates(
     Ok(1)
 }
 
-/// Takes the rows of `scan`, which may have older row format versions, into `states`.
+/// Takes the access's rows, which may have older row format versions, into `states`.
 #[cold]
 #[inline(never)]
-fn fold_versions<'r>(
-    access: &'r AccessOp,
-    scan: Option<Scan<'r>>,
+fn fold_versions(
+    access: &AccessOp,
     run: &QueryRun<'_>,
     states: &mut [IntState],
     scratch: &mut Scratch,
 ) -> Result<()> {
-    let Some(scan) = scan else { return Ok(()) };
+    let Some(scan) = open(access, run, scratch)? else { return Ok(()) };
     let mut scan = scan.versioned();
     while let Some((rows, older)) = scan.next_versioned_batch()? {
         run.st.count_examined(rows.len());

@@ -12,7 +12,7 @@ use crate::context::Scratch;
 use crate::error::Result;
 use crate::key::KeyPart;
 use crate::op::{Op, PathOp, may_read_off_page};
-use crate::project::{RowTarget, put_older_cell, put_row};
+use crate::project::{RowTarget, older_projection, put_row};
 use crate::query::QueryProgram;
 use crate::reader::{RowEnv, TableReader};
 use crate::record_projection::{Show, put_cell};
@@ -110,19 +110,9 @@ impl PointGet {
         let found = match query.plain.as_ref().and_then(|plain| plain.projection_of_one(query, target)) {
             Some(projection) => {
                 let show = Show { zone: st.zone, charset: target.charset };
-                let put = |found: FoundCell<'_>, older: Option<&OlderVersion>| match older {
-                    None => put_cell(projection, state, show, &found, target.out),
-                    Some(older) => {
-                        let env = RowEnv { st, arena };
-                        put_older_cell(
-                            query,
-                            self.reader.of_version(Some(older)),
-                            &found,
-                            target,
-                            state,
-                            env,
-                        );
-                    }
+                let put = |found: FoundCell<'_>, older: Option<&OlderVersion>| {
+                    let older = older.map(|older| older_projection(query, projection, older));
+                    put_cell(older.unwrap_or(projection), state, show, &found, target.out);
                 };
                 let way = way.unwrap_or_else(|| self.table.foresee(st.engine, key));
                 self.table.get_cell(st.engine, &st.view, key, way, put)?
@@ -192,12 +182,9 @@ impl PointLock {
         let projection = query.plain.as_ref().and_then(|plain| plain.projection_of_one(query, target));
         let found = if let Some(projection) = projection {
             let show = Show { zone: st.zone, charset: target.charset };
-            let put = |found: FoundCell<'_>, older: Option<&OlderVersion>| match older {
-                None => put_cell(projection, state, show, &found, target.out),
-                Some(older) => {
-                    let env = RowEnv { st, arena };
-                    put_older_cell(query, reader.of_version(Some(older)), &found, target, state, env);
-                }
+            let put = |found: FoundCell<'_>, older: Option<&OlderVersion>| {
+                let older = older.map(|older| older_projection(query, projection, older));
+                put_cell(older.unwrap_or(projection), state, show, &found, target.out);
             };
             table.lock_and_get_cell(st.engine, locks, key, put)?
         } else {

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bumpalo::Bump;
-use engine::{Batch, FoundCell, RowRef};
+use engine::{Batch, FoundCell, OlderVersion, RowRef};
 use expr::{Expr, ExprKind, eval};
 use smallvec::SmallVec;
 use types::TimeZone;
@@ -119,16 +119,26 @@ impl PlainOutputs {
         reader: &TableReader,
         target: &RowTarget<'_>,
     ) -> Option<&RecordProjection> {
-        let Some(older) = reader.older else { return self.projection(query, target) };
+        if reader.older.is_none() {
+            return self.projection(query, target);
+        }
+        let projection = self.older_projection(query, reader, target.protocol)?;
+        projection.serves(target.charset).then_some(projection)
+    }
+
+    fn older_projection(
+        &self,
+        query: &QueryProgram,
+        reader: &TableReader,
+        protocol: Protocol,
+    ) -> Option<&RecordProjection> {
         let versions = self.older.get_or_init(|| {
             let current = query.root.find_access(self.rel).map_or(0, |access| access.reader.older_versions());
             (0..current).map(|_| OlderPrograms::default()).collect()
         });
-        let OlderPrograms { text, binary } = versions.get(older)?;
-        let projection = if target.protocol == Protocol::Text { text } else { binary };
-        let compile = || self.compile_for(query, reader, target.protocol);
-        let projection = projection.get_or_init(compile).as_ref()?;
-        projection.serves(target.charset).then_some(projection)
+        let OlderPrograms { text, binary } = versions.get(reader.older?)?;
+        let projection = if protocol == Protocol::Text { text } else { binary };
+        projection.get_or_init(|| self.compile_for(query, reader, protocol)).as_ref()
     }
 
     /// As [`PlainOutputs::projection`], for a run of one row. The first such run gets none: it may be the
@@ -277,24 +287,19 @@ pub(crate) fn put_row(
     target.out.end_packet();
 }
 
-/// Sends the row of `query`'s only relation that was found, in the older version of `reader`.
+/// The program for rows of version `older`, of plain outputs with the program `current`.
 #[cold]
 #[inline(never)]
-pub(crate) fn put_older_cell(
-    query: &QueryProgram,
-    reader: &TableReader,
-    found: &FoundCell<'_>,
-    target: &mut RowTarget<'_>,
-    state: &mut ProjectionState,
-    env: RowEnv<'_>,
-) {
-    match query.plain.as_ref().and_then(|plain| plain.projection_of(query, reader, target)) {
-        Some(projection) => {
-            let show = Show { zone: env.st.zone, charset: target.charset };
-            put_cell(projection, state, show, found, target.out);
-        }
-        None => put_row(&query.outputs, target, reader, &found.record(&reader.format), env),
-    }
+pub(crate) fn older_projection<'q>(
+    query: &'q QueryProgram,
+    current: &RecordProjection,
+    older: &OlderVersion,
+) -> &'q RecordProjection {
+    let projection = query.plain.as_ref().and_then(|plain| {
+        let reader = query.root.find_access(plain.rel)?.reader.of_version(Some(older));
+        plain.older_projection(query, reader, current.protocol())
+    });
+    projection.expect("older records have the columns of the current ones, or constants for them")
 }
 
 /// Sends a batch of rows of `query`'s only relation, in the version of `reader`.
@@ -486,9 +491,11 @@ impl TakeCells for RowSender<'_> {
         self.rows += 1;
     }
 
-    fn older_cell(&mut self, found: &FoundCell<'_>, reader: &TableReader) {
-        let env = RowEnv { st: self.run.st, arena: &self.arena };
-        put_older_cell(self.run.program, reader, found, &mut self.target, self.projection, env);
-        self.rows += 1;
+    #[cold]
+    fn older_cell(&mut self, found: &FoundCell<'_>, older: &OlderVersion) {
+        let Some((rel, projection)) = self.plain else { return };
+        self.plain = Some((rel, older_projection(self.run.program, projection, older)));
+        self.cell(found);
+        self.plain = Some((rel, projection));
     }
 }

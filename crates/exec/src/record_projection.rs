@@ -196,6 +196,11 @@ impl RecordProjection {
         })
     }
 
+    /// What it makes rows of.
+    pub(crate) fn protocol(&self) -> Protocol {
+        if self.is_binary { Protocol::Binary } else { Protocol::Text }
+    }
+
     /// Whether text goes to a client with this character set as it is stored.
     #[inline]
     pub(crate) fn serves(&self, charset: ResultCharset) -> bool {

@@ -76,12 +76,6 @@ impl<'a> Cell<'a> {
         Cell { bytes, body_at, slot: slot as u32 }
     }
 
-    /// The record's slot.
-    #[inline]
-    pub fn slot(self) -> usize {
-        self.slot as usize
-    }
-
     /// Where the body begins.
     #[inline(always)]
     pub fn body_at(self) -> u32 {

@@ -224,15 +224,6 @@ impl Pair {
             let found = found.map(|(batch, older)| self.read_versioned(&table, &batch.row(0), older));
             leaf_prober.release();
             assert_eq!(found.as_ref(), Some(row), "batch of the leaf prober as it is");
-            let way = table.foresee(engine, &key(id));
-            let read = |found: FoundCell<'_>, older: Option<&OlderVersion>| {
-                let format = older.map_or(&table.clustered().format, OlderVersion::seen);
-                (older.is_some(), self.read_versioned(&table, &found.record(format), older))
-            };
-            let found = table.get_cell(engine, &view, &key(id), way, read).unwrap();
-            if let Some((true, found)) = found {
-                assert_eq!(found, *row, "cell as it is");
-            }
         }
     }
 

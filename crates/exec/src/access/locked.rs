@@ -69,7 +69,7 @@ impl<'r> TableAccess<'r> {
         let found =
             op.table.lock_and_get_cell(st.engine, locks, point(interval), |found, older| match older {
                 None => cells.cell(&found),
-                Some(older) => cells.older_cell(&found, op.reader.of_version(Some(older))),
+                Some(older) => cells.older_cell(&found, older),
             })?;
         if found.is_some() {
             #[cfg(test)]
