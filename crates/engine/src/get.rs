@@ -1,7 +1,7 @@
 //! Reading one row.
 
 use btree::{Foreseen, Position};
-use page::{Cell, Records, RowRef, SlotFlags};
+use page::{Cell, OlderVersion, Records, RowRef, SlotFlags};
 use trx::ReadView;
 
 use crate::engine::Engine;
@@ -20,14 +20,36 @@ pub struct FoundCell<'a> {
     pub body_bytes_max: usize,
 }
 
+/// Reads the row at `at`, on a page of an older row format version, as it is there. All views see the page:
+/// it has not changed since the columns did.
+///
+/// # Errors
+/// [`Error::IndexDisagrees`] if no page can have that version.
+#[cold]
+pub(crate) fn read_older<R>(
+    index: &Index,
+    at: &Position<'_>,
+    read: impl FnOnce(FoundCell<'_>, Option<&OlderVersion>) -> R,
+) -> Result<Option<R>> {
+    let (records, older) = (at.page().records(), index.older(at.page())?);
+    if at.page().is_deleted(at.slot()) {
+        return Ok(None);
+    }
+    let (cell, body_bytes_max) = records.cell(at.slot());
+    Ok(Some(read(FoundCell { records, cell, body_bytes_max }, Some(older))))
+}
+
 #[inline(never)]
 fn get_cell_version<R>(
     engine: &Engine,
     view: ReadView,
     index: &Index,
     at: &Position<'_>,
-    read: impl FnOnce(FoundCell<'_>) -> R,
+    read: impl FnOnce(FoundCell<'_>, Option<&OlderVersion>) -> R,
 ) -> Result<Option<R>> {
+    if !index.tree.is_current(at.page()) {
+        return read_older(index, at, read);
+    }
     let (records, slot) = (at.page().records(), at.slot());
     let mut older = Vec::new();
     let seen = version::clustered(&engine.trx, view, index, at.page(), &at.record(), &mut older)?;
@@ -36,7 +58,7 @@ fn get_cell_version<R>(
         Seen::Current => records.cell(slot),
         Seen::Older => (Cell::new(slot, &older, 0), older.len()),
     };
-    Ok(Some(read(FoundCell { records, cell, body_bytes_max })))
+    Ok(Some(read(FoundCell { records, cell, body_bytes_max }, None)))
 }
 
 impl Table {
@@ -76,7 +98,8 @@ impl Table {
         self.get_version(engine, *view, &at, read)
     }
 
-    /// As [`Table::get`], for readers of a record's bytes, of a key that was foreseen.
+    /// As [`Table::get`], for readers of a record's bytes, of a key that was foreseen. `read` gets the row
+    /// format version of a row that is not in the index's, as it is on its page.
     #[inline]
     pub fn get_cell<R>(
         &self,
@@ -84,7 +107,7 @@ impl Table {
         view: &ReadView,
         clustered_key: &[u8],
         way: Foreseen<'_>,
-        read: impl FnOnce(FoundCell<'_>) -> R,
+        read: impl FnOnce(FoundCell<'_>, Option<&OlderVersion>) -> R,
     ) -> Result<Option<R>> {
         let index = self.clustered();
         if view.number() < index.usable_from {
@@ -99,7 +122,7 @@ impl Table {
         }
         let records = at.page().records();
         let (cell, body_bytes_max) = records.cell(at.slot());
-        Ok(Some(read(FoundCell { records, cell, body_bytes_max })))
+        Ok(Some(read(FoundCell { records, cell, body_bytes_max }, None)))
     }
 
     #[inline(never)]

@@ -4,14 +4,14 @@
 use std::ops::Bound;
 
 use btree::Probe;
-use page::{PageRef, Record, RowRef, SlotFlags};
+use page::{OlderVersion, PageRef, Record, RowRef, SlotFlags};
 use trx::ReadView;
 
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::range::KeyRange;
 use crate::row::version::{self, Seen};
-use crate::scan::{Batch, Selection, Source, end_slot};
+use crate::scan::{Batch, Selection, Source, VersionedBatch, end_slot};
 use crate::table::Table;
 
 /// Looks up keys under one view. Rows are read in place: between two calls it may hold a leaf latched, so
@@ -74,6 +74,32 @@ impl<'e> LeafProber<'e> {
         version_of(self.source, page, record, &mut self.older)
     }
 
+    /// A prober of the clustered index that hands out rows of older row format versions as they are on their
+    /// pages; ask it with [`LeafProber::get_versioned`] and [`LeafProber::next_versioned_batch`].
+    pub fn versioned(mut self) -> Self {
+        self.selection.takes_older = true;
+        self
+    }
+
+    /// As [`LeafProber::get`], with the version of the row if that is not the index's.
+    #[inline(always)]
+    pub fn get_versioned(&mut self, key: &[u8]) -> Result<Option<(RowRef<'_>, Option<&'e OlderVersion>)>> {
+        debug_assert!(self.selection.takes_older, "rows of older versions are converted");
+        let at = self.probe.find(key)?;
+        let Some(page) = self.probe.page().filter(|_| at.found) else { return Ok(None) };
+        let record = page.record(at.slot);
+        let Some(older) = self.source.older(page)? else {
+            let row = if self.source.view.sees_whole_page(page.max_trx()) {
+                (!record.flags().is_deleted()).then(|| RowRef::new(&self.source.index.format, record))
+            } else {
+                version_of(self.source, page, record, &mut self.older)?
+            };
+            return Ok(row.map(|row| (row, None)));
+        };
+        // All views see the page: it has not changed since the columns did.
+        Ok((!record.flags().is_deleted()).then(|| (RowRef::new(older.seen(), record), Some(older))))
+    }
+
     /// Starts looking for the rows whose keys start with `prefix`; [`LeafProber::next_batch`] hands them out.
     #[inline]
     pub fn probe(&mut self, prefix: &[u8]) {
@@ -107,6 +133,16 @@ impl<'e> LeafProber<'e> {
         }
         self.progress = Progress::End;
         Ok(None)
+    }
+
+    /// As [`LeafProber::next_batch`], with the version of the rows if that is not the index's.
+    pub fn next_versioned_batch(&mut self) -> Result<Option<VersionedBatch<'_, 'e>>> {
+        debug_assert!(self.selection.takes_older, "rows of older versions are converted");
+        let source = self.source;
+        match self.next_batch()? {
+            Some(batch) => batch.versioned(source).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Whether [`LeafProber::next_batch`] has no more to tell.

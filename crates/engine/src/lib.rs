@@ -94,7 +94,7 @@ pub use range::{Direction, KeyRange};
 pub use recovery::{NoStartLog, RollbackReport, StartLog};
 pub use row::duplicate::Duplicate;
 pub use row::{InsertOutcome, OldRow, RowChange, UpdateOutcome};
-pub use scan::{Batch, Scan, ScanMemory};
+pub use scan::{Batch, Scan, ScanMemory, VersionedBatch};
 pub use shutdown::ShutdownMode;
 pub use side_log::SideLogTotals;
 pub use sweep::SweepReport;
@@ -105,7 +105,7 @@ pub use undo_limit::UndoFull;
 
 pub use btree::Foreseen;
 pub use get::FoundCell;
-pub use page::{Field, OverflowRef, RowFormat, RowRef};
+pub use page::{Field, OlderVersion, OverflowRef, RowFormat, RowRef};
 pub use trx::{
     BeginOptions, ExclusiveWait, Isolation, LockMode, LockRead, ReadView, TableUse, Trx, WaitPolicy,
 };

@@ -1,12 +1,12 @@
 //! Reading one row that is locked before it is looked at.
 
 use btree::Position;
-use page::{Cell, RowHeader, RowRef, SlotFlags};
+use page::{OlderVersion, RowHeader, RowRef, SlotFlags};
 use trx::{Attempt, LockRead};
 
 use crate::engine::Engine;
 use crate::error::{Result, fail_if_interrupted};
-use crate::get::FoundCell;
+use crate::get::{FoundCell, read_older};
 use crate::locking_scan::ensure_seen;
 use crate::table::Table;
 
@@ -44,18 +44,15 @@ impl Table {
         engine: &Engine,
         locks: &LockRead,
         clustered_key: &[u8],
-        read: impl FnOnce(FoundCell<'_>) -> R,
+        read: impl FnOnce(FoundCell<'_>, Option<&OlderVersion>) -> R,
     ) -> Result<Option<R>> {
         let Some(at) = self.lock_point(engine, locks, clustered_key)? else { return Ok(None) };
         let (index, records) = (self.clustered(), at.page().records());
         if !index.tree.is_current(at.page()) {
-            let mut payload = Vec::new();
-            index.convert(at.page(), at.record(), &mut payload)?;
-            let cell = Cell::new(at.slot(), &payload, 0);
-            return Ok(Some(read(FoundCell { records, cell, body_bytes_max: payload.len() })));
+            return read_older(index, &at, read);
         }
         let (cell, body_bytes_max) = records.cell(at.slot());
-        Ok(Some(read(FoundCell { records, cell, body_bytes_max })))
+        Ok(Some(read(FoundCell { records, cell, body_bytes_max }, None)))
     }
 
     /// The place of the row with `clustered_key`, which is locked.

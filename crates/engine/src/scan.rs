@@ -5,7 +5,7 @@ use std::fmt;
 
 use base::PageNo;
 use btree::{Cursor, Seek, Suspended};
-use page::{Cell, KeyInt, PAGE_SIZE, PageRef, Records, RowFormat, RowRef, SlotFlags, SlotRun};
+use page::{Cell, KeyInt, OlderVersion, PAGE_SIZE, PageRef, Records, RowFormat, RowRef, SlotFlags, SlotRun};
 use space::Store;
 use trx::{ReadView, TrxSystem};
 
@@ -63,6 +63,15 @@ impl<'e> Source<'e> {
         }
         Ok(Source { store: &engine.store, trx: &engine.trx, table, index, view })
     }
+
+    /// The row format version of the rows that were selected from `page`; `None`: the index's.
+    ///
+    /// # Errors
+    /// [`Error::IndexDisagrees`] if no page can have it.
+    #[inline]
+    pub(crate) fn older(&self, page: PageRef<'_>) -> Result<Option<&'e OlderVersion>> {
+        if self.index.tree.is_current(page) { Ok(None) } else { self.index.older(page).map(Some) }
+    }
 }
 
 #[derive(Debug)]
@@ -90,6 +99,8 @@ pub(crate) struct Selection {
     older: Vec<(u32, u32)>,
     arena: Vec<u8>,
     suspended: Suspended,
+    /// Whether rows of older row format versions are handed out as they are.
+    pub(crate) takes_older: bool,
     /// Mixed views: rows that an entry was handed out for, by key without begin id.
     handed_out: BTreeSet<Vec<u8>>,
 }
@@ -136,6 +147,7 @@ impl<'e> Scan<'e> {
     /// Ends the scan; its memory, for another one.
     pub fn into_memory(self) -> Box<ScanMemory> {
         let mut memory = self.memory;
+        memory.selection.takes_older = false;
         memory.selection.handed_out.clear();
         memory
     }
@@ -144,6 +156,13 @@ impl<'e> Scan<'e> {
     /// other pages are read or changed. Cost: a copy of 16 KiB a leaf.
     pub fn detached(mut self) -> Self {
         self.is_detached = true;
+        self
+    }
+
+    /// A scan of the clustered index that hands out rows of older row format versions as they are on their
+    /// pages; it is read with [`Scan::next_versioned_batch`].
+    pub fn versioned(mut self) -> Self {
+        self.memory.selection.takes_older = true;
         self
     }
 
@@ -186,6 +205,17 @@ impl<'e> Scan<'e> {
             return Ok(None);
         }
         Ok(self.batch())
+    }
+
+    /// As [`Scan::next_batch`], with the version of its rows if that is not the index's. The batch's format
+    /// is the one that readers see them through ([`OlderVersion::seen`]).
+    pub fn next_versioned_batch(&mut self) -> Result<Option<VersionedBatch<'_, 'e>>> {
+        debug_assert!(self.memory.selection.takes_older, "rows of older versions are converted");
+        let source = self.source;
+        match self.next_batch()? {
+            Some(batch) => batch.versioned(source).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// As [`Scan::next_batch`], and whether it is the last one.
@@ -380,7 +410,9 @@ impl Selection {
         slots: std::ops::Range<usize>,
     ) -> Result<()> {
         let records = page.records();
-        if source.view.sees_whole_page(page.max_trx()) && source.index.tree.is_current(page) {
+        let is_whole = source.view.sees_whole_page(page.max_trx()) && source.index.tree.is_current(page);
+        // All views see a page of an older version: it has not changed since the columns did.
+        if is_whole || self.takes_older && !source.index.tree.is_current(page) {
             let marks = records.marks(slots.clone());
             if marks.contains(SlotFlags::DELETED) {
                 slots.filter(|&slot| !page.is_deleted(slot)).for_each(|slot| self.push(records, slot));
@@ -436,6 +468,9 @@ impl Selection {
     }
 }
 
+/// A batch, and the version of its rows if that is older than the index's.
+pub type VersionedBatch<'a, 'e> = (Batch<'a>, Option<&'e OlderVersion>);
+
 /// A leaf's visible rows, in scan order.
 #[derive(Clone, Copy)]
 pub struct Batch<'a> {
@@ -460,6 +495,14 @@ impl<'a> Batch<'a> {
     #[inline]
     pub(crate) fn new(page: PageRef<'a>, format: &'a RowFormat, selection: &'a Selection) -> Self {
         Batch { page, records: page.records(), format, selection, first: 0, bodies: &selection.bodies }
+    }
+
+    /// The batch as rows of its page's version, as they are there.
+    #[inline]
+    pub(crate) fn versioned<'e: 'a>(self, source: Source<'e>) -> Result<VersionedBatch<'a, 'e>> {
+        let older = source.older(self.page)?;
+        let format = older.map_or(self.format, |older| older.seen());
+        Ok((Batch { format, ..self }, older))
     }
 
     /// The rows at the positions `range`, not empty.

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use base::sync::{LatchLevel, Mutex, Planted, plain, planted};
 use base::{IndexId, Lsn, PageNo};
 use btree::{Tree, TreeShape};
-use page::{Kept, PageRef, Record, RecordCopy, RowFormat, RowVersions, SlotFlags};
+use page::{Kept, OlderVersion, PageRef, Record, RecordCopy, RowFormat, RowVersions, SlotFlags};
 use trx::MetadataLock;
 use types::{IndexDef, IndexKind, RowHistory, TableDef, TableStatistics};
 
@@ -31,6 +31,9 @@ pub struct Index {
     pub kept: OnceLock<Arc<dyn Any + Send + Sync>>,
     /// Columns that a change of makes a new entry necessary: those of the key, the clustered key's included.
     pub(crate) columns: ColumnSet,
+    /// Of the clustered index: the versions that its pages may have beside that of `format`, in terms of this
+    /// definition's columns. Those of the tree may be from before columns changed places.
+    pub(crate) versions: Option<Arc<RowVersions>>,
     /// Views with smaller numbers do not find what they need here: the tree was built later (error 1412).
     pub(crate) usable_from: Lsn,
 }
@@ -54,7 +57,8 @@ impl Index {
 
     pub(crate) fn new(def: &IndexDef, tree: Arc<Tree>, format: Arc<RowFormat>, usable_from: Lsn) -> Self {
         let columns = format.key_parts().iter().filter_map(|part| part.column.map(usize::from)).collect();
-        Index { def: def.clone(), tree, format, kept: OnceLock::new(), columns, usable_from }
+        let versions = tree.versions.clone();
+        Index { def: def.clone(), tree, format, kept: OnceLock::new(), columns, versions, usable_from }
     }
 
     /// The index in a new version of its table.
@@ -64,7 +68,28 @@ impl Index {
 
     /// The same, with the words of `def`.
     pub(crate) fn redefined(&self, def: &IndexDef) -> Self {
-        Index::new(def, Arc::clone(&self.tree), Arc::clone(&self.format), self.usable_from)
+        let index = Index::new(def, Arc::clone(&self.tree), Arc::clone(&self.format), self.usable_from);
+        Index { versions: self.versions.clone(), ..index }
+    }
+
+    /// The index with columns of types that have the same storage.
+    pub(crate) fn retyped(&self, def: &IndexDef, format: RowFormat) -> Self {
+        let index = Index::new(def, Arc::clone(&self.tree), Arc::new(format), self.usable_from);
+        Index { versions: self.versions.clone(), ..index }
+    }
+
+    /// The index in a table whose columns have changed places.
+    pub(crate) fn reordered(
+        &self,
+        table: &TableDef,
+        history: &RowHistory,
+        def: &IndexDef,
+        usable_from: Lsn,
+    ) -> Self {
+        let format = Arc::new(format_of(table, def));
+        let versions = self.versions.as_ref();
+        let versions = versions.map(|_| Arc::new(RowVersions::new(table, history, &format)));
+        Index { versions, ..Index::new(def, Arc::clone(&self.tree), format, usable_from) }
     }
 
     /// Appends the payload that `record` has in the index's row format to `out`; `page`, where it stands, has
@@ -75,15 +100,30 @@ impl Index {
     #[cold]
     #[inline(never)]
     pub(crate) fn convert(&self, page: PageRef<'_>, record: Record<'_>, out: &mut Vec<u8>) -> Result<()> {
-        let versions = self.tree.versions.as_ref();
-        let older = versions.and_then(|versions| versions.older(page.format_version()));
-        let older = older.ok_or(Error::IndexDisagrees { index: self.tree.index })?;
+        let older = self.older(page)?;
         if planted(Planted::MisreadVersion) {
             out.extend_from_slice(record.payload());
             return Ok(());
         }
         older.convert(record, Kept::All, out);
         Ok(())
+    }
+
+    /// The version of `page`, which is older than the index's.
+    ///
+    /// # Errors
+    /// As [`Index::convert`].
+    #[cold]
+    pub(crate) fn older(&self, page: PageRef<'_>) -> Result<&OlderVersion> {
+        let versions = self.versions.as_ref();
+        let older = versions.and_then(|versions| versions.older(page.format_version()));
+        older.ok_or(Error::IndexDisagrees { index: self.tree.index })
+    }
+
+    /// Number of row format versions beside the index's that its pages could have when this version of the
+    /// table began.
+    pub fn older_versions(&self) -> usize {
+        self.versions.as_ref().map_or(0, |versions| versions.count())
     }
 
     /// Appends a copy of a record on `page` to `out`, in the index's row format.
@@ -396,10 +436,17 @@ impl Table {
         self.history.lock().clone()
     }
 
+    /// Whether pages may have another row format version than the definition's. Cost: a load.
+    #[inline]
+    pub fn has_older_pages(&self) -> bool {
+        // Acquire pairs with the release in `forget_history`: whoever sees none finds converted pages.
+        self.has_history.load(Ordering::Acquire)
+    }
+
     /// Row format versions beside the definition's that pages may have. Cost: a load where there are none.
     #[inline]
     pub fn older_versions(&self) -> usize {
-        if !self.has_history.load(Ordering::Relaxed) {
+        if !self.has_older_pages() {
             return 0;
         }
         self.history.lock().versions(self.def.format_version)
@@ -416,7 +463,7 @@ impl Table {
 
     /// All pages have the definition's version.
     pub(crate) fn forget_history(&self) {
-        self.has_history.store(false, Ordering::Relaxed);
+        self.has_history.store(false, Ordering::Release);
         *self.history.lock() = RowHistory::default();
     }
 

@@ -27,6 +27,10 @@ pub(crate) use bounds::{End, push_parts, range_bounds};
 pub(crate) struct TableAccess<'r> {
     op: &'r AccessOp,
     run: &'r QueryRun<'r>,
+    /// Of the rows of the last scan.
+    reader: &'r TableReader,
+    /// Whether scans hand out rows in older row format versions.
+    is_versioned: bool,
     /// Of the index of the path.
     scan: Option<Box<Scan<'r>>>,
     prober: Option<Box<Prober<'r>>>,
@@ -76,6 +80,8 @@ impl<'r> TableAccess<'r> {
         TableAccess {
             op,
             run,
+            reader: &op.reader,
+            is_versioned: op.is_versioned(),
             scan: None,
             prober: None,
             rows: None,
@@ -147,7 +153,8 @@ impl<'r> TableAccess<'r> {
     fn open_scan(&self, range: KeyRange, direction: Direction) -> Result<Box<Scan<'r>>> {
         let st = self.run.st;
         let scan = Scan::open(st.engine, self.table(), self.op.index, st.view, range, direction)?;
-        Ok(Box::new(if self.op.detached { scan.detached() } else { scan }))
+        let scan = if self.op.detached { scan.detached() } else { scan };
+        Ok(Box::new(if self.is_versioned { scan.versioned() } else { scan }))
     }
 
     /// Pushes the rows of `interval`. The direction is the same in all calls.
@@ -189,6 +196,11 @@ impl<'r> TableAccess<'r> {
         parent: Option<&Frame<'_>>,
         sink: &mut dyn Sink,
     ) -> Result<Flow> {
+        if self.is_versioned {
+            let flow = self.drain_versions(scan, parent, sink);
+            self.reader = &self.op.reader;
+            return flow;
+        }
         while let Some(batch) = scan.next_batch()? {
             if self.push_batch(batch, parent, sink)? == Flow::Enough {
                 return Ok(Flow::Enough);
@@ -197,6 +209,61 @@ impl<'r> TableAccess<'r> {
             if sink.wants_pause() {
                 scan.suspend();
                 sink.pause()?;
+            }
+        }
+        Ok(Flow::More)
+    }
+
+    /// As [`TableAccess::drain`], of a scan whose rows may have older row format versions.
+    #[cold]
+    #[inline(never)]
+    fn drain_versions(
+        &mut self,
+        scan: &mut Scan<'r>,
+        parent: Option<&Frame<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<Flow> {
+        let sends_cells = self.op.in_place && !self.op.batched && sink.as_cells(self.op.rel).is_some();
+        while let Some((batch, older)) = scan.next_versioned_batch()? {
+            self.reader = self.op.reader.of_version(older);
+            let flow = if older.is_some() && sends_cells {
+                self.push_older(&batch, parent, sink)?
+            } else {
+                self.push_batch(batch, parent, sink)?
+            };
+            if flow == Flow::Enough {
+                return Ok(Flow::Enough);
+            }
+            self.run.st.fail_if_killed()?;
+            if sink.wants_pause() {
+                scan.suspend();
+                sink.pause()?;
+            }
+        }
+        Ok(Flow::More)
+    }
+
+    /// Pushes rows of an older version that pass the filter, each as a batch: the sink sends them from there.
+    fn push_older(
+        &mut self,
+        batch: &Batch<'_>,
+        parent: Option<&Frame<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<Flow> {
+        let (op, run, reader) = (self.op, self.run, self.reader);
+        run.st.count_examined(batch.len());
+        for i in 0..batch.len() {
+            self.arena.reset();
+            let env = RowEnv { st: run.st, arena: &self.arena };
+            let record = TableRow { rel: op.rel, row: batch.row(i), reader, env, batch: None };
+            let (filter, tests) = (op.filter.as_ref(), self.tests.as_deref());
+            if filtered(record, filter, tests, parent, run, &mut self.filter_arena)?.is_none() {
+                continue;
+            }
+            let rows = RowBatch { rel: op.rel, rows: batch.slice(i..i + 1), reader, env, parent };
+            if sink.batch(&rows)? == Flow::Enough {
+                run.st.uncount_examined(batch.len() - i - 1);
+                return Ok(Flow::Enough);
             }
         }
         Ok(Flow::More)
@@ -213,7 +280,7 @@ impl<'r> TableAccess<'r> {
         if self.op.batched {
             self.arena.reset();
             let env = RowEnv { st: self.run.st, arena: &self.arena };
-            let reader = &self.op.reader;
+            let reader = self.reader;
             return sink.batch(&RowBatch { rel: self.op.rel, rows: batch, reader, env, parent });
         }
         for i in 0..batch.len() {
@@ -244,7 +311,7 @@ impl<'r> TableAccess<'r> {
                 filter_arena: &mut self.filter_arena,
                 tests: self.tests.as_deref(),
             };
-            return push.push(row, place, (&self.op.reader, &self.arena), parent, sink);
+            return push.push(row, place, (self.reader, &self.arena), parent, sink);
         };
         if !self.entry_passes(row, parent)? {
             return Ok(Flow::More);
@@ -401,7 +468,10 @@ impl<'r> TableAccess<'r> {
         let flow = self.for_each_interval(parent, |_, interval, _| {
             let key = point(interval);
             let way = table.foresee(st.engine, key);
-            let found = table.get_cell(st.engine, &st.view, key, way, |found| cells.cell(&found))?;
+            let found = table.get_cell(st.engine, &st.view, key, way, |found, older| match older {
+                None => cells.cell(&found),
+                Some(older) => cells.older_cell(&found, older),
+            })?;
             examined += usize::from(found.is_some());
             if cells.wants_pause() {
                 cells.pause()?;

@@ -133,7 +133,8 @@ impl IntState {
         let (rows, reader) = (&batch.rows, batch.reader);
         let ColumnReader { access, null, ty } = &reader.columns[col];
         let (null, unsigned) = (*null, ty.unsigned);
-        if self.spec.func == AggFunc::Count && null.is_none() && !matches!(access, Access::KeyInt { .. }) {
+        let is_in_record = !matches!(access, Access::KeyInt { .. } | Access::Absent);
+        if self.spec.func == AggFunc::Count && null.is_none() && is_in_record {
             self.count += rows.len() as u64;
             return;
         }
@@ -158,6 +159,7 @@ impl IntState {
                     if signed { i128::from(bits as i64 >> unused) } else { i128::from(bits >> unused) }
                 });
             }
+            Access::Absent => self.repeat(reader.initial_int(col), rows.len()),
             _ => rows.rows().filter_map(|row| reader.int(&row, col)).for_each(|v| self.add(v)),
         }
     }

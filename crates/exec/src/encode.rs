@@ -57,6 +57,12 @@ impl WireEncoder {
         self.text.is_identity()
     }
 
+    /// Whether a value looks the same to all clients of a protocol, whatever their time zones and character
+    /// sets.
+    pub(crate) fn is_same_for_all(&self) -> bool {
+        self.charset.is_none() && self.ty.kind != TypeKind::Timestamp
+    }
+
     /// Bytes of an integer in the binary protocol.
     pub(crate) fn integer_bytes(&self) -> u16 {
         match self.binary {

@@ -25,7 +25,12 @@ pub(crate) trait TakeInts {
 pub(crate) struct IntRuns {
     /// The other relation.
     pub(crate) rel: u16,
+    /// How columns are read from rows of the version `older`.
     columns: Box<[IntColumn]>,
+    /// See [`TableReader::older`].
+    older: Option<usize>,
+    /// The same for other versions.
+    others: Vec<(Option<usize>, Box<[IntColumn]>)>,
     runs: Vec<Range<u32>>,
     /// A value for each column, run by run; unsigned ones by their bits.
     values: Vec<Option<i64>>,
@@ -58,18 +63,35 @@ enum Way {
 impl IntRuns {
     /// Integers of `columns` in rows that `reader` reads.
     pub(crate) fn new(rel: u16, columns: &[u16], reader: &TableReader) -> Self {
-        let column = |&col: &u16| {
-            let column = &reader.columns[usize::from(col)];
-            let way = match column.access {
-                Access::Fixed { from, .. } if column.ty.kind == TypeKind::Date => Way::Date(from),
-                Access::KeyBits { part, int } => Way::KeyDate(part, int),
-                Access::Fixed { from, to } if to - from == 4 => Way::Fixed4(from),
-                _ => Way::Other,
-            };
-            IntColumn { col, way, null: column.null, unsigned: column.ty.unsigned }
+        IntRuns {
+            rel,
+            columns: columns.iter().map(|&col| IntColumn::new(col, reader)).collect(),
+            older: reader.older,
+            others: Vec::new(),
+            runs: Vec::new(),
+            values: Vec::new(),
+            rows: 0,
+            missed: 0,
+        }
+    }
+
+    /// From now on rows are of the version of `reader`.
+    #[inline]
+    pub(crate) fn enter_version(&mut self, reader: &TableReader) {
+        if self.older != reader.older {
+            self.change_version(reader);
+        }
+    }
+
+    fn change_version(&mut self, reader: &TableReader) {
+        let known = self.others.iter().position(|(older, _)| *older == reader.older);
+        let columns = match known {
+            Some(position) => self.others.swap_remove(position).1,
+            None => self.columns.iter().map(|column| IntColumn::new(column.col, reader)).collect(),
         };
-        let columns = columns.iter().map(column).collect();
-        IntRuns { rel, columns, runs: Vec::new(), values: Vec::new(), rows: 0, missed: 0 }
+        let before = std::mem::replace(&mut self.columns, columns);
+        self.others.push((self.older, before));
+        self.older = reader.older;
     }
 
     /// Begins with none, with room for `runs`.
@@ -132,6 +154,18 @@ impl IntRuns {
 }
 
 impl IntColumn {
+    /// How column `col` is read from the rows of `reader`.
+    fn new(col: u16, reader: &TableReader) -> Self {
+        let column = &reader.columns[usize::from(col)];
+        let way = match column.access {
+            Access::Fixed { from, .. } if column.ty.kind == TypeKind::Date => Way::Date(from),
+            Access::KeyBits { part, int } => Way::KeyDate(part, int),
+            Access::Fixed { from, to } if to - from == 4 => Way::Fixed4(from),
+            _ => Way::Other,
+        };
+        IntColumn { col, way, null: column.null, unsigned: column.ty.unsigned }
+    }
+
     #[inline]
     fn read(&self, row: &RowRef<'_>, reader: &TableReader) -> Option<i64> {
         if self.null.is_some_and(|bit| row.null_bit(bit)) {

@@ -22,7 +22,7 @@ use crate::join_ints::{IntRuns, TakeInts};
 use crate::join_key::{BatchKeys, INT_KEY_BYTES, JoinKey};
 use crate::join_nested::PairSink;
 use crate::op::{AccessOp, Op, PathOp};
-use crate::reader::RowEnv;
+use crate::reader::{RowEnv, TableReader};
 use crate::source::{Flow, RowBatch, Sink};
 use crate::statement::QueryRun;
 use crate::table_filter::BoundTest;
@@ -35,8 +35,11 @@ pub(crate) struct IndexLookup<'r> {
     /// A key has one row at most.
     single: bool,
     prober: Option<LeafProber<'r>>,
-    /// Of the relation whose batch came last; `None` if its rows' keys are not made of bytes.
-    key: Option<(u16, Option<JoinKey>)>,
+    /// Whether rows may come in older row format versions.
+    is_versioned: bool,
+    /// Of the relation whose batch came last, and [`TableReader::older`] of its reader; `None` if its rows'
+    /// keys are not made of bytes.
+    key: Option<(u16, Option<usize>, Option<JoinKey>)>,
     keys: BatchKeys,
     /// Integers of inner rows, made with the first batch; `None` if the sink needs more than those.
     ints: OnceCell<Option<IntRuns>>,
@@ -71,6 +74,7 @@ impl<'r> IndexLookup<'r> {
             run,
             single: op.whole_clustered_key && matches!(op.path, PathOp::Point { .. }),
             prober: None,
+            is_versioned: op.is_versioned(),
             key: None,
             keys: BatchKeys::default(),
             ints: OnceCell::new(),
@@ -83,10 +87,13 @@ impl<'r> IndexLookup<'r> {
     /// Makes the keys of the batch's rows; false if that takes values.
     pub(crate) fn begin(&mut self, batch: &RowBatch<'_>) -> Result<bool> {
         let (op, exprs) = (self.op, self.exprs);
-        if self.key.as_ref().is_none_or(|(rel, _)| *rel != batch.rel) {
-            self.key = Some((batch.rel, JoinKey::new(batch.rel, batch.reader, exprs, &op.key)));
+        let is_of =
+            |(rel, older, _): &(u16, Option<usize>, _)| *rel == batch.rel && *older == batch.reader.older;
+        if !self.key.as_ref().is_some_and(is_of) {
+            let key = JoinKey::new(batch.rel, batch.reader, exprs, &op.key);
+            self.key = Some((batch.rel, batch.reader.older, key));
         }
-        let Some((_, Some(key))) = &self.key else { return Ok(false) };
+        let Some((_, _, Some(key))) = &self.key else { return Ok(false) };
         key.make(batch, exprs, &op.key, self.run, &mut self.keys)?;
         Ok(true)
     }
@@ -101,14 +108,17 @@ impl<'r> IndexLookup<'r> {
     ) -> Result<Flow> {
         let st = self.run.st;
         st.fail_if_killed()?;
-        let mut prober = match self.prober.take() {
-            Some(prober) => prober,
-            None => LeafProber::new(st.engine, &self.op.table, self.op.index, st.view)?,
-        };
-        let flow = if self.single {
-            self.run_single(&mut prober, batch, unmatched, pairs)
+        let mut prober = if let Some(prober) = self.prober.take() {
+            prober
         } else {
-            self.run_several(&mut prober, batch, unmatched, pairs)
+            let prober = LeafProber::new(st.engine, &self.op.table, self.op.index, st.view)?;
+            if self.is_versioned { prober.versioned() } else { prober }
+        };
+        let flow = match (self.single, self.is_versioned) {
+            (true, false) => self.run_single::<false>(&mut prober, batch, unmatched, pairs),
+            (true, true) => self.run_single::<true>(&mut prober, batch, unmatched, pairs),
+            (false, false) => self.run_several::<false>(&mut prober, batch, unmatched, pairs),
+            (false, true) => self.run_several::<true>(&mut prober, batch, unmatched, pairs),
         };
         // The next outer leaf is about to be latched.
         prober.release();
@@ -117,7 +127,7 @@ impl<'r> IndexLookup<'r> {
     }
 
     /// Keys with one row at most.
-    fn run_single(
+    fn run_single<const VERSIONED: bool>(
         &mut self,
         prober: &mut LeafProber<'r>,
         batch: &RowBatch<'_>,
@@ -127,7 +137,7 @@ impl<'r> IndexLookup<'r> {
         if self.takes_ints(pairs)
             && let Some(sink) = pairs.sink.as_ints()
         {
-            return self.run_ints(prober, batch, unmatched, sink).map(|()| Flow::More);
+            return self.run_ints::<VERSIONED>(prober, batch, unmatched, sink).map(|()| Flow::More);
         }
         let (op, rows, mut at) = (self.op, batch.rows.len(), 0);
         let is_tested = op.filter.is_some() || pairs.on.is_some() || pairs.anti;
@@ -136,17 +146,17 @@ impl<'r> IndexLookup<'r> {
             let same = at..self.keys.run_end(at);
             at = same.end;
             let found = match self.keys.get(same.start, &mut [0; INT_KEY_BYTES]) {
-                Some(key) => prober.get(key)?,
+                Some(key) => find::<VERSIONED>(prober, key, &op.reader)?,
                 None => None,
             };
             examined += usize::from(found.is_some());
             let flow = match found {
                 None => push_unmatched(batch, same, unmatched, pairs)?,
-                Some(row) if is_tested => self.push_tested(&row, batch, same, unmatched, pairs)?,
-                Some(row) => {
+                Some(found) if is_tested => self.push_tested(found, batch, same, unmatched, pairs)?,
+                Some((row, reader)) => {
                     self.arena.reset();
                     let env = RowEnv { st: self.run.st, arena: &self.arena };
-                    let row = TableRow { rel: op.rel, row, reader: &op.reader, env, batch: None };
+                    let row = TableRow { rel: op.rel, row, reader, env, batch: None };
                     push_with(&batch.slice(same), CurrentRow::Record(row), pairs)?
                 }
             };
@@ -162,25 +172,30 @@ impl<'r> IndexLookup<'r> {
     }
 
     /// As [`IndexLookup::run_single`], for a sink that needs integers.
-    fn run_ints(
+    fn run_ints<const VERSIONED: bool>(
         &mut self,
         prober: &mut LeafProber<'r>,
         batch: &RowBatch<'_>,
         unmatched: Option<&[u16]>,
         sink: &mut dyn TakeInts,
     ) -> Result<()> {
-        let (Some(Some(ints)), reader) = (self.ints.get_mut(), &self.op.reader) else { return Ok(()) };
+        let (Some(Some(ints)), op) = (self.ints.get_mut(), self.op) else { return Ok(()) };
         let mut at = 0;
         ints.clear(batch.rows.len());
         while at < batch.rows.len() {
             let same = at..self.keys.run_end(at);
             at = same.end;
             let found = match self.keys.get(same.start, &mut [0; INT_KEY_BYTES]) {
-                Some(key) => prober.get(key)?,
+                Some(key) => find::<VERSIONED>(prober, key, &op.reader)?,
                 None => None,
             };
             match found {
-                Some(row) => ints.push(same, &row, reader),
+                Some((row, reader)) => {
+                    if VERSIONED {
+                        ints.enter_version(reader);
+                    }
+                    ints.push(same, &row, reader);
+                }
                 None if unmatched.is_some() => ints.push_missed(same),
                 None => {}
             }
@@ -200,10 +215,10 @@ impl<'r> IndexLookup<'r> {
         self.ints.get_or_init(wanted).is_some()
     }
 
-    /// Pushes the pairs of the outer rows `same` with `row` that pass the conditions.
+    /// Pushes the pairs of the outer rows `same` with the row and reader `found` that pass the conditions.
     fn push_tested(
         &mut self,
-        row: &RowRef<'_>,
+        found: (RowRef<'_>, &TableReader),
         batch: &RowBatch<'_>,
         same: Range<usize>,
         unmatched: Option<&[u16]>,
@@ -213,7 +228,7 @@ impl<'r> IndexLookup<'r> {
         for i in same {
             pairs.matched = false;
             let outer = batch.frame(i);
-            let flow = self.push_pair(row, &outer, pairs)?;
+            let flow = self.push_pair(&found.0, found.1, &outer, pairs)?;
             let mut flow = pairs.after(flow);
             if !pairs.matched {
                 flow = push_unmatched(batch, i..i + 1, unmatched, pairs)?;
@@ -227,7 +242,13 @@ impl<'r> IndexLookup<'r> {
     }
 
     /// Pushes a pair if it passes the inner side's own condition.
-    fn push_pair(&mut self, row: &RowRef<'_>, outer: &Frame<'_>, pairs: &mut PairSink<'_>) -> Result<Flow> {
+    fn push_pair(
+        &mut self,
+        row: &RowRef<'_>,
+        reader: &TableReader,
+        outer: &Frame<'_>,
+        pairs: &mut PairSink<'_>,
+    ) -> Result<Flow> {
         self.arena.reset();
         let mut push = RowPush {
             op: self.op,
@@ -235,11 +256,11 @@ impl<'r> IndexLookup<'r> {
             filter_arena: &mut self.filter_arena,
             tests: self.tests.as_deref(),
         };
-        push.push(row, None, (&self.op.reader, &self.arena), Some(outer), pairs)
+        push.push(row, None, (reader, &self.arena), Some(outer), pairs)
     }
 
     /// Keys with any number of rows.
-    fn run_several(
+    fn run_several<const VERSIONED: bool>(
         &mut self,
         prober: &mut LeafProber<'r>,
         batch: &RowBatch<'_>,
@@ -251,7 +272,7 @@ impl<'r> IndexLookup<'r> {
             let mut flow = Flow::More;
             if let Some(key) = self.keys.get(i, &mut [0; INT_KEY_BYTES]) {
                 prober.probe(key);
-                flow = self.push_prefix(prober, &batch.frame(i), pairs)?;
+                flow = self.push_prefix::<VERSIONED>(prober, &batch.frame(i), pairs)?;
                 flow = pairs.after(flow);
             }
             if !pairs.matched {
@@ -266,21 +287,21 @@ impl<'r> IndexLookup<'r> {
     }
 
     /// Pushes the pairs of one outer row with the rows that `prober` is looking for.
-    fn push_prefix(
+    fn push_prefix<const VERSIONED: bool>(
         &mut self,
         prober: &mut LeafProber<'r>,
         outer: &Frame<'_>,
         pairs: &mut PairSink<'_>,
     ) -> Result<Flow> {
         let op = self.op;
-        while let Some(rows) = prober.next_batch()? {
+        while let Some((rows, reader)) = next_batch::<VERSIONED>(prober, &op.reader)? {
             self.run.st.count_examined(rows.len());
             let flow = if op.filter.is_none() {
                 self.arena.reset();
                 let env = RowEnv { st: self.run.st, arena: &self.arena };
-                pairs.batch(&RowBatch { rel: op.rel, rows, reader: &op.reader, env, parent: Some(outer) })?
+                pairs.batch(&RowBatch { rel: op.rel, rows, reader, env, parent: Some(outer) })?
             } else {
-                self.push_rows(rows, outer, pairs)?
+                self.push_rows(rows, reader, outer, pairs)?
             };
             if flow == Flow::Enough {
                 return Ok(Flow::Enough);
@@ -293,15 +314,48 @@ impl<'r> IndexLookup<'r> {
         Ok(Flow::More)
     }
 
-    fn push_rows(&mut self, rows: Batch<'_>, outer: &Frame<'_>, pairs: &mut PairSink<'_>) -> Result<Flow> {
+    fn push_rows(
+        &mut self,
+        rows: Batch<'_>,
+        reader: &TableReader,
+        outer: &Frame<'_>,
+        pairs: &mut PairSink<'_>,
+    ) -> Result<Flow> {
         for (i, row) in rows.rows().enumerate() {
-            if self.push_pair(&row, outer, pairs)? == Flow::Enough {
+            if self.push_pair(&row, reader, outer, pairs)? == Flow::Enough {
                 self.run.st.uncount_examined(rows.len() - i - 1);
                 return Ok(Flow::Enough);
             }
         }
         Ok(Flow::More)
     }
+}
+
+/// The row with this key, and its reader: `current` unless `VERSIONED`.
+#[inline(always)]
+fn find<'p, const VERSIONED: bool>(
+    prober: &'p mut LeafProber<'_>,
+    key: &[u8],
+    current: &'p TableReader,
+) -> Result<Option<(RowRef<'p>, &'p TableReader)>> {
+    if VERSIONED {
+        let found = prober.get_versioned(key)?;
+        return Ok(found.map(|(row, older)| (row, current.of_version(older))));
+    }
+    Ok(prober.get(key)?.map(|row| (row, current)))
+}
+
+/// More rows of the prober's prefix, and their reader, as [`find`].
+#[inline(always)]
+fn next_batch<'p, const VERSIONED: bool>(
+    prober: &'p mut LeafProber<'_>,
+    current: &'p TableReader,
+) -> Result<Option<(Batch<'p>, &'p TableReader)>> {
+    if VERSIONED {
+        let found = prober.next_versioned_batch()?;
+        return Ok(found.map(|(batch, older)| (batch, current.of_version(older))));
+    }
+    Ok(prober.next_batch()?.map(|batch| (batch, current)))
 }
 
 /// Pushes outer rows beside `inner`.

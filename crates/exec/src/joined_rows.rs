@@ -152,6 +152,9 @@ impl JoinedRows {
             let Some(CurrentRow::Record(record)) = company.and_then(|company| company.find(piece.rel)) else {
                 return false;
             };
+            if record.reader.older.is_some() {
+                return false;
+            }
             match (record.batch, piece.program(outputs, record.reader, target)) {
                 (Some((batch, _)), Some(program)) => room += program.room_bytes(1, batch.body_bytes_max()),
                 _ => return false,

@@ -13,7 +13,7 @@ use crate::aggregate_ints::IntState;
 use crate::context::Scratch;
 use crate::error::{ExecError, Result};
 use crate::op::{AccessOp, Op, PathOp};
-use crate::project::{OutputValue, RowTarget};
+use crate::project::{OutputValue, RowTarget, put_versioned_batch};
 use crate::query::QueryProgram;
 use crate::reader::RowEnv;
 use crate::record_projection::{RecordProjection, Show, put_batch};
@@ -64,6 +64,9 @@ impl LeafScan {
     ) -> Result<Option<u64>> {
         match (self, &run.program.root, &run.program.plain) {
             (LeafScan::Rows, Op::Access(access), Some(plain)) => {
+                if access.is_versioned() {
+                    return send_versions(access, run, client, scratch);
+                }
                 match plain.projection(run.program, &client.target) {
                     Some(projection) => send_rows(access, projection, run, client, scratch).map(Some),
                     None => Ok(None),
@@ -122,6 +125,34 @@ fn send_rows(
     Ok(rows)
 }
 
+/// As [`send_rows`], of rows that may have older row format versions.
+#[cold]
+#[inline(never)]
+fn send_versions(
+    access: &AccessOp,
+    run: &QueryRun<'_>,
+    client: ScanClient<'_>,
+    scratch: &mut Scratch,
+) -> Result<Option<u64>> {
+    let ScanClient { mut target, flush } = client;
+    let Some(scan) = open(access, run, scratch)? else { return Ok(Some(0)) };
+    let (mut scan, mut rows) = (scan.versioned(), 0);
+    while let Some((batch, older)) = scan.next_versioned_batch()? {
+        let env = RowEnv { st: run.st, arena: &scratch.arena };
+        let reader = access.reader.of_version(older);
+        put_versioned_batch(run.program, reader, &batch, &mut target, &mut scratch.projection, env);
+        rows += batch.len() as u64;
+        run.st.count_examined(batch.len());
+        run.st.fail_if_killed()?;
+        if target.out.wants_flush() {
+            scan.suspend();
+            flush(target.out).map_err(ExecError::Send)?;
+        }
+    }
+    scratch.scan = Some(scan.into_memory());
+    Ok(Some(rows))
+}
+
 fn send_aggregates(
     aggregate: &AggregateOp,
     run: &QueryRun<'_>,
@@ -132,7 +163,9 @@ fn send_aggregates(
     let mut states = std::mem::take(&mut scratch.ints);
     states.clear();
     states.extend(aggregate.ints.iter().flatten().map(|spec| IntState::new(*spec)));
-    if let Some(mut scan) = open(access, run, scratch)? {
+    if access.is_versioned() {
+        fold_versions(access, run, &mut states, scratch)?;
+    } else if let Some(mut scan) = open(access, run, scratch)? {
         let env = RowEnv { st: run.st, arena: &scratch.arena };
         while let Some(rows) = scan.next_batch()? {
             run.st.count_examined(rows.len());
@@ -156,4 +189,30 @@ fn send_aggregates(
     target.out.end_packet();
     scratch.ints = states;
     Ok(1)
+}
+
+/// Takes the access's rows, which may have older row format versions, into `states`.
+#[cold]
+#[inline(never)]
+fn fold_versions(
+    access: &AccessOp,
+    run: &QueryRun<'_>,
+    states: &mut [IntState],
+    scratch: &mut Scratch,
+) -> Result<()> {
+    let Some(scan) = open(access, run, scratch)? else { return Ok(()) };
+    let mut scan = scan.versioned();
+    while let Some((rows, older)) = scan.next_versioned_batch()? {
+        run.st.count_examined(rows.len());
+        let env = RowEnv { st: run.st, arena: &scratch.arena };
+        let reader = access.reader.of_version(older);
+        let batch = RowBatch { rel: access.rel, rows, reader, env, parent: None };
+        for state in states.iter_mut() {
+            state.batch(&batch);
+        }
+        run.st.fail_if_killed()?;
+        scratch.arena.reset();
+    }
+    scratch.scan = Some(scan.into_memory());
+    Ok(())
 }

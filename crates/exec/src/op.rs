@@ -101,6 +101,24 @@ pub(crate) struct AccessOp {
     pub(crate) row_use: RowUse,
 }
 
+#[cfg(test)]
+thread_local! {
+    /// Rows of older row format versions are converted before they are read on this thread.
+    pub(crate) static NEVER_VERSIONED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+impl AccessOp {
+    /// Whether rows may be read in older row format versions. Once false, it stays so. Cost: two loads.
+    #[inline]
+    pub(crate) fn is_versioned(&self) -> bool {
+        #[cfg(test)]
+        if NEVER_VERSIONED.get() {
+            return false;
+        }
+        self.index == 0 && self.table.has_older_pages()
+    }
+}
+
 /// Rows of a base table that two accesses find; see [`Node::Intersect`].
 #[derive(Debug)]
 pub(crate) struct IntersectOp {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bumpalo::Bump;
-use engine::{Engine, Foreseen, FoundCell, RowRef, Table};
+use engine::{Engine, Foreseen, FoundCell, OlderVersion, RowRef, Table};
 use expr::{Expr, ExprKind};
 use types::Value;
 
@@ -12,7 +12,7 @@ use crate::context::Scratch;
 use crate::error::Result;
 use crate::key::KeyPart;
 use crate::op::{Op, PathOp, may_read_off_page};
-use crate::project::{Output, OutputValue, RowTarget};
+use crate::project::{RowTarget, older_projection, put_row};
 use crate::query::QueryProgram;
 use crate::reader::{RowEnv, TableReader};
 use crate::record_projection::{Show, put_cell};
@@ -110,7 +110,10 @@ impl PointGet {
         let found = match query.plain.as_ref().and_then(|plain| plain.projection_of_one(query, target)) {
             Some(projection) => {
                 let show = Show { zone: st.zone, charset: target.charset };
-                let put = |found: FoundCell<'_>| put_cell(projection, state, show, &found, target.out);
+                let put = |found: FoundCell<'_>, older: Option<&OlderVersion>| {
+                    let older = older.map(|older| older_projection(query, projection, older));
+                    put_cell(older.unwrap_or(projection), state, show, &found, target.out);
+                };
                 let way = way.unwrap_or_else(|| self.table.foresee(st.engine, key));
                 self.table.get_cell(st.engine, &st.view, key, way, put)?
             }
@@ -133,23 +136,6 @@ impl PointGet {
         let put = |row: RowRef<'_>| put_row(&query.outputs, target, &self.reader, &row, env);
         Ok(self.table.get(st.engine, &st.view, key, put)?)
     }
-}
-
-/// Sends a record column by column.
-fn put_row(
-    outputs: &[Output],
-    target: &mut RowTarget<'_>,
-    reader: &TableReader,
-    row: &RowRef<'_>,
-    env: RowEnv<'_>,
-) {
-    let packet = target.begin(outputs.len());
-    for (i, Output { value, encoder }) in outputs.iter().enumerate() {
-        if let OutputValue::Column { col, .. } = value {
-            target.put_record_column(encoder, packet.map(|p| (p, i)), reader, row, *col, env);
-        }
-    }
-    target.out.end_packet();
 }
 
 #[cfg(test)]
@@ -196,7 +182,10 @@ impl PointLock {
         let projection = query.plain.as_ref().and_then(|plain| plain.projection_of_one(query, target));
         let found = if let Some(projection) = projection {
             let show = Show { zone: st.zone, charset: target.charset };
-            let put = |found: FoundCell<'_>| put_cell(projection, state, show, &found, target.out);
+            let put = |found: FoundCell<'_>, older: Option<&OlderVersion>| {
+                let older = older.map(|older| older_projection(query, projection, older));
+                put_cell(older.unwrap_or(projection), state, show, &found, target.out);
+            };
             table.lock_and_get_cell(st.engine, locks, key, put)?
         } else {
             let env = RowEnv { st, arena };

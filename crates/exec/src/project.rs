@@ -1,11 +1,14 @@
 //! Output columns: from records and computed values straight into the connection's buffer.
+//!
+//! Rows in older row format versions are sent as they are on their pages: every version has a reader and a
+//! projection of its own, made when its first page is met.
 
 use std::io;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bumpalo::Bump;
-use engine::{FoundCell, RowRef};
+use engine::{Batch, FoundCell, OlderVersion, RowRef};
 use expr::{Expr, ExprKind, eval};
 use smallvec::SmallVec;
 use types::TimeZone;
@@ -17,7 +20,7 @@ use crate::encode::WireEncoder;
 use crate::error::{ExecError, Result};
 use crate::frame::{CurrentRow, Frame, row_source};
 use crate::joined_rows::JoinedRows;
-use crate::op::Op;
+use crate::op::{AccessOp, Op};
 use crate::query::QueryProgram;
 use crate::reader::{Access, RowEnv, TableReader};
 use crate::record_projection::{ProjectionState, RecordProjection, Show, put_batch, put_cell};
@@ -67,8 +70,17 @@ pub(crate) struct PlainOutputs {
     /// one), or by the second one where a run is for one row.
     text: OnceLock<Option<RecordProjection>>,
     binary: OnceLock<Option<RecordProjection>>,
+    /// The same for rows of older row format versions.
+    older: OnceLock<Box<[OlderPrograms]>>,
     /// A run for one row was content without a program.
     has_run: AtomicBool,
+}
+
+/// The programs for rows of an older row format version.
+#[derive(Debug, Default)]
+struct OlderPrograms {
+    text: OnceLock<Option<RecordProjection>>,
+    binary: OnceLock<Option<RecordProjection>>,
 }
 
 impl PlainOutputs {
@@ -84,8 +96,8 @@ impl PlainOutputs {
         for output in outputs {
             columns.push(column(output).filter(|column| column.0 == rel)?.1);
         }
-        let (text, binary) = (OnceLock::new(), OnceLock::new());
-        Some(PlainOutputs { rel, columns, text, binary, has_run: AtomicBool::new(false) })
+        let (text, binary, older) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Some(PlainOutputs { rel, columns, text, binary, older, has_run: AtomicBool::new(false) })
     }
 
     /// The program for a client of `query`, whose outputs these are; `None` if it wants text in another
@@ -98,6 +110,35 @@ impl PlainOutputs {
         let projection = self.of_protocol(target.protocol);
         let projection = projection.get_or_init(|| self.compile(query, target.protocol)).as_ref()?;
         projection.serves(target.charset).then_some(projection)
+    }
+
+    /// As [`PlainOutputs::projection`], for rows that `reader` reads.
+    pub(crate) fn projection_of(
+        &self,
+        query: &QueryProgram,
+        reader: &TableReader,
+        target: &RowTarget<'_>,
+    ) -> Option<&RecordProjection> {
+        if reader.older.is_none() {
+            return self.projection(query, target);
+        }
+        let projection = self.older_projection(query, reader, target.protocol)?;
+        projection.serves(target.charset).then_some(projection)
+    }
+
+    fn older_projection(
+        &self,
+        query: &QueryProgram,
+        reader: &TableReader,
+        protocol: Protocol,
+    ) -> Option<&RecordProjection> {
+        let versions = self.older.get_or_init(|| {
+            let current = query.root.find_access(self.rel).map_or(0, |access| access.reader.older_versions());
+            (0..current).map(|_| OlderPrograms::default()).collect()
+        });
+        let OlderPrograms { text, binary } = versions.get(reader.older?)?;
+        let projection = if protocol == Protocol::Text { text } else { binary };
+        projection.get_or_init(|| self.compile_for(query, reader, protocol)).as_ref()
     }
 
     /// As [`PlainOutputs::projection`], for a run of one row. The first such run gets none: it may be the
@@ -139,7 +180,15 @@ impl PlainOutputs {
 
     #[cold]
     fn compile(&self, query: &QueryProgram, protocol: Protocol) -> Option<RecordProjection> {
-        let reader = &query.root.find_access(self.rel)?.reader;
+        self.compile_for(query, &query.root.find_access(self.rel)?.reader, protocol)
+    }
+
+    fn compile_for(
+        &self,
+        query: &QueryProgram,
+        reader: &TableReader,
+        protocol: Protocol,
+    ) -> Option<RecordProjection> {
         let columns = self.columns.iter().zip(&query.outputs).map(|(&col, output)| (col, &output.encoder));
         RecordProjection::new(columns, 0, reader, protocol)
     }
@@ -221,6 +270,65 @@ impl RowTarget<'_> {
     }
 }
 
+/// Sends a record column by column.
+pub(crate) fn put_row(
+    outputs: &[Output],
+    target: &mut RowTarget<'_>,
+    reader: &TableReader,
+    row: &RowRef<'_>,
+    env: RowEnv<'_>,
+) {
+    let packet = target.begin(outputs.len());
+    for (i, Output { value, encoder }) in outputs.iter().enumerate() {
+        if let OutputValue::Column { col, .. } = value {
+            target.put_record_column(encoder, packet.map(|p| (p, i)), reader, row, *col, env);
+        }
+    }
+    target.out.end_packet();
+}
+
+/// The program for rows of version `older`, of plain outputs with the program `current`.
+#[cold]
+#[inline(never)]
+pub(crate) fn older_projection<'q>(
+    query: &'q QueryProgram,
+    current: &RecordProjection,
+    older: &OlderVersion,
+) -> &'q RecordProjection {
+    let projection = query.plain.as_ref().and_then(|plain| {
+        let reader = query.root.find_access(plain.rel)?.reader.of_version(Some(older));
+        plain.older_projection(query, reader, current.protocol())
+    });
+    projection.expect("older records have the columns of the current ones, or constants for them")
+}
+
+/// Sends a batch of rows of `query`'s only relation, in the version of `reader`.
+pub(crate) fn put_versioned_batch(
+    query: &QueryProgram,
+    reader: &TableReader,
+    batch: &Batch<'_>,
+    target: &mut RowTarget<'_>,
+    state: &mut ProjectionState,
+    env: RowEnv<'_>,
+) {
+    match query.plain.as_ref().and_then(|plain| plain.projection_of(query, reader, target)) {
+        Some(projection) => {
+            let show = Show { zone: env.st.zone, charset: target.charset };
+            put_batch(projection, state, show, batch, target.out);
+        }
+        None => batch.rows().for_each(|row| put_row(&query.outputs, target, reader, &row, env)),
+    }
+}
+
+/// How rows of a relation are sent that have company.
+struct JoinedRelation {
+    rel: u16,
+    /// See [`TableReader::older`].
+    older: Option<usize>,
+    /// `None` if an output column is computed.
+    rows: Option<JoinedRows>,
+}
+
 /// Sends rows to the client.
 pub(crate) struct RowSender<'c> {
     run: &'c QueryRun<'c>,
@@ -231,9 +339,10 @@ pub(crate) struct RowSender<'c> {
     arena: Bump,
     /// The relation whose leaves are sent as they come.
     plain: Option<(u16, &'c RecordProjection)>,
+    /// The same where rows that come one at a time are sent as they are on their pages.
+    plain_rows: Option<(u16, &'c RecordProjection)>,
     projection: &'c mut ProjectionState,
-    /// How rows of a relation are sent that have company; `None` if an output column is computed.
-    joined: Vec<(u16, Option<JoinedRows>)>,
+    joined: Vec<JoinedRelation>,
     pub(crate) rows: u64,
 }
 
@@ -245,10 +354,13 @@ impl<'c> RowSender<'c> {
         flush: &'c mut dyn FnMut(&mut OutBuffer) -> io::Result<()>,
     ) -> Self {
         let plain = run.program.plain.as_ref();
+        let plain = plain.and_then(|plain| Some((plain.rel, plain.projection(run.program, &target)?)));
+        let is_versioned = |rel| run.program.root.find_access(rel).is_some_and(AccessOp::is_versioned);
         RowSender {
             run,
             outputs: &run.program.outputs[..],
-            plain: plain.and_then(|plain| Some((plain.rel, plain.projection(run.program, &target)?))),
+            plain,
+            plain_rows: plain.filter(|(rel, _)| !is_versioned(*rel)),
             target,
             flush,
             zone: run.st.zone,
@@ -292,21 +404,32 @@ impl<'c> RowSender<'c> {
 
     /// Sends rows in company; false if that takes more than columns.
     fn put_joined(&mut self, batch: &RowBatch<'_>) -> Result<bool> {
-        let known = self.joined.iter().position(|(rel, _)| *rel == batch.rel);
+        let (rel, older) = (batch.rel, batch.reader.older);
+        let known = self.joined.iter().position(|joined| joined.rel == rel && joined.older == older);
         let position = known.unwrap_or_else(|| {
-            let joined = JoinedRows::new(self.outputs, batch.rel, batch.reader, &self.target);
-            self.joined.push((batch.rel, joined));
+            let rows = JoinedRows::new(self.outputs, rel, batch.reader, &self.target);
+            self.joined.push(JoinedRelation { rel, older, rows });
             self.joined.len() - 1
         });
-        let Some(joined) = &mut self.joined[position].1 else { return Ok(false) };
+        let Some(joined) = &mut self.joined[position].rows else { return Ok(false) };
         joined.put(batch, self.outputs, &mut self.target, self.run.st)?;
         Ok(true)
     }
 }
 
+impl RowSender<'_> {
+    #[cold]
+    #[inline(never)]
+    fn put_older(&mut self, batch: &RowBatch<'_>) {
+        let (query, rows) = (self.run.program, &batch.rows);
+        put_versioned_batch(query, batch.reader, rows, &mut self.target, self.projection, batch.env);
+        self.rows += rows.len() as u64;
+    }
+}
+
 impl Sink for RowSender<'_> {
     fn row(&mut self, frame: &Frame<'_>) -> Result<Flow> {
-        if let (Some((rel, projection)), CurrentRow::Record(record)) = (self.plain, &frame.row)
+        if let (Some((rel, projection)), CurrentRow::Record(record)) = (self.plain_rows, &frame.row)
             && let Some((batch, i)) = record.batch
             && record.rel == rel
         {
@@ -326,6 +449,10 @@ impl Sink for RowSender<'_> {
 
     fn batch(&mut self, batch: &RowBatch<'_>) -> Result<Flow> {
         if let Some((_, projection)) = self.plain.filter(|(rel, _)| *rel == batch.rel) {
+            if batch.reader.older.is_some() {
+                self.put_older(batch);
+                return Ok(Flow::More);
+            }
             let show = Show { zone: self.zone, charset: self.target.charset };
             put_batch(projection, self.projection, show, &batch.rows, self.target.out);
         } else if !self.put_joined(batch)? {
@@ -362,5 +489,13 @@ impl TakeCells for RowSender<'_> {
         let show = Show { zone: self.zone, charset: self.target.charset };
         put_cell(projection, self.projection, show, found, self.target.out);
         self.rows += 1;
+    }
+
+    #[cold]
+    fn older_cell(&mut self, found: &FoundCell<'_>, older: &OlderVersion) {
+        let Some((rel, projection)) = self.plain else { return };
+        self.plain = Some((rel, older_projection(self.run.program, projection, older)));
+        self.cell(found);
+        self.plain = Some((rel, projection));
     }
 }

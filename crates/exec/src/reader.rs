@@ -1,10 +1,10 @@
 //! Where the columns of a relation stand in the records of one index, and reading them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bumpalo::Bump;
-use engine::{Field, RowFormat, RowRef, Table};
-use page::{IntPart, KeyPartPlace, NullBit, OverflowRef, Place};
+use engine::{Field, OlderVersion, RowFormat, RowRef, Table};
+use page::{ColumnPlace, IntPart, KeyPartPlace, NullBit, OverflowRef, Place};
 use types::{SqlType, TimeZone, Value, storage};
 
 use crate::statement::Statement;
@@ -32,7 +32,7 @@ pub(crate) enum Access {
     Fixed { from: u16, to: u16 },
     /// The variable column of this ordinal.
     Var { ordinal: u16 },
-    /// Not in this index.
+    /// Not in this index, or in no record of this version: see [`TableReader::initial`].
     Absent,
 }
 
@@ -44,13 +44,29 @@ pub(crate) struct ColumnReader {
     pub(crate) ty: SqlType,
 }
 
-/// Reads the columns of a table from the records of one of its indexes.
+/// Reads the columns of a table from the records of one of its indexes, all of one row format version.
 #[derive(Debug)]
 pub(crate) struct TableReader {
     pub(crate) columns: Box<[ColumnReader]>,
     pub(crate) format: Arc<RowFormat>,
     /// Parts of the key before the clustered key.
     own_parts: usize,
+    /// What records of an older version show in each column that they lack; empty in the current version.
+    initials: Box<[Initial]>,
+    /// Place of the version among the older ones; `None`: the current one.
+    pub(crate) older: Option<usize>,
+    /// Of the current version: the readers of older ones, each made when a page of it is met.
+    versions: Box<[OnceLock<Box<TableReader>>]>,
+}
+
+/// What records show in a column that they may lack.
+#[derive(Debug)]
+pub(crate) enum Initial {
+    /// They have the column.
+    InRecord,
+    Null,
+    /// Storage bytes.
+    Bytes(Box<[u8]>),
 }
 
 /// What reading a record may need beside it.
@@ -61,17 +77,82 @@ pub(crate) struct RowEnv<'a> {
     pub(crate) arena: &'a Bump,
 }
 
+#[cfg(test)]
+thread_local! {
+    /// Rows and leaves that were read in older row format versions on this thread.
+    pub(crate) static OLDER_READS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 impl TableReader {
     /// A reader of `table`'s columns from records of its index at `index`.
     pub(crate) fn new(table: &Table, index: usize) -> Self {
         let (format, def) = (&table.indexes[index].format, &table.def);
         let own_parts = if index == 0 { 0 } else { table.indexes[index].def.parts.len() };
-        let columns = def.columns.iter().zip(format.columns()).map(|(column, place)| ColumnReader {
-            access: access_of(place.place, format, &column.ty),
-            null: place.null,
-            ty: column.ty.clone(),
-        });
-        TableReader { columns: columns.collect(), format: Arc::clone(format), own_parts }
+        let versions = (0..table.indexes[index].older_versions()).map(|_| OnceLock::new()).collect();
+        TableReader {
+            columns: columns(def.columns.iter().map(|column| &column.ty), format),
+            format: Arc::clone(format),
+            own_parts,
+            initials: Box::default(),
+            older: None,
+            versions,
+        }
+    }
+
+    /// The reader of rows of version `older`, or this one, which is the current version's. Cost: two loads
+    /// but for the first time.
+    #[inline]
+    pub(crate) fn of_version(&self, older: Option<&OlderVersion>) -> &TableReader {
+        match older {
+            None => self,
+            Some(older) => {
+                #[cfg(test)]
+                OLDER_READS.set(OLDER_READS.get() + 1);
+                self.versions[older.ordinal()].get_or_init(|| Box::new(self.make_version(older)))
+            }
+        }
+    }
+
+    #[cold]
+    fn make_version(&self, older: &OlderVersion) -> TableReader {
+        let format = older.seen();
+        let initial = |position| match older.initial(position) {
+            _ if format.covers(position) => Initial::InRecord,
+            Some(bytes) => Initial::Bytes(bytes.into()),
+            None => Initial::Null,
+        };
+        TableReader {
+            columns: columns(self.columns.iter().map(|column| &column.ty), format),
+            format: Arc::clone(format),
+            own_parts: self.own_parts,
+            initials: (0..self.columns.len()).map(initial).collect(),
+            older: Some(older.ordinal()),
+            versions: Box::default(),
+        }
+    }
+
+    /// Number of older versions that rows may have.
+    pub(crate) fn older_versions(&self) -> usize {
+        self.versions.len()
+    }
+
+    /// What the records show in the column at `position` if they lack it.
+    pub(crate) fn initial(&self, position: usize) -> &Initial {
+        self.initials.get(position).unwrap_or(&Initial::InRecord)
+    }
+
+    /// The integer that the records show in the column at `position`, which they lack; a date is the integer
+    /// that it is packed to.
+    #[cold]
+    pub(crate) fn initial_int(&self, position: usize) -> Option<i128> {
+        let Initial::Bytes(bytes) = self.initial(position) else { return None };
+        let ty = &self.columns[position].ty;
+        let mut wide = [0; 8];
+        wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        let unused = 64 - 8 * bytes.len() as u32;
+        let bits = u64::from_le_bytes(wide);
+        let is_signed = ty.is_integer() && !ty.unsigned;
+        Some(if is_signed { i128::from((bits << unused) as i64 >> unused) } else { i128::from(bits) })
     }
 
     /// Appends the clustered key of a record.
@@ -106,8 +187,16 @@ impl TableReader {
                 }
             }
             Access::Key => decode_key(row, position, arena),
-            Access::Absent => {
-                debug_assert!(false, "column {position} is not in this index");
+            Access::Absent => self.absent(position, arena),
+        }
+    }
+
+    #[cold]
+    fn absent<'a>(&self, position: usize, arena: &'a Bump) -> Cell<'a> {
+        match self.initial(position) {
+            Initial::Bytes(bytes) => Cell::Bytes(arena.alloc_slice_copy(bytes)),
+            initial => {
+                debug_assert!(matches!(initial, Initial::Null), "column {position} is not in this index");
                 Cell::Null
             }
         }
@@ -158,6 +247,7 @@ impl TableReader {
             Access::Fixed { from, to } if to - from == 1 => Some(widen(row.fixed::<1>(from), unsigned)),
             Access::Fixed { from, to } if to - from == 2 => Some(widen(row.fixed::<2>(from), unsigned)),
             Access::Fixed { from, to } if to - from == 3 => Some(widen(row.fixed::<3>(from), unsigned)),
+            Access::Absent => self.initial_int(position),
             _ => None,
         }
     }
@@ -179,6 +269,16 @@ impl TableReader {
 #[inline]
 pub(crate) fn read<'a>(ty: &'a SqlType, bytes: &'a [u8], zone: &TimeZone) -> Value<'a> {
     storage::read(ty, bytes, zone)
+}
+
+/// How columns of these types are read from records of `format`.
+fn columns<'t>(types: impl Iterator<Item = &'t SqlType>, format: &RowFormat) -> Box<[ColumnReader]> {
+    let column = |(ty, place): (&SqlType, &ColumnPlace)| ColumnReader {
+        access: access_of(place.place, format, ty),
+        null: place.null,
+        ty: ty.clone(),
+    };
+    types.zip(format.columns()).map(column).collect()
 }
 
 fn access_of(place: Place, format: &RowFormat, ty: &SqlType) -> Access {

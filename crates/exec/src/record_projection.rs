@@ -1,4 +1,5 @@
-//! Columns of one relation, unchanged, from a record's cell to the wire: a small program, compiled per plan.
+//! Columns of one relation, unchanged, from a record's cell to the wire: a small program, compiled per plan
+//! and row format version.
 //!
 //! Row format, column types and protocol are read when the program is made, the key prefix once per leaf. A
 //! row then costs one step per column, a load and a store. Rows of joins are the columns of several programs
@@ -8,14 +9,18 @@
 //! cell; the room has [`RecordProjection::room_bytes`] for each. [`put_batch`] does it for one relation.
 
 use engine::{Batch, FoundCell, RowFormat};
-use page::{Cell, KeyInt, Place, Records};
-use types::{Charset, SqlType, TimeZone, TypeKind};
-use wire::row_text::{DATE_TEXT_BYTES, INTEGER_TEXT_BYTES, store_date, store_i64, store_u64};
+use page::{Cell, KeyInt, Records};
+use types::{Charset, TimeZone};
+use wire::row_text::{store_date, store_i64, store_u64};
 use wire::{OutBuffer, ResultCharset};
 
 use crate::context::Protocol;
 use crate::encode::{WireEncoder, are_unconverted};
-use crate::reader::{Access, ColumnReader, TableReader};
+use crate::reader::{Initial, TableReader};
+
+mod compiler;
+
+use compiler::Compiler;
 
 /// Most columns of a row: with values of at most a page each, its packet need not be split.
 pub(crate) const MAX_COLUMNS: usize = 512;
@@ -27,10 +32,6 @@ const FIRST_NULL_BIT: usize = 2;
 const ONE_COLUMN_HEAD_BYTES: usize = 2;
 /// Bytes that a step may store behind what it says that it stored.
 const SLACK_BYTES: usize = 8;
-/// Most bytes of the text of a number or a moment.
-const NUMBER_TEXT_BYTES: usize = 512;
-/// Most bytes of a character.
-const CHARACTER_BYTES: usize = 4;
 /// In place of a column in the binary protocol: NULL is a byte among the values.
 const NULL_TEXT: u8 = 0xfb;
 
@@ -43,6 +44,8 @@ pub(crate) struct RecordProjection {
     keys: Box<[KeyPlace]>,
     /// Of the columns that have no step of their own.
     encoders: Box<[WireEncoder]>,
+    /// Of columns that the records lack: their wire bytes, or storage bytes where the client decides.
+    constants: Box<[u8]>,
     /// Character sets of text that is copied as it is.
     charsets: Vec<Charset>,
     is_binary: bool,
@@ -98,9 +101,11 @@ struct Step {
     /// Tests: bit of the row's NULL bitmap in the binary protocol.
     bit: u16,
     /// Fixed columns: first byte in the body. The first variable column: the same. Other variable columns:
-    /// where the end of the one before stands. Key columns: position in `keys`.
+    /// where the end of the one before stands. Key columns: position in `keys`. Columns that the records
+    /// lack: first byte in `constants`.
     from: u16,
-    /// Fixed columns: behind the last byte. Variable columns: where the end of the first one stands.
+    /// Fixed columns and those that the records lack: behind the last byte. Variable columns: where the end
+    /// of the first one stands.
     to: u16,
     /// Number of variable columns; bytes on the wire of a binary integer; position in `encoders`.
     arg: u16,
@@ -135,6 +140,12 @@ enum StepOp {
     DateParts,
     /// Whatever [`WireEncoder`] makes of it.
     Encoded,
+    /// The same of a column that the records lack.
+    InitialEncoded,
+    /// A column that the records lack.
+    Initial,
+    /// A column that the records lack and which is NULL in them.
+    InitialNull,
 }
 
 impl RecordProjection {
@@ -152,6 +163,7 @@ impl RecordProjection {
             protocol,
             keys: Vec::new(),
             encoders: Vec::new(),
+            constants: Vec::new(),
             charsets: Vec::new(),
             bound: SLACK_BYTES,
         };
@@ -159,24 +171,34 @@ impl RecordProjection {
         let mut end = first;
         for (col, encoder) in columns {
             steps.extend(compiler.null_test(end, col));
-            let step = compiler.step(col, encoder)?;
+            let step = match reader.initial(usize::from(col)) {
+                Initial::InRecord => compiler.step(col, encoder)?,
+                Initial::Null => Compiler::initial_null(end),
+                Initial::Bytes(bytes) => compiler.initial(bytes, encoder)?,
+            };
             if !step.joins_last(&mut steps) {
                 steps.push(step);
             }
             end += 1;
         }
         let strings = |step: &Step| if step.is_var() { step.arg.into() } else { 0 };
-        let Compiler { keys, encoders, charsets, bound, .. } = compiler;
+        let Compiler { keys, encoders, constants, charsets, bound, .. } = compiler;
         (end <= MAX_COLUMNS).then(|| RecordProjection {
             var_columns: steps.iter().map(strings).sum(),
             columns: end - first,
             steps: steps.into(),
             keys: keys.into(),
             encoders: encoders.into(),
+            constants: constants.into(),
             charsets,
             is_binary: protocol == Protocol::Binary,
             bound,
         })
+    }
+
+    /// What it makes rows of.
+    pub(crate) fn protocol(&self) -> Protocol {
+        if self.is_binary { Protocol::Binary } else { Protocol::Text }
     }
 
     /// Whether text goes to a client with this character set as it is stored.
@@ -277,6 +299,9 @@ impl RecordProjection {
                     let date = state.number(leaf, *step, cell) as u32;
                     store_date(room, date >> 9, date >> 5 & 15, date & 31)
                 }
+                StepOp::Initial => self.store_initial(*step, room),
+                StepOp::InitialNull => self.store_null(*step, head, room),
+                StepOp::InitialEncoded => self.store_initial_encoded(state, leaf, *step, room),
                 StepOp::FixedText | StepOp::Decimal | StepOp::Raw | StepOp::DateParts | StepOp::Encoded => {
                     self.store_other(state, leaf, *step, cell, room)
                 }
@@ -311,6 +336,13 @@ impl RecordProjection {
         }
     }
 
+    #[inline(never)]
+    fn store_initial(&self, step: Step, room: &mut [u8]) -> usize {
+        let value = &self.constants[usize::from(step.from)..usize::from(step.to)];
+        room[..value.len()].copy_from_slice(value);
+        value.len()
+    }
+
     fn store_null(&self, step: Step, head: &mut [u8], room: &mut [u8]) -> usize {
         if self.is_binary {
             head[1 + usize::from(step.bit / 8)] |= 1 << (step.bit % 8);
@@ -334,6 +366,32 @@ impl RecordProjection {
         } else {
             cell.bytes(step.from.into(), step.to.into())
         };
+        self.encode(state, leaf, step, bytes, room)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn store_initial_encoded(
+        &self,
+        state: &mut ProjectionState,
+        leaf: &Leaf<'_>,
+        step: Step,
+        room: &mut [u8],
+    ) -> usize {
+        let bytes = &self.constants[usize::from(step.from)..usize::from(step.to)];
+        self.encode(state, leaf, step, bytes, room)
+    }
+
+    /// Stores the value of storage `bytes` as the step's encoder shows it.
+    #[inline(always)]
+    fn encode(
+        &self,
+        state: &mut ProjectionState,
+        leaf: &Leaf<'_>,
+        step: Step,
+        bytes: &[u8],
+        room: &mut [u8],
+    ) -> usize {
         let (encoder, out) = (&self.encoders[usize::from(step.arg)], &mut state.encoded);
         let empty = out.mark();
         if self.is_binary {
@@ -381,8 +439,15 @@ impl Step {
         matches!(self.op, StepOp::FirstVar | StepOp::Var)
     }
 
-    /// Whether this variable column stands behind those of the last of `steps`, which stores it then, too.
+    /// Whether this column stands behind those of the last of `steps`, which stores it then, too: another
+    /// variable column, or another one that the records lack.
     fn joins_last(self, steps: &mut [Step]) -> bool {
+        if let Some(last) = steps.last_mut().filter(|last| last.op == StepOp::Initial)
+            && self.op == StepOp::Initial
+        {
+            last.to = self.to;
+            return true;
+        }
         let last = match steps {
             [.., before, _] if before.op == StepOp::NullTest => return false,
             [.., last] => last,
@@ -576,124 +641,4 @@ fn store_date_parts(date: u64, room: &mut [u8]) -> usize {
     let len = if date == 0 { 0 } else { 4 };
     store_8(room, len | (date >> 9) << 8 | (date >> 5 & 15) << 24 | (date & 31) << 32);
     1 + len as usize
-}
-
-/// Makes a program.
-struct Compiler<'p> {
-    reader: &'p TableReader,
-    protocol: Protocol,
-    keys: Vec<KeyPlace>,
-    encoders: Vec<WireEncoder>,
-    charsets: Vec<Charset>,
-    bound: usize,
-}
-
-impl Compiler<'_> {
-    /// The test whether column `col` of the table is NULL, if it can be; it is output column `output`.
-    fn null_test(&self, output: usize, col: u16) -> Option<Step> {
-        let null = self.reader.columns[usize::from(col)].null?;
-        let bit = (output + FIRST_NULL_BIT) as u16;
-        Some(Step { op: StepOp::NullTest, null_mask: null.mask, from: null.byte, bit, ..Step::default() })
-    }
-
-    /// The step of column `col` of the table.
-    fn step(&mut self, col: u16, encoder: &WireEncoder) -> Option<Step> {
-        let column = &self.reader.columns[usize::from(col)];
-        let mut step = self.place(column, usize::from(col))?;
-        let bytes = if encoder.is_text_as_stored() {
-            if step.in_key {
-                return None;
-            }
-            self.charsets.extend(encoder.charset.filter(|charset| !self.charsets.contains(charset)));
-            let content = if step.op == StepOp::FixedText { step.to - step.from } else { 0 };
-            usize::from(content) + MAX_LENGTH_BYTES
-        } else {
-            if step.op != StepOp::FixedText && !step.in_key {
-                return None;
-            }
-            self.number(&mut step, column, encoder)
-        };
-        self.bound += bytes;
-        Some(step)
-    }
-
-    /// Where the column is, as a string.
-    fn place(&mut self, column: &ColumnReader, col: usize) -> Option<Step> {
-        let format = &self.reader.format;
-        let mut step = Step::default();
-        match format.columns()[col].place {
-            Place::Fixed { offset, width } => (step.from, step.to) = (offset, offset.saturating_add(width)),
-            Place::Var { ordinal } => {
-                (step.to, step.arg) = ((format.ends_from() + 2 * usize::from(ordinal)) as u16, 1);
-                (step.op, step.from) = match ordinal {
-                    0 => (StepOp::FirstVar, format.var_from() as u16),
-                    _ => (StepOp::Var, step.to - 2),
-                };
-            }
-            Place::Key { part } => {
-                let (Access::KeyInt { int, .. } | Access::KeyBits { int, .. }) = column.access else {
-                    return None;
-                };
-                let part = &format.key_parts()[usize::from(part)];
-                let offset = usize::from(part.offset.filter(|_| !part.nullable)?);
-                let width = usize::from(int.width);
-                (step.from, step.in_key) = (self.keys.len() as u16, true);
-                step.unused = 64 - 8 * int.width;
-                let is_signed = column.ty.is_integer() && !column.ty.unsigned;
-                let sign = if is_signed { 1 << (8 * int.width - 1) } else { 0 };
-                self.keys.push(KeyPlace { offset, width, flip: int.flip, sign });
-            }
-            Place::Absent => return None,
-        }
-        Some(step)
-    }
-
-    /// How a column that is no string is shown; most bytes that it takes.
-    fn number(&mut self, step: &mut Step, column: &ColumnReader, encoder: &WireEncoder) -> usize {
-        let (ty, is_text) = (&encoder.ty, self.protocol == Protocol::Text);
-        if !step.in_key {
-            step.unused = 64u16.saturating_sub(8 * (step.to - step.from)) as u8;
-        }
-        step.signed = !column.ty.unsigned;
-        let width = if step.in_key { 0 } else { step.to - step.from };
-        let (op, bytes) = match ty.kind {
-            TypeKind::Date if is_text => (StepOp::DateText, DATE_TEXT_BYTES),
-            TypeKind::Date => (StepOp::DateParts, SLACK_BYTES),
-            _ if ty.is_integer() && is_text && !ty.zerofill => {
-                let op = match (step.in_key, width) {
-                    (true, _) => StepOp::KeyDecimal,
-                    (false, 4) => StepOp::Decimal4,
-                    _ => StepOp::Decimal,
-                };
-                (op, INTEGER_TEXT_BYTES)
-            }
-            TypeKind::Float | TypeKind::Double if !is_text && !step.in_key => {
-                step.arg = width;
-                (raw_op(width), SLACK_BYTES)
-            }
-            _ if ty.is_integer() && !is_text => {
-                step.arg = encoder.integer_bytes();
-                let op = if step.in_key { StepOp::Raw } else { raw_op(width) };
-                (op, SLACK_BYTES)
-            }
-            _ => {
-                step.arg = self.encoders.len() as u16;
-                self.encoders.push(WireEncoder::new(ty));
-                (StepOp::Encoded, encoded_bytes_max(ty))
-            }
-        };
-        step.op = op;
-        bytes
-    }
-}
-
-fn raw_op(width: u16) -> StepOp {
-    if width == 4 { StepOp::Raw4 } else { StepOp::Raw }
-}
-
-/// Most bytes of a value of type `ty` on the wire, its length included. Not for strings.
-fn encoded_bytes_max(ty: &SqlType) -> usize {
-    let members = ty.members.iter().flat_map(|members| members.iter());
-    let members: usize = members.map(|member| CHARACTER_BYTES * (member.len() + 1)).sum();
-    NUMBER_TEXT_BYTES + members
 }

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use engine::{Batch, FoundCell};
+use engine::{Batch, FoundCell, OlderVersion};
 
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame, TableRow};
@@ -102,6 +102,9 @@ pub(crate) trait Sink {
 pub(crate) trait TakeCells: Sink {
     /// Takes a row. The leaf's latch is held: no I/O, no waiting.
     fn cell(&mut self, found: &FoundCell<'_>);
+
+    /// As [`TakeCells::cell`], of a row in the older row format version `older`.
+    fn older_cell(&mut self, found: &FoundCell<'_>, older: &OlderVersion);
 }
 
 /// Produces rows; may be run again and again.

@@ -30,6 +30,11 @@ pub struct RowVersions {
 pub struct OlderVersion {
     format: RowFormat,
     converter: RowConverter,
+    seen: Arc<RowFormat>,
+    /// Of each column of the current version that its records lack, what they show in it.
+    initials: Box<[Option<Box<[u8]>>]>,
+    /// Place among the older versions.
+    ordinal: usize,
 }
 
 impl RowVersions {
@@ -43,6 +48,11 @@ impl RowVersions {
     /// The version that all pages come to.
     pub fn current(&self) -> &Arc<RowFormat> {
         &self.current
+    }
+
+    /// Number of older versions that pages could have when the columns last changed.
+    pub fn count(&self) -> usize {
+        self.older.len()
     }
 
     /// The older `version`; `None`: pages cannot have it. Cost: a load but for the first time.
@@ -63,7 +73,11 @@ impl RowVersions {
         let format = RowFormat::clustered(&self.history.table_at(&self.table, version));
         let initial = |position: usize| self.history.initial(self.table.columns[position].id);
         let converter = RowConverter::new(&format, &self.current, initial);
-        OlderVersion { format, converter }
+        let seen = Arc::new(format.seen_from(&self.current));
+        let shown = |position| (!seen.covers(position)).then(|| initial(position)).flatten().map(Box::from);
+        let initials = (0..self.table.columns.len()).map(shown).collect();
+        let ordinal = usize::from(version - self.history.oldest);
+        OlderVersion { format, converter, seen, initials, ordinal }
     }
 }
 
@@ -71,6 +85,23 @@ impl OlderVersion {
     /// The layout of its records.
     pub fn format(&self) -> &RowFormat {
         &self.format
+    }
+
+    /// The layout of its records for readers: columns have the positions of the current version. Columns
+    /// that came later are absent, see [`OlderVersion::initial`].
+    pub fn seen(&self) -> &Arc<RowFormat> {
+        &self.seen
+    }
+
+    /// What its records show in the column at `position` of the current version, which they lack; `None` for
+    /// NULL.
+    pub fn initial(&self, position: usize) -> Option<&[u8]> {
+        self.initials[position].as_deref()
+    }
+
+    /// Place among the older versions, from 0.
+    pub fn ordinal(&self) -> usize {
+        self.ordinal
     }
 
     /// Appends the payload that `record`, of this version, has in the current one. Cost: see

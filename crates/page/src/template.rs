@@ -233,6 +233,24 @@ impl RowFormat {
         }
     }
 
+    /// The layout of these records for readers who know columns by their positions in `current`, a later
+    /// version of the same index. Columns that came later are absent; those that `current` lacks have no
+    /// position.
+    pub(crate) fn seen_from(&self, current: &RowFormat) -> RowFormat {
+        let place = |column: &ColumnPlace| {
+            let before = self.columns.iter().find(|before| before.id == column.id);
+            before.copied().unwrap_or(ColumnPlace { place: Place::Absent, null: None, ..*column })
+        };
+        RowFormat {
+            columns: current.columns.iter().map(place).collect(),
+            key_parts: current.key_parts.clone(),
+            var_columns: Box::default(),
+            not_var_columns: Box::default(),
+            ruled_columns: Box::default(),
+            ..*self
+        }
+    }
+
     /// Whether this is the clustered index.
     #[inline]
     pub fn is_clustered(&self) -> bool {

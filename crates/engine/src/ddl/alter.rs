@@ -224,10 +224,7 @@ fn indexes_of(old: &Table, def: &TableDef, built: Vec<Index>) -> Vec<Index> {
     let mut built = built.into_iter();
     let has_new_types = old.def.columns.iter().zip(&def.columns).any(|(a, b)| a.ty != b.ty);
     let index = |new: &IndexDef| match old.indexes.iter().find(|index| index.def.id == new.id) {
-        Some(index) if has_new_types => {
-            let format = Arc::new(format_of(def, new));
-            Index::new(new, Arc::clone(&index.tree), format, index.usable_from)
-        }
+        Some(index) if has_new_types => index.retyped(new, format_of(def, new)),
         Some(index) => index.redefined(new),
         None => built.next().expect("an index is kept or built"),
     };
@@ -238,12 +235,11 @@ fn indexes_of(old: &Table, def: &TableDef, built: Vec<Index>) -> Vec<Index> {
 fn versioned_indexes(old: &Table, def: &TableDef, history: &RowHistory, usable_from: Lsn) -> Vec<Index> {
     let has_new_rows = old.def.format_version != def.format_version;
     let index = |new: &IndexDef| {
-        let found = old.indexes.iter().find(|index| index.def.id == new.id);
-        let tree = &found.expect("indexes are kept").tree;
+        let kept = old.indexes.iter().find(|index| index.def.id == new.id).expect("indexes are kept");
         if has_new_rows && new.id == def.clustered().id {
-            return Index::open(def, history, new, tree.root, usable_from);
+            return Index::open(def, history, new, kept.tree.root, usable_from);
         }
-        Index::new(new, Arc::clone(tree), Arc::new(format_of(def, new)), usable_from)
+        kept.reordered(def, history, new, usable_from)
     };
     def.indexes.iter().map(index).collect()
 }

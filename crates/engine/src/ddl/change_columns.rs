@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use base::{ColumnId, IndexId};
-use page::{GROWTH_MAX, OVERFLOW_REF_BYTES, RowFormat, max_inline_payload};
+use page::{GROWTH_MAX, INLINE_TARGET_BYTES, OVERFLOW_REF_BYTES, RowFormat, max_inline_payload};
 use trx::ExclusiveWait;
 use types::storage::max_width;
 use types::{AddedColumn, ColumnDef, IndexDef, KeyPart, PastColumn, RowHistory, TableDef};
@@ -134,7 +134,28 @@ fn versioned(old: &Table, new: &TableDef, columns: NewColumns<'_>) -> Option<(Ta
     if has_new_rows {
         (def.format_version, history.oldest) = (version, oldest);
     }
-    is_bounded(&history, &def).then_some((def, history))
+    (is_bounded(&history, &def) && !strands_values(&old.def, &def)).then_some((def, history))
+}
+
+/// Whether a column of both definitions may have values off page that rows of `new` alone could not have:
+/// readers who go by the definition would take the references for values.
+fn strands_values(old: &TableDef, new: &TableDef) -> bool {
+    let after = columns_off_page(new);
+    let is_kept = |id: &ColumnId| new.columns.iter().any(|column| column.id == *id);
+    columns_off_page(old).iter().any(|id| is_kept(id) && !after.contains(id))
+}
+
+/// The columns that may be off page in rows of this definition. Longer values leave a row before shorter
+/// ones: when a value leaves, each of the others takes at most as many bytes.
+fn columns_off_page(def: &TableDef) -> Vec<ColumnId> {
+    let format = RowFormat::clustered(def);
+    let columns = format.var_columns().iter().map(|&position| &def.columns[usize::from(position)]);
+    let widths: Vec<(ColumnId, u64)> = columns.map(|column| (column.id, max_width(&column.ty))).collect();
+    let may_leave = |&&(_, width): &&(ColumnId, u64)| {
+        let others: u64 = widths.iter().map(|(_, other)| width.min(*other)).sum();
+        width > OVERFLOW_REF_BYTES as u64 && format.var_from() as u64 + others > INLINE_TARGET_BYTES as u64
+    };
+    widths.iter().filter(may_leave).map(|(id, _)| *id).collect()
 }
 
 /// Whether the history of a table of this definition is one that a change of columns may leave.

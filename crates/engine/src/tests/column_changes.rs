@@ -1,5 +1,6 @@
 //! Columns that come, go and change places while the rows stay as they are, against a map of rows.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +24,8 @@ struct Pair {
     rows: BTreeMap<i32, Row>,
     /// Columns that were added so far.
     added: u32,
+    /// Rows that were read in older versions.
+    read_older: Cell<usize>,
 }
 
 /// (id INT PRIMARY KEY, k INT, c VARCHAR(60), body LONGTEXT, KEY k (k)).
@@ -38,7 +41,7 @@ impl Pair {
         let engine = Engine::open(config(&disk)).unwrap();
         engine.create_schema("s", CollationId::UTF8MB4_0900_AI_CI).unwrap();
         engine.create_table(def()).unwrap();
-        Pair { engine, disk, rows: BTreeMap::new(), added: 0 }
+        Pair { engine, disk, rows: BTreeMap::new(), added: 0, read_older: Cell::new(0) }
     }
 
     fn table(&self) -> Arc<Table> {
@@ -184,8 +187,49 @@ impl Pair {
         columns.map(|(at, column)| (column.name.to_string(), value(&self.engine, row, at))).collect()
     }
 
+    /// As [`Pair::read`], of a row that may have an older version.
+    fn read_versioned(&self, table: &Table, row: &RowRef<'_>, older: Option<&OlderVersion>) -> Row {
+        let Some(older) = older else { return self.read(table, row) };
+        self.read_older.set(self.read_older.get() + 1);
+        let value = |at| {
+            let is_lacking = !older.seen().covers(at);
+            if is_lacking { older.initial(at).map(<[u8]>::to_vec) } else { value(&self.engine, row, at) }
+        };
+        let columns = table.def.columns.iter().enumerate();
+        columns.map(|(at, column)| (column.name.to_string(), value(at))).collect()
+    }
+
+    /// All rows by scans that hand out older versions as they are.
+    fn assert_versioned_rows(&self) {
+        let (engine, table, view) = (&self.engine, self.table(), ReadView::newest());
+        for (direction, is_detached) in [(Direction::Forward, false), (Direction::Backward, true)] {
+            let scan = Scan::open(engine, &table, 0, view, KeyRange::all(), direction).unwrap().versioned();
+            let mut scan = if is_detached { scan.detached() } else { scan };
+            let mut found = Vec::new();
+            while let Some((batch, older)) = scan.next_versioned_batch().unwrap() {
+                found.extend(batch.rows().map(|row| self.read_versioned(&table, &row, older)));
+            }
+            if direction == Direction::Backward {
+                found.reverse();
+            }
+            assert!(found.iter().eq(self.rows.values()), "{direction:?} as it is, detached {is_detached}");
+        }
+        let mut leaf_prober = LeafProber::new(engine, &table, 0, view).unwrap().versioned();
+        for (&id, row) in &self.rows {
+            let found = leaf_prober.get_versioned(&key(id)).unwrap();
+            let found = found.map(|(found, older)| self.read_versioned(&table, &found, older));
+            assert_eq!(found.as_ref(), Some(row), "leaf prober as it is");
+            leaf_prober.probe(&key(id));
+            let found = leaf_prober.next_versioned_batch().unwrap();
+            let found = found.map(|(batch, older)| self.read_versioned(&table, &batch.row(0), older));
+            leaf_prober.release();
+            assert_eq!(found.as_ref(), Some(row), "batch of the leaf prober as it is");
+        }
+    }
+
     /// All rows by scans in both directions, latched and not, and each row by every lookup.
     fn assert_rows(&self) {
+        self.assert_versioned_rows();
         let (engine, table, view) = (&self.engine, self.table(), ReadView::newest());
         let all: Vec<&Row> = self.rows.values().collect();
         for direction in [Direction::Forward, Direction::Backward] {
@@ -257,9 +301,9 @@ impl Pair {
     }
 
     fn reopened(self, disk: Arc<SimDisk>) -> Pair {
-        let Pair { engine, rows, added, .. } = self;
+        let Pair { engine, rows, added, read_older, .. } = self;
         drop(engine);
-        Pair { engine: Engine::open(config(&disk)).unwrap(), disk, rows, added }
+        Pair { engine: Engine::open(config(&disk)).unwrap(), disk, rows, added, read_older }
     }
 }
 
@@ -287,7 +331,7 @@ fn random_value(prng: &mut Prng, ty: &SqlType) -> Vec<u8> {
 
 #[test]
 fn rows_stay_what_they_are_whatever_becomes_of_their_columns() {
-    let (mut older_read, mut converted, mut changes) = (0, 0, 0);
+    let (mut older_read, mut as_it_is, mut converted, mut changes) = (0, 0, 0, 0);
     for seed in 0..8 {
         let (mut prng, mut pair) = (Prng::new(seed), Pair::new(seed));
         for step in 0..400 {
@@ -332,12 +376,14 @@ fn rows_stay_what_they_are_whatever_becomes_of_their_columns() {
         pair.engine.shutdown().unwrap();
         let pair = pair.reopened(Arc::clone(&disk));
         pair.assert_rows();
+        as_it_is += pair.read_older.get();
         pair.engine.shutdown().unwrap();
         drop(pair);
         let report = look_at(&disk);
         assert_eq!((report.findings, report.notes), (vec![], Vec::<String>::new()), "seed {seed}");
     }
     assert!(older_read > 100 && converted > 100 && changes > 100, "{older_read} {converted} {changes}");
+    assert!(as_it_is > 1000, "{as_it_is} rows of older versions read as they are");
 }
 
 /// A table whose rows have a value of `body` bytes, with as many of them as `rows`.
@@ -536,6 +582,25 @@ fn a_history_outlives_other_changes_of_the_definition_and_ends_with_the_rows() {
 }
 
 /// What would need a look at the rows, or has no end, is for a rebuild.
+#[test]
+fn a_column_stays_that_may_have_sent_values_of_others_off_page() {
+    let pair = filled(1, 10);
+    let names = [("x", 900), ("y", 900), ("z", 60)];
+    let text =
+        |(name, chars)| ColumnDef::new(name, SqlType::varchar(chars, CollationId::UTF8MB4_0900_AI_CI), true);
+    let columns = std::iter::once(ColumnDef::new("id", int(), false)).chain(names.map(text)).collect();
+    let key = types::IndexDef::new("PRIMARY", types::IndexKind::Primary, &[0]);
+    pair.engine.create_table(TableDef::new("s", "v", columns, vec![key])).unwrap();
+    let table = pair.engine.table("s", "v").unwrap();
+    let can_drop = |at: usize| {
+        let mut def = (*table.def).clone();
+        def.columns.remove(at);
+        let kept: Vec<Option<u16>> = (0..4).filter(|&column| column != at as u16).map(Some).collect();
+        table.can_change_columns(&def, NewColumns { kept: &kept, initial: &vec![None; 3] })
+    };
+    assert_eq!([1, 2, 3].map(can_drop), [false, false, true]);
+}
+
 #[test]
 fn changes_that_rows_have_to_be_read_for_are_refused() {
     let pair = filled(3, 10);

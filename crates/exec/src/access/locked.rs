@@ -67,7 +67,10 @@ impl<'r> TableAccess<'r> {
         }
         let Some(cells) = sink.as_cells(op.rel) else { return Ok(false) };
         let found =
-            op.table.lock_and_get_cell(st.engine, locks, point(interval), |found| cells.cell(&found))?;
+            op.table.lock_and_get_cell(st.engine, locks, point(interval), |found, older| match older {
+                None => cells.cell(&found),
+                Some(older) => cells.older_cell(&found, older),
+            })?;
         if found.is_some() {
             #[cfg(test)]
             LOCKED.set(LOCKED.get() + 1);

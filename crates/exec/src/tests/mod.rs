@@ -15,3 +15,4 @@ mod ranges;
 mod scan;
 mod statements;
 pub(crate) mod support;
+mod versions;

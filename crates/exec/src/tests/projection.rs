@@ -10,7 +10,7 @@ use crate::Protocol;
 const MOMENTS: [&str; 3] = ["'2024-02-29 23:59:58.123456'", "'1970-01-02 03:04:05'", "'2000-10-10'"];
 
 /// A column type and how to draw a literal of it.
-type Drawn = (SqlType, fn(&mut Prng) -> String);
+pub(super) type Drawn = (SqlType, fn(&mut Prng) -> String);
 
 fn integer(kind: TypeKind, unsigned: bool) -> SqlType {
     SqlType { unsigned, ..SqlType::new(kind, 20) }
@@ -48,7 +48,7 @@ fn fraction(kind: TypeKind, decimals: u8) -> SqlType {
     SqlType { decimals, ..SqlType::new(kind, 26) }
 }
 
-fn kinds() -> Vec<Drawn> {
+pub(super) fn kinds() -> Vec<Drawn> {
     let mut kinds: Vec<Drawn> = vec![
         (integer(TypeKind::TinyInt, false), |r| signed(r, 8)),
         (integer(TypeKind::SmallInt, false), |r| signed(r, 16)),

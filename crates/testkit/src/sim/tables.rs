@@ -6,7 +6,8 @@
 use std::time::Duration;
 
 use engine::{
-    Alteration, BuildOptions, Direction, Engine, Field, KeyRange, ReadView, Result, RowRef, Scan, Table,
+    Alteration, BuildOptions, Direction, Engine, Field, KeyRange, OlderVersion, ReadView, Result, RowRef, Scan,
+    Table,
 };
 use types::{CollationId, ColumnDef, IndexDef, IndexKind, LobSize, SqlType, TableDef, TypeKind};
 
@@ -87,13 +88,18 @@ pub(super) struct Found {
 }
 
 impl Found {
-    fn read(engine: &Engine, table: &Table, row: &RowRef<'_>) -> Result<Self> {
+    /// Reads `row`, which has the version `older` unless that is `None`.
+    fn read(engine: &Engine, table: &Table, row: &RowRef<'_>, older: Option<&OlderVersion>) -> Result<Self> {
         let mut found = Found { id: -1, n: -1, content: Vec::new(), extras: Vec::new() };
         let int = |bytes: &[u8]| bytes.first_chunk().map_or(-1, |raw| i32::from_le_bytes(*raw));
         let mut scratch = Vec::new();
         for (at, column) in table.def.columns.iter().enumerate() {
             let mut bytes = Vec::new();
-            let is_null = match row.field(at, &mut scratch) {
+            let field = match older.filter(|older| !older.seen().covers(at)) {
+                Some(older) => older.initial(at).map_or(Field::Null, Field::Bytes),
+                None => row.field(at, &mut scratch),
+            };
+            let is_null = match field {
                 Field::Bytes(stored) => {
                     bytes.extend_from_slice(stored);
                     false
@@ -129,12 +135,13 @@ pub(super) fn get(engine: &Engine, table: &Table, view: ReadView, id: i32) -> Re
     let mut scan =
         Scan::open(engine, table, 0, view, KeyRange::prefix(&key(id)), Direction::Forward)?.detached();
     match scan.next_batch()? {
-        Some(batch) => batch.rows().next().map(|row| Found::read(engine, table, &row)).transpose(),
+        Some(batch) => batch.rows().next().map(|row| Found::read(engine, table, &row, None)).transpose(),
         None => Ok(None),
     }
 }
 
-/// All rows that `view` sees, in the order of the primary key or against it.
+/// All rows that `view` sees, in the order of the primary key or against it: in that order those of older
+/// versions as they are on their pages, against it converted.
 pub(super) fn scan(
     engine: &Engine,
     table: &Table,
@@ -143,9 +150,18 @@ pub(super) fn scan(
 ) -> Result<Vec<Found>> {
     let mut scan = Scan::open(engine, table, 0, view, KeyRange::all(), direction)?.detached();
     let mut found = Vec::new();
+    if direction == Direction::Forward {
+        scan = scan.versioned();
+        while let Some((batch, older)) = scan.next_versioned_batch()? {
+            for row in batch.rows() {
+                found.push(Found::read(engine, table, &row, older)?);
+            }
+        }
+        return Ok(found);
+    }
     while let Some(batch) = scan.next_batch()? {
         for row in batch.rows() {
-            found.push(Found::read(engine, table, &row)?);
+            found.push(Found::read(engine, table, &row, None)?);
         }
     }
     Ok(found)
