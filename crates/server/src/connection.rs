@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use base::sync::interrupt;
+use base::sync::{assert_no_latch, interrupt};
 use wire::{OutBuffer, reply};
 
 use crate::account::Peer;
@@ -254,6 +254,7 @@ fn command_loop(session: &mut Session, io: &mut ClientIo) -> End {
             return End::Lost(why);
         }
         let after = commands::run(session, io);
+        assert_no_latch();
         if let Err(error) = io.send() {
             return End::Lost(write_error_kind(&error));
         }
