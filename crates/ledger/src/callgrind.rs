@@ -18,8 +18,9 @@ pub(crate) fn is_running() -> bool {
     request(RUNNING_ON_VALGRIND, ptr::null()) != 0
 }
 
-/// Counts the calling thread, where `--collect-atstart=no` counts nobody.
-pub(crate) fn collect_this_thread() {
+/// Counts the calling thread, where `--collect-atstart=no` counts nobody; called again, counts it no more.
+/// A new thread is counted if the last one to run was.
+pub(crate) fn toggle_this_thread() {
     request(TOGGLE_COLLECT, ptr::null());
 }
 

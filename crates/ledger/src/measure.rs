@@ -147,8 +147,9 @@ fn count_in_background(engine: &Arc<Engine>, name: &str, work: Work) -> Result<(
     let (engine, name) = (Arc::clone(engine), name.to_owned());
     let thread = thread::spawn(move || {
         counters::count_this_thread();
-        callgrind::collect_this_thread();
+        callgrind::toggle_this_thread();
         let counted = count(&engine, &name, || work(&engine).map_err(|e| e.to_string()));
+        callgrind::toggle_this_thread();
         counted.map(|(measured, units)| (Measured { syscalls: None, ..measured }, units))
     });
     thread.join().map_err(|_| "the background work panicked".to_owned())?

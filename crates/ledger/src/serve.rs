@@ -89,7 +89,7 @@ pub(crate) fn connect(server: &Arc<Server>, watch: Watch) -> Result<UnixStream, 
                 counters::count_this_thread();
             }
             match watch {
-                Watch::Instructions => callgrind::collect_this_thread(),
+                Watch::Instructions => callgrind::toggle_this_thread(),
                 Watch::SystemCalls => {
                     if let Err(error) = syscalls::count_this_thread() {
                         eprintln!("ledger: system calls are not counted: {error}");

@@ -116,8 +116,12 @@ fn without_reason(measured: &[Line], budgets: &BTreeMap<String, Budget>) -> Vec<
         let budget = budgets.get(&line.name)?;
         let (now, wished) = (line.instructions?, budget.instructions?);
         match (now > wished, budget.reason.is_empty()) {
-            (true, true) => Some(format!("{}: {now} over the budget of {wished}, no reason given", line.name)),
-            (false, false) => Some(format!("{}: within the budget of {wished}, its reason can go", line.name)),
+            (true, true) => {
+                Some(format!("{}: {now} over the budget of {wished}, no reason given", line.name))
+            }
+            (false, false) => {
+                Some(format!("{}: within the budget of {wished}, its reason can go", line.name))
+            }
             _ => None,
         }
     };
@@ -198,6 +202,9 @@ mod tests {
         assert_eq!(found("scan\t30\t-"), ["scan: 31 over the budget of 30, no reason given"]);
         assert_eq!(found("scan\t30\t-\tpages are copied"), Vec::<String>::new());
         assert_eq!(found("scan\t31\t-"), Vec::<String>::new());
-        assert_eq!(found("scan\t31\t-\tpages are copied"), ["scan: within the budget of 31, its reason can go"]);
+        assert_eq!(
+            found("scan\t31\t-\tpages are copied"),
+            ["scan: within the budget of 31, its reason can go"]
+        );
     }
 }

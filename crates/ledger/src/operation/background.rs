@@ -22,10 +22,11 @@ pub(super) fn all() -> Vec<Operation> {
         work: Some(work),
         ..of(name, STATEMENTS, Unit::Work, request)
     };
+    // All of them draw the same rows, which are gone at last.
     vec![
+        left("write_back_page", Request::Prepared(NONINDEX, nonindex_update), write_back),
         left("purge_update_index", Request::Prepared(INDEX, by_id), purge),
         left("purge_delete", Request::Prepared(DELETE, by_id), purge),
-        left("write_back_page", Request::Prepared(NONINDEX, nonindex_update), write_back),
         Operation {
             before: &[CREATE, FILL],
             after: &[DROP],

@@ -533,9 +533,7 @@ fn wanted(func: Func, at: usize) -> Wanted {
         (BitCount, 0) => Wanted::Bytes,
         (Conv | Bin | Oct, 0) => Wanted::Digits,
         (Insert | Conv, 1 | 2) | (ExportSet | Elt | MakeSet, 0) | (ExportSet, 4) => Wanted::Int,
-        (Space | InetNtoa | FromDays | LastInsertId | Benchmark, 0) | (Char | Interval, _) => {
-            Wanted::Int
-        }
+        (Space | InetNtoa | FromDays | LastInsertId | Benchmark, 0) | (Char | Interval, _) => Wanted::Int,
         (MakeDate | PeriodAdd | PeriodDiff, _) | (MakeTime, 0 | 1) => Wanted::Int,
         (MakeTime, 2) | (SecToTime | FromUnixTime | Sleep | Round | Truncate | Format, 0) => Wanted::Decimal,
         (

@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use engine::{
-    Alteration, BuildOptions, Direction, Engine, Field, KeyRange, OlderVersion, ReadView, Result, RowRef, Scan,
-    Table,
+    Alteration, BuildOptions, Direction, Engine, Field, KeyRange, OlderVersion, ReadView, Result, RowRef,
+    Scan, Table,
 };
 use types::{CollationId, ColumnDef, IndexDef, IndexKind, LobSize, SqlType, TableDef, TypeKind};
 
