@@ -138,8 +138,8 @@ impl Level {
         self.count() > 0 && all > FILL_BYTES
     }
 
-    /// Bytes of a page with the first `count` entries and this much prefix taken off each key, or more where a
-    /// key has less than a head beside the prefix.
+    /// Bytes of a page with the first `count` entries and this much prefix taken off each key, or more where
+    /// a key has less than a head beside the prefix.
     fn size(&self, count: usize, prefix_len: usize, upper_len: usize) -> usize {
         let taken_off = prefix_len.min(self.shortest_key.saturating_sub(HEAD_BYTES));
         HEADER_BYTES + ARRAY_SLACK + self.lower.len() + upper_len + self.bytes_to(count) - count * taken_off

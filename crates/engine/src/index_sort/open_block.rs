@@ -99,8 +99,8 @@ impl OpenBlock {
     }
 }
 
-/// Brings the places of entries in `bytes` into the order of their keys. Cost: passes by the bytes of the heads
-/// that differ, then comparisons of keys with the same head. Takes as much memory as `places`.
+/// Brings the places of entries in `bytes` into the order of their keys. Cost: passes by the bytes of the
+/// heads that differ, then comparisons of keys with the same head. Takes as much memory as `places`.
 fn sort(places: &mut [Place], bytes: &[u8]) {
     if !places.is_sorted_by_key(|place| place.head) {
         radsort::sort_by_key(places, |place| place.head);
