@@ -104,7 +104,7 @@ impl IntRuns {
     }
 
     /// Adds outer rows beside `row`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, run: Range<usize>, row: &RowRef<'_>, reader: &TableReader) {
         self.rows += run.len();
         self.runs.push(run.start as u32..run.end as u32);
