@@ -35,7 +35,7 @@ impl<Lens: Iterator<Item = usize> + Clone> Keys<'_, Lens> {
     /// [`OWN_PREFIX_BYTES_MAX`] bytes on their own where that saves more than they take. At most `limit`.
     fn best_prefix_len(&self, lower: &[u8], limit: usize) -> usize {
         let common = common_len(self.first, self.last).min(limit);
-        let free = common_len(&self.first[..common], lower);
+        let free = common_len(self.first, lower).min(common);
         if common.min(OWN_PREFIX_BYTES_MAX) <= free {
             return free;
         }
