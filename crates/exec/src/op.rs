@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use engine::{Engine, Error, Table, WaitPolicy};
 use expr::{CmpDomain, Expr, ExprKind};
-use page::INLINE_TARGET_BYTES;
 use smallvec::SmallVec;
 use sql::plan::{AggSpec, ColumnSet, JoinKind, KeySet, Node, Path, QueryPlan, Relation, Skip, SortKey, Take};
 use types::{TableDef, storage};
@@ -600,5 +599,5 @@ pub(crate) fn may_read_off_page(table: &Table, used: &ColumnSet) -> bool {
     }
     let longest = |&col: &u16| storage::max_width(&table.def.columns[usize::from(col)].ty);
     let total: u64 = format.var_columns().iter().map(longest).sum();
-    format.var_from() as u64 + total > INLINE_TARGET_BYTES as u64
+    format.var_from() as u64 + total > format.inline_bytes_min() as u64
 }

@@ -59,7 +59,7 @@ pub use page_ref::{Fit, Kin, PageRef};
 pub use record::{Cell, KeyInt, Record, RecordCopy, Records, SlotRun};
 pub use row::{Field, InBody, RowHeader, RowRef};
 pub use row_convert::{Kept, RowConverter};
-pub use row_encode::{INLINE_TARGET_BYTES, RowTooLarge};
+pub use row_encode::RowTooLarge;
 pub use row_versions::{GROWTH_MAX, OlderVersion, RowVersions};
 pub use search::Search;
 pub use template::{ColumnPlace, IntPart, KeyPartPlace, NullBit, Place, ROW_ID_BYTES, RowFormat};

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use base::{ColumnId, IndexId};
-use page::{GROWTH_MAX, INLINE_TARGET_BYTES, OVERFLOW_REF_BYTES, RowFormat, max_inline_payload};
+use page::{GROWTH_MAX, OVERFLOW_REF_BYTES, RowFormat, max_inline_payload};
 use trx::ExclusiveWait;
 use types::storage::max_width;
 use types::{AddedColumn, ColumnDef, IndexDef, KeyPart, PastColumn, RowHistory, TableDef};
@@ -151,9 +151,10 @@ fn columns_off_page(def: &TableDef) -> Vec<ColumnId> {
     let format = RowFormat::clustered(def);
     let columns = format.var_columns().iter().map(|&position| &def.columns[usize::from(position)]);
     let widths: Vec<(ColumnId, u64)> = columns.map(|column| (column.id, max_width(&column.ty))).collect();
+    let inline = format.inline_bytes_min() as u64;
     let may_leave = |&&(_, width): &&(ColumnId, u64)| {
         let others: u64 = widths.iter().map(|(_, other)| width.min(*other)).sum();
-        width > OVERFLOW_REF_BYTES as u64 && format.var_from() as u64 + others > INLINE_TARGET_BYTES as u64
+        width > OVERFLOW_REF_BYTES as u64 && format.var_from() as u64 + others > inline
     };
     widths.iter().filter(may_leave).map(|(id, _)| *id).collect()
 }

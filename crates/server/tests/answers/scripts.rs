@@ -82,6 +82,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     update_clustered_keys,
     update_row_by_row,
     utf8mb3,
+    values_beside_long_keys,
     values_date,
     values_lockstep,
     values_number,
