@@ -439,7 +439,7 @@ impl Table {
     /// Whether pages may have another row format version than the definition's. Cost: a load.
     #[inline]
     pub fn has_older_pages(&self) -> bool {
-        // Acquire pairs with the release in `forget_history`: whoever sees none finds converted pages.
+        // Acquire pairs with the release in `forget_history`: a reader that sees none finds converted pages.
         self.has_history.load(Ordering::Acquire)
     }
 

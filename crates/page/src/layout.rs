@@ -211,6 +211,10 @@ pub(crate) fn even(count: usize) -> usize {
     (count + 1) & !1
 }
 
+/// A record that stays within this many payload bytes keeps all columns, unless its key is long; a larger one
+/// sends columns off page.
+pub(crate) const INLINE_TARGET_BYTES: usize = 4096;
+
 /// Largest leaf payload beside keys of `key_len` bytes with which two records and both fences still fit in a
 /// page, so that a split always succeeds.
 pub fn max_inline_payload(key_len: usize) -> usize {

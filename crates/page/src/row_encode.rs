@@ -3,16 +3,11 @@
 use base::ROW_HEADER_BYTES;
 use base::codec::{push_start, put_u16};
 
-use types::KeyEncoder;
-
-use crate::layout::{MAX_KEY_BYTES, max_inline_payload};
+use crate::layout::{INLINE_TARGET_BYTES, max_inline_payload};
 use crate::overflow::OVERFLOW_REF_BYTES;
 use crate::row::{RowHeader, RowRef};
-use crate::template::{KeyPartPlace, OFF_PAGE, Place, ROW_ID_BYTES, RowFormat};
+use crate::template::{OFF_PAGE, Place, RowFormat};
 
-/// A record that stays within this many payload bytes keeps all columns, unless its key is long; a larger one
-/// sends columns off page.
-pub(crate) const INLINE_TARGET_BYTES: usize = 4096;
 /// A column is sent off page only if that saves something worth a page.
 const OFF_PAGE_COLUMN_MIN: usize = 256;
 
@@ -160,14 +155,6 @@ impl RowFormat {
             end_at += 2;
         }
         true
-    }
-
-    /// Payload bytes up to which a record keeps all of its columns, whatever its key: beside a long one it
-    /// has less room than [`INLINE_TARGET_BYTES`].
-    pub fn inline_bytes_min(&self) -> usize {
-        let part_len = |part: &KeyPartPlace| part.encoder.as_ref().map_or(ROW_ID_BYTES, KeyEncoder::max_len);
-        let key_len: usize = self.key_parts().iter().map(part_len).sum();
-        INLINE_TARGET_BYTES.min(max_inline_payload(key_len.min(MAX_KEY_BYTES)))
     }
 
     /// Payload bytes of a record whose variable columns hold `values`.

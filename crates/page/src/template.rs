@@ -25,6 +25,8 @@ use types::key::Extent;
 use types::storage::{ValueRule, fixed_width};
 use types::{IndexDef, IndexKind, KeyColumn, KeyEncoder, KeyPart, TableDef};
 
+use crate::layout::{INLINE_TARGET_BYTES, MAX_KEY_BYTES, max_inline_payload};
+
 /// Bytes of the invisible row id that is the clustered key of a table without one.
 pub const ROW_ID_BYTES: usize = 6;
 /// The format version of all secondary indexes.
@@ -142,6 +144,8 @@ pub struct RowFormat {
     ends_from: u16,
     var_from: u16,
     fixed_key_len: Option<u16>,
+    /// See [`RowFormat::inline_bytes_min`].
+    inline_bytes_min: u16,
     /// Readable columns whose storage bytes keep a rule of their type: position, rule.
     ruled_columns: Box<[(u16, ValueRule)]>,
 }
@@ -192,6 +196,8 @@ impl RowFormat {
         let mut in_payload: Vec<usize> =
             (0..columns.len()).filter(|&i| wanted[i] && columns[i].place == Place::Absent).collect();
         in_payload.sort_by_key(|&i| columns[i].id);
+        let part_len = |part: &KeyPartPlace| part.encoder.as_ref().map_or(ROW_ID_BYTES, KeyEncoder::max_len);
+        let longest_key = parts.iter().map(part_len).sum::<usize>().min(MAX_KEY_BYTES);
         let null_from = if clustered { ROW_HEADER_BYTES } else { 0 };
         let nullable = in_payload.iter().filter(|&&i| table.columns[i].nullable);
         for (bit, &i) in nullable.clone().enumerate() {
@@ -229,6 +235,7 @@ impl RowFormat {
             var_columns: var_columns.into(),
             not_var_columns: not_var_columns.into(),
             fixed_key_len,
+            inline_bytes_min: INLINE_TARGET_BYTES.min(max_inline_payload(longest_key)) as u16,
             ruled_columns,
         }
     }
@@ -285,6 +292,13 @@ impl RowFormat {
     #[inline]
     pub fn fixed_key_len(&self) -> Option<u16> {
         self.fixed_key_len
+    }
+
+    /// Payload bytes up to which a record keeps all of its columns, whatever its key: beside a long one it
+    /// has less room than other records.
+    #[inline]
+    pub fn inline_bytes_min(&self) -> usize {
+        usize::from(self.inline_bytes_min)
     }
 
     /// Table positions of the variable columns in the payload, by ordinal.

@@ -9,7 +9,7 @@ use crate::separator::{common_prefix_len, shortest};
 /// Bytes at which a page counts as full: 15/16, so that a later insertion does not split it at once.
 const FILL_BYTES: usize = PAGE_SIZE - PAGE_SIZE / 16;
 
-/// Bytes of a key that stand in its head, not in its cell.
+/// Key bytes that a slot stores as its head; the cell has the rest.
 const HEAD_BYTES: usize = 4;
 /// Bytes of a record beside payload and key: head, slot, length word.
 const RECORD_OVERHEAD: usize = 8;

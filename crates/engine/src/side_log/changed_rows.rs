@@ -36,8 +36,9 @@ pub(crate) struct ChangedRows {
 
 impl ChangedRows {
     /// Upper bound on memory for keys, bytes: those that the queue keeps, and those that the rebuild has
-    /// taken.
-    pub(crate) const MEMORY_BYTES: usize = 2 * BLOCK_BYTES;
+    /// taken, with their places.
+    pub(crate) const MEMORY_BYTES: usize =
+        2 * BLOCK_BYTES + BLOCK_BYTES / (HEADER_BYTES + 1) * size_of::<&[u8]>();
     /// Catch-up stops when at most this many bytes wait: about a hundred rows, and few where the code is
     /// checked, so that small tables see rounds beside writers.
     pub(crate) const REST_BYTES: u64 = if cfg!(debug_assertions) { 64 } else { 1 << 10 };

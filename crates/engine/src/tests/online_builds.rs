@@ -106,6 +106,25 @@ pub(super) fn change_all_kinds(engine: &Engine, table: &Table, trx: &mut Trx, pr
     }
 }
 
+/// Changes of all kinds that are rolled back, up to three times, and those that a transaction then commits.
+pub(super) fn change_in_rounds(engine: &Arc<Engine>, prng: &mut Prng) {
+    for _ in 0..3 {
+        let mut trx = engine.begin(BeginOptions::default());
+        trx.begin_locking().unwrap();
+        let table = engine.open_table(&mut trx, "s", "t").unwrap();
+        change_all_kinds(engine, &table, &mut trx, prng);
+        engine.rollback(&mut trx).unwrap();
+        trx.restart(BeginOptions::default());
+        trx.begin_locking().unwrap();
+        let table = engine.open_table(&mut trx, "s", "t").unwrap();
+        if prng.below(2) == 0 {
+            change_all_kinds(engine, &table, &mut trx, prng);
+            engine.commit(&mut trx).unwrap();
+            break;
+        }
+    }
+}
+
 /// Entry for entry what a build makes that nobody disturbs.
 #[test]
 fn an_index_has_the_entries_of_all_rows_that_changed_meanwhile() {
@@ -116,21 +135,7 @@ fn an_index_has_the_entries_of_all_rows_that_changed_meanwhile() {
         thread::scope(|scope| {
             let mut reader = user(&engine);
             let altering = at_the_end(scope, &engine, || add(&engine, new_indexes(), &options(), LONG));
-            for _ in 0..3 {
-                let mut trx = engine.begin(BeginOptions::default());
-                trx.begin_locking().unwrap();
-                let table = engine.open_table(&mut trx, "s", "t").unwrap();
-                change_all_kinds(&engine, &table, &mut trx, &mut prng);
-                engine.rollback(&mut trx).unwrap();
-                trx.restart(BeginOptions::default());
-                trx.begin_locking().unwrap();
-                let table = engine.open_table(&mut trx, "s", "t").unwrap();
-                if prng.below(2) == 0 {
-                    change_all_kinds(&engine, &table, &mut trx, &mut prng);
-                    engine.commit(&mut trx).unwrap();
-                    break;
-                }
-            }
+            change_in_rounds(&engine, &mut prng);
             engine.commit(&mut reader).unwrap();
             altering.join().unwrap().unwrap();
         });
@@ -205,16 +210,20 @@ pub(super) fn write(engine: &Arc<Engine>, writer: i32, seed: u64, is_over: &Atom
     transactions
 }
 
-#[test]
-fn writers_go_on_while_indexes_are_built() {
-    let (engine, disk) = engine();
+pub(super) fn fill_with_short_rows(engine: &Arc<Engine>) {
     let table = engine.create_table(wide_def("t")).unwrap();
     let mut trx = engine.begin(BeginOptions::default());
     for id in 0..4000 {
         let row = Wide { body: Some("body".repeat(20)), ..Wide::new(id, id % 50, &format!("row {id}")) };
-        insert(&engine, &table, &mut trx, &row).unwrap();
+        insert(engine, &table, &mut trx, &row).unwrap();
     }
     engine.commit(&mut trx).unwrap();
+}
+
+#[test]
+fn writers_go_on_while_indexes_are_built() {
+    let (engine, disk) = engine();
+    fill_with_short_rows(&engine);
     let mut meanwhile = 0;
     for round in 0..6 {
         let is_over = AtomicBool::new(false);

@@ -12,7 +12,8 @@ use types::{ColumnDef, IndexDef, IndexKind, SqlType, TableDef};
 
 use super::index_builds::{filled, notes, pages_used, records, temp_files};
 use super::online_builds::{
-    LONG, ROWS, at_the_end, change_all_kinds, change_much, options, unique, user, write,
+    LONG, ROWS, at_the_end, change_all_kinds, change_in_rounds, change_much, fill_with_short_rows, options,
+    unique, user, write,
 };
 use super::support::*;
 use crate::*;
@@ -85,21 +86,7 @@ fn a_rebuilt_table_has_all_rows_as_they_changed_meanwhile() {
         thread::scope(|scope| {
             let mut reader = user(&engine);
             let altering = at_the_end(scope, &engine, || force(&engine, &options(), LONG));
-            for _ in 0..3 {
-                let mut trx = engine.begin(BeginOptions::default());
-                trx.begin_locking().unwrap();
-                let table = engine.open_table(&mut trx, "s", "t").unwrap();
-                change_all_kinds(&engine, &table, &mut trx, &mut prng);
-                engine.rollback(&mut trx).unwrap();
-                trx.restart(BeginOptions::default());
-                trx.begin_locking().unwrap();
-                let table = engine.open_table(&mut trx, "s", "t").unwrap();
-                if prng.below(2) == 0 {
-                    change_all_kinds(&engine, &table, &mut trx, &mut prng);
-                    engine.commit(&mut trx).unwrap();
-                    break;
-                }
-            }
+            change_in_rounds(&engine, &mut prng);
             let before = engine.table("s", "t").unwrap();
             let expected = rows(&engine, &before, ReadView::newest());
             engine.commit(&mut reader).unwrap();
@@ -117,13 +104,7 @@ fn a_rebuilt_table_has_all_rows_as_they_changed_meanwhile() {
 #[test]
 fn writers_go_on_while_a_table_is_rebuilt() {
     let (engine, disk) = engine();
-    let table = engine.create_table(wide_def("t")).unwrap();
-    let mut trx = engine.begin(BeginOptions::default());
-    for id in 0..4000 {
-        let row = Wide { body: Some("body".repeat(20)), ..Wide::new(id, id % 50, &format!("row {id}")) };
-        insert(&engine, &table, &mut trx, &row).unwrap();
-    }
-    engine.commit(&mut trx).unwrap();
+    fill_with_short_rows(&engine);
     let mut meanwhile = 0;
     for round in 0..6 {
         let is_over = AtomicBool::new(false);
@@ -312,7 +293,7 @@ fn a_rebuild_that_fails_leaves_the_table_and_its_writers_as_they_are() {
                     mishap: env::Mishap::Error(std::io::ErrorKind::StorageFull),
                 }]);
             }
-            // So many keys that they go to the file.
+            // Enough keys to overflow the memory of the queue.
             change_much(&engine, 0..if [1, 2, 5].contains(&way) { 1 } else { 12 });
             kill.store(way == 2 || way == 5, Ordering::Relaxed);
             may_copy.store(true, Ordering::Relaxed);

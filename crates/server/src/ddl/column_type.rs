@@ -125,7 +125,7 @@ impl WrittenType<'_> {
     }
 
     /// The type of `column` in a table of collation `default`. Beyond strict modes a VARCHAR without a
-    /// default that is too long becomes a TEXT, and members may be repeated; `notes` tell that.
+    /// default that is too long becomes a TEXT, and members may be repeated; `notes` gets the warnings.
     ///
     /// # Errors
     /// 1074, 1097, 1291, 1367.
