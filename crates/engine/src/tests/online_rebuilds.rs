@@ -122,7 +122,10 @@ fn writers_go_on_while_a_table_is_rebuilt() {
                 while !engine.table("s", "t").unwrap().state.lock.is_wanted() {
                     thread::yield_now();
                 }
-                thread::sleep(Duration::from_millis(50));
+                let enough = 200 * (round + 1);
+                while engine.side_log_totals().noted < enough {
+                    thread::yield_now();
+                }
             } else {
                 while !altering.is_finished() {
                     thread::yield_now();

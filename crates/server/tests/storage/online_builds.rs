@@ -78,6 +78,34 @@ impl Shop {
         (id, thread)
     }
 
+    /// Changes rows of a table of `rows` rows until `sql` ends, and returns how often it did: an UPDATE, a
+    /// DELETE and an INSERT each. `sql` does not end before it has noted thirty of them.
+    pub(super) fn change_rows_during(&mut self, sql: &'static str, rows: u64) -> u64 {
+        let (mut altering, mut reader) = (self.connect(), Some(self.reader()));
+        let altered = thread::spawn(move || altering.query_drop(sql));
+        let mut n = 0;
+        while !altered.is_finished() {
+            n += 1;
+            let id = (n * 7919) % rows;
+            for sql in [
+                format!("UPDATE t SET c = 'new {n}', x = REPEAT('{n}', 20) WHERE id = {id}"),
+                format!("DELETE FROM t WHERE id = {}", id + 1),
+                format!("INSERT INTO t VALUES ({}, {n}, 'long {n}', REPEAT('long', 5000))", rows + n),
+            ] {
+                self.conn.query_drop(sql).unwrap();
+            }
+            if self.status("Ratchet_index_changes_noted") >= 30 {
+                reader = None;
+            }
+        }
+        assert!(reader.is_none(), "{sql}: it ended before its reader");
+        altered.join().unwrap().unwrap();
+        let (noted, applied) =
+            (self.status("Ratchet_index_changes_noted"), self.status("Ratchet_index_changes_applied"));
+        assert!(noted >= 30 && noted == applied, "{sql}: {noted} changes noted, {applied} applied");
+        n
+    }
+
     pub(super) fn status(&mut self, name: &str) -> u64 {
         let query = format!("SHOW GLOBAL STATUS LIKE '{name}'");
         self.conn.query_first::<(String, u64), _>(query).unwrap().unwrap().1
@@ -101,33 +129,11 @@ pub(super) fn long_bits() -> u32 {
 #[test]
 fn statements_that_change_rows_end_while_an_index_is_built() {
     let mut shop = Shop::open(long_bits());
-    let mut altering = shop.connect();
-    let altered = thread::spawn(move || {
-        altering.query_drop(
-            "ALTER TABLE t ADD UNIQUE c (c), ADD INDEX kx (k, x(9)), ALGORITHM = INPLACE, LOCK = NONE",
-        )
-    });
-    let (mut n, mut meanwhile) = (0, 0);
-    while shop.status("Ratchet_index_keys_sorted") == 0 {
-        thread::yield_now();
-    }
-    while !altered.is_finished() {
-        n += 1;
-        let id = (n * 7919) % (1 << long_bits());
-        for sql in [
-            format!("UPDATE t SET c = 'new {n}', x = REPEAT('{n}', 20) WHERE id = {id}"),
-            format!("DELETE FROM t WHERE id = {}", id + 1),
-            format!("INSERT INTO t VALUES ({}, {n}, NULL, REPEAT('long', 5000))", (1 << long_bits()) + n),
-        ] {
-            shop.conn.query_drop(sql).unwrap();
-        }
-        meanwhile += u32::from(!altered.is_finished());
-    }
-    altered.join().unwrap().unwrap();
-    assert!(meanwhile > 3, "{meanwhile} rounds of statements");
-    let (noted, applied) =
-        (shop.status("Ratchet_index_changes_noted"), shop.status("Ratchet_index_changes_applied"));
-    assert!(noted > 10 && noted == applied, "{noted} changes noted, {applied} applied");
+    shop.change_rows_during(
+        "ALTER TABLE t ADD UNIQUE c (c), ADD INDEX kx (k, x(9)), ALGORITHM = INPLACE, LOCK = NONE",
+        1 << long_bits(),
+    );
+    assert!(shop.status("Ratchet_index_keys_sorted") > 0);
     assert_eq!(shop.keys(), ["PRIMARY", "c", "k", "kx"]);
     for index in ["c", "kx"] {
         let query =

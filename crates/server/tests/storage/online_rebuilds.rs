@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-use std::thread;
-
 use mysql::prelude::Queryable;
 
 use super::online_builds::{Shop, long_bits};
@@ -23,27 +21,8 @@ fn statements_that_change_rows_end_while_a_table_is_rebuilt() {
         "ALTER TABLE t MODIFY c VARCHAR(100) NOT NULL, ADD KEY kc (k, c(9)), LOCK = NONE",
     ] {
         let mut shop = Shop::open(long_bits() - 2);
-        let mut altering = shop.connect();
-        let (mut n, mut meanwhile) = (0, 0);
-        let altered = thread::spawn(move || altering.query_drop(sql));
         let rows = 1 << (long_bits() - 2);
-        while !altered.is_finished() {
-            n += 1;
-            let id = (n * 7919) % rows;
-            for sql in [
-                format!("UPDATE t SET c = 'new {n}', x = REPEAT('{n}', 20) WHERE id = {id}"),
-                format!("DELETE FROM t WHERE id = {}", id + 1),
-                format!("INSERT INTO t VALUES ({}, {n}, 'c', REPEAT('long', 5000))", rows + n),
-            ] {
-                shop.conn.query_drop(sql).unwrap();
-            }
-            meanwhile += u32::from(!altered.is_finished());
-        }
-        altered.join().unwrap().unwrap();
-        assert!(meanwhile > 3, "{sql}: {meanwhile} rounds of statements");
-        let (noted, applied) =
-            (shop.status("Ratchet_index_changes_noted"), shop.status("Ratchet_index_changes_applied"));
-        assert!(noted > 10 && noted == applied, "{sql}: {noted} changes noted, {applied} applied");
+        let n = shop.change_rows_during(sql, rows);
         assert!(shop.status("Ratchet_rebuild_rows_copied_again") > 10, "{sql}");
         shop.keys();
         let changed = "SELECT COUNT(*) FROM t WHERE c LIKE 'new %' AND x <> REPEAT(SUBSTR(c, 5), 20)";
