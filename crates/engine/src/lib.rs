@@ -28,6 +28,7 @@
 mod catalog;
 pub mod check;
 mod checkpoint;
+mod clustered_key;
 mod column_set;
 mod commit;
 mod config;

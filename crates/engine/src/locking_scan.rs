@@ -25,7 +25,6 @@ use crate::engine::Engine;
 use crate::error::{Error, Result, fail_if_interrupted};
 use crate::range::{Direction, KeyRange};
 use crate::row::version::{self, Seen};
-use crate::scan::append_clustered_key;
 use crate::table::{Index, Table};
 
 /// What a lock was asked for has turned out to be.
@@ -375,7 +374,7 @@ impl<'e> LockingScan<'e> {
         let end = entry.end_trx();
         let writer: TrxId = end.unwrap_or_else(|| entry.begin_trx());
         let mut row = Vec::new();
-        append_clustered_key(self.index, entry, &mut row);
+        self.index.append_clustered_key(entry, &mut row);
         if self.locks.locker().is_foreign(writer) {
             let clustered = self.table.clustered().tree.index;
             return Ok(match self.locks.rows().request_unlatched(clustered, &row, writer)? {

@@ -1,11 +1,7 @@
 //! Reading a stretch of an index, a leaf's visible rows at a time.
 
-use std::collections::BTreeSet;
-use std::fmt;
-
-use base::PageNo;
-use btree::{Cursor, Seek, Suspended};
-use page::{Cell, KeyInt, OlderVersion, PAGE_SIZE, PageRef, Records, RowFormat, RowRef, SlotFlags, SlotRun};
+use btree::{Cursor, Seek};
+use page::{OlderVersion, PageRef};
 use space::Store;
 use trx::{ReadView, TrxSystem};
 
@@ -13,9 +9,13 @@ use crate::engine::Engine;
 use crate::error::{Error, Result, fail_if_interrupted};
 use crate::page_copy::PageCopy;
 use crate::range::{Direction, KeyRange};
-use crate::row::mixed;
-use crate::row::version::{self, Seen};
 use crate::table::{Index, Table};
+
+mod batch;
+mod selection;
+
+pub use batch::{Batch, VersionedBatch};
+pub(crate) use selection::Selection;
 
 /// A scan of one index under one view.
 ///
@@ -84,25 +84,6 @@ enum Position<'e> {
     /// The selection is made, from the leaf copied before, and is all there is.
     Selected,
     End,
-}
-
-/// The visible rows of a leaf.
-#[derive(Debug, Default)]
-pub(crate) struct Selection {
-    /// Neighbouring records as they are on the page, unless there are `rows`.
-    run: SlotRun,
-    /// Low 16 bits: slot. High 16: 0 = as on the page, else 1 + position in `older`.
-    rows: Vec<u32>,
-    /// Where each row's body begins: on the page, or in `arena`.
-    bodies: Vec<u32>,
-    /// Payloads of older versions, and of rows in a newer format than the page's: start and end in `arena`.
-    older: Vec<(u32, u32)>,
-    arena: Vec<u8>,
-    suspended: Suspended,
-    /// Whether rows of older row format versions are handed out as they are.
-    pub(crate) takes_older: bool,
-    /// Mixed views: rows that an entry was handed out for, by key without begin id.
-    handed_out: BTreeSet<Vec<u8>>,
 }
 
 impl<'e> Scan<'e> {
@@ -360,282 +341,5 @@ pub(crate) fn end_slot(page: PageRef<'_>, to: Option<&[u8]>) -> (usize, bool) {
         (None, fence) => (page.count(), fence.is_none()),
         (Some(to), Some(fence)) if fence <= to => (page.count(), fence == to),
         (Some(to), _) => (page.search(to).slot, true),
-    }
-}
-
-impl Selection {
-    pub(crate) fn clear(&mut self) {
-        self.run = SlotRun::default();
-        self.rows.clear();
-        self.bodies.clear();
-        self.older.clear();
-        self.arena.clear();
-    }
-
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.bodies.is_empty()
-    }
-
-    /// From ascending to descending order.
-    fn reverse(&mut self) {
-        self.run.backward = true;
-        self.rows.reverse();
-        self.bodies.reverse();
-    }
-
-    /// Adds the visible rows of `slots`, ascending. No page is latched.
-    fn select(&mut self, source: Source<'_>, page: PageRef<'_>, slots: std::ops::Range<usize>) -> Result<()> {
-        let is_mixed = source.view.is_mixed() && !source.index.format.is_clustered();
-        if !is_mixed || source.view.sees_whole_page(page.max_trx()) {
-            return self.select_settled(source, page, slots);
-        }
-        for slot in slots {
-            let entry = RowRef::new(&source.index.format, page.record(slot));
-            let key = entry.record().with_key(<[u8]>::to_vec);
-            if !self.handed_out.contains(&key) && mixed::is_entry_of_row(source, &entry)? {
-                self.handed_out.insert(key);
-                self.push(page.records(), slot);
-            }
-        }
-        Ok(())
-    }
-
-    /// As [`Selection::select`] where the entries tell by themselves. Cost: a look at the marks a slot when
-    /// the whole page is visible.
-    pub(crate) fn select_settled(
-        &mut self,
-        source: Source<'_>,
-        page: PageRef<'_>,
-        slots: std::ops::Range<usize>,
-    ) -> Result<()> {
-        let records = page.records();
-        let is_whole = source.view.sees_whole_page(page.max_trx()) && source.index.tree.is_current(page);
-        // All views see a page of an older version: it has not changed since the columns did.
-        if is_whole || self.takes_older && !source.index.tree.is_current(page) {
-            let marks = records.marks(slots.clone());
-            if marks.contains(SlotFlags::DELETED) {
-                slots.filter(|&slot| !page.is_deleted(slot)).for_each(|slot| self.push(records, slot));
-            } else {
-                self.run = SlotRun { start: slots.start as u32, end: slots.end as u32, backward: false };
-                records.append_bodies(slots, marks, &mut self.bodies);
-            }
-        } else if source.index.format.is_clustered() {
-            return self.select_clustered(source, page, slots);
-        } else {
-            let format = &source.index.format;
-            let visible = |&slot: &usize| {
-                version::sees_entry(source.trx, &source.view, &RowRef::new(format, records.get(slot)))
-            };
-            slots.filter(visible).for_each(|slot| self.push(records, slot));
-        }
-        Ok(())
-    }
-
-    /// Adds the record at `slot` as it is.
-    fn push(&mut self, records: Records<'_>, slot: usize) {
-        self.rows.push(slot as u32);
-        self.bodies.push(records.cell(slot).0.body_at());
-    }
-
-    fn select_clustered(
-        &mut self,
-        source: Source<'_>,
-        page: PageRef<'_>,
-        slots: std::ops::Range<usize>,
-    ) -> Result<()> {
-        let records = page.records();
-        for slot in slots {
-            let start = self.arena.len();
-            match version::clustered(
-                source.trx,
-                source.view,
-                source.index,
-                page,
-                &records.get(slot),
-                &mut self.arena,
-            )? {
-                Seen::Nothing => {}
-                Seen::Current => self.push(records, slot),
-                Seen::Older => {
-                    self.older.push((start as u32, self.arena.len() as u32));
-                    self.rows.push(slot as u32 | (self.older.len() as u32) << 16);
-                    self.bodies.push(start as u32);
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A batch, and the version of its rows if that is older than the index's.
-pub type VersionedBatch<'a, 'e> = (Batch<'a>, Option<&'e OlderVersion>);
-
-/// A leaf's visible rows, in scan order.
-#[derive(Clone, Copy)]
-pub struct Batch<'a> {
-    page: PageRef<'a>,
-    records: Records<'a>,
-    format: &'a RowFormat,
-    selection: &'a Selection,
-    /// Position of the first row in the selection.
-    first: usize,
-    /// Of the selection.
-    bodies: &'a [u32],
-}
-
-impl fmt::Debug for Batch<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Batch").field("page", &self.page.page_no()).field("len", &self.len()).finish()
-    }
-}
-
-impl<'a> Batch<'a> {
-    /// The rows of `selection`, which was made from `page`.
-    #[inline]
-    pub(crate) fn new(page: PageRef<'a>, format: &'a RowFormat, selection: &'a Selection) -> Self {
-        Batch { page, records: page.records(), format, selection, first: 0, bodies: &selection.bodies }
-    }
-
-    /// The batch as rows of its page's version, as they are there.
-    #[inline]
-    pub(crate) fn versioned<'e: 'a>(self, source: Source<'e>) -> Result<VersionedBatch<'a, 'e>> {
-        let older = source.older(self.page)?;
-        let format = older.map_or(self.format, |older| older.seen());
-        Ok((Batch { format, ..self }, older))
-    }
-
-    /// The rows at the positions `range`, not empty.
-    #[inline]
-    pub fn slice(self, range: std::ops::Range<usize>) -> Batch<'a> {
-        debug_assert!(!range.is_empty(), "a batch is never empty");
-        Batch { first: self.first + range.start, bodies: &self.bodies[range], ..self }
-    }
-
-    /// Number of rows, at least 1.
-    #[inline]
-    #[expect(clippy::len_without_is_empty, reason = "a batch is never empty")]
-    pub fn len(&self) -> usize {
-        self.bodies.len()
-    }
-
-    /// The leaf that the rows stand on.
-    pub(crate) fn page_no(&self) -> PageNo {
-        self.page.page_no()
-    }
-
-    /// Where the rows' columns stand.
-    #[inline]
-    pub fn format(&self) -> &'a RowFormat {
-        self.format
-    }
-
-    /// Most bytes that the rows' bodies have together.
-    #[inline]
-    pub fn body_bytes_max(&self) -> usize {
-        PAGE_SIZE + self.selection.arena.len()
-    }
-
-    /// The row at position `i`, as the view sees it.
-    #[inline]
-    pub fn row(&self, i: usize) -> RowRef<'a> {
-        match self.selection.rows.get(self.first + i) {
-            Some(&place) => self.row_at(place),
-            None => RowRef::new(self.format, self.records.get(self.selection.run.slots()(self.first + i))),
-        }
-    }
-
-    #[inline(always)]
-    fn row_at(&self, place: u32) -> RowRef<'a> {
-        let record = self.records.get((place & 0xffff) as usize);
-        match self.older(place) {
-            None => RowRef::new(self.format, record),
-            Some(payload) => RowRef::new(self.format, record.with_payload(payload, SlotFlags::NONE)),
-        }
-    }
-
-    /// The payload of an older version.
-    #[inline]
-    fn older(&self, place: u32) -> Option<&'a [u8]> {
-        let (start, end) = self.selection.older[(place >> 16).checked_sub(1)? as usize];
-        Some(&self.selection.arena[start as usize..end as usize])
-    }
-
-    /// Hands out the rows' cells in order. Cost: about 5 instructions a row where the whole leaf is visible.
-    #[inline(always)]
-    pub fn for_each_cell(&self, mut each: impl FnMut(Cell<'a>)) {
-        let Selection { run, rows, older, arena, .. } = self.selection;
-        let (rows, bodies) = (rows.get(self.first..).unwrap_or_default(), self.bodies);
-        let run_slot = run.slots();
-        let mut at = 0;
-        while at < bodies.len() {
-            // A stretch of rows that are in the same place: all of them but for older versions.
-            let (bytes, end) = match rows.get(at) {
-                Some(place) if place >> 16 != 0 => (&arena[..], at + 1),
-                Some(_) if !older.is_empty() => (self.records.page(), at + 1),
-                _ => (self.records.page(), bodies.len()),
-            };
-            for (i, &body_at) in bodies[at..end].iter().enumerate() {
-                let slot = rows
-                    .get(at + i)
-                    .map_or_else(|| run_slot(self.first + at + i), |place| (place & 0xffff) as usize);
-                each(Cell::new(slot, bytes, body_at));
-            }
-            at = end;
-        }
-    }
-
-    /// The leaf's records: what a [`KeyInt`] reads the keys of cells from.
-    #[inline]
-    pub fn records(&self) -> Records<'a> {
-        self.records
-    }
-
-    /// A reader of the integer in the `width` key bytes at `offset`, for these rows.
-    pub fn key_int(&self, offset: usize, width: usize) -> KeyInt {
-        self.records.key_int(offset, width)
-    }
-
-    /// The rows in order.
-    #[inline]
-    pub fn rows(self) -> impl Iterator<Item = RowRef<'a>> {
-        (0..self.len()).map(
-            #[inline(always)]
-            move |i| self.row(i),
-        )
-    }
-}
-
-/// Appends the clustered key of a row: of a clustered record its key, of a secondary entry the piece of it
-/// behind the declared parts.
-pub(crate) fn append_clustered_key(index: &Index, row: &RowRef<'_>, out: &mut Vec<u8>) {
-    row.record().with_key(|key| {
-        let mut at = 0;
-        if !index.format.is_clustered() {
-            for part in &index.format.key_parts()[..index.def.parts.len()] {
-                at += part.encoder.map_or(0, |encoder| encoder.skip(&key[at..]));
-            }
-        }
-        out.extend_from_slice(&key[at..]);
-    });
-}
-
-impl Index {
-    /// Appends the key bytes of the first `parts` declared parts of one of this index's rows to `out`.
-    pub fn append_first_parts(&self, row: &RowRef<'_>, parts: usize, out: &mut Vec<u8>) {
-        row.record().with_key(|key| {
-            let mut end = 0;
-            for part in &self.format.key_parts()[..parts] {
-                end += part.encoder.map_or(0, |encoder| encoder.skip(&key[end..]));
-            }
-            out.extend_from_slice(&key[..end]);
-        });
-    }
-
-    /// Appends the clustered key of one of this index's rows to `out`. Cost: a copy; parts of variable length
-    /// are stepped over.
-    #[inline]
-    pub fn clustered_key(&self, row: &RowRef<'_>, out: &mut Vec<u8>) {
-        append_clustered_key(self, row, out);
     }
 }

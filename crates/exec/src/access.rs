@@ -318,7 +318,7 @@ impl<'r> TableAccess<'r> {
         }
         let key = &mut self.keys.row;
         key.clear();
-        self.op.table.indexes[self.op.index].clustered_key(row, key);
+        self.op.table.indexes[self.op.index].append_clustered_key(row, key);
         let prober = match &mut self.rows {
             Some(prober) => prober,
             none => {
@@ -346,7 +346,7 @@ impl<'r> TableAccess<'r> {
         if let Some(keys) = &self.row_keys {
             let key = &mut self.keys.row;
             key.clear();
-            self.op.table.indexes[self.op.index].clustered_key(entry, key);
+            self.op.table.indexes[self.op.index].append_clustered_key(entry, key);
             if keys.find(key).is_none() {
                 return Ok(false);
             }

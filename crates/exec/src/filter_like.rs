@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::{RowRef, Table};
 use expr::{EvalCtx, Expr, ExprKind, eval};
-use sql::plan::ColumnSet;
+use sql::plan::RelationColumns;
 use types::collation::{Collation, LikePattern};
 use types::{CollationId, SqlType, TypeKind, Value};
 
@@ -44,7 +44,7 @@ impl LikeTest {
         let [text, pattern] = &**args;
         let ExprKind::Column(column) = text.kind else { return None };
         let collation = collation.collation()?;
-        let mut used = ColumnSet::default();
+        let mut used = RelationColumns::default();
         used.insert(column.col);
         let is_string = |ty: &SqlType| {
             matches!(ty.kind, TypeKind::Char | TypeKind::VarChar) && has_charset_of(ty.collation, collation)

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use engine::{Engine, Error, Table, WaitPolicy};
 use expr::{CmpDomain, Expr, ExprKind};
 use smallvec::SmallVec;
-use sql::plan::{AggSpec, ColumnSet, JoinKind, KeySet, Node, Path, QueryPlan, Relation, Skip, SortKey, Take};
+use sql::plan::{
+    AggSpec, JoinKind, KeySet, Node, Path, QueryPlan, Relation, RelationColumns, Skip, SortKey, Take,
+};
 use types::{TableDef, storage};
 
 use crate::aggregate::AggregateOp;
@@ -95,7 +97,7 @@ pub(crate) struct AccessOp {
     /// Other pages are read while a row is looked at.
     pub(crate) detached: bool,
     /// Columns the query reads.
-    pub(crate) used: ColumnSet,
+    pub(crate) used: RelationColumns,
     /// Decides how the rows are locked.
     pub(crate) row_use: RowUse,
 }
@@ -416,7 +418,7 @@ impl OpCompiler<'_> {
     }
 
     /// The table of relation `rel`, as it is now.
-    pub(crate) fn table(&mut self, rel: u16) -> Result<(Arc<Table>, ColumnSet)> {
+    pub(crate) fn table(&mut self, rel: u16) -> Result<(Arc<Table>, RelationColumns)> {
         let Some(Relation::Table { def, used, .. }) = self.query.relations.get(usize::from(rel)) else {
             return Err(ExecError::NotSupported("access to something else than a table"));
         };
@@ -592,7 +594,7 @@ pub(crate) fn needs_no_latch(expr: &Expr) -> bool {
 }
 
 /// Whether a column of `used` may be off page: its row may be long enough for that.
-pub(crate) fn may_read_off_page(table: &Table, used: &ColumnSet) -> bool {
+pub(crate) fn may_read_off_page(table: &Table, used: &RelationColumns) -> bool {
     let format = &table.clustered().format;
     if !format.var_columns().iter().any(|&col| used.contains(col)) {
         return false;

@@ -8,10 +8,9 @@
 //! A row's packet: [`RecordProjection::store_head`], then [`RecordProjection::store`] of each relation's
 //! cell; the room has [`RecordProjection::room_bytes`] for each. [`put_batch`] does it for one relation.
 
-use engine::{Batch, FoundCell, RowFormat};
 use page::{Cell, KeyInt, Records};
 use types::{Charset, TimeZone};
-use wire::row_text::{store_date, store_i64, store_u64};
+use wire::row_text::store_date;
 use wire::{OutBuffer, ResultCharset};
 
 use crate::context::Protocol;
@@ -19,22 +18,21 @@ use crate::encode::{WireEncoder, are_unconverted};
 use crate::reader::{Initial, TableReader};
 
 mod compiler;
+mod packets;
+mod step;
+mod store;
 
 use compiler::Compiler;
+pub(crate) use packets::{put_batch, put_cell};
+use step::{Step, StepOp};
+use store::{NULL_TEXT, chunk, store_8, store_date_parts, store_text};
 
 /// Most columns of a row: with values of at most a page each, its packet need not be split.
 pub(crate) const MAX_COLUMNS: usize = 512;
-/// Most bytes of the length before a string that is on a page.
-const MAX_LENGTH_BYTES: usize = 3;
 /// First bit of the binary protocol's NULL bitmap that stands for a column.
 const FIRST_NULL_BIT: usize = 2;
-/// Bytes before the value of a row of one column in the binary protocol.
-const ONE_COLUMN_HEAD_BYTES: usize = 2;
 /// Bytes that a step may store behind what it says that it stored.
 const SLACK_BYTES: usize = 8;
-/// In place of a column in the binary protocol: NULL is a byte among the values.
-const NULL_TEXT: u8 = 0xfb;
-
 /// The program of some columns of one relation.
 #[derive(Debug)]
 pub(crate) struct RecordProjection {
@@ -90,62 +88,6 @@ struct LeafKey {
     int: KeyInt,
     flip: u64,
     sign: u64,
-}
-
-/// One column.
-#[derive(Clone, Copy, Debug, Default)]
-struct Step {
-    op: StepOp,
-    /// Tests: bit in the byte at `from` of the body.
-    null_mask: u8,
-    /// Tests: bit of the row's NULL bitmap in the binary protocol.
-    bit: u16,
-    /// Fixed columns: first byte in the body. The first variable column: the same. Other variable columns:
-    /// where the end of the one before stands. Key columns: position in `keys`. Columns that the records
-    /// lack: first byte in `constants`.
-    from: u16,
-    /// Fixed columns and those that the records lack: behind the last byte. Variable columns: where the end
-    /// of the first one stands.
-    to: u16,
-    /// Number of variable columns; bytes on the wire of a binary integer; position in `encoders`.
-    arg: u16,
-    /// Numbers: bits of 64 that the stored integer has not.
-    unused: u8,
-    signed: bool,
-    in_key: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum StepOp {
-    /// Whether the column of the next step is NULL; if so, that step is left out.
-    NullTest,
-    /// Strings that are the first variable columns.
-    FirstVar,
-    /// Strings that are other variable columns next to each other.
-    Var,
-    /// A string of constant length.
-    #[default]
-    FixedText,
-    /// An integer of 4 bytes in decimal.
-    Decimal4,
-    /// An integer of the key in decimal.
-    KeyDecimal,
-    /// Any other integer in decimal.
-    Decimal,
-    /// An integer as it is.
-    Raw4,
-    Raw,
-    /// DATE.
-    DateText,
-    DateParts,
-    /// Whatever [`WireEncoder`] makes of it.
-    Encoded,
-    /// The same of a column that the records lack.
-    InitialEncoded,
-    /// A column that the records lack.
-    Initial,
-    /// A column that the records lack and which is NULL in them.
-    InitialNull,
 }
 
 impl RecordProjection {
@@ -432,213 +374,4 @@ impl ProjectionState {
             _ => u64::from_le_bytes(cell.chunk(from)),
         }
     }
-}
-
-impl Step {
-    fn is_var(self) -> bool {
-        matches!(self.op, StepOp::FirstVar | StepOp::Var)
-    }
-
-    /// Whether this column stands behind those of the last of `steps`, which stores it then, too: another
-    /// variable column, or another one that the records lack.
-    fn joins_last(self, steps: &mut [Step]) -> bool {
-        if let Some(last) = steps.last_mut().filter(|last| last.op == StepOp::Initial)
-            && self.op == StepOp::Initial
-        {
-            last.to = self.to;
-            return true;
-        }
-        let last = match steps {
-            [.., before, _] if before.op == StepOp::NullTest => return false,
-            [.., last] => last,
-            [] => return false,
-        };
-        let joins = last.is_var() && self.op == StepOp::Var && self.to == last.to + 2 * last.arg;
-        last.arg += u16::from(joins);
-        joins
-    }
-
-    /// Stores the strings of a step of variable columns; what is left of the room.
-    #[inline(always)]
-    fn store_texts<'o>(self, body: &[u8], mut room: &'o mut [u8]) -> &'o mut [u8] {
-        let mut end_at = usize::from(self.to);
-        let mut from = match self.op {
-            StepOp::FirstVar => self.from.into(),
-            _ => RowFormat::var_end(chunk(body, self.from.into())),
-        };
-        let mut rest = &body[from..];
-        for _ in 0..self.arg {
-            let end = RowFormat::var_end(chunk(body, end_at));
-            let text;
-            (text, rest) = rest.split_at(end.wrapping_sub(from));
-            room = store_text(text, room);
-            (from, end_at) = (end, end_at + 2);
-        }
-        room
-    }
-
-    /// The number whose low bits these are.
-    #[inline(always)]
-    fn widened(self, bits: u64) -> u64 {
-        if self.signed {
-            ((bits << self.unused) as i64 >> self.unused) as u64
-        } else {
-            bits << self.unused >> self.unused
-        }
-    }
-
-    #[inline(always)]
-    fn store_number(self, number: u64, room: &mut [u8]) -> usize {
-        if self.signed { store_i64(room, number as i64) } else { store_u64(room, number) }
-    }
-}
-
-/// Appends to `out` a packet for each row of `batch`, in which every output column is one of `projection`.
-/// Cost: about 30 instructions a row and what [`RecordProjection::store`] takes.
-pub(crate) fn put_batch(
-    projection: &RecordProjection,
-    state: &mut ProjectionState,
-    show: Show<'_>,
-    batch: &Batch<'_>,
-    out: &mut OutBuffer,
-) {
-    let leaf = &projection.enter_leaf(state, batch.records(), show);
-    let protocol = if projection.is_binary { Protocol::Binary } else { Protocol::Text };
-    match (&*projection.steps, protocol) {
-        ([Step { op: StepOp::FirstVar, from, to, arg: 1, .. }], Protocol::Text) => {
-            put_strings::<0>(projection, *from, *to, batch, out);
-        }
-        ([Step { op: StepOp::FirstVar, from, to, arg: 1, .. }], Protocol::Binary) => {
-            put_strings::<ONE_COLUMN_HEAD_BYTES>(projection, *from, *to, batch, out);
-        }
-        (_, Protocol::Text) => put_rows::<false>(projection, state, leaf, batch, out),
-        (_, Protocol::Binary) => put_rows::<true>(projection, state, leaf, batch, out),
-    }
-}
-
-/// Rows of one string, the first variable column and never NULL. Cost: about 50 instructions and a copy.
-#[inline(never)]
-fn put_strings<const HEAD: usize>(
-    projection: &RecordProjection,
-    from: u16,
-    end_at: u16,
-    batch: &Batch<'_>,
-    out: &mut OutBuffer,
-) {
-    let rows = batch.len();
-    let room =
-        rows * (wire::out_buffer::HEADER_BYTES + HEAD) + projection.room_bytes(rows, batch.body_bytes_max());
-    out.packets(room, |packets| {
-        batch.for_each_cell(
-            #[inline(always)]
-            |cell| {
-                let text = cell.bytes(from.into(), RowFormat::var_end(cell.chunk(end_at)));
-                packets.packet(
-                    #[inline(always)]
-                    |room| {
-                        let (head, room) = room.split_at_mut(HEAD);
-                        head.fill(0);
-                        store_text(text, room)
-                    },
-                );
-            },
-        );
-    });
-}
-
-/// Appends to `out` a packet for the row in `found`, as [`put_batch`] does for many.
-#[inline]
-pub(crate) fn put_cell(
-    projection: &RecordProjection,
-    state: &mut ProjectionState,
-    show: Show<'_>,
-    found: &FoundCell<'_>,
-    out: &mut OutBuffer,
-) {
-    let leaf = &projection.enter_leaf(state, found.records, show);
-    let protocol = if projection.is_binary { Protocol::Binary } else { Protocol::Text };
-    let head_bytes = RecordProjection::head_bytes(protocol, projection.columns);
-    let room = wire::out_buffer::HEADER_BYTES + head_bytes + projection.room_bytes(1, found.body_bytes_max);
-    out.packets(room, |packets| {
-        packets.packet(|room| {
-            RecordProjection::store_head(head_bytes, room);
-            let (head, room) = room.split_at_mut(head_bytes);
-            projection.store(state, leaf, found.cell, head, room)
-        });
-    });
-}
-
-#[inline(never)]
-fn put_rows<const BINARY: bool>(
-    projection: &RecordProjection,
-    state: &mut ProjectionState,
-    leaf: &Leaf<'_>,
-    batch: &Batch<'_>,
-    out: &mut OutBuffer,
-) {
-    let protocol = if BINARY { Protocol::Binary } else { Protocol::Text };
-    let head_bytes = RecordProjection::head_bytes(protocol, projection.columns);
-    let rows = batch.len();
-    let room = rows * (wire::out_buffer::HEADER_BYTES + head_bytes)
-        + projection.room_bytes(rows, batch.body_bytes_max());
-    out.packets(room, |packets| {
-        batch.for_each_cell(
-            #[inline(always)]
-            |cell| {
-                packets.packet(
-                    #[inline(always)]
-                    |room| {
-                        RecordProjection::store_head(head_bytes, room);
-                        let (head, room) = room.split_at_mut(head_bytes);
-                        projection.store(state, leaf, cell, head, room)
-                    },
-                );
-            },
-        );
-    });
-}
-
-/// As many bytes as `N`, from `from` on.
-#[inline(always)]
-fn chunk<const N: usize>(body: &[u8], from: usize) -> [u8; N] {
-    let mut chunk = [0; N];
-    chunk.copy_from_slice(&body[from..from + N]);
-    chunk
-}
-
-/// Stores eight bytes, of which the caller may need fewer: what follows is stored over the rest.
-#[inline(always)]
-fn store_8(room: &mut [u8], bits: u64) {
-    if let Some(place) = room.first_chunk_mut() {
-        *place = bits.to_le_bytes();
-    }
-}
-
-/// Stores a string behind its length; what is left of the room.
-#[inline(always)]
-fn store_text<'o>(text: &[u8], room: &'o mut [u8]) -> &'o mut [u8] {
-    let len = text.len();
-    if len < usize::from(NULL_TEXT) {
-        let (place, rest) = room.split_at_mut(1 + len);
-        place[0] = len as u8;
-        place[1..].copy_from_slice(text);
-        return rest;
-    }
-    store_long_text(text, room)
-}
-
-#[inline(never)]
-fn store_long_text<'o>(text: &[u8], room: &'o mut [u8]) -> &'o mut [u8] {
-    let [low, high] = (text.len() as u16).to_le_bytes();
-    let (place, rest) = room.split_at_mut(MAX_LENGTH_BYTES + text.len());
-    place[..MAX_LENGTH_BYTES].copy_from_slice(&[0xfc, low, high]);
-    place[MAX_LENGTH_BYTES..].copy_from_slice(text);
-    rest
-}
-
-/// Stores a DATE of the binary protocol: nothing but its length if all is zero.
-fn store_date_parts(date: u64, room: &mut [u8]) -> usize {
-    let len = if date == 0 { 0 } else { 4 };
-    store_8(room, len | (date >> 9) << 8 | (date >> 5 & 15) << 24 | (date & 31) << 32);
-    1 + len as usize
 }

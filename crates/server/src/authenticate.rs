@@ -18,9 +18,9 @@ use crate::failed_logins;
 use crate::proxy_grants;
 use crate::resource_use::Counted;
 use crate::roles;
-use crate::session::{Level, Session};
+use crate::session::Session;
 use crate::status::bump;
-use crate::sysvars::SetValue;
+use crate::sysvars::{SetValue, VarLevel};
 
 /// Why a client was not let in.
 #[derive(Debug)]
@@ -396,7 +396,7 @@ fn take_collation(session: &mut Session, id: Option<u16>) {
     ];
     for (name, value) in settings {
         session
-            .assign_variable(Level::Session, name, &value)
+            .assign_variable(VarLevel::Session, name, &value)
             .expect("the name of a known collation or character set is accepted");
     }
 }

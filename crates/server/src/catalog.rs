@@ -9,8 +9,8 @@ use engine::{Engine, Error, KeyRange, NameError, Table};
 use sql::bind::{Catalog, CatalogError, SessionTypes};
 use types::{CollationId, LobSize, OwnedValue, SqlType, TableDef, TableStatistics, TypeKind};
 
-use crate::session::{Level, Session};
-use crate::sysvars::VarValue;
+use crate::session::Session;
+use crate::sysvars::{VarLevel, VarValue};
 use crate::user_variable::type_of_value;
 use crate::virtual_tables;
 
@@ -133,9 +133,9 @@ impl SessionTypes for Session {
 
     fn system_variable(&self, global: Option<bool>, name: &str) -> Option<SqlType> {
         let level = match global {
-            None => Level::Default,
-            Some(true) => Level::Global,
-            Some(false) => Level::Session,
+            None => VarLevel::Default,
+            Some(true) => VarLevel::Global,
+            Some(false) => VarLevel::Session,
         };
         let value = self.read_variable(level, name).ok()?;
         Some(match value {

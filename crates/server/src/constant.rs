@@ -9,8 +9,8 @@ use types::{CollationId, OwnedValue};
 
 use crate::error_map::{self, SqlError};
 use crate::run;
-use crate::session::{Level, Session};
-use crate::sysvars::VarValue;
+use crate::session::Session;
+use crate::sysvars::{VarLevel, VarValue};
 
 /// What an expression is evaluated with.
 #[derive(Clone, Copy, Debug)]
@@ -56,11 +56,11 @@ pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> R
 }
 
 /// The level that a scope in the text means.
-pub fn level(scope: VarScope) -> Result<Level, SqlError> {
+pub fn level(scope: VarScope) -> Result<VarLevel, SqlError> {
     match scope {
-        VarScope::Unspecified => Ok(Level::Default),
-        VarScope::Global => Ok(Level::Global),
-        VarScope::Session => Ok(Level::Session),
+        VarScope::Unspecified => Ok(VarLevel::Default),
+        VarScope::Global => Ok(VarLevel::Global),
+        VarScope::Session => Ok(VarLevel::Session),
         VarScope::Persist | VarScope::PersistOnly => {
             Err(error_map::NOT_SUPPORTED_YET.with(&[&"persisted system variables"]))
         }

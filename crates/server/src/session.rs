@@ -1,4 +1,8 @@
-//! A session: everything that belongs to one connection beside its socket.
+//! A session: everything that belongs to one connection, except its socket.
+
+mod account;
+mod system_variables;
+mod workspace;
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -6,59 +10,34 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use base::memory::{ConnectionAccount, StatementAccount};
-use bumpalo::Bump;
 use exec::Scratch;
-use sql::CacheKey;
 use trx::ClientSettings;
 use types::OwnedValue;
 use wire::greeting::NONCE_BYTES;
 use wire::{Capabilities, ServerStatus};
 
 use crate::account::{Account, Peer};
-use crate::audit::Who;
 use crate::diagnostics::{Diagnostics, Severity};
-use crate::engine_error;
-use crate::error_map::{self, ErrorKind, SqlError};
-use crate::failed_logins;
-use crate::lock_settings;
+use crate::error_map::{self, SqlError};
 use crate::memory_limits;
 use crate::places::Place;
-use crate::plan_cache::{Environment, EnvironmentId, SessionPlans};
+use crate::plan_cache::{Environment, EnvironmentId};
 use crate::prepared::PreparedStatements;
-use crate::privilege::{self, DynamicSet, Grants, OnEverything, Privileges, Rights, ensure_one_of};
+use crate::privilege::Rights;
 use crate::process_list::{Kill, Process};
-use crate::redo_log;
 use crate::resource_use::Counted;
-use crate::roles::{self, RoleName};
 use crate::server::Server;
 use crate::status::Counters;
-use crate::sysvars::{
-    ALL, Access, Assigned, Scope, SetValue, VarDef, VarValue, Variables, find, sql_mode_warnings,
-};
+use crate::sysvars::Variables;
 use crate::table_locks::{self, TableLocks};
 use crate::transaction::{self, TransactionState};
-use crate::undo_settings;
 use crate::user_variable::{kept_bytes, kept_bytes_of};
 
-/// Bytes of an arena, and of a cache key, kept between commands.
-const KEEP_ARENA_BYTES: usize = 256 << 10;
-/// Capacity kept for packets between commands.
-const KEEP_PACKET_BYTES: usize = 1 << 20;
+pub use workspace::Workspace;
 
 /// Longest text whose plan is kept, bytes: it bounds the key. Running a longer one takes far longer than
 /// planning it.
 pub(crate) const CACHED_TEXT_BYTES_MAX: usize = 1 << 20;
-
-/// Which value of a system variable is meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// `GLOBAL`.
-    Global,
-    /// `SESSION`, `LOCAL`.
-    Session,
-    /// Nothing said: the session's if there is one (and to read, else the global one).
-    Default,
-}
 
 /// A session.
 #[derive(Debug)]
@@ -133,41 +112,6 @@ pub struct Session {
     pub column_names: Vec<(usize, String)>,
     /// Statements of PREPARE, by name in lower case.
     pub named_statements: HashMap<String, u32>,
-}
-
-/// What a command with a statement works with, reused by the next. A command takes it out of its session, so
-/// that it can borrow the text and the plan from here while the statement runs on the session.
-#[derive(Debug, Default)]
-pub struct Workspace {
-    /// The packet.
-    pub packet: Vec<u8>,
-    /// Arena for syntax trees and values of parameters.
-    pub arena: Bump,
-    /// Cache key of the statement at hand.
-    pub key: CacheKey,
-    /// Plans used lately.
-    pub plans: SessionPlans,
-}
-
-impl Workspace {
-    /// Gives what a long statement has made large to the allocator.
-    pub fn trim(&mut self) {
-        if self.arena.allocated_bytes() > KEEP_ARENA_BYTES {
-            self.arena = Bump::new();
-        }
-        if self.key.heap_bytes() > KEEP_ARENA_BYTES {
-            self.key = CacheKey::new();
-        }
-    }
-
-    /// Forgets what the command had.
-    #[inline]
-    pub fn clear(&mut self) {
-        self.arena.reset();
-        if self.packet.capacity() > KEEP_PACKET_BYTES {
-            self.packet = Vec::new();
-        }
-    }
 }
 
 /// Properties of the next transaction alone.
@@ -380,276 +324,6 @@ impl Session {
         self.environment = None;
         self.changes.schema = true;
     }
-
-    /// Takes over what is granted on the default database by now.
-    fn note_default_schema(&mut self) {
-        if self.rights.is_limited() {
-            let by = self.server.accounts.schema_names();
-            let granted = self.database.as_deref().map(|schema| self.current_grants().on_schema(schema, by));
-            self.rights.set_default_schema(granted.unwrap_or_default());
-        }
-    }
-
-    /// Makes `roles` the active ones; they are in order of their names.
-    pub(crate) fn activate_roles(&mut self, roles: Vec<RoleName>) {
-        let (user, host) = self.account_name();
-        let account = self.server.accounts.find(user, host);
-        self.rights
-            .activate(roles, &account.map_or_else(Arc::default, |account| Arc::clone(&account.grants)));
-        self.note_default_schema();
-        self.note_checks();
-        self.set_memory_limits();
-    }
-
-    /// The session is `account`'s from now on; `None`: nobody's yet.
-    pub fn become_account(&mut self, account: Option<Arc<Account>>) {
-        self.rights = account.as_deref().map(Rights::of).unwrap_or_default();
-        self.account = account;
-        self.note_checks();
-    }
-
-    /// From now on `counted` counts what the session does.
-    pub(crate) fn be_counted(&mut self, counted: Option<Counted>) {
-        if counted.is_some() {
-            // It has plans of texts, which would be run before they are counted.
-            self.workspace = None;
-        }
-        self.unparsed_bytes_max = if counted.is_some() { 0 } else { CACHED_TEXT_BYTES_MAX };
-        self.counted = counted;
-    }
-
-    /// Whether the session has to set another password before it may do anything else.
-    pub(crate) fn set_expired(&mut self, is_expired: bool) {
-        self.rights.set_expired(is_expired);
-        self.note_checks();
-    }
-
-    /// Notes whether statements are checked, after a change of what that depends on.
-    pub fn note_checks(&mut self) {
-        self.is_checked = self.table_locks.is_some() || self.rights.is_limited();
-    }
-
-    /// Privileges on everything and on `schema` together. `grants`: what [`Session::current_grants`] returns.
-    pub(crate) fn on_schema(&self, grants: &Grants, schema: &str) -> Privileges {
-        let by = self.server.accounts.schema_names();
-        self.rights.on_schema(grants, schema, self.database.as_deref(), by)
-    }
-
-    /// What has been granted to the account by now.
-    pub(crate) fn current_grants(&self) -> Arc<Grants> {
-        let of = |account: &Arc<Account>| self.rights.current(&self.server.accounts, account);
-        self.account.as_ref().map(of).unwrap_or_default()
-    }
-
-    /// Privileges on everything, of the account and its active roles.
-    pub(crate) fn on_everything(&self) -> OnEverything {
-        self.rights.settled().unwrap_or_else(|| OnEverything::from(&*self.current_grants()))
-    }
-
-    /// CURRENT_ROLE().
-    pub(crate) fn current_role(&self) -> String {
-        let active = self.rights.roles();
-        if active.is_empty() { "NONE".to_owned() } else { roles::listed(active) }
-    }
-
-    /// User and host of the account; empty before a login.
-    pub(crate) fn account_name(&self) -> (&str, &str) {
-        self.account.as_deref().map_or(("", ""), |account| (&account.user, &account.host))
-    }
-
-    /// CURRENT_USER().
-    pub fn current_user(&self) -> String {
-        self.account.as_ref().map_or_else(String::new, |account| format!("{}@{}", account.user, account.host))
-    }
-
-    /// The session's client, for audit events.
-    pub(crate) fn who(&self) -> Who<'_> {
-        let proxy = self.proxy_user.as_deref().unwrap_or_default();
-        Who { connection_id: self.process.id(), user: &self.user, peer: self.peer, proxy }
-    }
-
-    /// USER().
-    pub fn client_user(&self) -> String {
-        format!("{}@{}", self.user, self.peer.host())
-    }
-
-    /// What the user calls itself, and what its account is called.
-    pub(crate) fn user_names(&self) -> [&str; 2] {
-        [&self.user, self.account_name().0]
-    }
-
-    /// The value of system variable `name`, as `@@name` or SHOW VARIABLES read it.
-    ///
-    /// # Errors
-    /// 1193 and 1238.
-    pub fn read_variable(&self, level: Level, name: &str) -> Result<VarValue, SqlError> {
-        let number = self.find_variable(name)?;
-        let def = &ALL[number];
-        match (level, def.scope) {
-            (Level::Global, Scope::Session) => Err(scope_error(def, "SESSION")),
-            (Level::Session, Scope::Global) => Err(scope_error(def, "GLOBAL")),
-            (Level::Global, _) | (Level::Default, Scope::Global) => {
-                Ok(self.server.variables.read().get(number).clone())
-            }
-            _ => Ok(self.computed(def.name).unwrap_or_else(|| self.variables.get(number).clone())),
-        }
-    }
-
-    /// Number of the variable called `name`, in any case.
-    ///
-    /// # Errors
-    /// 1193, also for a variable of a component that is not installed.
-    fn find_variable(&self, name: &str) -> Result<usize, SqlError> {
-        let found = find(name).filter(|number| self.server.components.has_variable(ALL[*number].name));
-        found.ok_or_else(|| unknown_variable(name))
-    }
-
-    /// Variables whose value is found elsewhere in the session.
-    fn computed(&self, name: &str) -> Option<VarValue> {
-        Some(match name {
-            "error_count" => VarValue::UInt(self.diagnostics.earlier().errors),
-            "warning_count" => VarValue::UInt(self.diagnostics.earlier().warnings),
-            "last_insert_id" | "identity" => VarValue::UInt(self.last_insert_id),
-            "max_user_connections" => self.user_connections_max(),
-            "proxy_user" => VarValue::Text(self.proxy_user.clone()?.into()),
-            "pseudo_thread_id" => VarValue::UInt(u64::from(self.process.id())),
-            _ => return None,
-        })
-    }
-
-    /// How many connections the account may have at the same time.
-    fn user_connections_max(&self) -> VarValue {
-        match self.counted.as_ref().map_or(0, Counted::user_connections_max) {
-            0 => self.server.variables.read().named("max_user_connections").clone(),
-            own => VarValue::UInt(own.into()),
-        }
-    }
-
-    /// Every variable with its value at `level`, by name: SHOW VARIABLES.
-    pub fn list_variables(&self, level: Level) -> Vec<(&'static str, VarValue)> {
-        let wanted = |def: &&VarDef| level != Level::Global || def.scope != Scope::Session;
-        let value = |def: &VarDef| {
-            let level = if level == Level::Global { level } else { Level::Default };
-            self.read_variable(level, def.name).ok().map(|value| (def.name, value))
-        };
-        ALL.iter().filter(wanted).filter_map(value).collect()
-    }
-
-    /// SET of a system variable.
-    ///
-    /// # Errors
-    /// 1193, 1228, 1229, 1238, 1568 and those of [`Variables::assign`].
-    pub fn assign_variable(&mut self, level: Level, name: &str, set: &SetValue) -> Result<(), SqlError> {
-        let number = self.find_variable(name)?;
-        let def = &ALL[number];
-        may_assign(def, level)?;
-        let assigned = if level == Level::Global {
-            self.assign_global(number, set)?
-        } else {
-            self.assign_local(number, set)?
-        };
-        if let Some(warning) = assigned.warning {
-            self.warn(Severity::Warning, warning);
-        }
-        if def.name == "sql_mode" {
-            self.warn_of_modes(level);
-        }
-        Ok(())
-    }
-
-    #[cold]
-    fn warn_of_modes(&mut self, level: Level) {
-        let modes = match level {
-            Level::Global => self.server.variables.read().hot.sql_mode,
-            _ => self.variables.hot.sql_mode,
-        };
-        for warning in sql_mode_warnings(modes) {
-            self.warn(Severity::Warning, warning);
-        }
-    }
-
-    fn assign_global(&mut self, number: usize, set: &SetValue) -> Result<Assigned, SqlError> {
-        self.require_variables_admin()?;
-        let default = self.server.options.variables.get(number).clone();
-        roles::refuse_setting(self, ALL[number].name, set)?;
-        privilege::refuse_partial_revokes(self, ALL[number].name, set)?;
-        let mut variables = self.server.variables.write();
-        failed_logins::refuse_setting(&variables, ALL[number].name, set)?;
-        let assigned = variables.assign(number, set, &default)?;
-        redo_log::changed(&self.server.engine, &variables, ALL[number].name)
-            .map_err(|error| engine_error::plain(&error))?;
-        lock_settings::changed(&self.server.engine, &variables, ALL[number].name);
-        memory_limits::changed(&self.server, &mut variables, ALL[number].name);
-        undo_settings::changed(&self.server.engine, &variables, ALL[number].name);
-        roles::mandatory_changed(&self.server, &variables, ALL[number].name);
-        privilege::partial_revokes_changed(&self.server.accounts, &variables, ALL[number].name);
-        failed_logins::changed(&self.server, ALL[number].name);
-        self.server.hosts.changed(ALL[number].name);
-        drop(variables);
-        if let Err(line) = self.server.components.changed(&self.server.variables, ALL[number].name) {
-            self.server.log.warning(&line);
-        }
-        Ok(assigned)
-    }
-
-    fn assign_local(&mut self, number: usize, set: &SetValue) -> Result<Assigned, SqlError> {
-        let name = ALL[number].name;
-        let default = match ALL[number].scope {
-            Scope::Session => ALL[number].default_value(),
-            _ => self.server.variables.read().get(number).clone(),
-        };
-        if memory_limits::is_limit(name) {
-            self.may_limit_memory(number, set, &default)?;
-        }
-        let had_autocommit = self.variables.hot.autocommit;
-        let assigned = self.variables.assign(number, set, &default)?;
-        self.environment = None;
-        self.tell_settings();
-        match name {
-            "autocommit" if self.variables.hot.autocommit && !had_autocommit => transaction::commit(self)?,
-            "innodb_lock_wait_timeout" | "lock_wait_timeout" => transaction::take_lock_waits(self),
-            "last_insert_id" | "identity" => self.last_insert_id = self.variables.get(number).as_u64(),
-            _ if memory_limits::is_limit(name) => self.set_memory_limits(),
-            _ => {}
-        }
-        if self.is_tracked(name) {
-            self.changes.variables.push(name);
-        }
-        Ok(assigned)
-    }
-
-    /// Error 1227 unless the account may give a session this limit: one that is no administrator may lower
-    /// what its statements use, and nothing else.
-    fn may_limit_memory(&self, number: usize, set: &SetValue, default: &VarValue) -> Result<(), SqlError> {
-        if self.require_variables_admin().is_ok() {
-            return Ok(());
-        }
-        let mut tried = self.variables.clone();
-        tried.assign(number, set, default)?;
-        let most = self.server.variables.read().get(number).as_u64();
-        if ALL[number].name == "ratchet_statement_memory_limit" && tried.get(number).as_u64() <= most {
-            return Ok(());
-        }
-        self.require_variables_admin()
-    }
-
-    /// Whether the client wants to hear of changes of variable `name`.
-    fn is_tracked(&self, name: &str) -> bool {
-        let tracked = self.variables.named("session_track_system_variables").as_text();
-        tracked == "*" || tracked.split(',').any(|one| one.trim().eq_ignore_ascii_case(name))
-    }
-
-    /// Error 1227 unless the account may set global variables.
-    fn require_variables_admin(&self) -> Result<(), SqlError> {
-        let what = "SUPER or SYSTEM_VARIABLES_ADMIN";
-        ensure_one_of(self, Privileges::SUPER, DynamicSet::SYSTEM_VARIABLES_ADMIN, what)
-    }
-
-    /// Whether limits on connections and their memory are not for the account, and it may end others'.
-    pub fn is_connection_admin(&self) -> bool {
-        let own = self.on_everything();
-        own.dynamic.has(DynamicSet::CONNECTION_ADMIN) || own.privileges.has(Privileges::SUPER)
-    }
 }
 
 /// Error 3061 if no user variable of this name may be set.
@@ -663,32 +337,4 @@ pub fn ensure_variable_name(name: &str) -> Result<(), SqlError> {
         return Err(error_map::ILLEGAL_USER_VAR.with(&[&name]));
     }
     Ok(())
-}
-
-fn may_assign(def: &VarDef, level: Level) -> Result<(), SqlError> {
-    match (def.access, def.scope, level) {
-        (Access::Fixed | Access::Startup, ..) => Err(scope_error(def, "read only")),
-        (_, Scope::Session, Level::Global) => Err(error_map::LOCAL_VARIABLE.with(&[&def.name])),
-        (_, Scope::Global, Level::Session | Level::Default) => {
-            Err(error_map::GLOBAL_VARIABLE.with(&[&def.name]))
-        }
-        (Access::GlobalOnly, Scope::Both, Level::Session | Level::Default) => Err(session_read_only(def)),
-        _ => Ok(()),
-    }
-}
-
-#[cold]
-fn unknown_variable(name: &str) -> SqlError {
-    error_map::UNKNOWN_SYSTEM_VARIABLE.with(&[&name])
-}
-
-#[cold]
-fn scope_error(def: &VarDef, what: &str) -> SqlError {
-    error_map::INCORRECT_GLOBAL_LOCAL_VAR.with(&[&def.name, &what])
-}
-
-#[cold]
-fn session_read_only(def: &VarDef) -> SqlError {
-    let kind: &ErrorKind = &error_map::VARIABLE_IS_READONLY;
-    kind.with(&[&"SESSION", &def.name, &"GLOBAL"])
 }

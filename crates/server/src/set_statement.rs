@@ -8,8 +8,8 @@ use crate::constant::{Inputs, evaluate, level};
 use crate::ddl::collation::{charset_warning, collation_warning};
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
-use crate::session::{Level, Session};
-use crate::sysvars::SetValue;
+use crate::session::Session;
+use crate::sysvars::{SetValue, VarLevel};
 use crate::user_variable::as_variable;
 
 /// SET of variables, in order. The items before a wrong one stay set, as in MySQL.
@@ -64,7 +64,7 @@ fn set_value(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> Resu
 fn set_names(session: &mut Session, charset: Option<&str>, wanted: Option<&str>) -> Result<(), SqlError> {
     let Some(name) = charset else {
         for name in ["character_set_client", "character_set_results", "collation_connection"] {
-            session.assign_variable(Level::Session, name, &SetValue::Default)?;
+            session.assign_variable(VarLevel::Session, name, &SetValue::Default)?;
         }
         return Ok(());
     };
@@ -99,8 +99,8 @@ fn warn_of_old_names(session: &mut Session, charset: &str, collation: Option<&st
 /// SET CHARACTER SET: as SET NAMES, but the connection takes the database's character set.
 fn set_charset(session: &mut Session, charset: Option<&str>) -> Result<(), SqlError> {
     let value = charset.map_or(SetValue::Default, |name| SetValue::Text(name.to_owned()));
-    session.assign_variable(Level::Session, "character_set_client", &value)?;
-    session.assign_variable(Level::Session, "character_set_results", &value)?;
+    session.assign_variable(VarLevel::Session, "character_set_client", &value)?;
+    session.assign_variable(VarLevel::Session, "character_set_results", &value)?;
     let collation = session.variables.named("collation_database").as_text().to_owned();
     put_text(session, "collation_connection", &collation)?;
     if let Some(name) = charset {
@@ -110,7 +110,7 @@ fn set_charset(session: &mut Session, charset: Option<&str>) -> Result<(), SqlEr
 }
 
 fn put_text(session: &mut Session, name: &str, value: &str) -> Result<(), SqlError> {
-    session.assign_variable(Level::Session, name, &SetValue::Text(value.to_owned()))
+    session.assign_variable(VarLevel::Session, name, &SetValue::Text(value.to_owned()))
 }
 
 /// SET [GLOBAL | SESSION] TRANSACTION. Without a scope it is for the next transaction only, and no

@@ -16,8 +16,8 @@ use crate::diagnostics::{Diagnostics, Severity};
 use crate::error_map::{self, SqlError};
 use crate::exec_error;
 use crate::process_list::{Kill, Waited};
-use crate::session::{Level, Session};
-use crate::sysvars::VarValue;
+use crate::session::Session;
+use crate::sysvars::{VarLevel, VarValue};
 use crate::user_variable::as_variable;
 use crate::user_variable::kept_bytes;
 use crate::virtual_tables::{self, LockRows, Sources};
@@ -246,9 +246,9 @@ impl SessionInfo for StatementContext<'_> {
     }
     fn system_variable(&self, global: Option<bool>, name: &str) -> Option<OwnedValue> {
         let level = match global {
-            None => Level::Default,
-            Some(true) => Level::Global,
-            Some(false) => Level::Session,
+            None => VarLevel::Default,
+            Some(true) => VarLevel::Global,
+            Some(false) => VarLevel::Session,
         };
         self.session.read_variable(level, name).ok().map(from_variable)
     }

@@ -20,8 +20,8 @@ use crate::password_strength::Check;
 use crate::privilege::{DynamicSet, Privileges, ensure_on_schema, ensure_one_of};
 use crate::roles;
 use crate::second_password;
-use crate::session::{Level, Session};
-use crate::sysvars::VarValue;
+use crate::session::Session;
+use crate::sysvars::{VarLevel, VarValue};
 use crate::tls_requirement::TlsRequirement;
 use crate::user_attributes;
 
@@ -487,7 +487,7 @@ pub(crate) fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Resu
 
 /// Length of generated passwords.
 fn random_chars(session: &Session) -> Result<usize, SqlError> {
-    Ok(match session.read_variable(Level::Default, "generated_random_password_length")? {
+    Ok(match session.read_variable(VarLevel::Default, "generated_random_password_length")? {
         VarValue::UInt(chars) => usize::try_from(chars).unwrap_or(MAX_PASSWORD_BYTES),
         _ => MAX_PASSWORD_BYTES,
     })

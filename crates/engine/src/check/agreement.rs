@@ -196,7 +196,7 @@ impl Table {
             fail_if_interrupted()?;
             for entry in batch.rows() {
                 key.clear();
-                index.clustered_key(&entry, &mut key);
+                index.append_clustered_key(&entry, &mut key);
                 let is_called_for = match rows.get(&key)? {
                     Some(row) => {
                         expected.take(&row);

@@ -18,7 +18,7 @@ use crate::row::duplicate;
 use crate::row::entry::append_declared_key;
 use crate::row::insert::{Value, row_id_of};
 use crate::row::row_image::{RowImage, value_of, with_values};
-use crate::scan::{Scan, append_clustered_key};
+use crate::scan::Scan;
 use crate::table::{Index, Table};
 
 /// Entries that a build adds between two looks at the kill flag.
@@ -179,7 +179,7 @@ impl Collector<'_> {
         let mut row_id = 0;
         if self.table.def.hidden_row_id {
             self.scratch.clear();
-            append_clustered_key(self.table.clustered(), row, &mut self.scratch);
+            self.table.clustered().append_clustered_key(row, &mut self.scratch);
             row_id = row_id_of(&self.scratch);
         }
         let (values, spans) = image.fetched(&self.engine.store, &wanted)?;

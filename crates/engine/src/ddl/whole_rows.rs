@@ -9,7 +9,7 @@ use crate::error::{Error, fail_if_interrupted};
 use crate::range::{Direction, KeyRange};
 use crate::row::insert::{Value, row_id_of};
 use crate::row::row_image::{RowImage, value_of, with_values};
-use crate::scan::{Scan, append_clustered_key};
+use crate::scan::Scan;
 use crate::table::Table;
 
 /// The rows of a table in the order of its clustered key.
@@ -61,7 +61,7 @@ impl<'a> WholeRows<'a> {
             return 0;
         }
         scratch.clear();
-        append_clustered_key(self.table.clustered(), row, scratch);
+        self.table.clustered().append_clustered_key(row, scratch);
         row_id_of(scratch)
     }
 }

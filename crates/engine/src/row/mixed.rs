@@ -10,14 +10,14 @@ use super::insert::row_id_of;
 use super::row_image::{RowImage, value_of, with_values};
 use super::version::{self, Seen};
 use crate::error::Result;
-use crate::scan::{Source, append_clustered_key};
+use crate::scan::Source;
 
 /// Whether the version of the row that the view sees has this very entry. No page is latched.
 /// Cost: a clustered lookup and the making of an entry.
 #[cold]
 pub(crate) fn is_entry_of_row(source: Source<'_>, entry: &RowRef<'_>) -> Result<bool> {
     let mut clustered_key = Vec::new();
-    append_clustered_key(source.index, entry, &mut clustered_key);
+    source.index.append_clustered_key(entry, &mut clustered_key);
     let (mut values, mut spans, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
     let mut image = RowImage { values: &mut values, spans: &mut spans };
     {

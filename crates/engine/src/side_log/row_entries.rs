@@ -9,7 +9,6 @@ use crate::limits::COLUMNS_MAX;
 use crate::row::built_entry;
 use crate::row::insert::{Value, row_id_of};
 use crate::row::row_image::{RowImage, value_of, with_values};
-use crate::scan::append_clustered_key;
 use crate::table::{Index, Table};
 
 /// What the entries are those of.
@@ -49,7 +48,7 @@ impl RowEntries {
         let (mut values, mut spans, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
         let mut row_id = 0;
         if table.def.hidden_row_id {
-            append_clustered_key(table.clustered(), row, &mut scratch);
+            table.clustered().append_clustered_key(row, &mut scratch);
             row_id = row_id_of(&scratch);
         }
         let mut image = RowImage { values: &mut values, spans: &mut spans };

@@ -280,7 +280,7 @@ impl Session {
         let mut found = Vec::new();
         while let Some(entry) = scan.next_row()? {
             let mut key = Vec::new();
-            self.table.indexes[index].clustered_key(&entry.row, &mut key);
+            self.table.indexes[index].append_clustered_key(&entry.row, &mut key);
             let newest = ReadView::newest();
             let mut copy = Vec::new();
             let place = self.table.get(&self.engine, &newest, &key, |row| row.record().copy_to(&mut copy))?;

@@ -194,7 +194,7 @@ fn ids_by_k(engine: &Engine, table: &Table, view: ReadView) -> Vec<Vec<u8>> {
     while let Some(batch) = scan.next_batch().unwrap() {
         for row in batch.rows() {
             ids.push(Vec::new());
-            table.indexes[1].clustered_key(&row, ids.last_mut().unwrap());
+            table.indexes[1].append_clustered_key(&row, ids.last_mut().unwrap());
         }
     }
     ids

@@ -170,7 +170,7 @@ pub(super) fn ids_by_index(engine: &Engine, table: &Table, index: usize, view: R
     while let Some(batch) = scan.next_batch().unwrap() {
         for row in batch.rows() {
             let mut key = Vec::new();
-            table.indexes[index].clustered_key(&row, &mut key);
+            table.indexes[index].append_clustered_key(&row, &mut key);
             ids.push((u32::from_be_bytes(key.try_into().unwrap()) ^ 0x8000_0000) as i32);
         }
     }

@@ -207,7 +207,7 @@ impl<'r> TableAccess<'r> {
         let Keys { row: key, copy, .. } = &mut self.keys;
         key.clear();
         copy.clear();
-        self.op.table.indexes[self.op.index].clustered_key(row, key);
+        self.op.table.indexes[self.op.index].append_clustered_key(row, key);
         let newest = ReadView::newest();
         let found = self.op.table.get(self.run.st.engine, &newest, key, |row| row.record().copy_to(copy))?;
         let Some(place) = found else { return Ok(None) };

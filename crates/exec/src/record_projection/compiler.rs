@@ -5,7 +5,9 @@ use types::{Charset, SqlType, TimeZone, TypeKind};
 use wire::row_text::{DATE_TEXT_BYTES, INTEGER_TEXT_BYTES};
 use wire::{OutBuffer, ResultCharset};
 
-use super::{FIRST_NULL_BIT, KeyPlace, MAX_LENGTH_BYTES, SLACK_BYTES, Step, StepOp};
+use super::step::{Step, StepOp};
+use super::store::MAX_LENGTH_BYTES;
+use super::{FIRST_NULL_BIT, KeyPlace, SLACK_BYTES};
 use crate::context::Protocol;
 use crate::encode::WireEncoder;
 use crate::reader::{Access, ColumnReader, TableReader};

@@ -360,7 +360,7 @@ pub(crate) fn col(def: &TableDef, rel: u16, col: u16) -> Expr {
 }
 
 pub(crate) fn relation(def: &Arc<TableDef>) -> Relation {
-    let mut used = ColumnSet::default();
+    let mut used = RelationColumns::default();
     (0..def.columns.len() as u16).for_each(|col| used.insert(col));
     Relation::Table { def: Arc::clone(def), alias: Alias::OfTable(Arc::clone(def)), used }
 }

@@ -8,8 +8,8 @@ use crate::error_map::{self, SqlError};
 use crate::password_age::{Lifetime, PasswordAge};
 use crate::privilege::{Privileges, ensure_may_see_accounts, ensure_on_schema, grantee};
 use crate::roles::listed;
-use crate::session::{Level, Session};
-use crate::sysvars::VarValue;
+use crate::session::Session;
+use crate::sysvars::{VarLevel, VarValue};
 use crate::user_statement::name_of;
 
 /// Stands for a hash that the session may not see.
@@ -27,7 +27,7 @@ pub(super) fn table(session: &Session, name: &AccountName<'_>) -> Result<Table, 
     let found = session.server.accounts.find(&user, &host);
     let account = found
         .ok_or_else(|| error_map::CANNOT_USER.with(&[&"SHOW CREATE USER", &format!("'{user}'@'{host}'")]))?;
-    let as_hex = session.read_variable(Level::Default, "print_identified_with_as_hex")?;
+    let as_hex = session.read_variable(VarLevel::Default, "print_identified_with_as_hex")?;
     let sees_hash = ensure_may_see_accounts(session).is_ok();
     let text = statement(&account, sees_hash, as_hex == VarValue::Bool(true));
     let mut table = Table::new(vec![Column::text(format!("CREATE USER for {user}@{host}"), 1024)]);

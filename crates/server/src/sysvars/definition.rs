@@ -13,6 +13,17 @@ pub enum Scope {
     Both,
 }
 
+/// Which value of a system variable is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VarLevel {
+    /// `GLOBAL`.
+    Global,
+    /// `SESSION`, `LOCAL`.
+    Session,
+    /// Nothing said: the session's if there is one (and to read, else the global one).
+    Default,
+}
+
 /// Who may change a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {

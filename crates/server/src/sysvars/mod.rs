@@ -12,7 +12,7 @@ mod table;
 mod value;
 mod variables;
 
-pub use definition::{Access, Scope, VarDef, VarKind, find};
+pub use definition::{Access, Scope, VarDef, VarKind, VarLevel, find};
 pub use hot::{HotVariables, Isolation};
 pub(crate) use sql_mode::warnings as sql_mode_warnings;
 pub use table::ALL;

@@ -12,6 +12,7 @@ mod item_name;
 mod key_set;
 mod node;
 mod origin;
+mod relation_columns;
 mod safe_updates;
 mod skip;
 mod uses;
@@ -25,10 +26,11 @@ pub use explain::explain;
 pub use item_name::ItemName;
 pub use key_set::{KeyBox, KeySet, PartTest};
 pub use node::{
-    AggSpec, Column, ColumnSet, Estimate, ItemText, JoinKind, Node, OutputColumn, Path, QueryPlan, Relation,
-    RowLock, RowLocks, SortKey, SubPlan,
+    AggSpec, Column, Estimate, ItemText, JoinKind, Node, OutputColumn, Path, QueryPlan, Relation, RowLock,
+    RowLocks, SortKey, SubPlan,
 };
 pub use origin::{ColumnTraits, KeptKind, Origin};
+pub use relation_columns::RelationColumns;
 pub use skip::{Skip, Take};
 pub use uses::TableUsed;
 

@@ -4,64 +4,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use expr::{AggFunc, CmpDomain, ColumnRef, Expr, ExprKind};
-use smallvec::SmallVec;
 use types::{SqlType, TableDef};
 
 use super::alias::Alias;
 use super::item_name::ItemName;
 use super::key_set::{KeySet, PartTest};
 use super::origin::Origin;
+use super::relation_columns::RelationColumns;
 use super::skip::Skip;
 use crate::ast::LockWait;
 use crate::dive::Candidate;
-
-/// Words of a [`ColumnSet`] that need no allocation: enough for 128 columns.
-const INLINE_WORDS: usize = 2;
-
-/// Column positions of one relation.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct ColumnSet(SmallVec<[u64; INLINE_WORDS]>);
-
-impl Clone for ColumnSet {
-    fn clone(&self) -> Self {
-        // The words are copied at once, not one by one.
-        ColumnSet(SmallVec::from_slice(&self.0))
-    }
-}
-
-impl ColumnSet {
-    /// Adds a column.
-    pub fn insert(&mut self, col: u16) {
-        let word = usize::from(col) / 64;
-        if self.0.len() <= word {
-            self.0.resize(word + 1, 0);
-        }
-        self.0[word] |= 1 << (col % 64);
-    }
-
-    /// Adds the first `count` columns.
-    pub fn insert_first(&mut self, count: usize) {
-        let words = count.div_ceil(64);
-        if self.0.len() < words {
-            self.0.resize(words, 0);
-        }
-        let (whole, rest) = (count / 64, count % 64);
-        self.0[..whole].fill(u64::MAX);
-        if rest > 0 {
-            self.0[whole] |= (1 << rest) - 1;
-        }
-    }
-
-    /// Whether the column is in the set.
-    pub fn contains(&self, col: u16) -> bool {
-        self.0.get(usize::from(col) / 64).is_some_and(|word| word >> (col % 64) & 1 == 1)
-    }
-
-    /// Whether every column is in `other` too.
-    pub fn is_subset(&self, other: &ColumnSet) -> bool {
-        self.0.iter().enumerate().all(|(at, word)| word & !other.0.get(at).unwrap_or(&0) == 0)
-    }
-}
 
 /// A planned query.
 #[derive(Clone, Debug)]
@@ -171,7 +123,7 @@ pub enum Relation {
         /// Name in the query.
         alias: Alias,
         /// Columns that the query reads.
-        used: ColumnSet,
+        used: RelationColumns,
     },
     /// Rows made by a node: virtual or derived table, aggregate, computed values, union.
     Rows {
@@ -468,7 +420,7 @@ mod tests {
     #[test]
     fn the_first_columns_are_those_added_one_by_one() {
         for count in [0, 1, 63, 64, 65, 127, 128, 129, 200] {
-            let (mut all, mut each) = (ColumnSet::default(), ColumnSet::default());
+            let (mut all, mut each) = (RelationColumns::default(), RelationColumns::default());
             all.insert(2);
             each.insert(2);
             all.insert_first(count);

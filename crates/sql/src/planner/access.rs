@@ -17,7 +17,7 @@ use super::ordering::Ordering;
 use super::relations::{RelKind, RelSet, Rels};
 use super::sarg::{self, Test, Tree};
 use crate::bind::block::HintedIndexes;
-use crate::plan::{ColumnSet, Path};
+use crate::plan::{Path, RelationColumns};
 
 /// A way to read a table.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ pub(super) struct Choice {
 pub(super) struct Also {
     pub(super) choice: Choice,
     /// Entries of both suffice: the columns that are read of the first ones.
-    pub(super) read: Option<ColumnSet>,
+    pub(super) read: Option<RelationColumns>,
 }
 
 /// One of several accesses that find rows together.

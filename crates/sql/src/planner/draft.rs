@@ -16,7 +16,7 @@ use super::whole_key::WholeKey;
 use crate::bind::BindContext;
 use crate::bind::block::{Block, Query};
 use crate::dive::Candidate;
-use crate::plan::{ColumnSet, Estimate, Node, SubPlan};
+use crate::plan::{Estimate, Node, RelationColumns, SubPlan};
 
 /// What a statement reads beyond its query's own expressions.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ pub(super) struct Chosen {
     /// See [`crate::plan::QueryPlan::counted`].
     pub(super) counted: Option<Candidate>,
     /// The columns that are read of a relation, if they are fewer than the query names.
-    pub(super) read: Option<(u16, ColumnSet)>,
+    pub(super) read: Option<(u16, RelationColumns)>,
 }
 
 /// A block that is to be planned.

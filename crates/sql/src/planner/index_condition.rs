@@ -8,7 +8,7 @@ use super::access::{Choice, Methods};
 use super::relations::Rels;
 use crate::bind::rewrite;
 use crate::bind::volatile::is_volatile;
-use crate::plan::ColumnSet;
+use crate::plan::RelationColumns;
 
 /// Lets conditions be tested on entries.
 pub(super) fn allow(methods: &mut Methods) {
@@ -28,8 +28,8 @@ pub(super) fn split(rel: u16, choice: &Choice, conditions: Vec<Expr>, rels: &Rel
 
 /// Columns whose values entries of `index` hold: its parts and those of the clustered key, where they are
 /// whole.
-pub(super) fn entry_columns(def: &TableDef, index: &IndexDef) -> ColumnSet {
-    let mut columns = ColumnSet::default();
+pub(super) fn entry_columns(def: &TableDef, index: &IndexDef) -> RelationColumns {
+    let mut columns = RelationColumns::default();
     let parts = index.parts.iter().chain(&def.clustered().parts);
     parts.filter(|part| part.prefix_len.is_none()).for_each(|part| columns.insert(part.column));
     columns
@@ -37,7 +37,7 @@ pub(super) fn entry_columns(def: &TableDef, index: &IndexDef) -> ColumnSet {
 
 /// Whether `condition` names of `rel` only columns of `have`, and may be tested on more rows than the others
 /// leave.
-fn is_decided(condition: &Expr, rel: u16, have: &ColumnSet) -> bool {
+fn is_decided(condition: &Expr, rel: u16, have: &RelationColumns) -> bool {
     let (mut names_rel, mut names_others) = (false, false);
     condition.walk(&mut |e| {
         if let ExprKind::Column(column) = e.kind

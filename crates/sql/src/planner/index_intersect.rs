@@ -16,7 +16,7 @@ use super::dive::Dived;
 use super::index_condition;
 use super::join_list::{Item, JoinList};
 use super::join_order::{How, Route, Step};
-use crate::plan::{ColumnSet, Path};
+use crate::plan::{Path, RelationColumns};
 
 /// Most entries that are gathered, as a dive estimates: about 10 MiB of keys.
 const GATHERED_MAX: f64 = 200_000.0;
@@ -100,7 +100,7 @@ fn columns_of_entries(
     first: &Choice,
     ensured: &[usize],
     conditions: &[&Expr],
-) -> Option<ColumnSet> {
+) -> Option<RelationColumns> {
     if table.rels.tables() > 1 {
         return None;
     }
@@ -118,7 +118,7 @@ fn columns_of_entries(
 }
 
 /// The columns that the only step of `route` reads of its relation, if entries of two indexes suffice.
-pub(super) fn columns_read(list: &JoinList, route: &Route) -> Option<(u16, ColumnSet)> {
+pub(super) fn columns_read(list: &JoinList, route: &Route) -> Option<(u16, RelationColumns)> {
     let [Step { item, how: How::Access(choice), .. }] = &route.steps[..] else { return None };
     let Item::Rel(rel) = list.items[*item] else { return None };
     Some((rel, choice.also.as_ref()?.read.clone()?))

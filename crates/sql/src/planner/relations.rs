@@ -11,7 +11,7 @@ use super::subqueries::Subqueries;
 use crate::bind::block::{HintedIndexes, Source};
 use crate::bind::{BindContext, Catalog, RangeMemory, ReadsLock};
 use crate::dive::Dives;
-use crate::plan::{Alias, Column, ColumnSet, QueryPlan, Relation};
+use crate::plan::{Alias, Column, QueryPlan, Relation, RelationColumns};
 
 /// A set of relations of one query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,9 +60,9 @@ impl RelSet {
 pub(super) struct Rel {
     pub(super) kind: RelKind,
     /// Columns that the query reads.
-    pub(super) used: ColumnSet,
+    pub(super) used: RelationColumns,
     /// Those that it reads beside its WHERE clause.
-    pub(super) shown: ColumnSet,
+    pub(super) shown: RelationColumns,
     /// Estimated rows.
     pub(super) rows: f64,
     /// Part of these that a table has at present: one of few rows is planned for more.
@@ -182,7 +182,7 @@ impl<'c> Rels<'c> {
             Source::Query { columns, .. } => (RelKind::Derived { columns, plan: None }, cost::DERIVED_ROWS),
             Source::Made { columns } => (RelKind::Made { columns }, 1.0),
         };
-        let (used, shown) = (ColumnSet::default(), ColumnSet::default());
+        let (used, shown) = (RelationColumns::default(), RelationColumns::default());
         self.list.push(Rel { kind, used, shown, rows, present, statistics });
     }
 

@@ -22,7 +22,7 @@ use super::sarg::{self, Equality};
 use super::{cost, key_boxes};
 use crate::bind::BindContext;
 use crate::bind::block::{Block, JoinTree, Source};
-use crate::plan::{ColumnSet, Estimate, Node, Path, QueryPlan, Relation};
+use crate::plan::{Estimate, Node, Path, QueryPlan, Relation, RelationColumns};
 
 /// Key parts whose places need no allocation.
 const INLINE: usize = 4;
@@ -199,7 +199,7 @@ pub(super) fn plan_of_path(
 /// `rest` name beside.
 pub(super) fn relation(block: &mut Block, extra: &Extra<'_>, rest: &[Expr]) -> Relation {
     let Some(Source::Table { def, alias, .. }) = block.rels.pop() else { unreachable!("its only table") };
-    let mut used = ColumnSet::default();
+    let mut used = RelationColumns::default();
     def.clustered().parts.iter().for_each(|part| used.insert(part.column));
     let mut note_one = |expr: &Expr| {
         if let ExprKind::Column(ColumnRef { rel: 0, col }) = expr.kind {

@@ -12,12 +12,16 @@
 //! docs/testing.md.
 
 mod coverage;
+mod definer;
 mod extra;
 mod faults;
 mod model;
+mod notes;
+mod reader;
 mod tables;
 mod verify;
 mod workload;
+mod writer;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -29,7 +33,7 @@ use env::{Disk, SimDisk, Simulated, simulate_with};
 
 pub use coverage::{Coverage, Event};
 use faults::Plan;
-use workload::{Notes, Stop, lock};
+use notes::{Notes, Stop, lock};
 
 const DATADIR: &str = "/data";
 
@@ -82,7 +86,7 @@ impl Shape {
             frames: pick(prng, [32, 40, 64, 400]) as usize,
             log,
             background: true,
-            writers: 1 + prng.below(workload::WRITERS_MAX),
+            writers: 1 + prng.below(writer::WRITERS_MAX),
             undo_memory,
         }
     }
@@ -105,7 +109,7 @@ impl Shape {
 struct Listener(Notes);
 
 /// How a round ended, for its story.
-fn how_ended(ended: &Simulated<workload::Result<()>>, disk: &SimDisk) -> &'static str {
+fn how_ended(ended: &Simulated<notes::Result<()>>, disk: &SimDisk) -> &'static str {
     match (&ended.result, &ended.stopped) {
         (Some(Ok(())), _) => "shut down",
         (Some(Err(_)), _) => "refused",
@@ -238,7 +242,7 @@ impl Seed {
         plan: Plan,
         operations: u64,
         end: End,
-    ) -> Simulated<workload::Result<()>> {
+    ) -> Simulated<notes::Result<()>> {
         let at_start = self.prng.below(4) == 0;
         let mut arming = Prng::new(self.prng.next_u64());
         {

@@ -180,7 +180,7 @@ pub(super) fn ids_by_index(
     while let Some(batch) = scan.next_batch()? {
         for row in batch.rows() {
             key.clear();
-            table.indexes[position].clustered_key(&row, &mut key);
+            table.indexes[position].append_clustered_key(&row, &mut key);
             let id = key.first_chunk().map_or(0, |raw| u32::from_be_bytes(*raw));
             ids.push((id ^ 0x8000_0000) as i32);
         }

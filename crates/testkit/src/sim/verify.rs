@@ -11,8 +11,8 @@ use types::CollationId;
 
 use super::coverage::Event;
 use super::model::{Definitions, MAIN, Pair, Row, Rows, SHARED, SIDE};
+use super::notes::{Notes, Result, lock};
 use super::tables::{self, Found, NAMES, PAIR, PAIR_SCHEMA, SCHEMA, ids_in_order, with_row};
-use super::workload::{Notes, Result, lock};
 use super::{DATADIR, extra};
 
 /// Compares what `engine` has found with what it may have found, and takes that as the state to go on from.
