@@ -17,7 +17,7 @@ const PAGE: usize = 128;
 /// Table entry of a code point without an explicit weight.
 const IMPLICIT: u16 = 0xFFFF;
 /// Most weights MySQL keeps of one character (U+FDFA has eighteen in the source).
-const MAX_WEIGHTS: usize = 8;
+const WEIGHTS_MAX: usize = 8;
 /// Leading implicit weights of the Han blocks, worth a code of one byte.
 const HAN_LEADS: [u16; 5] = [0xFB40, 0xFB41, 0xFB80, 0xFB84, 0xFB85];
 /// First code point after the last explicit primary weight of UCA 9.0.0, and the last before the implicit
@@ -69,7 +69,7 @@ fn parse_allkeys(text: &str) -> Result<(Weights, Vec<Vec<u32>>), Failure> {
         let mut primaries = Vec::new();
         for element in elements.split('[').skip(1) {
             let primary = u16::from_str_radix(element.get(1..5).ok_or("uca: short element")?, 16)?;
-            if primary != 0 && primaries.len() < MAX_WEIGHTS {
+            if primary != 0 && primaries.len() < WEIGHTS_MAX {
                 primaries.push(primary);
             }
         }

@@ -14,7 +14,7 @@ use crate::leaf_edit::{LeafEdit, has_room};
 use crate::split;
 
 /// Longest key of a record, a begin id included.
-pub const KEY_BYTES_MAX: usize = page::MAX_KEY_BYTES;
+pub const KEY_BYTES_MAX: usize = page::KEY_BYTES_MAX;
 
 /// Most bytes of key and payload together that any page can take beside two fences of [`KEY_BYTES_MAX`].
 pub const RECORD_BYTES_MAX: usize = 9600;

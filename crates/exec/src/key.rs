@@ -7,7 +7,7 @@ use engine::Table;
 use expr::{CmpDomain, Number, compare_values};
 use page::{IntPart, KeyPartPlace};
 use types::collation::LikePattern;
-use types::temporal::{Date, DateFlags, DateTime, MAX_FSP};
+use types::temporal::{Date, DateFlags, DateTime, FSP_MAX};
 use types::{CollationId, KeyEncoder, SqlType, StoreContext, TypeKind, Value, storage};
 
 use crate::error::Result;
@@ -210,7 +210,7 @@ impl KeyPart {
         stored: &mut Vec<u8>,
     ) {
         let zone = run.st.zone;
-        let unit = 10u32.pow(u32::from(MAX_FSP - self.ty.decimals));
+        let unit = 10u32.pow(u32::from(FSP_MAX - self.ty.decimals));
         let micro = 999_999 / unit * unit;
         let day = match *value {
             Value::Date(date) => Some(date),
@@ -225,7 +225,7 @@ impl KeyPart {
         for moment in candidates.into_iter().flatten() {
             let mut bytes = Vec::new();
             let is_stored =
-                storage::store(&self.ty, &Value::DateTime(moment, MAX_FSP), lax, &mut bytes).is_ok();
+                storage::store(&self.ty, &Value::DateTime(moment, FSP_MAX), lax, &mut bytes).is_ok();
             let kept = storage::read(&self.ty, &bytes, zone);
             let order = compare_values(&kept, value, CmpDomain::DateTime, &run.ctx(&arena));
             if is_stored && order == Some(Ordering::Less) && bytes.iter().any(|&byte| byte != 0) {

@@ -28,7 +28,7 @@ use step::{Step, StepOp};
 use store::{NULL_TEXT, chunk, store_8, store_date_parts, store_text};
 
 /// Most columns of a row: with values of at most a page each, its packet need not be split.
-pub(crate) const MAX_COLUMNS: usize = 512;
+pub(crate) const COLUMNS_MAX: usize = 512;
 /// First bit of the binary protocol's NULL bitmap that stands for a column.
 const FIRST_NULL_BIT: usize = 2;
 /// Bytes that a step may store behind what it says that it stored.
@@ -125,7 +125,7 @@ impl RecordProjection {
         }
         let strings = |step: &Step| if step.is_var() { step.arg.into() } else { 0 };
         let Compiler { keys, encoders, constants, charsets, bound, .. } = compiler;
-        (end <= MAX_COLUMNS).then(|| RecordProjection {
+        (end <= COLUMNS_MAX).then(|| RecordProjection {
             var_columns: steps.iter().map(strings).sum(),
             columns: end - first,
             steps: steps.into(),

@@ -1,7 +1,7 @@
 //! Values as dates with a time, in the session's zone.
 
 use types::temporal::{
-    DateFlags, Interval, MAX_FSP, MICROS_PER_DAY, MICROS_PER_SECOND, OddDelimiter, Parsed, ParsedTime,
+    DateFlags, FSP_MAX, Interval, MICROS_PER_DAY, MICROS_PER_SECOND, OddDelimiter, Parsed, ParsedTime,
 };
 use types::value::{Converted, Loss};
 use types::{Date, DateTime, Decimal, SqlModes, Time, Value};
@@ -130,7 +130,7 @@ pub fn no_date(value: &Value<'_>) -> Vec<Warning> {
 fn rounds_past_the_end(value: &Value<'_>) -> bool {
     let Value::Bytes { data, .. } = value else { return false };
     let parsed = DateTime::parse(data, DateFlags::default());
-    parsed.is_some_and(|parsed| parsed.offset.is_none() && parsed.to_fsp(MAX_FSP, false).is_none())
+    parsed.is_some_and(|parsed| parsed.offset.is_none() && parsed.to_fsp(FSP_MAX, false).is_none())
 }
 
 /// Warns that `value` is no date and time.
@@ -157,7 +157,7 @@ pub(crate) fn warn_cut_moment(value: &Value<'_>, ctx: &EvalCtx<'_>) {
 }
 
 fn in_zone(parsed: &Parsed, ctx: &EvalCtx<'_>) -> Option<Converted<DateTime>> {
-    let mut value = parsed.to_fsp(MAX_FSP, parsed.rounds_up && cuts_fractions(ctx))?;
+    let mut value = parsed.to_fsp(FSP_MAX, parsed.rounds_up && cuts_fractions(ctx))?;
     if let Some(offset) = parsed.offset {
         value = ctx.session.time_zone().show_offset(value, offset)?;
     }
@@ -192,7 +192,7 @@ fn of_text(text: &[u8], ctx: &EvalCtx<'_>) -> Option<Converted<Time>> {
         _ => Loss::None,
     };
     let is_cut = parsed.rounds_up && cuts_fractions(ctx);
-    Some(Converted { value: parsed.to_fsp(MAX_FSP, is_cut), loss })
+    Some(Converted { value: parsed.to_fsp(FSP_MAX, is_cut), loss })
 }
 
 /// Whether fractions of seconds are cut instead of rounded. Asked where there is something to cut.
@@ -203,7 +203,7 @@ pub(crate) fn cuts_fractions(ctx: &EvalCtx<'_>) -> bool {
 /// A number of seconds in microseconds; `None` past the range of BIGINT.
 pub(crate) fn micros_of_seconds(seconds: Decimal, ctx: &EvalCtx<'_>) -> Option<i64> {
     let micros = seconds.checked_mul(Decimal::from(MICROS_PER_SECOND))?;
-    let has_more = seconds.scale() > MAX_FSP;
+    let has_more = seconds.scale() > FSP_MAX;
     let whole = if has_more && cuts_fractions(ctx) { micros.truncate(0) } else { micros };
     whole.to_i64().ok()
 }

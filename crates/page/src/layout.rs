@@ -57,7 +57,7 @@ pub(crate) const PREFIX_SLOTS_FEW: usize = 8;
 /// Bytes of a begin or end transaction id in a secondary entry.
 pub const TRX_ID_BYTES: usize = base::TrxId::STORED_BYTES;
 /// Longest key a page accepts: five of them fit in a page, which is what splitting an inner page takes.
-pub const MAX_KEY_BYTES: usize = 3200;
+pub const KEY_BYTES_MAX: usize = 3200;
 
 pub(crate) const CHECKSUM: usize = 0;
 pub(crate) const PAGE_NO: usize = 4;
@@ -222,4 +222,4 @@ pub fn max_inline_payload(key_len: usize) -> usize {
     let fixed = HEADER_BYTES + OWN_PREFIX_BYTES_MAX + 2 * key_len + 2 * (key_len + per_record);
     PAGE_SIZE.saturating_sub(fixed) / 2
 }
-const _: () = assert!(HEADER_BYTES + OWN_PREFIX_BYTES_MAX + 5 * MAX_KEY_BYTES + 4 * 12 + 16 <= PAGE_SIZE);
+const _: () = assert!(HEADER_BYTES + OWN_PREFIX_BYTES_MAX + 5 * KEY_BYTES_MAX + 4 * 12 + 16 <= PAGE_SIZE);

@@ -49,7 +49,7 @@ pub use check::{Corruption, CorruptionKind, check_overflow_value, stamp_checksum
 pub use extent_map::{EXTENT_PAGES, ExtentEntry, ExtentPlace, ExtentState};
 pub use file_header::{FileHeader, FileHeaderError};
 pub use layout::{
-    COMMON_HEADER_BYTES, HEADER_BYTES, MAX_KEY_BYTES, OWN_PREFIX_BYTES_MAX, PAGE_SIZE, PageBytes, PageType,
+    COMMON_HEADER_BYTES, HEADER_BYTES, KEY_BYTES_MAX, OWN_PREFIX_BYTES_MAX, PAGE_SIZE, PageBytes, PageType,
     SlotFlags, TRX_ID_BYTES, max_inline_payload,
 };
 pub use op::{Batch, EntryClose, LeafInsert, OpError, PageOp, RowDelete, RowPatch};

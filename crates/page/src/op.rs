@@ -11,7 +11,7 @@
 use base::codec::push_varint;
 use base::{IndexId, PageNo, ROW_HEADER_BYTES, TrxId};
 
-use crate::layout::{COMMON_HEADER_BYTES, MAX_KEY_BYTES, PAGE_SIZE, PageType, SlotFlags, TRX_ID_BYTES};
+use crate::layout::{COMMON_HEADER_BYTES, KEY_BYTES_MAX, PAGE_SIZE, PageType, SlotFlags, TRX_ID_BYTES};
 use crate::page_mut::{FormatPage, PageFull, PageMut};
 use crate::page_ref::PageRef;
 use crate::row::RowHeader;
@@ -409,8 +409,8 @@ impl<'a> PageOp<'a> {
     pub fn apply(&self, page: &mut PageMut<'_>) -> Result<(), OpError> {
         match *self {
             PageOp::Format(start) => {
-                require(start.lower.len() <= MAX_KEY_BYTES)?;
-                require(start.upper.is_none_or(|upper| upper.len() <= MAX_KEY_BYTES))?;
+                require(start.lower.len() <= KEY_BYTES_MAX)?;
+                require(start.upper.is_none_or(|upper| upper.len() <= KEY_BYTES_MAX))?;
                 page.format(&start);
             }
             PageOp::FormatOther { page_no, page_type, index_id, version } => {
@@ -485,7 +485,7 @@ impl<'a> PageOp<'a> {
             PageOp::RaiseMaxTrx(trx) => page.raise_max_trx(trx),
             PageOp::SetFences { lower, upper } => {
                 require(
-                    lower.len() <= MAX_KEY_BYTES && upper.is_none_or(|upper| upper.len() <= MAX_KEY_BYTES),
+                    lower.len() <= KEY_BYTES_MAX && upper.is_none_or(|upper| upper.len() <= KEY_BYTES_MAX),
                 )?;
                 page.set_fences(lower, upper)?;
             }
@@ -543,7 +543,7 @@ fn require_insert(
     flags: SlotFlags,
     leaf: bool,
 ) -> Result<(), OpError> {
-    require(page.is_leaf() == leaf && slot <= page.count() && key.len() <= MAX_KEY_BYTES)?;
+    require(page.is_leaf() == leaf && slot <= page.count() && key.len() <= KEY_BYTES_MAX)?;
     if !leaf && slot == 0 {
         return require(page.count() == 0);
     }

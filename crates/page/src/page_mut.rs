@@ -61,7 +61,7 @@ impl<'a> PageMut<'a> {
 
     /// Makes an empty B-tree page; the whole page is written, the LSN becomes 0.
     pub fn format(&mut self, start: &FormatPage<'_>) {
-        debug_assert!(start.lower.len() <= MAX_KEY_BYTES, "lower fence of {} bytes", start.lower.len());
+        debug_assert!(start.lower.len() <= KEY_BYTES_MAX, "lower fence of {} bytes", start.lower.len());
         self.format_common(start.page_no, PageType::BTree, start.index_id, start.version);
         self.0[LEVEL] = start.level;
         put_u16(self.0, FORMAT_VERSION, start.format_version);
@@ -411,7 +411,7 @@ impl<'a> PageMut<'a> {
     fn debug_check_key(&self, slot: usize, key: &[u8], flags: SlotFlags) {
         let page = self.as_ref();
         debug_assert!(slot <= page.count(), "slot {slot} of {}", page.count());
-        debug_assert!(key.len() <= MAX_KEY_BYTES, "key of {} bytes", key.len());
+        debug_assert!(key.len() <= KEY_BYTES_MAX, "key of {} bytes", key.len());
         debug_assert!(page.covers(key), "key outside the page's fences");
         debug_assert!(
             page.fixed_key_len().is_none_or(

@@ -25,7 +25,7 @@ use types::key::Extent;
 use types::storage::{ValueRule, fixed_width};
 use types::{IndexDef, IndexKind, KeyColumn, KeyEncoder, KeyPart, TableDef};
 
-use crate::layout::{INLINE_TARGET_BYTES, MAX_KEY_BYTES, max_inline_payload};
+use crate::layout::{INLINE_TARGET_BYTES, KEY_BYTES_MAX, max_inline_payload};
 
 /// Bytes of the invisible row id that is the clustered key of a table without one.
 pub const ROW_ID_BYTES: usize = 6;
@@ -197,7 +197,7 @@ impl RowFormat {
             (0..columns.len()).filter(|&i| wanted[i] && columns[i].place == Place::Absent).collect();
         in_payload.sort_by_key(|&i| columns[i].id);
         let part_len = |part: &KeyPartPlace| part.encoder.as_ref().map_or(ROW_ID_BYTES, KeyEncoder::max_len);
-        let longest_key = parts.iter().map(part_len).sum::<usize>().min(MAX_KEY_BYTES);
+        let longest_key = parts.iter().map(part_len).sum::<usize>().min(KEY_BYTES_MAX);
         let null_from = if clustered { ROW_HEADER_BYTES } else { 0 };
         let nullable = in_payload.iter().filter(|&&i| table.columns[i].nullable);
         for (bit, &i) in nullable.clone().enumerate() {

@@ -36,7 +36,7 @@ const MAX_DELAY: &str = "connection_control_max_connection_delay";
 /// Least value of both delays, in ms, and what each further failure adds.
 const DELAY_UNIT_MS: u64 = 1000;
 /// Largest value of all three variables.
-const MAX_SETTING: i64 = i32::MAX as i64;
+const SETTING_MAX: i64 = i32::MAX as i64;
 
 /// Logins that may be delayed at a time. Each has a thread and a socket.
 const DELAYED_MAX: usize = 100;
@@ -188,9 +188,9 @@ pub(crate) fn record(session: &Session, user: &str, succeeded: bool) {
 pub(crate) fn refuse_setting(variables: &Variables, name: &str, set: &SetValue) -> Result<(), SqlError> {
     let setting = |name| variables.named(name).as_u64() as i64;
     let allowed = match name {
-        THRESHOLD => 0..=MAX_SETTING,
+        THRESHOLD => 0..=SETTING_MAX,
         MIN_DELAY => DELAY_UNIT_MS as i64..=setting(MAX_DELAY),
-        MAX_DELAY => setting(MIN_DELAY)..=MAX_SETTING,
+        MAX_DELAY => setting(MIN_DELAY)..=SETTING_MAX,
         _ => return Ok(()),
     };
     match *set {

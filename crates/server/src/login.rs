@@ -11,7 +11,7 @@
 //! | no account | the stand-in, with the plugin of all accounts, or one by the name's keyed hash if they differ |
 //!
 //! Every login looks at every account, makes a stand-in and looks for a cached hash. Every check of a
-//! password by SHA-crypt runs the rounds of the account that takes most, up to [`MAX_ROUNDS_FOR_ALL`], twice
+//! password by SHA-crypt runs the rounds of the account that takes most, up to [`ROUNDS_FOR_ALL_MAX`], twice
 //! if there is an account with a second password.
 
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::account::{Account, CachedHashes, Peer, PeerHost};
 
 /// Most rounds that one account's hash imposes on all others: the default of MySQL 9. An account may have
 /// more, which any account may ask for (IDENTIFIED .. AS), and is slower then than names that do not exist.
-const MAX_ROUNDS_FOR_ALL: u32 = 10_000;
+const ROUNDS_FOR_ALL_MAX: u32 = 10_000;
 
 /// One client's login.
 #[derive(Debug)]
@@ -122,7 +122,7 @@ impl<'a> Survey<'a> {
         let second_rounds = account.second_password.as_ref().map_or(0, Credential::rounds);
         self.has_second |= account.second_password.is_some();
         let rounds = account.credential.rounds().max(second_rounds);
-        self.rounds = self.rounds.max(rounds.min(MAX_ROUNDS_FOR_ALL));
+        self.rounds = self.rounds.max(rounds.min(ROUNDS_FOR_ALL_MAX));
     }
 
     /// The account that the client may get in as.

@@ -18,7 +18,7 @@ use super::options::{OptionError, Setting};
 /// Groups that the server reads.
 const GROUPS: [&str; 2] = ["mysqld", "ratchetd"];
 /// Files that include each other stop here.
-const MAX_DEPTH: usize = 10;
+const DEPTH_MAX: usize = 10;
 
 /// The settings of the server's groups in `path` and everything it includes, in order.
 ///
@@ -31,7 +31,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Setting>, OptionError> {
 }
 
 fn read_into(path: &Path, settings: &mut Vec<Setting>, depth: usize) -> Result<(), OptionError> {
-    if depth > MAX_DEPTH {
+    if depth > DEPTH_MAX {
         return Err(OptionError::new(&format!(
             "{}: option files include each other too deeply",
             path.display()

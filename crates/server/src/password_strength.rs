@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustix::fs::{Mode, OFlags};
-use wire::auth::MAX_PASSWORD_BYTES;
+use wire::auth::PASSWORD_BYTES_MAX;
 
 use crate::error_map::{self, SqlError};
 use crate::sysvars::Variables;
@@ -56,7 +56,7 @@ impl Dictionary {
         let text: String = text.to_lowercase();
         let mut ends: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
         ends.push(text.len());
-        ends.retain(|end| *end <= MAX_PASSWORD_BYTES);
+        ends.retain(|end| *end <= PASSWORD_BYTES_MAX);
         let last = ends.len().saturating_sub(1);
         (0..last).any(|from| {
             let longest = (from + self.chars_max).min(last);
@@ -240,7 +240,7 @@ mod tests {
         let words = Dictionary::of(&format!("abc\r\n{long}\nwörd\n"));
         assert_eq!((words.words.len(), words.chars_max), (1, 4));
         assert!(words.has_part("1WÖRD2") && !words.has_part("wör") && !words.has_part(""));
-        assert!(!words.has_part(&format!("{}wörd", "-".repeat(MAX_PASSWORD_BYTES))));
+        assert!(!words.has_part(&format!("{}wörd", "-".repeat(PASSWORD_BYTES_MAX))));
         let folder = tempfile::tempdir().unwrap();
         assert!(Dictionary::read(folder.path()).is_err(), "no file");
         let path = folder.path().join("words");

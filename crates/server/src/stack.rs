@@ -1,10 +1,10 @@
 //! The stack of threads that run statements.
 //!
-//! The parser and binder bound the height of a statement's tree ([`sql::parser::MAX_HEIGHT`]). No later pass
+//! The parser and binder bound the height of a statement's tree ([`sql::parser::HEIGHT_MAX`]). No later pass
 //! looks at the stack: it recurses at most once a level, and the stack holds the largest level of any pass,
 //! times the greatest height.
 
-use sql::parser::MAX_HEIGHT;
+use sql::parser::HEIGHT_MAX;
 
 use crate::error_map::{self, SqlError};
 
@@ -13,11 +13,11 @@ use crate::error_map::{self, SqlError};
 pub const LEVEL_BYTES: usize = if cfg!(debug_assertions) { 32 << 10 } else { 8 << 10 };
 
 /// Stack of a connection's thread, of which the system provides the pages that are touched.
-pub const STACK_BYTES: usize = LEVEL_BYTES * (MAX_HEIGHT as usize + 48);
+pub const STACK_BYTES: usize = LEVEL_BYTES * (HEIGHT_MAX as usize + 48);
 
 /// MySQL's error for a statement that would take more stack than there is.
 #[cold]
 pub fn overrun() -> SqlError {
-    let used = LEVEL_BYTES * usize::from(MAX_HEIGHT);
+    let used = LEVEL_BYTES * usize::from(HEIGHT_MAX);
     error_map::STACK_OVERRUN_NEED_MORE.with(&[&used, &STACK_BYTES, &(STACK_BYTES - used + LEVEL_BYTES)])
 }

@@ -4,7 +4,7 @@ use sql::ast::{
     self, DropUser, PasswordExpire, PasswordRules, SecondPassword, Secret, SetPassword, UserSpec,
     UserStatement,
 };
-use wire::auth::{AuthPlugin, Credential, CredentialError, MAX_PASSWORD_BYTES, Password};
+use wire::auth::{AuthPlugin, Credential, CredentialError, PASSWORD_BYTES_MAX, Password};
 
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ use crate::tls_requirement::TlsRequirement;
 use crate::user_attributes;
 
 /// Longest user and host names, in characters.
-const MAX_USER_CHARS: usize = 32;
-const MAX_HOST_CHARS: usize = 255;
+const USER_CHARS_MAX: usize = 32;
+const HOST_CHARS_MAX: usize = 255;
 
 /// User and host of an account named in a statement.
 type Name = (String, String);
@@ -488,8 +488,8 @@ pub(crate) fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Resu
 /// Length of generated passwords.
 fn random_chars(session: &Session) -> Result<usize, SqlError> {
     Ok(match session.read_variable(VarLevel::Default, "generated_random_password_length")? {
-        VarValue::UInt(chars) => usize::try_from(chars).unwrap_or(MAX_PASSWORD_BYTES),
-        _ => MAX_PASSWORD_BYTES,
+        VarValue::UInt(chars) => usize::try_from(chars).unwrap_or(PASSWORD_BYTES_MAX),
+        _ => PASSWORD_BYTES_MAX,
     })
 }
 
@@ -562,7 +562,7 @@ pub(crate) fn name_of(session: &Session, account: &ast::Account<'_>) -> Result<N
         }
         ast::Account::Named { user, host } => ((*user).to_owned(), host.unwrap_or("%").to_lowercase()),
     };
-    for (text, what, limit) in [(&user, "user name", MAX_USER_CHARS), (&host, "host name", MAX_HOST_CHARS)] {
+    for (text, what, limit) in [(&user, "user name", USER_CHARS_MAX), (&host, "host name", HOST_CHARS_MAX)] {
         if text.chars().count() > limit {
             return Err(error_map::WRONG_STRING_LENGTH.with(&[text, &what, &limit]));
         }

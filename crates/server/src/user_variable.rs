@@ -46,7 +46,7 @@ pub(crate) fn type_of_value(value: &OwnedValue) -> SqlType {
         OwnedValue::Int(_) | OwnedValue::Year(_) => SqlType::bigint(),
         OwnedValue::UInt(_) | OwnedValue::Bit { .. } => SqlType::bigint_unsigned(),
         OwnedValue::Double(_) | OwnedValue::Float(_) => SqlType::double(),
-        OwnedValue::Decimal(_) => SqlType::decimal(types::decimal::MAX_PRECISION, types::decimal::MAX_SCALE),
+        OwnedValue::Decimal(_) => SqlType::decimal(types::decimal::PRECISION_MAX, types::decimal::SCALE_MAX),
         OwnedValue::Bytes { collation, .. }
         | OwnedValue::Enum { collation, .. }
         | OwnedValue::Set { collation, .. } => SqlType::varchar(TEXT_CHARS, *collation),

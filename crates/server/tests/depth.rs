@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use mysql::prelude::Queryable;
 use mysql::{Conn, OptsBuilder, Value};
 use server::connection::STACK_BYTES;
-use sql::parser::{MAX_HEIGHT, QUERY_HEIGHT};
+use sql::parser::{HEIGHT_MAX, QUERY_HEIGHT};
 use testkit::server::{TestServer, is_released};
 
 /// MySQL's errors for statements that are too deep, or come to too much.
@@ -293,7 +293,7 @@ fn subqueries_with_long_chains_within_each_other_do_not_end_the_server() {
         let height = levels * (terms + usize::from(QUERY_HEIGHT) + 1) + 1 + usize::from(QUERY_HEIGHT);
         let expected = match () {
             () if levels > 63 => Err(1473),
-            () if height > usize::from(MAX_HEIGHT) => Err(1436),
+            () if height > usize::from(HEIGHT_MAX) => Err(1436),
             () => Ok(Some((1 + levels * terms).to_string())),
         };
         let sql = nested_chains(levels, terms);

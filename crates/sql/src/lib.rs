@@ -9,8 +9,8 @@
 //! needs their value.
 //!
 //! # Invariants
-//! 1. Input is never trusted: no byte sequence panics, and nesting is bounded ([`parser::MAX_NESTING`],
-//!    [`parser::MAX_HEIGHT`]), so recursion over a tree is safe for every reader of it.
+//! 1. Input is never trusted: no byte sequence panics, and nesting is bounded ([`parser::NESTING_MAX`],
+//!    [`parser::HEIGHT_MAX`]), so recursion over a tree is safe for every reader of it.
 //! 2. A literal that the cache key lists as the `i`-th is the tree's literal with `ordinal == i`, or the
 //!    statement is reported as not cacheable.
 //! 3. Nothing in a tree owns memory outside the arena; dropping the arena drops the statement.

@@ -18,11 +18,11 @@ pub use text::ParsedDecimal;
 use wide::U256;
 
 /// Most digits a DECIMAL column may have.
-pub const MAX_PRECISION: u32 = 65;
+pub const PRECISION_MAX: u32 = 65;
 /// Most fraction digits a DECIMAL column or expression may have.
-pub const MAX_SCALE: u8 = 30;
+pub const SCALE_MAX: u8 = 30;
 /// Most digits a value holds between two operations.
-const MAX_DIGITS: u32 = 76;
+const DIGITS_MAX: u32 = 76;
 
 /// An exact decimal number. 40 bytes, `Copy`. `==`, `<` and hashing compare the number, so 1.0 equals 1.00;
 /// [`Decimal::scale`] tells them apart. There is no negative zero.
@@ -46,13 +46,13 @@ impl Decimal {
     /// `mag / 10^scale`, negated if `neg`; zero loses its sign.
     #[inline]
     fn from_parts(neg: bool, mag: U256, scale: u8) -> Decimal {
-        debug_assert!(u32::from(scale) <= MAX_DIGITS, "scale out of range");
+        debug_assert!(u32::from(scale) <= DIGITS_MAX, "scale out of range");
         Decimal { neg: neg && !wide::is_zero(&mag), mag, scale }
     }
 
     /// The largest value of DECIMAL(`precision`, `scale`): all nines.
     pub fn max_value(precision: u32, scale: u8) -> Decimal {
-        let mag = wide::sub(&wide::pow10(precision.min(MAX_DIGITS)), &[1, 0, 0, 0]);
+        let mag = wide::sub(&wide::pow10(precision.min(DIGITS_MAX)), &[1, 0, 0, 0]);
         Decimal { mag, neg: false, scale }
     }
 

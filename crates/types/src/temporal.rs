@@ -24,7 +24,7 @@ pub use week::WeekMode;
 pub use zone::{LocalTime, TimeZone};
 
 /// Most fraction digits of a TIME, DATETIME or TIMESTAMP.
-pub const MAX_FSP: u8 = 6;
+pub const FSP_MAX: u8 = 6;
 
 /// Microseconds in a second.
 pub const MICROS_PER_SECOND: i64 = 1_000_000;
@@ -47,7 +47,7 @@ pub(crate) fn truncate_micros(micros: i64, fsp: u8) -> i64 {
 
 /// Microseconds in the last of `fsp` fraction digits.
 pub(crate) fn unit_of(fsp: u8) -> i64 {
-    [1_000_000, 100_000, 10_000, 1_000, 100, 10, 1][usize::from(fsp.min(MAX_FSP))]
+    [1_000_000, 100_000, 10_000, 1_000, 100, 10, 1][usize::from(fsp.min(FSP_MAX))]
 }
 
 #[cfg(test)]

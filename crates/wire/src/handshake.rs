@@ -6,7 +6,7 @@ use crate::{Capabilities, Error};
 /// Bytes of an SSLRequest: a handshake response cut off before the user name.
 const SSL_REQUEST_BYTES: usize = 32;
 /// Most bytes of connection attributes, as in MySQL.
-const MAX_ATTRIBUTE_BYTES: usize = 0xffff;
+const ATTRIBUTE_BYTES_MAX: usize = 0xffff;
 
 /// A client's answer to the greeting. Text is bytes in the client's character set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +106,7 @@ pub(crate) fn attribute_block<'a>(
         return Ok(&[]);
     }
     let block = d.lenenc_bytes("connection attributes")?;
-    if block.len() > MAX_ATTRIBUTE_BYTES {
+    if block.len() > ATTRIBUTE_BYTES_MAX {
         return Err(malformed("connection attributes"));
     }
     Ok(block)

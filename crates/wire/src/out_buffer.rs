@@ -7,7 +7,7 @@ pub const HEADER_BYTES: usize = 4;
 /// Number of the first packet of an answer to a command.
 pub const FIRST_SEQUENCE: u8 = 1;
 /// Longest body of one physical packet; a body of exactly this length is followed by another packet.
-pub const MAX_BODY_BYTES: usize = 0xff_ffff;
+pub const BODY_BYTES_MAX: usize = 0xff_ffff;
 /// Pending bytes from which on a result set should be sent before more rows are added.
 pub const FLUSH_BYTES: usize = 32 * 1024;
 /// Bytes that a new buffer has, and by whose multiples it grows.
@@ -71,7 +71,7 @@ impl OutBuffer {
     #[inline]
     pub fn end_packet(&mut self) {
         let body = self.len - self.packet_at - HEADER_BYTES;
-        if body >= MAX_BODY_BYTES {
+        if body >= BODY_BYTES_MAX {
             self.split_packet();
             return;
         }
@@ -81,7 +81,7 @@ impl OutBuffer {
     /// Appends a whole packet; its first [`HEADER_BYTES`] are room for the header.
     #[inline]
     pub fn put_packet<const N: usize>(&mut self, mut packet: [u8; N]) {
-        const { assert!(HEADER_BYTES <= N && N < MAX_BODY_BYTES, "a header fits, and one packet is enough") };
+        const { assert!(HEADER_BYTES <= N && N < BODY_BYTES_MAX, "a header fits, and one packet is enough") };
         let header = ((N - HEADER_BYTES) as u32 | u32::from(self.sequence) << 24).to_le_bytes();
         if let Some(place) = packet.first_chunk_mut() {
             *place = header;
@@ -91,11 +91,11 @@ impl OutBuffer {
     }
 
     /// As [`OutBuffer::put_packet`] of a packet that goes on with `rest`, together shorter than
-    /// [`MAX_BODY_BYTES`].
+    /// [`BODY_BYTES_MAX`].
     #[inline]
     pub fn put_packet_with<const N: usize>(&mut self, mut packet: [u8; N], rest: &[u8]) {
-        const { assert!(HEADER_BYTES <= N && N < MAX_BODY_BYTES, "a header fits") };
-        debug_assert!(N + rest.len() < MAX_BODY_BYTES, "one packet is enough");
+        const { assert!(HEADER_BYTES <= N && N < BODY_BYTES_MAX, "a header fits") };
+        debug_assert!(N + rest.len() < BODY_BYTES_MAX, "one packet is enough");
         let body = N - HEADER_BYTES + rest.len();
         let header = (body as u32 | u32::from(self.sequence) << 24).to_le_bytes();
         if let Some(place) = packet.first_chunk_mut() {
@@ -136,10 +136,10 @@ impl OutBuffer {
     fn split_packet(&mut self) {
         let whole = self.pending()[self.packet_at + HEADER_BYTES..].to_vec();
         self.abandon_packet();
-        for part in whole.chunks(MAX_BODY_BYTES) {
+        for part in whole.chunks(BODY_BYTES_MAX) {
             self.push_part(part);
         }
-        if whole.len().is_multiple_of(MAX_BODY_BYTES) {
+        if whole.len().is_multiple_of(BODY_BYTES_MAX) {
             self.push_part(&[]);
         }
     }
@@ -412,9 +412,9 @@ mod tests {
 
     #[test]
     fn bodies_around_the_split_length_are_read_back_whole() {
-        for extra in [-1isize, 0, 1, MAX_BODY_BYTES as isize] {
+        for extra in [-1isize, 0, 1, BODY_BYTES_MAX as isize] {
             let body: Vec<u8> =
-                (0..(MAX_BODY_BYTES as isize + extra) as usize).map(|i| (i % 251) as u8).collect();
+                (0..(BODY_BYTES_MAX as isize + extra) as usize).map(|i| (i % 251) as u8).collect();
             let mut out = OutBuffer::new();
             out.begin_packet();
             out.put_bytes(&body);

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::decode::malformed;
-use crate::out_buffer::{HEADER_BYTES, MAX_BODY_BYTES};
+use crate::out_buffer::{BODY_BYTES_MAX, HEADER_BYTES};
 
 /// Size of the receive buffer: header and body of nearly every statement arrive with one receive.
 const BUFFER_BYTES: usize = 16 * 1024;
@@ -270,7 +270,7 @@ impl PacketReader {
         self.start += HEADER_BYTES;
         self.sequence = self.sequence.wrapping_add(1);
         self.after_long = true;
-        self.body = Body::Part { missing: length, another: length == MAX_BODY_BYTES };
+        self.body = Body::Part { missing: length, another: length == BODY_BYTES_MAX };
         self.assemble()
     }
 
@@ -294,7 +294,7 @@ impl PacketReader {
                 self.admit_length(length)?;
                 self.start += HEADER_BYTES;
                 self.sequence = got.wrapping_add(1);
-                self.body = Body::Part { missing: length, another: length == MAX_BODY_BYTES };
+                self.body = Body::Part { missing: length, another: length == BODY_BYTES_MAX };
             } else {
                 self.body = Body::Assembled;
             }

@@ -1,7 +1,7 @@
 //! Many small packets in a row, stored into room made beforehand.
 
 use crate::OutBuffer;
-use crate::out_buffer::{HEADER_BYTES, MAX_BODY_BYTES};
+use crate::out_buffer::{BODY_BYTES_MAX, HEADER_BYTES};
 
 /// Room behind the packets of an [`OutBuffer`], being filled with packets.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl OutBuffer {
 }
 
 impl PacketRoom<'_> {
-    /// Appends a packet. `write` stores its body, of less than [`MAX_BODY_BYTES`], at the start of the room
+    /// Appends a packet. `write` stores its body, of less than [`BODY_BYTES_MAX`], at the start of the room
     /// that it is given, and gives back what is behind it. Cost: about 10 instructions.
     #[inline(always)]
     pub fn packet(&mut self, write: impl FnOnce(&mut [u8]) -> &mut [u8]) {
@@ -35,7 +35,7 @@ impl PacketRoom<'_> {
         let before = room.len();
         let rest = write(room);
         let len = before - rest.len();
-        debug_assert!(len < MAX_BODY_BYTES, "a packet of {len} bytes has to be split");
+        debug_assert!(len < BODY_BYTES_MAX, "a packet of {len} bytes has to be split");
         header.copy_from_slice(&(len as u32 | u32::from(self.sequence) << 24).to_le_bytes());
         self.sequence = self.sequence.wrapping_add(1);
         self.rest = rest;

@@ -6,7 +6,7 @@ use wire::row_text::{DATE_TEXT_BYTES, INTEGER_TEXT_BYTES};
 use wire::{OutBuffer, ResultCharset};
 
 use super::step::{Step, StepOp};
-use super::store::MAX_LENGTH_BYTES;
+use super::store::LENGTH_BYTES_MAX;
 use super::{FIRST_NULL_BIT, KeyPlace, SLACK_BYTES};
 use crate::context::Protocol;
 use crate::encode::WireEncoder;
@@ -81,7 +81,7 @@ impl Compiler<'_> {
             }
             self.charsets.extend(encoder.charset.filter(|charset| !self.charsets.contains(charset)));
             let content = if step.op == StepOp::FixedText { step.to - step.from } else { 0 };
-            usize::from(content) + MAX_LENGTH_BYTES
+            usize::from(content) + LENGTH_BYTES_MAX
         } else {
             if step.op != StepOp::FixedText && !step.in_key {
                 return None;

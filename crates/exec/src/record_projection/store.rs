@@ -4,7 +4,7 @@
 pub(super) const NULL_TEXT: u8 = 0xfb;
 
 /// Most bytes of the length before a string that is on a page.
-pub(super) const MAX_LENGTH_BYTES: usize = 3;
+pub(super) const LENGTH_BYTES_MAX: usize = 3;
 
 /// As many bytes as `N`, from `from` on.
 #[inline(always)]
@@ -38,9 +38,9 @@ pub(super) fn store_text<'o>(text: &[u8], room: &'o mut [u8]) -> &'o mut [u8] {
 #[inline(never)]
 fn store_long_text<'o>(text: &[u8], room: &'o mut [u8]) -> &'o mut [u8] {
     let [low, high] = (text.len() as u16).to_le_bytes();
-    let (place, rest) = room.split_at_mut(MAX_LENGTH_BYTES + text.len());
-    place[..MAX_LENGTH_BYTES].copy_from_slice(&[0xfc, low, high]);
-    place[MAX_LENGTH_BYTES..].copy_from_slice(text);
+    let (place, rest) = room.split_at_mut(LENGTH_BYTES_MAX + text.len());
+    place[..LENGTH_BYTES_MAX].copy_from_slice(&[0xfc, low, high]);
+    place[LENGTH_BYTES_MAX..].copy_from_slice(text);
     rest
 }
 

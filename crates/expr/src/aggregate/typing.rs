@@ -1,6 +1,6 @@
 //! Types of aggregates.
 
-use types::decimal::{MAX_PRECISION, MAX_SCALE};
+use types::decimal::{PRECISION_MAX, SCALE_MAX};
 use types::{CollationId, LobSize, SqlType, TypeKind};
 
 use super::AggFunc;
@@ -75,8 +75,8 @@ fn sum_type(arg: &Expr, digits: u32, scale: u32) -> SqlType {
     }
     let (whole, present) = decimal_digits(arg);
     // An average has no more fraction digits than a column may have; a sum has those of its terms.
-    let scale = if scale == 0 { present.into() } else { (u32::from(present) + scale).min(MAX_SCALE.into()) };
-    SqlType::decimal((whole + digits + scale).min(MAX_PRECISION), scale as u8)
+    let scale = if scale == 0 { present.into() } else { (u32::from(present) + scale).min(SCALE_MAX.into()) };
+    SqlType::decimal((whole + digits + scale).min(PRECISION_MAX), scale as u8)
 }
 
 /// Longest binary string that bits are gathered of.

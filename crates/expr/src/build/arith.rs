@@ -1,6 +1,6 @@
 //! Types of arithmetic.
 
-use types::decimal::{MAX_PRECISION, MAX_SCALE};
+use types::decimal::{PRECISION_MAX, SCALE_MAX};
 use types::{SqlModes, SqlType};
 
 use super::rules::constant_int;
@@ -60,14 +60,14 @@ pub(crate) fn arithmetic(builder: &Builder, func: Func, args: &[Expr]) -> SqlTyp
             _ => is_unsigned(a) || is_unsigned(b),
         };
         let digits = match func {
-            Func::Mul => (whole_a + whole_b).min(MAX_PRECISION),
+            Func::Mul => (whole_a + whole_b).min(PRECISION_MAX),
             Func::Mod => whole_a.max(whole_b) + u32::from(unsigned),
             _ => whole_a.max(whole_b) + 1,
         };
         return integer_type(digits, unsigned);
     }
     match func {
-        Func::Mul => decimal_type(whole_a + whole_b, sum.min(u32::from(MAX_SCALE))),
+        Func::Mul => decimal_type(whole_a + whole_b, sum.min(u32::from(SCALE_MAX))),
         Func::Mod => decimal_type(whole_a.max(whole_b), scale),
         _ => decimal_type(whole_a.max(whole_b) + 1, scale),
     }
@@ -81,8 +81,8 @@ pub(crate) fn division(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
     }
     let ((whole_a, scale_a), (_, scale_b)) = (decimal_digits(a), decimal_digits(b));
     let increment = u32::from(builder.div_precision_increment);
-    let scale = (u32::from(scale_a) + increment).min(u32::from(MAX_SCALE));
-    let precision = (whole_a + u32::from(scale_a) + u32::from(scale_b) + increment).clamp(1, MAX_PRECISION);
+    let scale = (u32::from(scale_a) + increment).min(u32::from(SCALE_MAX));
+    let precision = (whole_a + u32::from(scale_a) + u32::from(scale_b) + increment).clamp(1, PRECISION_MAX);
     SqlType::decimal(precision.max(scale), scale as u8)
 }
 
@@ -177,7 +177,7 @@ pub(crate) fn rounded(_: &Builder, func: Func, args: &[Expr]) -> SqlType {
         Class::Int => SqlType { unsigned: is_unsigned(arg), ..SqlType::bigint() },
         Class::Decimal => {
             let (whole, scale) = decimal_digits(arg);
-            let kept = digits.map_or(scale, |n| n.clamp(0, i64::from(scale.min(MAX_SCALE))) as u8);
+            let kept = digits.map_or(scale, |n| n.clamp(0, i64::from(scale.min(SCALE_MAX))) as u8);
             decimal_type(whole + u32::from(may_carry && kept < scale), u32::from(kept))
         }
         _ => SqlType::double(),

@@ -113,7 +113,7 @@ impl Builder {
         }
         if ty.kind == TypeKind::Decimal {
             // A type's digits are what clients see, and do not always bound its values.
-            ty.length = types::decimal::MAX_PRECISION;
+            ty.length = types::decimal::PRECISION_MAX;
         }
         Expr::cast(expr, ty, nullable)
     }
@@ -324,12 +324,12 @@ fn cast_decimal(precision: Option<u32>, scale: Option<u32>) -> Result<SqlType, B
     let name = || "cast".to_owned();
     let (precision, scale) = (precision.unwrap_or(10), scale.unwrap_or(0));
     let precision = if precision == 0 { 10 } else { precision };
-    if scale > u32::from(types::decimal::MAX_SCALE) {
-        let max = u32::from(types::decimal::MAX_SCALE);
+    if scale > u32::from(types::decimal::SCALE_MAX) {
+        let max = u32::from(types::decimal::SCALE_MAX);
         return Err(BindError::TooBigScale { given: scale, name: name(), max });
     }
-    if precision > types::decimal::MAX_PRECISION {
-        let max = types::decimal::MAX_PRECISION;
+    if precision > types::decimal::PRECISION_MAX {
+        let max = types::decimal::PRECISION_MAX;
         return Err(BindError::TooBigPrecision { given: precision, name: name(), max });
     }
     if scale > precision {

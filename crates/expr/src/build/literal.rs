@@ -1,6 +1,6 @@
 //! Constants, parameters, columns and variables.
 
-use types::temporal::{DateFlags, MAX_FSP, ParsedTime};
+use types::temporal::{DateFlags, FSP_MAX, ParsedTime};
 use types::{CollationId, Date, DateTime, Decimal, OwnedValue, SqlModes, SqlType, Time, TypeKind};
 
 use super::{BindError, Builder, string_type};
@@ -32,7 +32,7 @@ impl Builder {
 
     /// An exact number with a point, or an integer beyond 64 bits.
     pub fn decimal(&self, value: Decimal) -> Expr {
-        let precision = value.precision().min(types::decimal::MAX_PRECISION);
+        let precision = value.precision().min(types::decimal::PRECISION_MAX);
         Expr::constant(OwnedValue::Decimal(value), SqlType::decimal(precision, value.scale()))
     }
 
@@ -40,7 +40,7 @@ impl Builder {
     pub fn decimal_literal(&self, value: Decimal, whole: u32) -> Expr {
         let mut constant = self.decimal(value);
         let digits = whole.saturating_add(u32::from(constant.ty.decimals));
-        constant.ty.length = constant.ty.length.max(digits.min(types::decimal::MAX_PRECISION));
+        constant.ty.length = constant.ty.length.max(digits.min(types::decimal::PRECISION_MAX));
         constant
     }
 
@@ -89,7 +89,7 @@ impl Builder {
         let is_time = |parsed: &ParsedTime| !parsed.truncated && !parsed.out_of_range && !parsed.date_dropped;
         let parsed = Time::parse(text).filter(is_time);
         let parsed = parsed.ok_or_else(|| incorrect("TIME", text))?;
-        Ok(self.time(parsed.to_fsp(MAX_FSP, false), written_fsp(text)))
+        Ok(self.time(parsed.to_fsp(FSP_MAX, false), written_fsp(text)))
     }
 
     /// `TIMESTAMP 'text'`.
@@ -102,7 +102,7 @@ impl Builder {
             return Ok(Expr::cast(self.string(text, self.collation), datetime_type(parsed.fsp), true));
         }
         let cuts = self.modes.has(SqlModes::TIME_TRUNCATE_FRACTIONAL);
-        let value = parsed.to_fsp(MAX_FSP, cuts).ok_or_else(refused)?;
+        let value = parsed.to_fsp(FSP_MAX, cuts).ok_or_else(refused)?;
         Ok(self.datetime(value, written_fsp(text)))
     }
 
@@ -167,7 +167,7 @@ pub(crate) fn datetime_type(fsp: u8) -> SqlType {
 pub(crate) fn written_fsp(text: &[u8]) -> u8 {
     let Some(point) = text.iter().rposition(|b| *b == b'.') else { return 0 };
     let digits = text[point + 1..].iter().take_while(|b| b.is_ascii_digit()).count();
-    digits.min(usize::from(MAX_FSP)) as u8
+    digits.min(usize::from(FSP_MAX)) as u8
 }
 
 fn incorrect(type_name: &'static str, text: &[u8]) -> BindError {

@@ -3,7 +3,7 @@
 use types::{SqlType, TypeKind};
 
 use super::Builder;
-use super::compare::is_constant;
+use super::kept_constant::is_constant;
 use crate::{Expr, ExprKind};
 
 /// The type of a truth value.

@@ -1,6 +1,6 @@
 //! Constants that are compared with dates and times, which they stand for.
 
-use types::temporal::{DateFlags, MAX_FSP, OddDelimiter};
+use types::temporal::{DateFlags, FSP_MAX, OddDelimiter};
 use types::value::Loss;
 use types::{Date, DateTime, Value};
 
@@ -27,7 +27,7 @@ impl Builder {
         if domain == CmpDomain::Time {
             let read = value.to_time().filter(|read| read.loss == Loss::None);
             let read = read.ok_or_else(|| no_moment::shown(&value))?;
-            *arg = self.time(read.value, MAX_FSP);
+            *arg = self.time(read.value, FSP_MAX);
             return Ok(());
         }
         let flags = DateFlags::from_modes(self.modes);
@@ -41,7 +41,7 @@ impl Builder {
             Some(_) if has_offset(&value) => {}
             // A deprecated delimiter is a warning of every evaluation.
             Some(_) if has_odd_delimiter(&value) => {}
-            Some(read) if read.loss == Loss::None => *arg = self.datetime(read.value, MAX_FSP),
+            Some(read) if read.loss == Loss::None => *arg = self.datetime(read.value, FSP_MAX),
             // What follows the date is a warning of every evaluation.
             Some(_) => {}
             None => {

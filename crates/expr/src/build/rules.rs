@@ -1,6 +1,6 @@
 //! Type rules of functions: the columns of the table in `func.rs`.
 
-use types::temporal::{DateFlags, MAX_FSP};
+use types::temporal::{DateFlags, FSP_MAX};
 use types::{CollationId, DateTime, OwnedValue, SqlModes, SqlType, Time, TypeKind};
 
 use super::literal::{datetime_type, time_type, written_fsp};
@@ -234,7 +234,7 @@ fn clock_type(kind: TypeKind, fsp: Option<&Expr>, func: Func) -> Result<SqlType,
     };
     // As in MySQL only the low 8 bits count.
     let fsp = fsp as u8;
-    if fsp > MAX_FSP {
+    if fsp > FSP_MAX {
         return Err(BindError::TooBigPrecision { given: fsp.into(), name: func.name().into(), max: 6 });
     }
     let time = time_type(fsp);
@@ -249,10 +249,10 @@ pub(crate) fn temporal_fsp(expr: &Expr) -> u8 {
         (_, Class::DateTime | Class::Time) => expr.ty.decimals,
         (ExprKind::Const(OwnedValue::Bytes { data, .. }), _) => text_fsp(data),
         (_, Class::Int | Class::Null) => 0,
-        (_, Class::Decimal | Class::Double) => expr.ty.decimals.min(MAX_FSP),
+        (_, Class::Decimal | Class::Double) => expr.ty.decimals.min(FSP_MAX),
         _ => match constant_value(expr, SqlModes::DEFAULT) {
             Some(OwnedValue::Bytes { data, .. }) => text_fsp(&data),
-            _ => MAX_FSP,
+            _ => FSP_MAX,
         },
     }
 }
@@ -261,12 +261,12 @@ pub(crate) fn temporal_fsp(expr: &Expr) -> u8 {
 fn text_fsp(text: &[u8]) -> u8 {
     let any_day = DateFlags { allow_invalid_dates: true, ..DateFlags::default() };
     let is_moment = Time::parse(text).is_some() || DateTime::parse(text, any_day).is_some();
-    if is_moment { written_fsp(text) } else { MAX_FSP }
+    if is_moment { written_fsp(text) } else { FSP_MAX }
 }
 
 /// Fraction digits of an argument seen as a number of seconds: any text may have six.
 pub(crate) fn seconds_fsp(expr: &Expr) -> u8 {
-    if class_of(expr) == Class::Text { MAX_FSP } else { temporal_fsp(expr) }
+    if class_of(expr) == Class::Text { FSP_MAX } else { temporal_fsp(expr) }
 }
 
 /// Characters of all arguments together.
@@ -438,7 +438,7 @@ pub(crate) fn unix_seconds(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
     let fsp = |e: &Expr| match constant_value(e, SqlModes::DEFAULT) {
         // A hexadecimal literal has no fraction.
         Some(OwnedValue::Bytes { collation: CollationId::BINARY, .. }) if e.ty.unsigned => 0,
-        Some(OwnedValue::Bytes { data, .. }) if types::DateTime::parse(&data, flags).is_none() => MAX_FSP,
+        Some(OwnedValue::Bytes { data, .. }) if types::DateTime::parse(&data, flags).is_none() => FSP_MAX,
         _ => temporal_fsp(e),
     };
     match args.first().map_or(0, fsp) {

@@ -1,6 +1,6 @@
 //! Operators and functions with a keyword among their arguments: units of intervals, sides of TRIM.
 
-use types::temporal::{IntervalUnit, MAX_FSP};
+use types::temporal::{FSP_MAX, IntervalUnit};
 use types::{SqlType, TypeKind};
 
 use super::literal::{datetime_type, time_type};
@@ -32,11 +32,11 @@ impl Builder {
 
     fn date_add_type(&self, date: &Expr, amount: &Expr, unit: IntervalUnit) -> SqlType {
         let amount_fsp = match unit {
-            _ if unit.has_microseconds() => MAX_FSP,
+            _ if unit.has_microseconds() => FSP_MAX,
             IntervalUnit::Second => match numeric_class(amount) {
                 Class::Int => 0,
-                Class::Decimal => amount.ty.decimals.min(MAX_FSP),
-                _ if amount.ty.is_string() => MAX_FSP,
+                Class::Decimal => amount.ty.decimals.min(FSP_MAX),
+                _ if amount.ty.is_string() => FSP_MAX,
                 _ => temporal_fsp(amount),
             },
             _ => 0,
@@ -141,11 +141,11 @@ pub(crate) fn add_time(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
 /// STR_TO_DATE: what the parts of a constant format make up.
 pub(crate) fn str_to_date(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
     let format = constant_value(&args[1], builder.modes).filter(|format| !format.is_null());
-    let Some(format) = format else { return datetime_type(MAX_FSP) };
+    let Some(format) = format else { return datetime_type(FSP_MAX) };
     let text = format.as_value();
     let mut scratch = Vec::new();
     let parts = crate::functions::format_parts(text.as_text(&mut scratch));
-    let fsp = if parts.micros { MAX_FSP } else { 0 };
+    let fsp = if parts.micros { FSP_MAX } else { 0 };
     match (parts.date, parts.time) {
         (true, true) => datetime_type(fsp),
         (false, true) => time_type(fsp),

@@ -164,7 +164,7 @@ fn folding_keeps_what_asks_or_warns() {
 
 #[test]
 fn what_is_volatile_is_not_called_to_bind_and_is_no_constant() {
-    use crate::build::compare::is_constant;
+    use crate::build::kept_constant::is_constant;
     use crate::fold::constant_value;
     let calls = [
         call!("rand"),

@@ -111,7 +111,7 @@ pub(crate) fn double_of<'e>(operands: impl IntoIterator<Item = &'e Expr>, more: 
 
 /// DECIMAL of these digits. No column has more than 30 fraction digits; what is written with more keeps them.
 pub(crate) fn decimal_type(whole: u32, scale: u32) -> SqlType {
-    let precision = (whole + scale).clamp(1, types::decimal::MAX_PRECISION);
+    let precision = (whole + scale).clamp(1, types::decimal::PRECISION_MAX);
     SqlType::decimal(precision, scale.min(precision) as u8)
 }
 

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use types::collation::{Charset, Collation};
-use types::temporal::{DateFlags, MAX_FSP};
+use types::temporal::{DateFlags, FSP_MAX};
 use types::value::{Loss, write_double_fixed, write_double_within};
 use types::{CollationId, Date, DateTime, Decimal, SqlType, Time, TypeKind, Value};
 
@@ -380,11 +380,11 @@ pub(crate) fn number_of_moment(expr: &Expr, value: &Value<'_>) -> Option<Decimal
     };
     let Value::Bytes { data, .. } = *value else { return None };
     if data.get(4) != Some(&b'-') {
-        return Some(Value::Time(Time::parse(data)?.to_fsp(MAX_FSP, false), MAX_FSP).to_decimal().value);
+        return Some(Value::Time(Time::parse(data)?.to_fsp(FSP_MAX, false), FSP_MAX).to_decimal().value);
     }
     let parsed = DateTime::parse(data, DateFlags::default())?;
-    let moment = parsed.to_fsp(MAX_FSP, false)?;
-    let number = if parsed.has_time { Value::DateTime(moment, MAX_FSP) } else { Value::Date(moment.date()) };
+    let moment = parsed.to_fsp(FSP_MAX, false)?;
+    let number = if parsed.has_time { Value::DateTime(moment, FSP_MAX) } else { Value::Date(moment.date()) };
     Some(number.to_decimal().value)
 }
 

@@ -1,6 +1,6 @@
 //! NOW and its like: the time of the statement, the clock, UTC.
 
-use types::temporal::{MAX_FSP, MICROS_PER_SECOND};
+use types::temporal::{FSP_MAX, MICROS_PER_SECOND};
 use types::{DateTime, TimeZone, Value};
 
 use super::Call;
@@ -9,7 +9,7 @@ use crate::EvalError;
 /// A moment as local time in `zone`, cut to the fraction digits of the call's type.
 fn local(micros: i64, zone: &TimeZone, fsp: u8) -> DateTime {
     let micro = micros.rem_euclid(MICROS_PER_SECOND) as u32;
-    zone.to_local(micros.div_euclid(MICROS_PER_SECOND), micro).truncate(fsp.min(MAX_FSP))
+    zone.to_local(micros.div_euclid(MICROS_PER_SECOND), micro).truncate(fsp.min(FSP_MAX))
 }
 
 fn statement_time(call: &Call<'_>) -> DateTime {

@@ -1,6 +1,6 @@
 //! Functions with a unit: DATE_ADD, EXTRACT, TIMESTAMPDIFF.
 
-use types::temporal::{DateFlags, Interval, IntervalUnit, MAX_FSP, MICROS_PER_SECOND};
+use types::temporal::{DateFlags, FSP_MAX, Interval, IntervalUnit, MICROS_PER_SECOND};
 use types::{DateTime, Time, TypeKind, Value};
 
 use super::time::warn_past_bigint;
@@ -113,7 +113,7 @@ fn as_text<'v>(call: &Call<'v>, unit: IntervalUnit, sum: Option<DateTime>) -> Re
 
 /// A computed text shows a fraction in full or not at all.
 fn shown_fsp(micro: u32) -> u8 {
-    if micro == 0 { 0 } else { MAX_FSP }
+    if micro == 0 { 0 } else { FSP_MAX }
 }
 
 /// Whether the text has a time behind its date.

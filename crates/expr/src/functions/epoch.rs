@@ -8,7 +8,7 @@ use super::{Call, format, some};
 use crate::{EvalError, cuts_fractions};
 
 /// Last second of a TIMESTAMP as FROM_UNIXTIME and UNIX_TIMESTAMP know it: 3001-01-18 23:59:59 UTC.
-const MAX_SECONDS: i64 = 32_536_771_199;
+const SECONDS_MAX: i64 = 32_536_771_199;
 
 /// UNIX_TIMESTAMP: 0 for what is no moment.
 pub(crate) fn unix_timestamp<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
@@ -24,7 +24,7 @@ pub(crate) fn unix_timestamp<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError
     let moment = call.read_datetime(&value, flags).unwrap_or(DateTime::ZERO);
     let is_day = moment.date().is_calendar_day();
     let seconds = if is_day { session.time_zone().to_unix(moment).seconds } else { 0 };
-    let in_range = (1..=MAX_SECONDS).contains(&seconds);
+    let in_range = (1..=SECONDS_MAX).contains(&seconds);
     let (seconds, micro) = if in_range { (seconds, moment.micro()) } else { (0, 0) };
     if call.ty().kind != TypeKind::Decimal {
         return Ok(Value::Int(seconds));
@@ -43,7 +43,7 @@ fn local_time(call: &Call<'_>, fsp: u8) -> Result<Option<DateTime>, EvalError> {
     let micros = seconds
         .checked_mul(Decimal::from(MICROS_PER_SECOND))
         .and_then(|d| d.to_i64().ok())
-        .filter(|m| (0..=MAX_SECONDS).contains(&m.div_euclid(MICROS_PER_SECOND)));
+        .filter(|m| (0..=SECONDS_MAX).contains(&m.div_euclid(MICROS_PER_SECOND)));
     if micros.is_none() && !call.args[0].ty.is_integer() {
         warn_past_bigint(call, given);
     }
@@ -76,6 +76,6 @@ pub(crate) fn convert_tz<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let seconds = from.to_unix(moment).seconds;
     // Outside the range of moments the value is returned as it is.
     let converted =
-        if (0..=MAX_SECONDS).contains(&seconds) { to.to_local(seconds, moment.micro()) } else { moment };
+        if (0..=SECONDS_MAX).contains(&seconds) { to.to_local(seconds, moment.micro()) } else { moment };
     Ok(Value::DateTime(converted, fsp))
 }

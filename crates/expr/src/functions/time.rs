@@ -1,6 +1,6 @@
 //! Arithmetic of times.
 
-use types::temporal::{DateFlags, Interval, MAX_FSP, MICROS_PER_SECOND};
+use types::temporal::{DateFlags, FSP_MAX, Interval, MICROS_PER_SECOND};
 use types::value::Loss;
 use types::{DateTime, Decimal, Time, TypeKind, Value};
 
@@ -54,7 +54,7 @@ fn add<'v>(call: &Call<'v>, sign: i64) -> Result<Value<'v>, EvalError> {
 
 /// A text that is a time or a date and time gives a text of the same kind.
 fn add_to_text<'v>(call: &Call<'v>, sign: i64) -> Result<Value<'v>, EvalError> {
-    let shown_fsp = |micro: u32| if micro == 0 { 0 } else { MAX_FSP };
+    let shown_fsp = |micro: u32| if micro == 0 { 0 } else { FSP_MAX };
     let moment = some!(Moment::of(call, 0));
     let span = some!(call.time(1)).micros() * sign;
     let mut out = Vec::new();
@@ -106,7 +106,7 @@ fn warn_long_time(call: &Call<'_>, micros: i64, fsp: u8) {
     if fsp > 0 {
         let digits = format!("{micro:06}");
         shown.push('.');
-        shown.push_str(&digits[..usize::from(fsp.min(MAX_FSP))]);
+        shown.push_str(&digits[..usize::from(fsp.min(FSP_MAX))]);
     }
     call.truncated("time", &Value::binary(shown.as_bytes()));
 }
@@ -222,7 +222,7 @@ pub(crate) fn sec_to_time<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         let shown = match whole == seconds {
             _ if !is_temporal => seconds,
             true => whole,
-            false => seconds.rescale(MAX_FSP).unwrap_or(seconds),
+            false => seconds.rescale(FSP_MAX).unwrap_or(seconds),
         };
         call.truncated("time", &Value::Decimal(shown));
     }

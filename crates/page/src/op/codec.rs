@@ -4,7 +4,7 @@ use base::codec::{push_short, push_start, push_varint, put_varint, take, take_va
 use base::{IndexId, PageNo, ROW_HEADER_BYTES, TrxId};
 
 use super::{Batch, EntryClose, LeafInsert, OpError, PageOp, RowDelete, RowPatch, require};
-use crate::layout::{MAX_KEY_BYTES, PageType, SlotFlags};
+use crate::layout::{KEY_BYTES_MAX, PageType, SlotFlags};
 use crate::page_mut::FormatPage;
 
 const FORMAT: u8 = 1;
@@ -189,7 +189,7 @@ impl LeafInsert<'_> {
             head[end] = (flags.bits() >> 13) as u8;
             end += 1;
         }
-        debug_assert!(self.key.len() <= MAX_KEY_BYTES, "a key of {} bytes", self.key.len());
+        debug_assert!(self.key.len() <= KEY_BYTES_MAX, "a key of {} bytes", self.key.len());
         let end = put_varint(&mut head, end, self.key.len() as u64);
         out.reserve(INSERT_HEAD_BYTES_MAX + self.key.len() + self.payload.len() + 3);
         push_start(out, &head, end);

@@ -193,7 +193,7 @@ fn a_row_that_keeps_its_columns_is_encoded_as_any_other() {
             row[3] = Some(vec![6; prng.below(3000) as usize]);
         }
         let (values, header) = (values(&row), RowHeader { trx: TrxId(77), undo: UndoPtr(1 << 50) });
-        let key_len = if prng.below(2) == 0 { 4 } else { MAX_KEY_BYTES };
+        let key_len = if prng.below(2) == 0 { 4 } else { KEY_BYTES_MAX };
         inline.truncate(3);
         let is_inline = format.encode_inline(header, &values, key_len, &mut inline);
         assert_eq!(is_inline, format.choose_off_page(&values, key_len) == Ok(Vec::new()));

@@ -6,7 +6,7 @@
 //! parts, and warns.
 
 use sql::bind::{ParamRole, ParamUse};
-use types::temporal::{DateFlags, MAX_FSP, Parsed};
+use types::temporal::{DateFlags, FSP_MAX, Parsed};
 use types::value::{Loss, integer_prefix};
 use types::{CollationId, DateTime, TypeKind, Value};
 
@@ -73,8 +73,8 @@ fn moment_of_text<'a>(text: &[u8]) -> Option<Value<'a>> {
 }
 
 fn moment<'a>(read: Parsed) -> Option<Value<'a>> {
-    let value = read.to_fsp(MAX_FSP, false)?;
-    Some(if read.has_time { Value::DateTime(value, MAX_FSP) } else { Value::Date(value.date()) })
+    let value = read.to_fsp(FSP_MAX, false)?;
+    Some(if read.has_time { Value::DateTime(value, FSP_MAX) } else { Value::Date(value.date()) })
 }
 
 fn moment_of_number<'a>(value: Value<'_>) -> Option<Value<'a>> {
@@ -84,7 +84,7 @@ fn moment_of_number<'a>(value: Value<'_>) -> Option<Value<'a>> {
     let read = number.to_datetime(DateFlags::default(), types::Date::ZERO)?;
     let whole = number.to_decimal().value.truncate(0).to_i64().ok()?;
     let has_time = whole == 0 || whole >= FIRST_WITH_TIME;
-    Some(if has_time { Value::DateTime(read.value, MAX_FSP) } else { Value::Date(read.value.date()) })
+    Some(if has_time { Value::DateTime(read.value, FSP_MAX) } else { Value::Date(read.value.date()) })
 }
 
 fn time_of_number<'a>(value: Value<'_>) -> Option<Value<'a>> {
@@ -97,7 +97,7 @@ fn time_of_number<'a>(value: Value<'_>) -> Option<Value<'a>> {
 
 fn time_of<'a>(value: Value<'_>) -> Option<Value<'a>> {
     let read = value.to_time().filter(|read| read.loss == Loss::None)?;
-    Some(Value::Time(read.value, MAX_FSP))
+    Some(Value::Time(read.value, FSP_MAX))
 }
 
 /// The value as MySQL reads it for a date or time: without regard to whether an integer has a sign.

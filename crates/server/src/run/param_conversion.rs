@@ -3,7 +3,7 @@
 use bumpalo::Bump;
 use expr::{EvalCtx, Warning, moment_of, no_date};
 use sql::bind::{NumberRead, ParamRole, ParamUse};
-use types::temporal::{DateFlags, MAX_FSP, MICROS_PER_SECOND};
+use types::temporal::{DateFlags, FSP_MAX, MICROS_PER_SECOND};
 use types::value::{Converted, Loss, integer_prefix, text_for_message};
 use types::{CollationId, Date, DateTime, SqlType, Time, Value};
 
@@ -70,7 +70,7 @@ fn text_of<'a>(value: Value<'a>, collation: CollationId, arena: &'a Bump) -> Val
 /// What a bound that is no date or time counts as: zero, but NULL beside dates with a time.
 fn no_bound<'a>(class: Class) -> Value<'a> {
     match class {
-        Class::Time => Value::Time(Time::ZERO, MAX_FSP),
+        Class::Time => Value::Time(Time::ZERO, FSP_MAX),
         Class::Date => Value::Date(Date::ZERO),
         _ => Value::Null,
     }
@@ -180,16 +180,16 @@ impl<'a> Conversion<'_, '_, 'a> {
         let read = value.to_decimal();
         let number = self.noted(read, "DECIMAL", &value);
         // The number of a date has a fixed scale, others their own.
-        let is_moment = ty.decimals == MAX_FSP;
-        let rounded = if is_moment { number.round(i32::from(MAX_FSP)) } else { number };
+        let is_moment = ty.decimals == FSP_MAX;
+        let rounded = if is_moment { number.round(i32::from(FSP_MAX)) } else { number };
         let padded = rounded.rescale(ty.decimals).filter(|_| is_padded || is_moment);
         Value::Decimal(padded.unwrap_or(rounded))
     }
 
     fn time_of(&mut self, value: Value<'a>) -> Value<'a> {
         match value.to_time() {
-            Some(read) if value.is_textual() => Value::Time(self.noted(read, "time", &value), MAX_FSP),
-            Some(Converted { value: time, loss: Loss::None }) => Value::Time(time, MAX_FSP),
+            Some(read) if value.is_textual() => Value::Time(self.noted(read, "time", &value), FSP_MAX),
+            Some(Converted { value: time, loss: Loss::None }) => Value::Time(time, FSP_MAX),
             _ => {
                 self.truncated("time", &value);
                 Value::Null
@@ -213,7 +213,7 @@ impl<'a> Conversion<'_, '_, 'a> {
             _ => "datetime",
         };
         let moment = self.noted(read, type_name, &value);
-        if class == Class::Date { Value::Date(moment.date()) } else { Value::DateTime(moment, MAX_FSP) }
+        if class == Class::Date { Value::Date(moment.date()) } else { Value::DateTime(moment, FSP_MAX) }
     }
     #[cold]
     fn no_date(&mut self, value: &Value<'_>, class: Class) {

@@ -5,7 +5,7 @@ use sql::literal::{IntValue, LiteralKind};
 use sql::{LexMode, Literal};
 use types::collation::convert;
 use types::decimal::Decimal;
-use types::temporal::{Date, DateTime, MAX_FSP, Time};
+use types::temporal::{Date, DateTime, FSP_MAX, Time};
 use types::{CollationId, SqlType, TypeKind, Value};
 use wire::execute::{ParamType, ParamValue, Parameters};
 use wire::{BinaryDateTime, BinaryTime, ColumnType};
@@ -167,8 +167,8 @@ fn param_value<'a>(
         ParamValue::Text(text) => strings.value(text, arena),
         ParamValue::Bytes(bytes) => Value::binary(bytes),
         ParamValue::Date(parts) => Value::Date(date(parts).ok_or_else(wrong)?),
-        ParamValue::DateTime(parts) => Value::DateTime(datetime(parts).ok_or_else(wrong)?, MAX_FSP),
-        ParamValue::Time(parts) => Value::Time(time(parts)?, MAX_FSP),
+        ParamValue::DateTime(parts) => Value::DateTime(datetime(parts).ok_or_else(wrong)?, FSP_MAX),
+        ParamValue::Time(parts) => Value::Time(time(parts)?, FSP_MAX),
     })
 }
 
@@ -189,7 +189,7 @@ pub(crate) fn param_type(ty: ParamType, collation: CollationId) -> SqlType {
         Tiny | Bool | Short | Long | LongLong if ty.unsigned => SqlType::bigint_unsigned(),
         Tiny | Bool | Short | Long | LongLong => SqlType::bigint(),
         Float | Double => SqlType::double(),
-        Decimal | NewDecimal => SqlType::decimal(types::decimal::MAX_PRECISION, types::decimal::MAX_SCALE),
+        Decimal | NewDecimal => SqlType::decimal(types::decimal::PRECISION_MAX, types::decimal::SCALE_MAX),
         Date => SqlType::new(TypeKind::Date, 10),
         DateTime | Timestamp => micros(TypeKind::DateTime, 26),
         Time => micros(TypeKind::Time, 17),

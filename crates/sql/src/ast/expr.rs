@@ -10,7 +10,7 @@ pub struct Expr<'a> {
     pub kind: ExprKind<'a>,
     /// Offset of its first byte.
     pub pos: u32,
-    /// Longest path to a leaf, at most [`MAX_HEIGHT`](crate::parser::MAX_HEIGHT).
+    /// Longest path to a leaf, at most [`HEIGHT_MAX`](crate::parser::HEIGHT_MAX).
     pub height: u16,
 }
 

@@ -227,7 +227,7 @@ impl<'a, 'c> Binder<'a, 'c> {
 
     /// A number for a subquery.
     pub(super) fn new_sub(&mut self) -> Result<u16, BindError> {
-        if self.next_sub >= block::MAX_SUBQUERIES {
+        if self.next_sub >= block::SUBQUERIES_MAX {
             return Err(BindError::TooDeep);
         }
         self.next_sub += 1;

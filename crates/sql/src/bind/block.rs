@@ -15,7 +15,7 @@ use crate::plan::{AggSpec, Alias, Column, Origin, OutputColumn, RowLocks, SortKe
 const OUTER_BASE: u16 = 0x8000;
 
 /// Most subqueries of one statement.
-pub(crate) const MAX_SUBQUERIES: u16 = OUTER_BASE - 1;
+pub(crate) const SUBQUERIES_MAX: u16 = OUTER_BASE - 1;
 
 /// The relation that stands for the outer columns of subquery `id`.
 pub(crate) fn outer_rel(id: u16) -> u16 {

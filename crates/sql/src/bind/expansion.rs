@@ -6,12 +6,12 @@ use expr::Expr;
 
 use super::BindError;
 use super::binder::Binder;
-use crate::parser::{MAX_HEIGHT, MAX_SELECT_NESTING};
+use crate::parser::{HEIGHT_MAX, SELECT_NESTING_MAX};
 
 /// Most references to common table expressions that one statement may come to. Each binds the query anew, so
 /// that a chain of expressions, each of which names the one before twice, comes to `2^n` of them. MySQL's
 /// bound is about this.
-const MAX_CTE_REFERENCES: u32 = 1100;
+const CTE_REFERENCES_MAX: u32 = 1100;
 /// Nodes that a statement may be bound to for each byte of its text. A node is at least a byte of text,
 /// unless a name stands for it.
 const NODES_PER_BYTE: usize = 4;
@@ -71,7 +71,7 @@ impl Binder<'_, '_> {
     pub(super) fn descend(&mut self, levels: u16) -> Result<(), BindError> {
         let expansion = &mut self.expansion;
         expansion.height += levels;
-        if expansion.height > MAX_HEIGHT {
+        if expansion.height > HEIGHT_MAX {
             return Err(BindError::TooDeep);
         }
         expansion.take(usize::from(levels))?;
@@ -86,7 +86,7 @@ impl Binder<'_, '_> {
     /// Enters a query within another; [`Binder::leave_select`] leaves it.
     pub(super) fn enter_select(&mut self) -> Result<(), BindError> {
         self.expansion.selects += 1;
-        if self.expansion.selects > MAX_SELECT_NESTING { Err(BindError::TooManySelects) } else { Ok(()) }
+        if self.expansion.selects > SELECT_NESTING_MAX { Err(BindError::TooManySelects) } else { Ok(()) }
     }
 
     /// Leaves a query within another.
@@ -97,13 +97,13 @@ impl Binder<'_, '_> {
     /// Counts a reference to a common table expression.
     pub(super) fn note_cte_reference(&mut self) -> Result<(), BindError> {
         self.expansion.cte_references += 1;
-        if self.expansion.cte_references > MAX_CTE_REFERENCES { Err(BindError::CteExpansion) } else { Ok(()) }
+        if self.expansion.cte_references > CTE_REFERENCES_MAX { Err(BindError::CteExpansion) } else { Ok(()) }
     }
 
     /// Counts `expr`, which replaces a name here and may be far larger than the name.
     pub(super) fn note_copy(&mut self, expr: &Expr) -> Result<(), BindError> {
         let (height, nodes) = expr.extent();
-        if usize::from(self.expansion.height) + height > usize::from(MAX_HEIGHT) {
+        if usize::from(self.expansion.height) + height > usize::from(HEIGHT_MAX) {
             return Err(BindError::TooDeep);
         }
         self.expansion.take(nodes)

@@ -15,7 +15,7 @@ use crate::plan::{Alias, Column};
 /// The schema whose tables are missed with an error of its own.
 const INFORMATION_SCHEMA: &str = "information_schema";
 /// Most tables of one query.
-const MAX_TABLES: usize = 61;
+const TABLES_MAX: usize = 61;
 
 /// Relation of ON conditions, by number, until they are bound.
 const ON: u16 = 0x7ffd;
@@ -27,7 +27,7 @@ impl<'a> Binder<'a, '_> {
     /// Binds FROM and makes it the scope of the query at hand.
     pub(super) fn from(&mut self, tables: &'a [TableRef<'a>]) -> Result<JoinTree, BindError> {
         let (tree, scope) = self.table_list(tables)?;
-        if scope.tables.len() > MAX_TABLES {
+        if scope.tables.len() > TABLES_MAX {
             return Err(BindError::TooManyTables);
         }
         self.level().scope = scope;
@@ -47,7 +47,7 @@ impl<'a> Binder<'a, '_> {
     }
 
     fn table_ref(&mut self, table: &'a TableRef<'a>) -> Result<Bound, BindError> {
-        if self.level().rels.len() > MAX_TABLES {
+        if self.level().rels.len() > TABLES_MAX {
             return Err(BindError::TooManyTables);
         }
         self.descend(1)?;

@@ -40,7 +40,7 @@ impl Binder<'_, '_> {
                 ..SqlType::varchar(PARAM_CHARS, self.literal_collation(literal.charset).ok()?)
             },
             LiteralKind::Decimal if self.is_plain_decimal(literal) => {
-                SqlType::decimal(types::decimal::MAX_PRECISION, types::decimal::MAX_SCALE)
+                SqlType::decimal(types::decimal::PRECISION_MAX, types::decimal::SCALE_MAX)
             }
             _ => return None,
         };

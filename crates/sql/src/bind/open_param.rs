@@ -6,7 +6,7 @@
 //! not fit.
 
 use expr::{Expr, ExprKind, Func};
-use types::decimal::{MAX_PRECISION, MAX_SCALE};
+use types::decimal::{PRECISION_MAX, SCALE_MAX};
 use types::temporal::IntervalUnit;
 use types::{LobSize, SqlType, TypeKind};
 
@@ -200,7 +200,7 @@ impl Binder<'_, '_> {
         let number = match described.kind {
             // Integers divide as such, however large they are.
             TypeKind::Double if func == Func::IntDiv => {
-                number_of(&SqlType::decimal(MAX_PRECISION, MAX_SCALE))
+                number_of(&SqlType::decimal(PRECISION_MAX, SCALE_MAX))
             }
             _ => number_of(&described),
         };
@@ -411,7 +411,7 @@ impl Binder<'_, '_> {
             return self.settle_texts(std::slice::from_mut(amount));
         }
         let number = match unit {
-            IntervalUnit::Second => SqlType::decimal(MAX_PRECISION, MAX_SCALE),
+            IntervalUnit::Second => SqlType::decimal(PRECISION_MAX, SCALE_MAX),
             _ => SqlType::bigint(),
         };
         self.settle(amount, &number);
@@ -425,7 +425,7 @@ impl Binder<'_, '_> {
             Wanted::Text => self.param_text(),
             Wanted::Bytes => SqlType::new(TypeKind::VarBinary, PARAM_BYTES),
             Wanted::Int | Wanted::Digits => SqlType::bigint(),
-            Wanted::Decimal => SqlType::decimal(MAX_PRECISION, MAX_SCALE),
+            Wanted::Decimal => SqlType::decimal(PRECISION_MAX, SCALE_MAX),
             Wanted::Double => SqlType::double(),
             Wanted::Date => SqlType::new(TypeKind::Date, 10),
             Wanted::DateTime | Wanted::Clock => SqlType::new(TypeKind::DateTime, 0),
@@ -480,8 +480,8 @@ fn number_of(ty: &SqlType) -> SqlType {
         Date => SqlType::bigint(),
         Bit => SqlType { unsigned: true, ..SqlType::new(TypeKind::BigInt, ty.length) },
         Year => SqlType::bigint_unsigned(),
-        Time => SqlType::decimal(TIME_DIGITS, types::temporal::MAX_FSP),
-        DateTime => SqlType::decimal(DATETIME_DIGITS, types::temporal::MAX_FSP),
+        Time => SqlType::decimal(TIME_DIGITS, types::temporal::FSP_MAX),
+        DateTime => SqlType::decimal(DATETIME_DIGITS, types::temporal::FSP_MAX),
         _ => ty.clone(),
     }
 }
@@ -492,14 +492,14 @@ fn propagated(ty: &SqlType) -> SqlType {
         BigInt, Binary, Bit, Blob, Char, Date, DateTime, Decimal, Double, Enum, Float, Int, MediumInt, Null,
         Set, SmallInt, Text, Time, Timestamp, TinyInt, VarBinary, VarChar, Year,
     };
-    let micros = |kind| SqlType { decimals: types::temporal::MAX_FSP, ..SqlType::new(kind, 0) };
+    let micros = |kind| SqlType { decimals: types::temporal::FSP_MAX, ..SqlType::new(kind, 0) };
     match ty.kind {
         Bit => SqlType::new(Bit, 64),
         TinyInt | SmallInt | MediumInt | Int | BigInt => {
             SqlType { unsigned: ty.unsigned, ..SqlType::bigint() }
         }
         Year => SqlType { unsigned: true, ..SqlType::new(Year, 4) },
-        Decimal => SqlType::decimal(MAX_PRECISION, MAX_SCALE),
+        Decimal => SqlType::decimal(PRECISION_MAX, SCALE_MAX),
         Float | Double => SqlType::double(),
         Char | VarChar | Enum | Set => SqlType::varchar(PARAM_BYTES / ty.max_char_bytes(), ty.collation),
         Null | Binary | VarBinary => SqlType::new(VarBinary, PARAM_BYTES),

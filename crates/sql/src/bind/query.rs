@@ -272,7 +272,7 @@ fn set_operation_type(ty: SqlType, values: &[&Expr]) -> SqlType {
     let length = if ty.is_string() { ty.length.max(bits.unwrap_or(0)) } else { ty.length };
     // A literal may have more fraction digits than a column.
     let excess = match ty.kind {
-        TypeKind::Decimal => ty.decimals.saturating_sub(types::decimal::MAX_SCALE),
+        TypeKind::Decimal => ty.decimals.saturating_sub(types::decimal::SCALE_MAX),
         _ => 0,
     };
     let (length, decimals) = (length - u32::from(excess), ty.decimals - excess);

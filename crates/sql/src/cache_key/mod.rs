@@ -46,7 +46,7 @@ mod mark {
 /// Bytes of a reserved word in the stream.
 const KEYWORD_BYTES: usize = 3;
 /// Deepest parentheses a cacheable statement may have.
-const MAX_DEPTH: u32 = 63;
+const DEPTH_MAX: u32 = 63;
 /// Most literals of a statement whose plan is kept: a longer list is a load of rows, whose shape hardly ever
 /// comes again. The rest of a text with more is not read for its key.
 pub const CACHED_LITERALS_MAX: usize = 4096;
@@ -162,7 +162,7 @@ impl CacheKey {
             selects: 0,
             has_lifted_item: false,
         };
-        let done = depth <= MAX_DEPTH && reader.run(first, usize::MAX);
+        let done = depth <= DEPTH_MAX && reader.run(first, usize::MAX);
         let state = base::hash::state();
         let mut hasher = state.build_hasher();
         hasher.write(&self.key);
@@ -354,7 +354,7 @@ impl Reader<'_, '_> {
     #[inline]
     fn open(&mut self) -> bool {
         self.depth += 1;
-        if self.depth > MAX_DEPTH {
+        if self.depth > DEPTH_MAX {
             return false;
         }
         self.set_kept(self.kept & 1 << (self.depth - 1) != 0);

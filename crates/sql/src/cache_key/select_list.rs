@@ -13,7 +13,7 @@
 //! In the first select list of a query, literals of such an item are lifted without an alias too. Its text up
 //! to, between and behind them stays in the key, so that the name follows from the key and the literals.
 
-use super::{KEYWORD_BYTES, MAX_DEPTH, Reader, mark};
+use super::{DEPTH_MAX, KEYWORD_BYTES, Reader, mark};
 use crate::cache_key::role::Role;
 use crate::lexer::{Kw, Lexer, Tok, Token};
 use crate::literal::Literal;
@@ -81,7 +81,7 @@ impl Reader<'_, '_> {
     /// Takes `item`, and the text from `taken` to it, if it is read token by token; returns up to where the
     /// text was taken.
     fn end_item(&mut self, item: &Item, taken: usize, names_columns: bool) -> Option<usize> {
-        if !item.is_read_by_tokens(names_columns) || self.depth >= MAX_DEPTH {
+        if !item.is_read_by_tokens(names_columns) || self.depth >= DEPTH_MAX {
             return Some(taken);
         }
         self.bytes(mark::SELECT_LIST, taken, item.start);

@@ -103,7 +103,7 @@ impl Kw {
     ///
     /// Cost: one hash, one or two probes; a comparison byte by byte for keywords beyond 16 bytes.
     pub fn find(word: &[u8]) -> Option<Kw> {
-        if word.len() > MAX_LEN {
+        if word.len() > LEN_MAX {
             return None;
         }
         let found = probe(fingerprint(word))?;
@@ -147,7 +147,7 @@ const SLOTS: usize = 4096;
 /// Length of the shortest keyword.
 const MIN_LEN: usize = 2;
 /// Length of the longest keyword.
-const MAX_LEN: usize = 27;
+const LEN_MAX: usize = 27;
 
 /// Keywords by hash slot.
 static TABLE: [Option<Kw>; SLOTS] = build_table();
@@ -216,7 +216,7 @@ const fn build_fingerprints() -> [Fingerprint; COUNT] {
     let mut i = 0;
     while i < COUNT {
         let word = SPELLINGS[i].as_bytes();
-        assert!(word.len() >= MIN_LEN && word.len() <= MAX_LEN, "keyword length out of bounds");
+        assert!(word.len() >= MIN_LEN && word.len() <= LEN_MAX, "keyword length out of bounds");
         table[i] = fingerprint(word);
         i += 1;
     }

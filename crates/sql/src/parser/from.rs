@@ -9,7 +9,7 @@ use crate::error::ParseErrorKind;
 use crate::lexer::{Kw, Tok};
 
 /// Joins one statement may have: MySQL joins at most 61 tables, and readers of the tree recurse over joins.
-const MAX_JOINS: u16 = 500;
+const JOINS_MAX: u16 = 500;
 
 /// What parentheses in FROM hold.
 enum ParenTable<'a> {
@@ -85,7 +85,7 @@ impl<'a> Parser<'a, '_> {
     fn join(&mut self, left: TableRef<'a>) -> Result<TableRef<'a>> {
         self.join_count += 1;
         self.note_join();
-        if self.join_count > MAX_JOINS {
+        if self.join_count > JOINS_MAX {
             return Err(self.fail(ParseErrorKind::TooDeep));
         }
         let natural = self.eat_kw(Kw::NATURAL);

@@ -1,7 +1,7 @@
 //! Parser: recursive descent over tokens, Pratt for expressions, into the caller's arena.
 //!
 //! One statement per call. Errors carry the token MySQL would name. The parser's own recursion is bounded by
-//! [`MAX_NESTING`] and the height of the whole tree by [`MAX_HEIGHT`], so that every later pass may recurse
+//! [`NESTING_MAX`] and the height of the whole tree by [`HEIGHT_MAX`], so that every later pass may recurse
 //! over it.
 
 mod account;
@@ -46,18 +46,18 @@ use crate::mode::LexMode;
 use core::Parser;
 
 /// Most constructs that may be open at once: parentheses, arguments, prefix operators, queries, nested joins.
-pub const MAX_NESTING: u16 = 1000;
+pub const NESTING_MAX: u16 = 1000;
 /// Largest height of a statement's tree, through subqueries, derived tables and references to common table
 /// expressions. An operator or function is one level and so is each link of a chain such as `a + b + c`; a
 /// chain of AND or of OR is one level as a whole, a join is one, a query [`QUERY_HEIGHT`].
 ///
 /// The stack of a thread that runs statements must hold this height in every pass: parser, binder, planner,
 /// compiler, operators, evaluation, printing and drop. docs/limits.md has what a level takes.
-pub const MAX_HEIGHT: u16 = 2000;
+pub const HEIGHT_MAX: u16 = 2000;
 /// Levels that a query adds to the height: its plan is a chain of operators.
 pub const QUERY_HEIGHT: u16 = 8;
 /// Most queries that may enclose a subquery, a derived table or a common table expression; MySQL's bound.
-pub const MAX_SELECT_NESTING: u16 = 63;
+pub const SELECT_NESTING_MAX: u16 = 63;
 
 /// A parsed statement and where it ends.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@
 use std::cell::Cell;
 
 use super::core::{Parser, Result};
-use super::{MAX_HEIGHT, MAX_NESTING, MAX_SELECT_NESTING, QUERY_HEIGHT};
+use super::{HEIGHT_MAX, NESTING_MAX, QUERY_HEIGHT, SELECT_NESTING_MAX};
 use crate::ast::{Expr, ExprKind, Into, Query};
 use crate::error::ParseErrorKind;
 
@@ -36,7 +36,7 @@ impl<'a> Parser<'a, '_> {
     #[inline]
     pub(super) fn enter(&mut self) -> Result<()> {
         self.nesting.depth += 1;
-        if self.nesting.depth > MAX_NESTING {
+        if self.nesting.depth > NESTING_MAX {
             return Err(self.fail(ParseErrorKind::TooDeep));
         }
         Ok(())
@@ -50,7 +50,7 @@ impl<'a> Parser<'a, '_> {
     /// An expression over operands of at most `height`.
     #[inline]
     pub(super) fn node(&self, kind: ExprKind<'a>, pos: u32, height: u16) -> Result<Expr<'a>> {
-        if height >= MAX_HEIGHT {
+        if height >= HEIGHT_MAX {
             return Err(self.fail(ParseErrorKind::TooDeep));
         }
         let height = height + 1;
@@ -90,7 +90,7 @@ impl<'a> Parser<'a, '_> {
     pub(super) fn query_height(&self) -> Result<u16> {
         let nesting = &self.nesting;
         let height = nesting.tallest.get() + nesting.joins + QUERY_HEIGHT;
-        if height > MAX_HEIGHT { Err(self.fail(ParseErrorKind::TooDeep)) } else { Ok(height) }
+        if height > HEIGHT_MAX { Err(self.fail(ParseErrorKind::TooDeep)) } else { Ok(height) }
     }
 
     /// Goes back to the query around `query`.
@@ -103,7 +103,7 @@ impl<'a> Parser<'a, '_> {
     /// A query inside another one: a subquery, a derived table or a common table expression.
     pub(super) fn inner_query(&mut self) -> Result<&'a Query<'a>> {
         self.nesting.selects += 1;
-        if self.nesting.selects > MAX_SELECT_NESTING {
+        if self.nesting.selects > SELECT_NESTING_MAX {
             return Err(self.fail(ParseErrorKind::TooManySelects));
         }
         let query = self.query()?;

@@ -8,7 +8,7 @@ use super::relations::Rels;
 use crate::bind::same;
 
 /// Most equalities that are added: chains are short, and each addition is looked at by every later rule.
-const MAX_ADDED: usize = 16;
+const ADDED_MAX: usize = 16;
 
 /// An equality of a column and another operand, which are operands of conditions.
 #[derive(Clone, Copy)]
@@ -55,7 +55,7 @@ fn following(conditions: &[Expr], rels: &Rels) -> SmallVec<[Expr; 2]> {
             };
             added.push(condition);
             known.push(new);
-            if added.len() == MAX_ADDED {
+            if added.len() == ADDED_MAX {
                 return added;
             }
         }

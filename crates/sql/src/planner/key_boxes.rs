@@ -20,15 +20,15 @@ use crate::bind::{RangeMemory, same};
 use crate::plan::{KeyBox, KeySet};
 
 /// Most boxes that two disjunctions may make together; beyond, only the first is used.
-const MAX_PRODUCT: usize = 4096;
+const PRODUCT_MAX: usize = 4096;
 /// Most tests in a box, and in all boxes together; beyond, conditions are left out.
-const MAX_BOX_TESTS: usize = 128;
-const MAX_TESTS: usize = 1 << 21;
-/// Most boxes that each arm of a disjunction may have beside [`MAX_PRODUCT`] of all arms together; beyond, it
+const BOX_TESTS_MAX: usize = 128;
+const TESTS_MAX: usize = 1 << 21;
+/// Most boxes that each arm of a disjunction may have beside [`PRODUCT_MAX`] of all arms together; beyond, it
 /// says nothing.
-const MAX_ARM_BOXES: usize = 4;
+const ARM_BOXES_MAX: usize = 4;
 /// Most stretches that lists on two or more parts may make together; beyond, only the first parts are used.
-const MAX_STRETCHES: usize = 1 << 17;
+const STRETCHES_MAX: usize = 1 << 17;
 
 /// Bytes of a test, about.
 pub(super) const TEST_BYTES: usize = 40;
@@ -174,7 +174,7 @@ fn lookup<'e>(parts: &[&KeyPart], conditions: &[Tree<'e>], rels: &Rels) -> Optio
     }
     // A part without an equality ends the key: what is said of those behind it is tested with the row.
     let reached = equal_parts.trailing_ones() as u16;
-    if reached == 0 || placed_count > MAX_BOX_TESTS || !rels.range_memory.allows(placed_count * TEST_BYTES) {
+    if reached == 0 || placed_count > BOX_TESTS_MAX || !rels.range_memory.allows(placed_count * TEST_BYTES) {
         return None;
     }
     tests.sort_unstable_by_key(|placed| placed.part);
@@ -359,7 +359,7 @@ fn arms<'e>(parts: &[&KeyPart], condition: &Tree<'e>, at: usize, limit: &Limit<'
                         whole.exact &= arms.exact;
                     }
                 }
-                if whole.boxes.len() > MAX_PRODUCT + MAX_ARM_BOXES * terms.len() {
+                if whole.boxes.len() > PRODUCT_MAX + ARM_BOXES_MAX * terms.len() {
                     return None;
                 }
             }
@@ -372,7 +372,7 @@ fn arms<'e>(parts: &[&KeyPart], condition: &Tree<'e>, at: usize, limit: &Limit<'
 /// just those of rows for which it holds. `None`: it is no such conjunction.
 fn one_box<'e>(parts: &[&KeyPart], condition: &Tree<'e>, at: usize) -> Option<(Tests<'e>, bool)> {
     let terms = match condition {
-        Tree::All(terms) if terms.len() <= MAX_BOX_TESTS => &terms[..],
+        Tree::All(terms) if terms.len() <= BOX_TESTS_MAX => &terms[..],
         Tree::Leaf(_) => std::slice::from_ref(condition),
         _ => return None,
     };
@@ -408,9 +408,9 @@ fn multiply<'e>(left: &mut List<'e>, right: List<'e>, limit: &Limit<'_>) -> bool
     if (right.len() > 1 && runs_subquery(left)) || (left.len() > 1 && runs_subquery(&right)) {
         return false;
     }
-    let is_too_large = (left.len() > 1 && right.len() > 1 && count > MAX_PRODUCT)
-        || tests > MAX_BOX_TESTS
-        || count.saturating_mul(tests) > MAX_TESTS;
+    let is_too_large = (left.len() > 1 && right.len() > 1 && count > PRODUCT_MAX)
+        || tests > BOX_TESTS_MAX
+        || count.saturating_mul(tests) > TESTS_MAX;
     if is_too_large || !limit.allows(count * tests * TEST_BYTES) {
         return false;
     }
@@ -499,7 +499,7 @@ impl Trim<'_> {
             }
             has_subquery |= is_subquery;
             stretches = stretches.saturating_mul(values);
-            if part > 0 && stretches > MAX_STRETCHES {
+            if part > 0 && stretches > STRETCHES_MAX {
                 break;
             }
             reached = part + 1;

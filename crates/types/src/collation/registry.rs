@@ -140,8 +140,8 @@ impl Collation {
     /// Most bytes of a sort key per character of the string.
     pub fn max_key_bytes_per_char(&self) -> usize {
         match (self.weights, self.charset) {
-            (Weights::Uca900, _) => uca900::MAX_KEY_BYTES_PER_CHAR,
-            (Weights::UcaPad(_), _) => uca_pad::MAX_KEY_BYTES_PER_CHAR,
+            (Weights::Uca900, _) => uca900::KEY_BYTES_PER_CHAR_MAX,
+            (Weights::UcaPad(_), _) => uca_pad::KEY_BYTES_PER_CHAR_MAX,
             (Weights::GeneralCi, _) | (_, Charset::Utf8mb3) => 3,
             (_, Charset::Utf8mb4) => 4,
             _ => 2,

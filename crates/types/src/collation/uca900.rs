@@ -45,7 +45,7 @@ const POOL_AT: usize = PAGES_AT + 256 * PAGES;
 const _: () = assert!(POOL_AT + POOL_LEN == TABLE.len());
 
 /// Eight weights of three bytes.
-pub(super) const MAX_KEY_BYTES_PER_CHAR: usize = 24;
+pub(super) const KEY_BYTES_PER_CHAR_MAX: usize = 24;
 const IMPLICIT: u16 = 0xFFFF;
 /// Values of a code's second and third byte: 1..=255.
 const TAILS: u16 = 255;

@@ -68,7 +68,7 @@ const TAILS: u16 = 255;
 const IMPLICIT_FIRST: u16 = 0x8000;
 
 /// Eight weights of two bytes.
-pub(super) const MAX_KEY_BYTES_PER_CHAR: usize = 16;
+pub(super) const KEY_BYTES_PER_CHAR_MAX: usize = 16;
 
 const fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])

@@ -3,7 +3,7 @@
 //! Results that do not fit give `None`; the caller reports "DECIMAL value is out of range".
 
 use super::wide::{self, U256};
-use super::{Decimal, MAX_DIGITS, MAX_SCALE};
+use super::{DIGITS_MAX, Decimal, SCALE_MAX};
 
 /// Extra fraction digits of a quotient: MySQL's default of `div_precision_increment`.
 pub const DIV_PRECISION_INCREMENT: u8 = 4;
@@ -40,11 +40,11 @@ impl Decimal {
     /// Factors and divisors have at most 30 fraction digits; literals with more are rounded.
     #[inline]
     fn narrow(self) -> Decimal {
-        if self.scale <= MAX_SCALE { self } else { self.round(i32::from(MAX_SCALE)) }
+        if self.scale <= SCALE_MAX { self } else { self.round(i32::from(SCALE_MAX)) }
     }
 
     fn checked(neg: bool, mag: U256, scale: u8) -> Option<Decimal> {
-        let fits = wide::to_u128(&mag).is_some() || wide::cmp(&mag, &wide::pow10(MAX_DIGITS)).is_lt();
+        let fits = wide::to_u128(&mag).is_some() || wide::cmp(&mag, &wide::pow10(DIGITS_MAX)).is_lt();
         fits.then(|| Decimal::from_parts(neg, mag, scale))
     }
 
@@ -59,7 +59,7 @@ impl Decimal {
         }
         let sum = self.add_at(rhs, scale);
         // Literals may have more fraction digits than fit beside the other's whole ones.
-        if sum.is_none() && scale > MAX_SCALE { self.narrow().checked_add(rhs.narrow()) } else { sum }
+        if sum.is_none() && scale > SCALE_MAX { self.narrow().checked_add(rhs.narrow()) } else { sum }
     }
 
     /// `self + rhs` with `scale` fraction digits, the larger number of both.
@@ -86,7 +86,7 @@ impl Decimal {
     pub fn checked_mul(self, rhs: Decimal) -> Option<Decimal> {
         let scale = self.scale + rhs.scale;
         let neg = self.neg != rhs.neg;
-        if scale <= MAX_SCALE {
+        if scale <= SCALE_MAX {
             if let (Some(a), Some(b)) = (wide::to_u128(&self.mag), wide::to_u128(&rhs.mag))
                 && let Some(product) = a.checked_mul(b)
             {
@@ -95,10 +95,10 @@ impl Decimal {
             return Decimal::checked(neg, wide::mul(&self.mag, &rhs.mag)?, scale);
         }
         let (a, b) = (self.narrow(), rhs.narrow());
-        let drop = u32::from(a.scale + b.scale - MAX_SCALE);
+        let drop = u32::from(a.scale + b.scale - SCALE_MAX);
         let (quotient, remainder) = wide::mul_div_pow10(&a.mag, &b.mag, drop)?;
         let mag = round_up_if(quotient, reaches_half(&remainder, &wide::pow10(drop)))?;
-        Decimal::checked(neg, mag, MAX_SCALE)
+        Decimal::checked(neg, mag, SCALE_MAX)
     }
 
     /// `self / rhs` with `increment` more fraction digits than `self` (at most 30), rounded half away from
@@ -107,10 +107,10 @@ impl Decimal {
         if rhs.is_zero() {
             return Ok(None);
         }
-        if self.scale.max(rhs.scale) > MAX_SCALE {
+        if self.scale.max(rhs.scale) > SCALE_MAX {
             return self.narrow().checked_div(rhs.narrow(), increment);
         }
-        let scale = self.scale.saturating_add(increment).min(MAX_SCALE);
+        let scale = self.scale.saturating_add(increment).min(SCALE_MAX);
         // self.mag / 10^s1 / (rhs.mag / 10^s2) * 10^scale
         let shift = u32::from(scale) + u32::from(rhs.scale) - u32::from(self.scale);
         let (quotient, remainder) = divide(&self.mag, shift, &rhs.mag).ok_or(DecimalOverflow)?;
@@ -141,7 +141,7 @@ impl Decimal {
             return Ok(None);
         }
         let scale = self.scale.max(rhs.scale);
-        if scale > MAX_SCALE && (self.raise(scale).is_none() || rhs.raise(scale).is_none()) {
+        if scale > SCALE_MAX && (self.raise(scale).is_none() || rhs.raise(scale).is_none()) {
             return self.narrow().checked_rem(rhs.narrow());
         }
         let divisor = match rhs.raise(scale) {
@@ -191,7 +191,7 @@ impl Decimal {
         }
         let scale = digits.max(0) as u8;
         let drop = i32::from(self.scale).saturating_sub(digits);
-        if drop > wide::MAX_POW10 as i32 {
+        if drop > wide::POW10_MAX as i32 {
             return Decimal::from_parts(false, U256::default(), scale);
         }
         let unit = wide::pow10(drop as u32);

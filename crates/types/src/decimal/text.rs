@@ -1,6 +1,6 @@
 //! DECIMAL from and to text.
 
-use super::{Decimal, MAX_DIGITS, MAX_PRECISION, MAX_SCALE, wide};
+use super::{DIGITS_MAX, Decimal, PRECISION_MAX, SCALE_MAX, wide};
 use crate::value::digits::{clipped_number, count_while, is_blank};
 
 /// What happened while reading a number from text.
@@ -25,7 +25,7 @@ impl Decimal {
         if scan.digits == 0 {
             return ParsedDecimal { value: Decimal::ZERO, consumed: 0, truncated: false, overflow: false };
         }
-        scan.build(text, MAX_SCALE)
+        scan.build(text, SCALE_MAX)
     }
 
     /// Reads all of `text` (surrounding white space allowed) as a literal, which keeps up to 65 fraction
@@ -35,7 +35,7 @@ impl Decimal {
         if scan.digits == 0 {
             return None;
         }
-        let parsed = scan.build(text, MAX_PRECISION as u8);
+        let parsed = scan.build(text, PRECISION_MAX as u8);
         let clean = !parsed.overflow && is_blank(&text[parsed.consumed..]);
         clean.then_some(parsed.value)
     }
@@ -126,7 +126,7 @@ impl Scan {
             let value = Decimal::from_parts(self.neg, mag, scale.clamp(0, i64::from(max_scale)) as u8);
             return ParsedDecimal { value, consumed: self.consumed, truncated, overflow: false };
         }
-        if i64::from(kept) - scale > i64::from(MAX_PRECISION) {
+        if i64::from(kept) - scale > i64::from(PRECISION_MAX) {
             let value = Decimal::max_value(65, 0).with_sign(self.neg);
             return ParsedDecimal { value, consumed: self.consumed, truncated, overflow: true };
         }
@@ -138,7 +138,7 @@ impl Scan {
         let excess = scale - i64::from(max_scale);
         if excess > 0 {
             truncated = true;
-            let cut = excess.min(i64::from(wide::MAX_POW10)) as u32;
+            let cut = excess.min(i64::from(wide::POW10_MAX)) as u32;
             mag = wide::div_rem(&mag, &wide::pow10(cut)).0;
             scale -= excess;
         }
@@ -156,7 +156,7 @@ fn gather_digits(text: &[u8]) -> (wide::U256, u32, i64, bool) {
     let (mut block, mut block_len) = (0u64, 0u32);
     let text = &text[count_while(text, |b| matches!(b, b'0' | b'.'))..];
     for (at, &b) in text.iter().enumerate().filter(|(_, b)| **b != b'.') {
-        if kept >= MAX_DIGITS {
+        if kept >= DIGITS_MAX {
             let rest = &text[at..];
             dropped = rest.iter().map(|b| i64::from(*b != b'.')).sum();
             dropped_nonzero = count_while(rest, |b| matches!(b, b'0' | b'.')) < rest.len();

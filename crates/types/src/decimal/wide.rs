@@ -8,7 +8,7 @@ pub(super) type U256 = [u64; 4];
 type U512 = [u64; 8];
 
 /// Largest power of ten below 2^256.
-pub(super) const MAX_POW10: u32 = 77;
+pub(super) const POW10_MAX: u32 = 77;
 
 const POW10_U64: [u64; 20] = {
     let mut table = [1u64; 20];
@@ -43,7 +43,7 @@ const fn const_mul10(value: U256) -> U256 {
     out
 }
 
-/// 10^n, `n` at most [`MAX_POW10`].
+/// 10^n, `n` at most [`POW10_MAX`].
 #[inline]
 pub(super) fn pow10(n: u32) -> U256 {
     POW10_WIDE[n as usize]
@@ -133,14 +133,14 @@ fn narrow(full: &U512) -> Option<U256> {
 }
 
 /// `a * b / 10^drop` and the remainder, `None` if the quotient is past 256 bits. `drop` is at most
-/// [`MAX_POW10`].
+/// [`POW10_MAX`].
 pub(super) fn mul_div_pow10(a: &U256, b: &U256, drop: u32) -> Option<(U256, U256)> {
     let full = mul_full(a, b);
     let (quotient, remainder) = div_full(&full, &pow10(drop));
     Some((narrow(&quotient)?, remainder))
 }
 
-/// `a * 10^shift / b` and the remainder, `b` not 0, `shift` at most [`MAX_POW10`]; `None` if the quotient is
+/// `a * 10^shift / b` and the remainder, `b` not 0, `shift` at most [`POW10_MAX`]; `None` if the quotient is
 /// past 256 bits.
 pub(super) fn mul_pow10_div(a: &U256, shift: u32, b: &U256) -> Option<(U256, U256)> {
     let full = mul_full(a, &pow10(shift));
@@ -296,5 +296,5 @@ pub(super) fn digit_count(value: &U256) -> u32 {
     };
     // log10(2) as a fraction; the estimate is the count or one below it.
     let estimate = (bits * 1233) >> 12;
-    if estimate <= MAX_POW10 && cmp(value, &pow10(estimate)).is_ge() { estimate + 1 } else { estimate }
+    if estimate <= POW10_MAX && cmp(value, &pow10(estimate)).is_ge() { estimate + 1 } else { estimate }
 }

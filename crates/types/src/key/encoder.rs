@@ -5,14 +5,14 @@ use crate::collation::{Collation, PadAttribute, byte_key};
 use crate::{SqlType, TypeKind, storage};
 
 /// Most bytes of a part that is not reversible, the byte for NULL and the end not counted.
-pub const MAX_KEY_PART: usize = 4000;
+pub const KEY_PART_BYTES_MAX: usize = 4000;
 
 /// Whether a part of a key stands for all of the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Equal parts mean equal values.
     Whole,
-    /// The part was cut at [`MAX_KEY_PART`]: equal parts need a comparison of the values.
+    /// The part was cut at [`KEY_PART_BYTES_MAX`]: equal parts need a comparison of the values.
     Cut,
 }
 
@@ -256,10 +256,10 @@ impl Text {
         }
         let start = out.len();
         self.collation.sort_key(bytes, out);
-        if out.len() - start <= MAX_KEY_PART + 1 || self.reversible {
+        if out.len() - start <= KEY_PART_BYTES_MAX + 1 || self.reversible {
             return Extent::Whole;
         }
-        out.truncate(start + MAX_KEY_PART);
+        out.truncate(start + KEY_PART_BYTES_MAX);
         out.push(self.collation.key_end());
         Extent::Cut
     }
@@ -307,7 +307,7 @@ fn text_of(ty: &SqlType, prefix_len: Option<u16>) -> Option<Text> {
     let keeps_bytes = collation.is_exact() || (collation.is_binary() && ty.kind == TypeKind::Char);
     let reversible = keeps_bytes && prefix.is_none() && !is_lob;
     let chars = prefix.map_or(ty.length as usize, usize::from);
-    let limit = if reversible { usize::MAX } else { MAX_KEY_PART };
+    let limit = if reversible { usize::MAX } else { KEY_PART_BYTES_MAX };
     let max_len = chars.saturating_mul(collation.max_key_bytes_per_char()).min(limit).saturating_add(1);
     Some(Text { collation, prefix, reversible, max_len })
 }

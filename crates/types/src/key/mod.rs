@@ -16,7 +16,7 @@
 //! zeros. All bytes of a descending part are inverted.
 //!
 //! A part is *reversible* when it gives the storage bytes back; then the record need not hold the column as
-//! well. Parts that are not reversible are cut at [`MAX_KEY_PART`] bytes. A cut part still sorts right
+//! well. Parts that are not reversible are cut at [`KEY_PART_BYTES_MAX`] bytes. A cut part still sorts right
 //! against parts that differ within the limit, but values that only differ beyond it get the same bytes:
 //! whoever needs more compares the values themselves ([`Extent::Cut`]). The limit of 3,072 bytes on the
 //! columns of an index keeps all but freak strings of many-weight characters whole.
@@ -26,7 +26,7 @@ mod integer;
 #[cfg(test)]
 mod tests;
 
-pub use encoder::{Extent, KeyEncoder, MAX_KEY_PART};
+pub use encoder::{Extent, KEY_PART_BYTES_MAX, KeyEncoder};
 
 use crate::SqlType;
 

@@ -354,9 +354,9 @@ fn a_long_part_is_cut_and_says_so() {
     let column = KeyColumn::new(text_type(TypeKind::VarChar, 5000, collation));
     let encoder = column.encoder().unwrap();
     let mut whole = Vec::new();
-    assert_eq!(encoder.append(Some(&[b'a'; MAX_KEY_PART]), &mut whole), Extent::Whole);
+    assert_eq!(encoder.append(Some(&[b'a'; KEY_PART_BYTES_MAX]), &mut whole), Extent::Whole);
     let mut cut = Vec::new();
-    assert_eq!(encoder.append(Some(&[b'a'; MAX_KEY_PART + 1]), &mut cut), Extent::Cut);
+    assert_eq!(encoder.append(Some(&[b'a'; KEY_PART_BYTES_MAX + 1]), &mut cut), Extent::Cut);
     assert_eq!(whole, cut);
     assert_eq!(encoder.skip(&cut), cut.len());
     assert_eq!(cut.len(), encoder.max_len());

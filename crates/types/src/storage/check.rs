@@ -1,7 +1,7 @@
 //! Which storage bytes are a value of their type: for bytes that come from a disk.
 
 use super::{decimal_width, fraction_unit, fraction_width, read_int, read_uint};
-use crate::decimal::MAX_PRECISION;
+use crate::decimal::PRECISION_MAX;
 use crate::temporal::unit_of;
 use crate::{Date, Decimal, SqlType, Time, TypeKind};
 
@@ -81,7 +81,7 @@ impl ValueRule {
 }
 
 fn decimal_rule(ty: &SqlType) -> Rule {
-    let precision = ty.length.min(MAX_PRECISION);
+    let precision = ty.length.min(PRECISION_MAX);
     if decimal_width(precision) > WORD_BYTES {
         return Rule::Decimal(Box::new(Decimal::max_value(precision, ty.decimals)));
     }

@@ -2,7 +2,7 @@
 
 use super::fixed_width;
 use super::problem::{Fault, StoreContext};
-use crate::decimal::MAX_PRECISION;
+use crate::decimal::PRECISION_MAX;
 use crate::value::{Loss, double_prefix, round_text_to_i128};
 use crate::{Decimal, SqlType, TypeKind, Value};
 
@@ -126,7 +126,7 @@ fn integer_of_text(text: &[u8]) -> (i128, Fault) {
 
 pub(super) fn store_decimal(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> Fault {
     let (wanted, mut fault) = decimal_of(value);
-    let (precision, scale) = (ty.length.min(MAX_PRECISION), ty.decimals);
+    let (precision, scale) = (ty.length.min(PRECISION_MAX), ty.decimals);
     let bound = Decimal::max_value(precision, scale);
     let rounded = wanted.rescale(scale);
     let stored = match rounded {

@@ -1,7 +1,7 @@
 //! Calendar dates.
 
 /// Largest day number: 9999-12-31.
-pub(crate) const MAX_DAY_NUMBER: i64 = 3_652_424;
+pub(crate) const DAY_NUMBER_MAX: i64 = 3_652_424;
 
 /// A date `year-month-day`; any part may be zero ("zero date"), and under `ALLOW_INVALID_DATES` the day may
 /// be up to 31 in every month. Packed `year << 9 | month << 5 | day`, so the order is chronological.
@@ -91,7 +91,7 @@ impl Date {
     /// The date with this day number; `0000-00-00` for numbers up to 365, as FROM_DAYS has it, and past
     /// 9999-12-31.
     pub fn from_day_number(number: i64) -> Date {
-        if number <= 365 || number > MAX_DAY_NUMBER {
+        if number <= 365 || number > DAY_NUMBER_MAX {
             return Date::ZERO;
         }
         let mut year = number * 100 / 36525;

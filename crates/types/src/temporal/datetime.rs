@@ -1,6 +1,6 @@
 //! Date and time of day without a zone.
 
-use super::date::MAX_DAY_NUMBER;
+use super::date::DAY_NUMBER_MAX;
 use super::{Date, MICROS_PER_DAY, MICROS_PER_SECOND, Time, round_micros, truncate_micros, unit_of};
 
 /// `date`, `hour:minute:second.micro`. Packed
@@ -125,7 +125,7 @@ impl DateTime {
     /// The moment `micros` microseconds after day number 0; `None` before 0000-01-01 or after 9999-12-31.
     pub fn from_epoch_micros(micros: i128) -> Option<DateTime> {
         let day = micros.div_euclid(i128::from(MICROS_PER_DAY));
-        if !(1..=i128::from(MAX_DAY_NUMBER)).contains(&day) {
+        if !(1..=i128::from(DAY_NUMBER_MAX)).contains(&day) {
             return None;
         }
         let date = super::interval::date_of_day(day as i64);

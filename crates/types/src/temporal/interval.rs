@@ -1,6 +1,6 @@
 //! INTERVAL arithmetic.
 
-use super::date::{MAX_DAY_NUMBER, days_in_month};
+use super::date::{DAY_NUMBER_MAX, days_in_month};
 use super::{Date, DateTime, MICROS_PER_SECOND, Time};
 
 /// Units of INTERVAL expressions.
@@ -172,7 +172,7 @@ impl Interval {
                     return None;
                 }
                 let day = date.day_number().checked_add(n)?;
-                (1..=MAX_DAY_NUMBER).contains(&day).then(|| date_of_day(day))
+                (1..=DAY_NUMBER_MAX).contains(&day).then(|| date_of_day(day))
             }
             Interval::Micros(_) => None,
         }

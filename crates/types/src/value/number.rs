@@ -192,7 +192,7 @@ fn double_to_decimal(value: f64) -> Converted<Decimal> {
     if let Some(decimal) = Decimal::from_f64(value) {
         return Converted::exact(decimal);
     }
-    let bound = Decimal::max_value(crate::decimal::MAX_PRECISION, 0);
+    let bound = Decimal::max_value(crate::decimal::PRECISION_MAX, 0);
     Converted::out_of_range(if value < 0.0 { bound.negate() } else { bound })
 }
 

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use super::sha256_crypt::{self, ENCODED_CHARS, MAX_SALT_BYTES};
+use super::sha256_crypt::{self, ENCODED_CHARS, SALT_BYTES_MAX};
 use super::{Password, equal_secrets, native, new_nonce};
 
 /// Bytes of a `caching_sha2_password` salt.
-pub(super) const SALT_BYTES: usize = MAX_SALT_BYTES;
+pub(super) const SALT_BYTES: usize = SALT_BYTES_MAX;
 /// Rounds stand in the stored form in thousands.
 const ROUNDS_UNIT: u32 = 1000;
 /// Rounds of new hashes.

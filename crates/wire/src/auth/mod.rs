@@ -23,7 +23,7 @@ mod stand_in;
 
 pub use credential::{AuthPlugin, Credential, CredentialError, DEFAULT_ROUNDS};
 pub use exchange::{Exchange, Step, Tested};
-pub use password::{MAX_PASSWORD_BYTES, Password, random_password};
+pub use password::{PASSWORD_BYTES_MAX, Password, random_password};
 pub use rsa_key::{KeyError, RsaKey};
 pub use stand_in::{StandIn, StandInKey, StandIns};
 

@@ -7,9 +7,9 @@ const RANDOM_CHARS: &[u8; 84] =
     b"qwertyuiopasdfghjklzxcvbnmQWERTYUIOPASDFGHJKLZXCVBNM1234567890,.-+*;:_!%&/(){}[]<>@|";
 
 /// Longest password, in bytes; MySQL's `MAX_PLAINTEXT_LENGTH`.
-pub const MAX_PASSWORD_BYTES: usize = 256;
+pub const PASSWORD_BYTES_MAX: usize = 256;
 
-/// A password of at most [`MAX_PASSWORD_BYTES`] bytes. Hash functions take no other bytes for a password,
+/// A password of at most [`PASSWORD_BYTES_MAX`] bytes. Hash functions take no other bytes for a password,
 /// because the work of SHA-crypt grows with the square of the length.
 #[derive(Clone, Copy)]
 pub struct Password<'a>(&'a [u8]);
@@ -17,7 +17,7 @@ pub struct Password<'a>(&'a [u8]);
 impl<'a> Password<'a> {
     /// Returns `bytes` as a password; `None` if they are too many.
     pub fn new(bytes: &'a [u8]) -> Option<Self> {
-        (bytes.len() <= MAX_PASSWORD_BYTES).then_some(Password(bytes))
+        (bytes.len() <= PASSWORD_BYTES_MAX).then_some(Password(bytes))
     }
 
     /// The bytes.
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_password_has_at_most_256_bytes() {
-        let bytes = [b'x'; MAX_PASSWORD_BYTES + 1];
+        let bytes = [b'x'; PASSWORD_BYTES_MAX + 1];
         assert_eq!(Password::new(&bytes[1..]).map(|password| password.bytes().len()), Some(256));
         assert!(Password::new(&bytes).is_none());
     }

@@ -7,18 +7,18 @@
 //! 16.
 
 use super::Password;
-use super::password::MAX_PASSWORD_BYTES;
+use super::password::PASSWORD_BYTES_MAX;
 use super::sha2::{DIGEST_BYTES, sha256, sha256_repeated};
 
 /// Characters of the encoded digest.
 pub const ENCODED_CHARS: usize = 43;
 /// Longest salt, in bytes.
-pub const MAX_SALT_BYTES: usize = 20;
+pub const SALT_BYTES_MAX: usize = 20;
 
 const ALPHABET: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// Returns the encoded digest of `password` under `salt` after `rounds` rounds. A salt beyond
-/// [`MAX_SALT_BYTES`] is cut. Cost: 3 to 15 hash blocks a round, by the length of the password; no
+/// [`SALT_BYTES_MAX`] is cut. Cost: 3 to 15 hash blocks a round, by the length of the password; no
 /// allocation.
 pub fn crypt(password: Password<'_>, salt: &[u8], rounds: u32) -> [u8; ENCODED_CHARS] {
     encode(&Rounds::new(password.bytes(), salt).run(0..rounds))
@@ -40,13 +40,13 @@ pub(super) fn crypt_padded(
 /// What every round mixes: the last digest with strings of the password's and the salt's length.
 struct Rounds {
     digest: [u8; DIGEST_BYTES],
-    password: Stretched<MAX_PASSWORD_BYTES>,
-    salt: Stretched<MAX_SALT_BYTES>,
+    password: Stretched<PASSWORD_BYTES_MAX>,
+    salt: Stretched<SALT_BYTES_MAX>,
 }
 
 impl Rounds {
     fn new(password: &[u8], salt: &[u8]) -> Self {
-        let salt = salt.get(..MAX_SALT_BYTES).unwrap_or(salt);
+        let salt = salt.get(..SALT_BYTES_MAX).unwrap_or(salt);
         let digest = first_digest(password, salt);
         let password_digest = sha256_repeated(password, password.len());
         let salt_copies = 16 + usize::from(digest.first().copied().unwrap_or_default());
@@ -94,7 +94,7 @@ impl<const N: usize> Stretched<N> {
 
 fn first_digest(password: &[u8], salt: &[u8]) -> [u8; DIGEST_BYTES] {
     let inner = sha256(&[password, salt, password]);
-    let stretched: Stretched<MAX_PASSWORD_BYTES> = Stretched::new(&inner, password.len());
+    let stretched: Stretched<PASSWORD_BYTES_MAX> = Stretched::new(&inner, password.len());
     // One part for each bit of the length, which is at most 256.
     let mut parts: [&[u8]; 3 + 9] = [&[]; 12];
     let by_bit = (0..usize::BITS - password.len().leading_zeros())

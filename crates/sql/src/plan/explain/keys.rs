@@ -7,9 +7,9 @@ use super::print::Printer;
 use crate::plan::{KeyBox, KeySet, PartTest};
 
 /// Most alternatives that are shown.
-const MAX_SHOWN: usize = 20;
+const SHOWN_MAX: usize = 20;
 
-/// `(a=1, b=2) OR (a=1 AND 3 < b)`; alternatives beyond [`MAX_SHOWN`] are counted.
+/// `(a=1, b=2) OR (a=1 AND 3 < b)`; alternatives beyond [`SHOWN_MAX`] are counted.
 pub(super) fn key_set(print: &Printer<'_>, def: &TableDef, index: usize, keys: &KeySet) -> String {
     let parts: Vec<&KeyPart> = def.key_parts(index).collect();
     let name = |part: u16| &*def.columns[usize::from(parts[usize::from(part)].column)].name;
@@ -17,7 +17,7 @@ pub(super) fn key_set(print: &Printer<'_>, def: &TableDef, index: usize, keys: &
     let mut all = 0_usize;
     for key_box in &keys.boxes {
         let count = alternatives(key_box);
-        let room = MAX_SHOWN.saturating_sub(shown.len()).min(count);
+        let room = SHOWN_MAX.saturating_sub(shown.len()).min(count);
         shown.extend((0..room).map(|at| alternative(print, name, key_box, at)));
         all = all.saturating_add(count);
     }

@@ -3,7 +3,7 @@ use std::sync::OnceLock;
 use proptest::prelude::*;
 
 use super::*;
-use crate::auth::{DEFAULT_ROUNDS, MAX_PASSWORD_BYTES, StandIns};
+use crate::auth::{DEFAULT_ROUNDS, PASSWORD_BYTES_MAX, StandIns};
 
 const NONCE: [u8; NONCE_BYTES] = *b"abcdefghijklmnopqrst";
 
@@ -201,7 +201,7 @@ fn a_stale_cache_leads_to_full_authentication() {
 
 #[test]
 fn a_password_of_256_bytes_is_accepted_and_a_longer_one_is_denied() {
-    let longest = "x".repeat(MAX_PASSWORD_BYTES);
+    let longest = "x".repeat(PASSWORD_BYTES_MAX);
     let credential = Credential::from_password(AuthPlugin::CachingSha2, password(&longest)).unwrap();
     for (sent, accepted) in [(longest.clone(), true), (longest + "x", false), ("x".repeat(1 << 20), false)] {
         let mut exchange = exchange(Some(&credential), None, true);

@@ -1,0 +1,173 @@
+//! IN lists: items of several types are one IN for each domain in which they meet the needle.
+
+use types::TypeKind;
+use types::temporal::FSP_MAX;
+
+use super::compare::{is_number, is_plain_integer, is_temporal};
+use super::logic::truth;
+use super::typing::{Class, class_of, is_text};
+use super::{BindError, Builder};
+use crate::{CmpDomain, Expr, ExprKind};
+
+impl Builder {
+    /// `needle [NOT] IN (list)`. A list of mixed types is one IN for each domain in which an item meets the
+    /// needle.
+    pub fn in_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
+        if list.len() > 1 && is_plain_integer(&needle) && list.iter().all(is_plain_integer) {
+            return Ok(in_set(CmpDomain::Integer, needle, list, negated));
+        }
+        let mut groups: Vec<(Mixing, Vec<Expr>)> = Vec::new();
+        // A number is looked for from left to right; a text, which warns when it is read as a number, is read
+        // as one once.
+        let is_ordered = class_of(&needle) != Class::Text;
+        for item in list {
+            let mixing = Mixing::of(&needle, &item);
+            // Those of a text are few: one of each kind.
+            let first = if is_ordered { groups.len().saturating_sub(1) } else { 0 };
+            let mut known = groups[first..].iter_mut();
+            match known.find(|(known, _)| *known == mixing || mixing == Mixing::None) {
+                Some((_, items)) => items.push(item),
+                None => groups.push((mixing, vec![item])),
+            }
+        }
+        if let [(_, items)] = &mut groups[..] {
+            return self.in_uniform_list(needle, std::mem::take(items), negated);
+        }
+        let shown = if needle.is_at_hand() { needle.clone() } else { needle.held() };
+        let parts = groups.into_iter().map(|(mixing, mut items)| {
+            let is_text = class_of(&shown) == Class::Text;
+            if mixing == Mixing::Text && is_text && items.iter().any(is_temporal) {
+                // Beside numbers a text meets dates as texts.
+                items.insert(0, shown.clone());
+                let domain = self.agree_in_text(&mut items, " IN ")?;
+                return Ok(in_domain(domain, items, negated));
+            }
+            if mixing == Mixing::Text && class_of(&shown) == Class::Time {
+                items.insert(0, shown.clone());
+                return Ok(in_domain(CmpDomain::Time, items, negated));
+            }
+            if mixing == Mixing::Double && is_number(&shown) && items.iter().any(is_temporal) {
+                return Ok(self.in_numbers(shown.clone(), items, negated));
+            }
+            // A number that is no date stays a number.
+            let is_direct = mixing == Mixing::Double;
+            self.in_part_of_list(shown.clone(), items, negated, (is_direct, false))
+        });
+        let parts = parts.collect::<Result<Vec<Expr>, BindError>>()?;
+        let whole = if negated { self.and(parts) } else { self.or(parts) };
+        Ok(if needle.is_at_hand() { whole } else { whole.holding(needle) })
+    }
+
+    /// `needle [NOT] IN (list)` of a number among values that are read as doubles.
+    fn in_numbers(&self, needle: Expr, mut list: Vec<Expr>, negated: bool) -> Expr {
+        list.insert(0, needle);
+        for arg in &mut list {
+            self.read_special_text(arg);
+        }
+        in_domain(CmpDomain::Double, list, negated)
+    }
+
+    fn in_uniform_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
+        let is_direct = list.len() == 1;
+        if !is_direct && is_number(&needle) && list.iter().any(is_temporal) {
+            return Ok(self.in_numbers(needle, list, negated));
+        }
+        let is_read_each_row = |e: &Expr| class_of(e) == Class::Text && !matches!(e.kind, ExprKind::Const(_));
+        if !is_direct && class_of(&needle) == Class::Time && list.iter().any(is_read_each_row) {
+            return Ok(in_domain(CmpDomain::Time, [vec![needle], list].concat(), negated));
+        }
+        if !is_direct && meets_in_time(&needle, &list) {
+            return self.in_times(needle, list, negated);
+        }
+        self.in_part_of_list(needle, list, negated, (is_direct, true))
+    }
+
+    /// `needle [NOT] IN (list)`, compared as times. MySQL reads the text of a date as a time, and warns.
+    fn in_times(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
+        let needle = match needle.ty.kind {
+            TypeKind::Date => {
+                let nullable = needle.nullable;
+                Expr::cast(self.text_of(needle), super::literal::time_type(FSP_MAX), nullable)
+            }
+            _ => needle,
+        };
+        let mut args = [vec![needle], list].concat();
+        let domain = self.agree_in_time(&mut args, CmpDomain::Time, (" IN ", false))?;
+        Ok(in_domain(domain, args, negated))
+    }
+
+    /// `is_direct`: the items are compared as `needle = item` is. `is_whole`: the list has no other items, so
+    /// that its texts are read once.
+    fn in_part_of_list(
+        &self,
+        needle: Expr,
+        list: Vec<Expr>,
+        negated: bool,
+        (is_direct, is_whole): (bool, bool),
+    ) -> Result<Expr, BindError> {
+        let mut args = Vec::with_capacity(list.len() + 1);
+        args.push(needle);
+        args.extend(list);
+        let domain = self.agree_among(&mut args, " IN ", is_direct)?;
+        if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
+            // MySQL reads a list of constants of one type once, another one for each row.
+            let is_at_hand = |e: &Expr| matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_));
+            if is_whole && args[1..].iter().all(is_at_hand) {
+                self.read_texts(&mut args, domain);
+            } else {
+                for arg in &mut args {
+                    self.read_special_text(arg);
+                }
+            }
+        }
+        Ok(in_domain(domain, args, negated))
+    }
+}
+
+/// `needle [NOT] IN (list)`, compared in `domain`; `args`: the needle, then the list.
+fn in_domain(domain: CmpDomain, mut args: Vec<Expr>, negated: bool) -> Expr {
+    let needle = args.remove(0);
+    in_set(domain, needle, args, negated)
+}
+
+/// `needle [NOT] IN (list)`, compared in `domain`.
+fn in_set(domain: CmpDomain, needle: Expr, list: Vec<Expr>, negated: bool) -> Expr {
+    let nullable = needle.nullable || list.iter().any(|e| e.nullable);
+    truth(ExprKind::In { negated, domain, needle: Box::new(needle), list: list.into() }, nullable)
+}
+
+/// Whether the needle and the items of an IN list are compared as times: texts and times of which one is
+/// TIME, with no date in the list.
+fn meets_in_time(needle: &Expr, list: &[Expr]) -> bool {
+    let is_textual = |e: &Expr| is_text(e) || matches!(class_of(e), Class::Time | Class::Null);
+    let is_time = |e: &Expr| class_of(e) == Class::Time;
+    list.iter().all(is_textual)
+        && (is_textual(needle) || class_of(needle) == Class::DateTime)
+        && (is_time(needle) || list.iter().any(is_time))
+}
+
+/// How an item of an IN list meets the needle.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mixing {
+    /// NULL goes with any.
+    None,
+    Text,
+    Exact,
+    Double,
+}
+
+impl Mixing {
+    fn of(needle: &Expr, item: &Expr) -> Self {
+        let (left, right) = (class_of(needle), class_of(item));
+        let is_time = |class: Class| matches!(class, Class::DateTime | Class::Time);
+        let has_text = left == Class::Text || right == Class::Text || is_time(left) || is_time(right);
+        let is_textual = |expr: &Expr, class: Class| is_text(expr) || is_time(class);
+        match (left, right) {
+            (Class::Null, _) | (_, Class::Null) => Mixing::None,
+            // A hexadecimal literal is a number only among numbers.
+            _ if has_text && is_textual(needle, left) && is_textual(item, right) => Mixing::Text,
+            (Class::Int | Class::Decimal, Class::Int | Class::Decimal) => Mixing::Exact,
+            _ => Mixing::Double,
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Constant operands of comparisons that a statement converts once, and texts whose conversion MySQL reports.
+
+use types::decimal::{PRECISION_MAX, SCALE_MAX};
+use types::value::Loss;
+use types::{Charset, SqlType, TypeKind, Value};
+
+use super::Builder;
+use super::typing::{Class, class_of};
+use crate::func::Func;
+use crate::{CmpDomain, Expr, ExprKind};
+
+impl Builder {
+    /// A constant as a number of type `ty`, DOUBLE or DECIMAL, that is computed once a statement.
+    fn kept_number(constant: Expr, ty: SqlType) -> Expr {
+        let nullable = constant.nullable;
+        let kind = ExprKind::Call { func: Func::KeptNumber, args: Box::new([constant]) };
+        Expr { kind, ty, nullable }
+    }
+
+    /// The truth of a constant condition as a number, which is computed once a statement.
+    pub fn kept_truth(&self, condition: Expr) -> Expr {
+        match class_of(&condition) {
+            Class::Text => Self::kept_number(condition, SqlType::double()),
+            _ => self.kept_value(condition),
+        }
+    }
+
+    /// The value of a constant operation, which is computed once a statement.
+    pub fn kept_value(&self, operation: Expr) -> Expr {
+        let (ty, nullable) = (operation.ty.clone(), operation.nullable);
+        Expr { kind: ExprKind::Call { func: Func::KeptValue, args: Box::new([operation]) }, ty, nullable }
+    }
+
+    /// Makes a constant text, or a parameter's, a DECIMAL beside one that varies, as MySQL does where two
+    /// values are compared.
+    pub(super) fn read_text_as_decimal(&self, args: &mut [Expr; 2]) {
+        for at in 0..2 {
+            let is_text = class_of(&args[at]) == Class::Text
+                && !matches!(args[at].ty.kind, TypeKind::Enum | TypeKind::Set);
+            let is_literal = matches!(args[at].kind, ExprKind::Const(_) | ExprKind::Param(_));
+            let beside = &args[1 - at];
+            if !is_text || !is_literal || class_of(beside) != Class::Decimal || !varies(beside) {
+                continue;
+            }
+            let text = std::mem::replace(&mut args[at], self.null());
+            let read = match &text.kind {
+                ExprKind::Const(value) => Some(value.as_value().to_decimal()),
+                _ => None,
+            };
+            args[at] = match read {
+                Some(read) if read.loss == Loss::None => self.decimal(read.value),
+                // A type of DECIMAL does not hold all that a DECIMAL column may have: the value is not cast
+                // to one.
+                _ => Self::kept_number(text, SqlType::decimal(PRECISION_MAX, SCALE_MAX)),
+            };
+        }
+    }
+
+    /// Has a constant text that is no number read once a statement, beside an integer column. Doubles would
+    /// lose digits of some.
+    fn read_once(&self, arg: &mut Expr) {
+        let ExprKind::Const(value) = &arg.kind else { return };
+        let text = value.as_value();
+        if class_of(arg) != Class::Text || text.to_f64().loss == Loss::None {
+            return;
+        }
+        let exact = text.to_decimal();
+        if exact.loss != Loss::OutOfRange
+            && Value::Double(text.to_f64().value).to_decimal().value == exact.value
+        {
+            let text = std::mem::replace(arg, self.null());
+            *arg = Self::kept_number(text, SqlType::double());
+        }
+    }
+
+    /// Has a constant text that is no number, or that is calculated, read once a statement.
+    pub(super) fn keep_no_number(&self, arg: &mut Expr) {
+        let is_kept = class_of(arg) == Class::Text
+            && match &arg.kind {
+                ExprKind::Const(value) => value.as_value().to_f64().loss != Loss::None,
+                ExprKind::Call { func: Func::KeptNumber | Func::KeptValue, .. } => false,
+                _ => is_constant(arg),
+            };
+        if is_kept {
+            let text = std::mem::replace(arg, self.null());
+            *arg = Self::kept_number(text, SqlType::double());
+        }
+    }
+
+    /// Reads the texts among operands that are compared as numbers as MySQL does: a constant that is none
+    /// once a statement, and columns by [`Builder::read_special_text`]. `domain`: of the comparison.
+    pub(super) fn read_texts(&self, args: &mut [Expr], domain: CmpDomain) {
+        for arg in args {
+            match domain {
+                CmpDomain::Number => self.read_once(arg),
+                _ => self.keep_no_number(arg),
+            }
+            self.read_special_text(arg);
+        }
+    }
+
+    /// Makes a column of TEXT, BLOB or of bytes a conversion of its own, which tells the session what MySQL
+    /// says of such columns.
+    pub(crate) fn read_special_text(&self, arg: &mut Expr) {
+        use TypeKind::{Blob, Text, VarBinary, VarChar};
+        let is_special = match arg.ty.kind {
+            Text(_) | Blob(_) | VarBinary => true,
+            VarChar => arg.ty.charset() == Charset::Latin1,
+            _ => false,
+        };
+        if is_special && matches!(arg.kind, ExprKind::Column(_)) {
+            let nullable = arg.nullable;
+            let column = std::mem::replace(arg, self.null());
+            *arg = Expr::cast(column, SqlType::double(), nullable);
+        }
+    }
+}
+
+/// Whether the text of the statement gives the value of `expr`, and the same one each time it is computed.
+pub(super) fn is_constant(expr: &Expr) -> bool {
+    !has(expr, |e| is_variable(e) || matches!(e.kind, ExprKind::Param(_)))
+}
+
+/// Whether the value of `expr` may change while the statement runs.
+fn varies(expr: &Expr) -> bool {
+    has(expr, is_variable)
+}
+
+fn is_variable(expr: &Expr) -> bool {
+    match expr.kind {
+        ExprKind::Column(_)
+        | ExprKind::UserVar(_)
+        | ExprKind::AssignUserVar { .. }
+        | ExprKind::SysVar { .. }
+        | ExprKind::Subquery { .. }
+        // What it stands for is too large to be looked at here.
+        | ExprKind::Held { shown: None, .. } => true,
+        ExprKind::Call { func, .. } => func.is_volatile(),
+        _ => false,
+    }
+}
+
+/// Whether a part of `expr` is such.
+fn has(expr: &Expr, is_such: impl Fn(&Expr) -> bool) -> bool {
+    let mut found = false;
+    expr.walk(&mut |e| found |= is_such(e));
+    found
+}
