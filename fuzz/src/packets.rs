@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
-use wire::auth::{AuthPlugin, Credential, Exchange, Password, RsaKey, StandIn, StandIns, Step, Tested};
+use wire::auth::{
+    AuthPlugin, Credential, Exchange, MockCredential, MockCredentials, Password, RsaKey, Step, Verifier,
+};
 use wire::change_user::ChangeUser;
 use wire::decode::Decoder;
 use wire::execute::{Execute, LongData, Parameters, parse_set_option, parse_statement_id};
@@ -71,16 +73,16 @@ fn change_user(mut input: Bytes<'_>) {
 struct Lock {
     key: RsaKey,
     /// Accounts, and what takes their place where there is none.
-    accounts: [(Option<Credential>, StandIn); 3],
+    accounts: [(Option<Credential>, MockCredential); 3],
 }
 
 impl Lock {
     fn new() -> Lock {
         let password = Password::new(b"known to no input").expect("a short password");
-        let stand_ins = StandIns::new(&[1; 32]);
+        let mocks = MockCredentials::new(&[1; 32]);
         let account = |plugin: Option<AuthPlugin>| {
             let credential = plugin.and_then(|plugin| Credential::from_password(plugin, password).ok());
-            (credential, stand_ins.of(b"user", plugin, 1))
+            (credential, mocks.of(b"user", plugin, 1))
         };
         let accounts = [None, Some(AuthPlugin::Native), Some(AuthPlugin::CachingSha2)].map(account);
         Lock { key: RsaKey::generate().expect("a key"), accounts }
@@ -90,14 +92,14 @@ impl Lock {
 /// Exchanges packets with accounts of every kind. A client who does not know the password is never let in.
 fn authenticate(mut input: Bytes<'_>) {
     static LOCK: LazyLock<Lock> = LazyLock::new(Lock::new);
-    let (account, stand_in) = &LOCK.accounts[usize::from(input.u8()) % LOCK.accounts.len()];
+    let (account, mock) = &LOCK.accounts[usize::from(input.u8()) % LOCK.accounts.len()];
     let is_local = input.u8() & 1 != 0;
-    let tested = Tested {
+    let tested = Verifier {
         account: account.as_ref(),
         second: None,
         checks_two: false,
         is_refused: false,
-        stand_in,
+        mock,
         cached: None,
         second_cached: None,
         rounds: 0,

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use base::PageNo;
 use buffer::ExclusiveGuard;
 use page::{
-    Corruption, CorruptionKind, FormatPage, Kept, OVERFLOW_REF_BYTES, OlderVersion, OverflowRef, PAGE_SIZE,
-    PageBytes, PageMut, PageOp, PageRef, Record, RowFormat, RowHeader, RowRef, RowVersions,
+    Corruption, CorruptionKind, FormatPage, KeptValues, OVERFLOW_REF_BYTES, OlderVersion, OverflowRef,
+    PAGE_SIZE, PageBytes, PageMut, PageOp, PageRef, Record, RowFormat, RowHeader, RowRef, RowVersions,
     max_inline_payload,
 };
 use space::{Error, Mtr, Result, Store};
@@ -182,10 +182,10 @@ fn attempt(tree: &Tree, leaf: PageRef<'_>, moved: &Moved) -> Result<Attempt> {
         leaf.append_key(slot, &mut key);
         payload.clear();
         let (is_deleted, limit) = (record.flags().is_deleted(), max_inline_payload(key.len()));
-        older.convert(record, if is_deleted { Kept::Own } else { Kept::All }, &mut payload);
+        older.convert(record, if is_deleted { KeptValues::Own } else { KeptValues::All }, &mut payload);
         if payload.len() > limit && is_deleted {
             payload.clear();
-            older.convert(record, Kept::OffPage, &mut payload);
+            older.convert(record, KeptValues::OffPage, &mut payload);
         } else if payload.len() > limit {
             let long = LongRecord { format: versions.current(), record, slot, key_len: key.len() };
             payload = long.shortened(&payload, moved, &mut too_long)?;

@@ -5,11 +5,11 @@
 //! lower fence.
 
 use base::{Lsn, PageNo};
-use buffer::{Arrival, SharedGuard};
+use buffer::{LookupOutcome, SharedGuard};
 use page::{PageRef, Record};
 use space::{Result, Store};
 
-use crate::descend::{self, Edge};
+use crate::descend::{self, TreeEnd};
 use crate::links::LEAVES_UNCHECKED;
 use crate::tree::Tree;
 use crate::{links, read_ahead};
@@ -112,11 +112,11 @@ impl<'p> Cursor<'p> {
                 Cursor::new(store, tree, leaf, 0).settle_backward(past)
             }
             Seek::First => {
-                let leaf = descend::edge_leaf(store, tree, Edge::First)?;
+                let leaf = descend::edge_leaf(store, tree, TreeEnd::First)?;
                 Cursor::new(store, tree, leaf, 0).settle_forward()
             }
             Seek::Last => {
-                let leaf = descend::edge_leaf(store, tree, Edge::Last)?;
+                let leaf = descend::edge_leaf(store, tree, TreeEnd::Last)?;
                 let past = leaf.page().count();
                 Cursor::new(store, tree, leaf, 0).settle_backward(past)
             }
@@ -194,7 +194,7 @@ impl<'p> Cursor<'p> {
             let (leaf, arrival) = self.store.pool().shared_in_order(right)?;
             self.leaves_left -= 1;
             let is_evident = leaf.page().is_evident_kin(self.page()) && self.leaves_left != 0;
-            if !is_evident || arrival != Arrival::Resident {
+            if !is_evident || arrival != LookupOutcome::Resident {
                 self.follow_link(&leaf, arrival)?;
             }
             self.leaf = leaf;
@@ -252,12 +252,12 @@ impl<'p> Cursor<'p> {
     /// reason to.
     #[cold]
     #[inline(never)]
-    fn follow_link(&mut self, right: &SharedGuard<'p>, arrival: Arrival) -> Result<()> {
+    fn follow_link(&mut self, right: &SharedGuard<'p>, arrival: LookupOutcome) -> Result<()> {
         let page = self.leaf.page();
         if !links::follows(page, right.page()) {
             return Err(links::broken(right.page_no()));
         }
-        if arrival != Arrival::Resident {
+        if arrival != LookupOutcome::Resident {
             // The page was just read: nobody has followed its own link.
             self.leaves_left = 1;
         } else if self.leaves_left == 0 {

@@ -6,7 +6,7 @@
 
 use base::PageNo;
 use buffer::{ExclusiveGuard, SharedGuard};
-use page::{Kin, Search};
+use page::{Search, TreeLevel};
 use space::{Result, Store};
 
 use crate::directory::{Hint, LeafDirectory};
@@ -15,7 +15,7 @@ use crate::tree::Tree;
 
 /// Where a descent without a key goes.
 #[derive(Clone, Copy)]
-pub(crate) enum Edge {
+pub(crate) enum TreeEnd {
     /// The left-most leaf.
     First,
     /// The right-most leaf.
@@ -31,7 +31,7 @@ pub(crate) fn leaf_shared<'p>(
 ) -> Result<(SharedGuard<'p>, Search)> {
     let hint = tree.directory.hint(key);
     if let Some(hint) = hint {
-        LeafDirectory::fetch_ahead(hint, store);
+        LeafDirectory::prefetch(hint, store);
     }
     leaf_shared_by(hint, store, tree, key)
 }
@@ -74,28 +74,28 @@ fn descend_shared<'p>(store: &'p Store, tree: &Tree, key: &[u8]) -> Result<(Shar
 /// all.
 pub(crate) fn leaf_before<'p>(store: &'p Store, tree: &Tree, key: &[u8]) -> Result<SharedGuard<'p>> {
     let mut guard = store.pool().shared(tree.root)?;
-    let mut kin = Kin::of(tree.index, guard.page().level());
+    let mut tree_level = TreeLevel::of(tree.index, guard.page().level());
     loop {
         let page = guard.page();
-        if page.kin() != kin {
+        if page.tree_level() != tree_level {
             return Err(broken(guard.page_no()));
         }
         if page.is_leaf() {
             return Ok(guard);
         }
-        kin = kin.of_children();
+        tree_level = tree_level.of_children();
         guard = store.pool().shared(page.child(page.child_below(key)))?;
     }
 }
 
 /// The left-most or right-most leaf, shared.
-pub(crate) fn edge_leaf<'p>(store: &'p Store, tree: &Tree, edge: Edge) -> Result<SharedGuard<'p>> {
+pub(crate) fn edge_leaf<'p>(store: &'p Store, tree: &Tree, edge: TreeEnd) -> Result<SharedGuard<'p>> {
     let mut guard = root_shared(store, tree)?;
     while !guard.page().is_leaf() {
         let page = guard.page();
         let slot = match edge {
-            Edge::First => 0,
-            Edge::Last => page.count() - 1,
+            TreeEnd::First => 0,
+            TreeEnd::Last => page.count() - 1,
         };
         guard = child_shared(store, page, slot)?;
     }

@@ -112,12 +112,12 @@ pub(crate) struct LeafDirectory {
     /// Entries per step of a start, times 2^64.
     scale: AtomicU64,
     arrays: [OnceLock<Array>; ARRAYS],
-    churn: Box<Churn>,
+    churn: Box<BuildState>,
 }
 
 /// What changes while the rest is read.
 #[derive(Debug, Default)]
-struct Churn {
+struct BuildState {
     /// Leaves freed so far.
     frees: AtomicU64,
     /// Descents since the last build, as far as noticed.
@@ -147,7 +147,7 @@ pub(crate) struct Hint<'d> {
     entry: &'d Entry,
     page_no: PageNo,
     frame: FrameHint,
-    frees: Frees,
+    frees: FreeCount,
 }
 
 impl Hint<'_> {
@@ -167,7 +167,7 @@ fn place(page_no: PageNo, frame: FrameHint) -> u64 {
 
 /// How many leaves of a tree had been freed at some time before a page number was learned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Frees(u64);
+pub(crate) struct FreeCount(u64);
 
 impl LeafDirectory {
     /// Where the leaf of `key` was when the directory was built. Cost: about 75 instructions and a cache line
@@ -186,7 +186,7 @@ impl LeafDirectory {
         }?;
         let place = entry.place.load(Ordering::Relaxed);
         let (page_no, frame) = (PageNo((place >> 32) as u32), FrameHint(place as u32));
-        Some(Hint { entry, page_no, frame, frees: Frees(built_at) })
+        Some(Hint { entry, page_no, frame, frees: FreeCount(built_at) })
     }
 
     /// The last entry that does not start above `key`, of a directory of this shape.
@@ -216,8 +216,8 @@ impl LeafDirectory {
 
     /// Leaves freed so far. To be asked before a page number is learned that will be a guess later.
     #[inline]
-    pub(crate) fn frees(&self) -> Frees {
-        Frees(self.churn.frees.load(Ordering::Acquire))
+    pub(crate) fn frees(&self) -> FreeCount {
+        FreeCount(self.churn.frees.load(Ordering::Acquire))
     }
 
     /// Leaves that lookups are led to.
@@ -246,7 +246,7 @@ impl LeafDirectory {
 
     /// Has the processor fetch what a lookup looks at first that goes where `hint` leads.
     #[inline]
-    pub(crate) fn fetch_ahead(hint: Hint<'_>, store: &Store) {
+    pub(crate) fn prefetch(hint: Hint<'_>, store: &Store) {
         store.pool().will_latch(hint.page_no);
         store.pool().will_search(hint.frame);
     }
@@ -317,7 +317,7 @@ impl LeafDirectory {
         store: &'p Store,
         tree: &Tree,
         page_no: PageNo,
-        frees: Frees,
+        frees: FreeCount,
     ) -> Option<SharedGuard<'p>> {
         // A page that cannot be read is no reason to fail: it may have been given back.
         let leaf = store.pool().try_shared(page_no).ok()??;
@@ -326,7 +326,7 @@ impl LeafDirectory {
 
     /// Whether a latched page, learned when `frees` leaves had been freed, is a leaf of the tree.
     #[inline]
-    fn is_leaf_of(&self, tree: &Tree, page: PageRef<'_>, frees: Frees) -> bool {
+    fn is_leaf_of(&self, tree: &Tree, page: PageRef<'_>, frees: FreeCount) -> bool {
         page.index_id() == tree.index
             && page.page_type() == PageType::BTree
             && page.is_leaf()

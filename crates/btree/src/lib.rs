@@ -76,4 +76,4 @@ pub use estimate::Stretch;
 pub use leaf_edit::{LeafEdit, NeedRoom, Neighbour};
 pub use overflow::SMALL_TREE_BYTES;
 pub use probe::Probe;
-pub use tree::{Foreseen, KEY_BYTES_MAX, RECORD_BYTES_MAX, Tree, TreeShape};
+pub use tree::{KEY_BYTES_MAX, LeafHint, RECORD_BYTES_MAX, Tree, TreeShape};

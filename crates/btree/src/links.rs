@@ -9,7 +9,7 @@ use std::cell::Cell;
 
 use base::PageNo;
 use buffer::{ExclusiveGuard, SharedGuard};
-use page::{Corruption, CorruptionKind, Kin, PageRef};
+use page::{Corruption, CorruptionKind, PageRef, TreeLevel};
 use space::{Error, Result, Store};
 
 use crate::tree::Tree;
@@ -26,7 +26,11 @@ pub(crate) fn broken(page: PageNo) -> Error {
 pub(crate) fn root_shared<'p>(store: &'p Store, tree: &Tree) -> Result<SharedGuard<'p>> {
     let guard = store.pool().shared(tree.root)?;
     let page = guard.page();
-    if page.kin() == Kin::of(tree.index, page.level()) { Ok(guard) } else { Err(broken(tree.root)) }
+    if page.tree_level() == TreeLevel::of(tree.index, page.level()) {
+        Ok(guard)
+    } else {
+        Err(broken(tree.root))
+    }
 }
 
 /// The child at `slot` of an inner page, which the caller holds, shared.
@@ -36,7 +40,7 @@ pub(crate) fn child_shared<'p>(
     parent: PageRef<'_>,
     slot: usize,
 ) -> Result<SharedGuard<'p>> {
-    child(parent, slot, |page| store.pool().shared(page), |guard| guard.page().kin())
+    child(parent, slot, |page| store.pool().shared(page), |guard| guard.page().tree_level())
 }
 
 /// [`child_shared`] with an exclusive latch.
@@ -46,7 +50,7 @@ pub(crate) fn child_exclusive<'p>(
     parent: PageRef<'_>,
     slot: usize,
 ) -> Result<ExclusiveGuard<'p>> {
-    child(parent, slot, |page| store.pool().exclusive(page), |guard| guard.page().kin())
+    child(parent, slot, |page| store.pool().exclusive(page), |guard| guard.page().tree_level())
 }
 
 /// The child at `slot` of `parent`, latched by `latch`, if it is of the kind that the parent's children are.
@@ -55,17 +59,17 @@ fn child<G>(
     parent: PageRef<'_>,
     slot: usize,
     latch: impl FnOnce(PageNo) -> buffer::Result<G>,
-    kin: impl FnOnce(&G) -> Kin,
+    tree_level: impl FnOnce(&G) -> TreeLevel,
 ) -> Result<G> {
     let child = parent.child(slot);
     let guard = latch(child)?;
-    if kin(&guard) == parent.kin().of_children() { Ok(guard) } else { Err(broken(child)) }
+    if tree_level(&guard) == parent.tree_level().of_children() { Ok(guard) } else { Err(broken(child)) }
 }
 
 /// Whether `right`, which `page` links to, goes on where `page` ends.
 #[inline]
 pub(crate) fn follows(page: PageRef<'_>, right: PageRef<'_>) -> bool {
-    right.kin() == page.kin() && page.upper_fence() == Some(right.lower_fence())
+    right.tree_level() == page.tree_level() && page.upper_fence() == Some(right.lower_fence())
 }
 
 /// Leaves that a scan passes before it looks at the fences of some.

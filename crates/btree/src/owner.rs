@@ -16,13 +16,13 @@ impl Tree {
         let mut led_to = BTreeSet::new();
         let mut pages = vec![(self.root, None)];
         while led_to.len() < wanted.len()
-            && let Some((inner, kin)) = pages.pop()
+            && let Some((inner, tree_level)) = pages.pop()
         {
             led_to.extend(wanted.get(&inner));
             let Ok(guard) = store.pool().shared_cold(inner) else { continue };
             let found = guard.page();
-            let is_of_tree = match kin {
-                Some(kin) => found.kin() == kin,
+            let is_of_tree = match tree_level {
+                Some(tree_level) => found.tree_level() == tree_level,
                 None => found.index_id() == self.index,
             };
             if !is_of_tree || found.is_leaf() {
@@ -32,8 +32,8 @@ impl Tree {
                 led_to.extend(children(found).filter(|child| wanted.contains(child)));
             } else {
                 // Levels fall on the way down, so that it ends.
-                let kin = found.kin().of_children();
-                pages.extend(children(found).map(|child| (child, Some(kin))));
+                let tree_level = found.tree_level().of_children();
+                pages.extend(children(found).map(|child| (child, Some(tree_level))));
             }
         }
         led_to

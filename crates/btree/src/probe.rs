@@ -9,7 +9,7 @@ use page::{PageRef, Search};
 use space::{Result, Store};
 
 use crate::descend;
-use crate::directory::Frees;
+use crate::directory::FreeCount;
 use crate::links::{broken, follows};
 use crate::tree::Tree;
 
@@ -27,7 +27,7 @@ pub struct Probe<'p> {
     last: PageNo,
     last_right: PageNo,
     /// Leaves freed before the last lookup.
-    frees: Frees,
+    frees: FreeCount,
     jumps: u32,
 }
 
@@ -40,7 +40,7 @@ impl<'p> Probe<'p> {
             leaf: None,
             last: PageNo::NONE,
             last_right: PageNo::NONE,
-            frees: Frees::default(),
+            frees: FreeCount::default(),
             jumps: 0,
         }
     }

@@ -5,7 +5,7 @@ use space::Store;
 use std::cell::Cell;
 
 use base::PageNo;
-use buffer::{Arrival, SharedGuard};
+use buffer::{LookupOutcome, SharedGuard};
 use page::PageRef;
 
 /// Leaves read ahead when a scan has missed two in a row.
@@ -24,12 +24,12 @@ thread_local! {
 /// to. `leaf` is still latched, so pages above it are only tried for.
 #[cold]
 #[inline(never)]
-pub(crate) fn follow(store: &Store, root: PageNo, leaf: PageRef<'_>, arrival: Arrival) {
+pub(crate) fn follow(store: &Store, root: PageNo, leaf: PageRef<'_>, arrival: LookupOutcome) {
     let leaves = match arrival {
-        Arrival::Resident | Arrival::ReadAhead => return,
-        Arrival::AsksForMore => MORE_LEAVES,
-        Arrival::Missed if is_second_miss(leaf) => FIRST_LEAVES,
-        Arrival::Missed => return,
+        LookupOutcome::Resident | LookupOutcome::ReadAhead => return,
+        LookupOutcome::AsksForMore => MORE_LEAVES,
+        LookupOutcome::Missed if is_second_miss(leaf) => FIRST_LEAVES,
+        LookupOutcome::Missed => return,
     };
     if let Some(following) = leaves_after_right(store, root, leaf, leaves) {
         store.pool().read_ahead(&following);

@@ -26,7 +26,7 @@ use space::{Latched, Locality, Mtr, NewPage, Result, Store};
 use crate::descend::leaf_parent_exclusive;
 use crate::leaf_edit::{has_room, is_append};
 use crate::links::child_exclusive;
-use crate::split_plan::{Newcomer, SplitPlan, plan_halves, plan_inner, plan_leaf};
+use crate::split_plan::{PendingRecord, SplitPlan, plan_halves, plan_inner, plan_leaf};
 use crate::tree::{KEY_BYTES_MAX, Tree};
 
 /// A tree whose root has fewer children takes single pages from extents that it shares with other small
@@ -50,7 +50,7 @@ enum Step {
 
 /// What a leaf is split for.
 #[derive(Clone, Copy)]
-enum Aim {
+enum SplitGoal {
     /// Room for as many bytes.
     Room(usize),
     /// Two leaves about as full as each other, unless it has another row format version by now.
@@ -61,17 +61,17 @@ enum Aim {
 /// latch. One call may not be enough when records are large.
 #[cold]
 pub(crate) fn make_room(tree: &Tree, store: &Store, key: &[u8], need: usize) -> Result<()> {
-    split_for(tree, store, key, Aim::Room(need))
+    split_for(tree, store, key, SplitGoal::Room(need))
 }
 
 /// Splits the leaf that `key` belongs to into halves, unless it has another row format version than `version`
 /// by now. The caller holds no page latch.
 #[cold]
 pub(crate) fn halve(tree: &Tree, store: &Store, key: &[u8], version: u16) -> Result<()> {
-    split_for(tree, store, key, Aim::Halves(version))
+    split_for(tree, store, key, SplitGoal::Halves(version))
 }
 
-fn split_for(tree: &Tree, store: &Store, key: &[u8], aim: Aim) -> Result<()> {
+fn split_for(tree: &Tree, store: &Store, key: &[u8], aim: SplitGoal) -> Result<()> {
     let mut step = split_leaf_below_parent(tree, store, key, aim)?;
     // As good a guess as any until there is a separator.
     let mut separator = key.to_vec();
@@ -86,7 +86,7 @@ fn split_for(tree: &Tree, store: &Store, key: &[u8], aim: Aim) -> Result<()> {
 }
 
 /// The usual split: with the leaf and the page above it in hand, nothing else.
-fn split_leaf_below_parent(tree: &Tree, store: &Store, key: &[u8], aim: Aim) -> Result<Step> {
+fn split_leaf_below_parent(tree: &Tree, store: &Store, key: &[u8], aim: SplitGoal) -> Result<Step> {
     let parent = leaf_parent_exclusive(store, tree, key)?;
     if parent.page().is_leaf() {
         return Ok(Step::Again);
@@ -97,7 +97,7 @@ fn split_leaf_below_parent(tree: &Tree, store: &Store, key: &[u8], aim: Aim) -> 
 }
 
 /// The way down with exclusive latches, splitting what is too full for `separator`.
-fn split_from_root(tree: &Tree, store: &Store, key: &[u8], aim: Aim, separator: &[u8]) -> Result<Step> {
+fn split_from_root(tree: &Tree, store: &Store, key: &[u8], aim: SplitGoal, separator: &[u8]) -> Result<Step> {
     let mut parent = store.pool().exclusive(tree.root)?;
     if parent.page().is_leaf() {
         let page = parent.page();
@@ -132,7 +132,7 @@ fn split_leaf<'p>(
     parent: ExclusiveGuard<'p>,
     leaf: ExclusiveGuard<'p>,
     key: &[u8],
-    aim: Aim,
+    aim: SplitGoal,
 ) -> Result<Step> {
     let Some(plan) = plan_for(leaf.page(), key, aim) else { return Ok(Step::Done) };
     let is_small = parent.page_no() == tree.root && parent.page().count() < SMALL_TREE_CHILDREN;
@@ -143,10 +143,10 @@ fn split_leaf<'p>(
 }
 
 /// How to divide the leaf; `None` if that is not needed any more.
-fn plan_for(leaf: PageRef<'_>, key: &[u8], aim: Aim) -> Option<SplitPlan> {
+fn plan_for(leaf: PageRef<'_>, key: &[u8], aim: SplitGoal) -> Option<SplitPlan> {
     let need = match aim {
-        Aim::Room(need) => need,
-        Aim::Halves(version) => {
+        SplitGoal::Room(need) => need,
+        SplitGoal::Halves(version) => {
             return (leaf.format_version() == version && leaf.count() > 1).then(|| plan_halves(leaf));
         }
     };
@@ -155,7 +155,7 @@ fn plan_for(leaf: PageRef<'_>, key: &[u8], aim: Aim) -> Option<SplitPlan> {
         return None;
     }
     let append = !at.found && is_append(leaf, at.slot);
-    Some(plan_leaf(leaf, Newcomer { key, slot: at.slot, found: at.found, need }, append))
+    Some(plan_leaf(leaf, PendingRecord { key, slot: at.slot, found: at.found, need }, append))
 }
 
 /// Whether `key` goes to the last child of an inner page at the tree's right edge.

@@ -18,7 +18,7 @@ pub(crate) struct SplitPlan {
 
 /// What made a leaf too small.
 #[derive(Clone, Copy)]
-pub(crate) struct Newcomer<'k> {
+pub(crate) struct PendingRecord<'k> {
     pub(crate) key: &'k [u8],
     pub(crate) slot: usize,
     /// The record at `slot` has the key and grows, instead of a new one being inserted before it.
@@ -33,8 +33,8 @@ const RECORD_OVERHEAD: usize = 10;
 const ARRAY_SLACK: usize = 10;
 
 /// Divides a leaf. `append`: everything stays left and the newcomer goes right alone.
-pub(crate) fn plan_leaf(page: PageRef<'_>, newcomer: Newcomer<'_>, append: bool) -> SplitPlan {
-    let Newcomer { key, slot, found, need } = newcomer;
+pub(crate) fn plan_leaf(page: PageRef<'_>, pending: PendingRecord<'_>, append: bool) -> SplitPlan {
+    let PendingRecord { key, slot, found, need } = pending;
     let inserted = usize::from(!found);
     let total = page.count() + inserted;
     let old_slot = |at: usize| if at > slot { at - inserted } else { at };

@@ -53,7 +53,7 @@ pub struct Tree {
 
 /// Where the record of a key may be, of the tree that was asked. Good for that key, at any later time.
 #[derive(Clone, Copy, Debug)]
-pub struct Foreseen<'t>(Option<Hint<'t>>);
+pub struct LeafHint<'t>(Option<Hint<'t>>);
 
 impl Tree {
     /// A handle of a tree that exists.
@@ -86,30 +86,30 @@ impl Tree {
     /// leaf directory knows the way, else one a level; no allocation.
     #[inline]
     pub fn point<'p>(&self, store: &'p Store, key: &[u8]) -> Result<Option<Position<'p>>> {
-        self.point_foreseen(self.foresee(store, key), store, key)
+        self.point_with_hint(self.prefetch_leaf(store, key), store, key)
     }
 
-    /// [`Tree::point`] for a key that was foreseen.
+    /// [`Tree::point`] with the hint that [`Tree::prefetch_leaf`] returned for `key`.
     #[inline]
-    pub fn point_foreseen<'p>(
+    pub fn point_with_hint<'p>(
         &self,
-        way: Foreseen<'_>,
+        hint: LeafHint<'_>,
         store: &'p Store,
         key: &[u8],
     ) -> Result<Option<Position<'p>>> {
-        let (leaf, at) = descend::leaf_shared_by(way.0, store, self, key)?;
+        let (leaf, at) = descend::leaf_shared_by(hint.0, store, self, key)?;
         Ok(at.found.then(|| Position::new(leaf, at.slot)))
     }
 
-    /// Says that a lookup of `key` comes soon: the processor fetches its leaf while the caller does other
-    /// things. Cost: about 60 instructions, few where the leaf directory is empty.
+    /// Prefetches the leaf of `key` for a lookup that follows soon, and returns where it may be. Cost: about
+    /// 60 instructions, few where the leaf directory is empty.
     #[inline]
-    pub fn foresee(&self, store: &Store, key: &[u8]) -> Foreseen<'_> {
+    pub fn prefetch_leaf(&self, store: &Store, key: &[u8]) -> LeafHint<'_> {
         let hint = self.directory.hint(key);
         if let Some(hint) = hint {
-            LeafDirectory::fetch_ahead(hint, store);
+            LeafDirectory::prefetch(hint, store);
         }
-        Foreseen(hint)
+        LeafHint(hint)
     }
 
     /// A cursor on the record that `seek` wants, its leaf latched shared; `None` if there is none.
@@ -128,7 +128,7 @@ impl Tree {
     /// [`KEY_BYTES_MAX`].
     #[inline]
     pub fn edit<'p>(&'p self, store: &'p Store, key: &'p [u8], need: usize) -> Result<LeafEdit<'p>> {
-        self.edit_relieved(store, key, need, |_| false)
+        self.edit_reclaiming(store, key, need, |_| false)
     }
 
     /// [`Tree::edit`] beside that of another tree's leaf, with which it is committed:
@@ -146,15 +146,15 @@ impl Tree {
             .then(|| LeafEdit::beside(first, self, store, leaf, key, at))
     }
 
-    /// [`Tree::edit`] that gives a full leaf to `relieve` before it splits it: true if something was removed
-    /// and committed, so that the leaf is to be looked at again.
+    /// [`Tree::edit`] that calls `reclaim` with a full leaf before it splits the leaf. `reclaim` returns
+    /// whether it removed and committed something; the leaf is then searched again.
     #[inline]
-    pub fn edit_relieved<'p>(
+    pub fn edit_reclaiming<'p>(
         &'p self,
         store: &'p Store,
         key: &'p [u8],
         need: usize,
-        relieve: impl Fn(LeafEdit<'p>) -> bool,
+        reclaim: impl Fn(LeafEdit<'p>) -> bool,
     ) -> Result<LeafEdit<'p>> {
         if need > RECORD_BYTES_MAX || key.len() > KEY_BYTES_MAX {
             return Err(too_large(need.max(key.len())));
@@ -171,7 +171,7 @@ impl Tree {
             if has_room(leaf.page(), key, at, need) {
                 return Ok(LeafEdit::new(self, store, leaf, key, at));
             }
-            if !relieve(LeafEdit::new(self, store, leaf, key, at)) {
+            if !reclaim(LeafEdit::new(self, store, leaf, key, at)) {
                 split::make_room(self, store, key, need)?;
             }
         }

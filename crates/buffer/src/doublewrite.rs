@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use base::checksum::crc32;
 use base::codec::{get_u32, get_u64, put_u32, put_u64};
-use base::sync::{Planted, planted};
+use base::sync::{PlantedBug, planted};
 use base::{Lsn, PageNo};
 use env::{Disk, File, OpenOptions, wait_for_space_if};
 use page::{FileHeader, PAGE_SIZE, PageBytes, PageRef};
@@ -259,7 +259,7 @@ pub fn restore_torn_pages(
         }
     }
     batches.sort_by_key(|(header, _)| header.number);
-    let counts_old = planted(Planted::StaleCopy);
+    let counts_old = planted(PlantedBug::StaleCopy);
     if !counts_old {
         batches.reverse();
     }

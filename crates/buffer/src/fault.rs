@@ -10,7 +10,7 @@ use crate::doublewrite::Image;
 use crate::error::{Damage, Error, Result};
 use crate::guard::{ExclusiveGuard, ExclusiveHold, SharedGuard};
 use crate::pool::{Pool, offset_of};
-use crate::table::{Arrival, Entry};
+use crate::table::{Entry, LookupOutcome};
 
 impl Pool {
     /// [`Pool::shared`] of a page that was not resident a moment ago.
@@ -39,8 +39,8 @@ impl Pool {
         &'p self,
         page: PageNo,
         entry: &'p Entry,
-    ) -> Result<(SharedGuard<'p>, Arrival)> {
-        Ok((self.fault_cold(page, entry)?, Arrival::Missed))
+    ) -> Result<(SharedGuard<'p>, LookupOutcome)> {
+        Ok((self.fault_cold(page, entry)?, LookupOutcome::Missed))
     }
 
     /// [`Pool::try_shared`] of a page that was not resident a moment ago.
@@ -64,7 +64,7 @@ impl Pool {
         &'p self,
         page_no: PageNo,
         entry: &'p Entry,
-        held: base::sync::Held,
+        held: base::sync::HeldLatch,
     ) -> Result<SharedGuard<'p>> {
         let hold = ExclusiveHold::adopt(&entry.latch);
         let section = critical::enter();

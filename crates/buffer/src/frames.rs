@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use base::prefetch::LINE_BYTES;
-use base::sync::{LatchLevel, Mutex, Padded, Planted, planted};
+use base::sync::{LatchLevel, Mutex, Padded, PlantedBug, planted};
 use base::{Lsn, PageNo, prefetch};
 use env::Mapping;
 use page::{PAGE_SIZE, PageBytes};
@@ -74,7 +74,7 @@ impl FrameState {
 
     /// The write that `begin_write` announced has succeeded.
     pub(crate) fn end_write(&self) {
-        if planted(Planted::StalePage) {
+        if planted(PlantedBug::StalePage) {
             self.rec_lsn.store(0, Ordering::Release);
         }
         self.writing_lsn.store(0, Ordering::Release);
@@ -110,11 +110,11 @@ pub(crate) struct Frames {
     arena: Mapping,
     states: Box<[FrameState]>,
     /// What every miss writes, away from what every hit reads.
-    churn: Padded<Churn>,
+    churn: Padded<MissState>,
 }
 
 #[derive(Debug)]
-struct Churn {
+struct MissState {
     free: Mutex<FreeList>,
     /// Length of the free list, readable without the mutex.
     free_count: AtomicU32,
@@ -133,7 +133,7 @@ impl Frames {
             arena: Mapping::zeroed((count as usize + 1) * PAGE_SIZE)?,
             // SAFETY: a frame state of zero bits is a free, clean frame: three zero integers.
             states: unsafe { states.assume_init() },
-            churn: Padded(Churn {
+            churn: Padded(MissState {
                 free: Mutex::new(LatchLevel::Frames, FreeList { returned: Vec::new(), fresh: 1 }),
                 free_count: AtomicU32::new(count),
                 used_end: AtomicU32::new(1),

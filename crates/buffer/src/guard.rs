@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use base::sync::critical::Section;
-use base::sync::{Held, Latch};
+use base::sync::{HeldLatch, Latch};
 use base::{Lsn, PageNo};
 use page::{PageBytes, PageMut, PageRef};
 
@@ -64,7 +64,7 @@ pub struct SharedGuard<'p> {
     pub(crate) bytes: NonNull<PageBytes>,
     pub(crate) page_no: PageNo,
     pub(crate) _section: Section,
-    pub(crate) _held: Held,
+    pub(crate) _held: HeldLatch,
 }
 
 /// A page held exclusively: nobody else sees it until the guard is dropped. Bound to its thread.
@@ -77,7 +77,7 @@ pub struct ExclusiveGuard<'p> {
     pub(crate) pool: &'p Pool,
     pub(crate) entry: &'p Entry,
     pub(crate) section: Section,
-    pub(crate) held: Held,
+    pub(crate) held: HeldLatch,
 }
 
 impl SharedGuard<'_> {

@@ -61,7 +61,7 @@ pub use error::{CorruptPage, Damage, Error, Result};
 pub use formats::TrxIds;
 pub use guard::{ExclusiveGuard, SharedGuard};
 pub use pool::{FrameHint, Pool, PoolConfig, PoolStats};
-pub use table::Arrival;
+pub use table::LookupOutcome;
 
 #[cfg(test)]
 mod tests;

@@ -16,7 +16,7 @@ use crate::formats::Formats;
 use crate::frames::Frames;
 use crate::guard::{ExclusiveGuard, ExclusiveHold, SharedGuard, SharedHold};
 use crate::read_ahead::Readers;
-use crate::table::{Arrival, Entry, PageTable};
+use crate::table::{Entry, LookupOutcome, PageTable};
 use crate::write_back::Batch;
 
 /// Fewest frames a pool is made with: one thread holds up to four pages and a split needs room to move.
@@ -190,7 +190,7 @@ impl Pool {
     /// ahead, is among the first to leave until it is used again. Also tells whether read-ahead was, or would
     /// have been, of use.
     #[inline]
-    pub fn shared_in_order(&self, page: PageNo) -> Result<(SharedGuard<'_>, Arrival)> {
+    pub fn shared_in_order(&self, page: PageNo) -> Result<(SharedGuard<'_>, LookupOutcome)> {
         let entry = self.table.entry(page);
         match self.resident_shared(page, entry) {
             Some(guard) => Ok((guard, entry.touch_in_order())),
@@ -259,7 +259,7 @@ impl Pool {
         &'p self,
         page_no: PageNo,
         entry: &'p Entry,
-        held: base::sync::Held,
+        held: base::sync::HeldLatch,
     ) -> Result<ExclusiveGuard<'p>> {
         let hold = ExclusiveHold::adopt(&entry.latch);
         let section = critical::enter();

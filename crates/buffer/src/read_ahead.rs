@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use base::PageNo;
-use base::sync::{Event, Held, LatchLevel, Mutex, critical};
+use base::sync::{Event, HeldLatch, LatchLevel, Mutex, critical};
 use env::Thread;
 use page::PAGE_SIZE;
 
@@ -123,7 +123,7 @@ struct Loading<'p> {
     frame: u32,
     // Dropped in this order: the latch goes first.
     _hold: ExclusiveHold<'p>,
-    _held: Held,
+    _held: HeldLatch,
 }
 
 impl Pool {

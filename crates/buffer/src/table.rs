@@ -16,7 +16,7 @@ const ASKS_FOR_MORE: u32 = 4;
 
 /// How [`crate::Pool::shared_in_order`] found a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrival {
+pub enum LookupOutcome {
     /// In memory.
     Resident,
     /// In memory thanks to [`crate::Pool::read_ahead`], and not used before.
@@ -68,20 +68,20 @@ impl Entry {
 
     /// Notes a use by a scan. The first one of a page that was read ahead for it does not count.
     #[inline]
-    pub(crate) fn touch_in_order(&self) -> Arrival {
+    pub(crate) fn touch_in_order(&self) -> LookupOutcome {
         let meta = self.meta.load(Ordering::Relaxed);
-        if meta & REFERENCED != 0 { Arrival::Resident } else { self.touch_first(meta) }
+        if meta & REFERENCED != 0 { LookupOutcome::Resident } else { self.touch_first(meta) }
     }
 
     #[cold]
     #[inline(never)]
-    fn touch_first(&self, meta: u32) -> Arrival {
+    fn touch_first(&self, meta: u32) -> LookupOutcome {
         if meta & UNUSED == 0 {
             self.meta.fetch_or(REFERENCED, Ordering::Relaxed);
-            return Arrival::Resident;
+            return LookupOutcome::Resident;
         }
         let before = self.meta.fetch_and(!(UNUSED | ASKS_FOR_MORE), Ordering::Relaxed);
-        if before & ASKS_FOR_MORE != 0 { Arrival::AsksForMore } else { Arrival::ReadAhead }
+        if before & ASKS_FOR_MORE != 0 { LookupOutcome::AsksForMore } else { LookupOutcome::ReadAhead }
     }
 
     /// Notes that the page was read ahead. The caller holds the latch exclusively and has just tied it to a

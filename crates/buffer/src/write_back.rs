@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use base::sync::{LatchLevel, Planted, planted};
+use base::sync::{LatchLevel, PlantedBug, planted};
 use base::{Lsn, PageNo, invariant};
 use env::wait_for_space_if;
 use page::{PAGE_SIZE, PageBytes, PageRef};
@@ -146,7 +146,7 @@ impl Pool {
         // A batch that another thread began before this call ends before the sync.
         let written = self.batch.lock().doublewrite.as_ref().map(Doublewrite::written_below);
         self.may_change()?;
-        if !planted(Planted::UnsyncedPages) {
+        if !planted(PlantedBug::UnsyncedPages) {
             self.file.sync_data().map_err(|error| self.refuse_changes(Error::io(error)))?;
         }
         if let Some((doublewrite, written)) = self.batch.lock().doublewrite.as_mut().zip(written) {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use base::{Lsn, TrxId, UndoPtr};
 use env::{Clock, RealClock};
 use log::{LogPosition, Part};
-use trx::{Ending, Trx, UndoLog};
+use trx::{Trx, TrxOutcome, UndoLog};
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -59,24 +59,24 @@ impl Engine {
     #[inline]
     pub fn commit(&self, trx: &mut Trx) -> Result<()> {
         if trx.id().is_none() && trx.committed().is_none() {
-            return Ok(trx.end(Ending::Nothing)?);
+            return Ok(trx.end(TrxOutcome::Nothing)?);
         }
         self.commit_writer(trx)
     }
 
     fn commit_writer(&self, trx: &mut Trx) -> Result<()> {
         if let Some(end) = trx.committed() {
-            trx.end(Ending::Nothing)?;
+            trx.end(TrxOutcome::Nothing)?;
             return self.wait_for_commit(end);
         }
         let ending = trx.end_with(|log| {
             log.begin_commit();
             let end = self.log_end(log, |trx| Part::Commit { trx, micros: now_micros() });
-            end.map_or(Ending::Nothing, Ending::Committed)
+            end.map_or(TrxOutcome::Nothing, TrxOutcome::Committed)
         })?;
         match ending {
-            Ending::Committed(end) => self.wait_for_commit(end),
-            Ending::RolledBack(_) | Ending::Nothing => Ok(()),
+            TrxOutcome::Committed(end) => self.wait_for_commit(end),
+            TrxOutcome::RolledBack(_) | TrxOutcome::Nothing => Ok(()),
         }
     }
 
@@ -97,12 +97,12 @@ impl Engine {
     /// Undoes the transaction's changes and gives up its locks. The object can be restarted.
     pub fn rollback(&self, trx: &mut Trx) -> Result<()> {
         debug_assert!(trx.committed().is_none(), "nothing fails behind a commit");
-        let mut ending = Ending::Nothing;
+        let mut ending = TrxOutcome::Nothing;
         if trx.id().is_some() {
             ending = self.past_damage(|| match trx.undo() {
                 Ok(mut log) => self.undo_all(&mut log),
                 // Rolled back already is what was asked for.
-                Err(trx::Error::ShuttingDown) => Ok(Ending::Nothing),
+                Err(trx::Error::ShuttingDown) => Ok(TrxOutcome::Nothing),
                 Err(error) => Err(error.into()),
             })?;
         }
@@ -113,15 +113,15 @@ impl Engine {
     }
 
     /// Undoes all changes of a transaction, and says in the log that it is over.
-    pub(crate) fn undo_all(&self, log: &mut UndoLog) -> Result<Ending> {
+    pub(crate) fn undo_all(&self, log: &mut UndoLog) -> Result<TrxOutcome> {
         rollback::undo_to(self, log, UndoPtr::NONE, None)?;
         Ok(self.log_end_of_rollback(log))
     }
 
     /// Says in the log that a transaction is over, all of whose changes are undone.
-    pub(crate) fn log_end_of_rollback(&self, log: &mut UndoLog) -> Ending {
+    pub(crate) fn log_end_of_rollback(&self, log: &mut UndoLog) -> TrxOutcome {
         let end = self.log_end(log, |trx| Part::RollbackDone { trx });
-        end.map_or(Ending::Nothing, Ending::RolledBack)
+        end.map_or(TrxOutcome::Nothing, TrxOutcome::RolledBack)
     }
 
     /// Appends the last frame of a transaction, if it has logged anything, and returns its end.

@@ -11,7 +11,7 @@ use buffer::PoolConfig;
 use env::{Clock, RealClock};
 use page::{FileHeader, OverflowRef};
 use space::{Store, StoreConfig};
-use trx::{Abandon, BeginOptions, Ending, TableUse, Trx, TrxSystem, WriteParts};
+use trx::{BeginOptions, RollbackOnDrop, TableUse, Trx, TrxOutcome, TrxSystem, WriteParts};
 use types::TableDef;
 
 use crate::catalog::Catalog;
@@ -539,8 +539,8 @@ fn create(config: &EngineConfig, datadir: &DataDir, store_config: StoreConfig) -
 /// Rolls back transactions that their sessions drop.
 struct Owner(std::sync::Weak<Engine>);
 
-impl Abandon for Owner {
-    fn abandon(&self, trx: &mut Trx) {
+impl RollbackOnDrop for Owner {
+    fn roll_back_dropped(&self, trx: &mut Trx) {
         // Without an engine nothing is left to roll back.
         match self.0.upgrade() {
             Some(engine) => {
@@ -551,7 +551,7 @@ impl Abandon for Owner {
                         .note(&format!("a transaction whose session has gone is not rolled back: {error}"));
                 });
             }
-            None => trx.end(Ending::Nothing).unwrap_or_default(),
+            None => trx.end(TrxOutcome::Nothing).unwrap_or_default(),
         }
     }
 }

@@ -84,7 +84,7 @@ pub enum Error {
     /// start has it from the log.
     UndoUnreadable(Box<trx::SwapError>),
     /// A statement may not have the memory that it needs (1038, 1041, 4081, 4082).
-    Memory(base::memory::Exceeded),
+    Memory(base::memory::LimitExceeded),
     /// A statement's temporary file cannot be written (1878) or read back (1024).
     TempFile(Box<TempFileError>),
     /// More changes of rows than may be had wait for the build of an index (1799).

@@ -1,6 +1,6 @@
 //! Reading one row.
 
-use btree::{Foreseen, Position};
+use btree::{LeafHint, Position};
 use page::{Cell, OlderVersion, Records, RowRef, SlotFlags};
 use trx::ReadView;
 
@@ -62,10 +62,10 @@ fn get_cell_version<R>(
 }
 
 impl Table {
-    /// Says that the row with `clustered_key` is read soon: see [`btree::Tree::foresee`].
+    /// Says that the row with `clustered_key` is read soon: see [`btree::Tree::prefetch_leaf`].
     #[inline]
-    pub fn foresee(&self, engine: &Engine, clustered_key: &[u8]) -> Foreseen<'_> {
-        self.clustered().tree.foresee(&engine.store, clustered_key)
+    pub fn prefetch_leaf(&self, engine: &Engine, clustered_key: &[u8]) -> LeafHint<'_> {
+        self.clustered().tree.prefetch_leaf(&engine.store, clustered_key)
     }
 
     /// Reads the visible row with `clustered_key` under its leaf's latch: `read` does no I/O and waits for
@@ -98,22 +98,24 @@ impl Table {
         self.get_version(engine, *view, &at, read)
     }
 
-    /// As [`Table::get`], for readers of a record's bytes, of a key that was foreseen. `read` gets the row
-    /// format version of a row that is not in the index's, as it is on its page.
+    /// As [`Table::get`], for readers of a record's bytes. `hint`: of [`Table::prefetch_leaf`] for this key.
+    /// `read` gets the row format version of a row that is not in the index's, as it is on its page.
     #[inline]
     pub fn get_cell<R>(
         &self,
         engine: &Engine,
         view: &ReadView,
         clustered_key: &[u8],
-        way: Foreseen<'_>,
+        hint: LeafHint<'_>,
         read: impl FnOnce(FoundCell<'_>, Option<&OlderVersion>) -> R,
     ) -> Result<Option<R>> {
         let index = self.clustered();
         if view.number() < index.usable_from {
             return Err(Error::TableDefinitionChanged);
         }
-        let Some(at) = index.tree.point_foreseen(way, &engine.store, clustered_key)? else { return Ok(None) };
+        let Some(at) = index.tree.point_with_hint(hint, &engine.store, clustered_key)? else {
+            return Ok(None);
+        };
         if !(view.sees_whole_page(at.page().max_trx()) && index.tree.is_current(at.page())) {
             return get_cell_version(engine, *view, index, &at, read);
         }

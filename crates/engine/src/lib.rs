@@ -104,7 +104,7 @@ pub use table_lock::{TableLock, TableRequest};
 pub use temp_file::TempFileError;
 pub use undo_limit::UndoFull;
 
-pub use btree::Foreseen;
+pub use btree::LeafHint;
 pub use get::FoundCell;
 pub use page::{Field, OlderVersion, OverflowRef, RowFormat, RowRef};
 pub use trx::{

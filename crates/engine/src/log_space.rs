@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use base::Lsn;
 use env::IoError;
-use log::Ahead;
+use log::SpaceObserver;
 use trx::TrxSystem;
 
 use crate::recovery::StartLog;
@@ -26,7 +26,7 @@ impl LogSpace {
     }
 }
 
-impl Ahead for LogSpace {
+impl SpaceObserver for LogSpace {
     /// Rolling back logs less than what it undoes has logged, which lies above the first undo of all that is
     /// open; and all undo there is bounds it, too, where one transaction is old and has changed little.
     fn rollback_bytes(&self, tail: Lsn) -> u64 {

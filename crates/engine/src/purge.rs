@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use base::codec::get_u48;
 use base::sync::plain::{Condvar, Mutex, MutexGuard};
-use base::sync::{Planted, planted};
+use base::sync::{PlantedBug, planted};
 use base::{IndexId, PageNo, TrxId, UndoPtr};
 use page::{OverflowRef, RowHeader};
 use trx::{PurgeEntry, TableUse, UndoKind, UndoRecord};
@@ -277,7 +277,7 @@ impl Engine {
         match held.hold(self, record.index) {
             Hold::Held => {}
             Hold::Gone => {
-                if record.kind == UndoKind::ValueDead && planted(Planted::FreedTwice) {
+                if record.kind == UndoKind::ValueDead && planted(PlantedBug::FreedTwice) {
                     self.store.free_overflow(&OverflowRef::decode(&record.image), &[])?;
                 }
                 return Ok(Purged::Nothing);

@@ -4,10 +4,10 @@ use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use base::sync::{LatchLevel, Mutex, Planted, plain, planted};
+use base::sync::{LatchLevel, Mutex, PlantedBug, plain, planted};
 use base::{IndexId, Lsn, PageNo};
 use btree::{Tree, TreeShape};
-use page::{Kept, OlderVersion, PageRef, Record, RecordCopy, RowFormat, RowVersions, SlotFlags};
+use page::{KeptValues, OlderVersion, PageRef, Record, RecordCopy, RowFormat, RowVersions, SlotFlags};
 use trx::MetadataLock;
 use types::{IndexDef, IndexKind, RowHistory, TableDef, TableStatistics};
 
@@ -101,11 +101,11 @@ impl Index {
     #[inline(never)]
     pub(crate) fn convert(&self, page: PageRef<'_>, record: Record<'_>, out: &mut Vec<u8>) -> Result<()> {
         let older = self.older(page)?;
-        if planted(Planted::MisreadVersion) {
+        if planted(PlantedBug::MisreadVersion) {
             out.extend_from_slice(record.payload());
             return Ok(());
         }
-        older.convert(record, Kept::All, out);
+        older.convert(record, KeptValues::All, out);
         Ok(())
     }
 

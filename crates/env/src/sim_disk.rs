@@ -25,7 +25,7 @@ mod names;
 
 use contents::{Contents, SECTOR};
 use faults::FaultPlan;
-pub use faults::{Fault, FaultRates, Mishap, Trouble};
+pub use faults::{FaultKind, FaultRates, ScheduledFault};
 use names::{Names, Node};
 
 /// What direct I/O has to be aligned to.
@@ -113,22 +113,17 @@ impl SimDisk {
         }))
     }
 
-    /// Arms a failure. Several may be armed; each happens once.
-    pub fn inject(&self, fault: Fault) {
-        self.schedule(Some(fault.op), fault.nth, Mishap::Error(fault.kind));
-    }
-
-    /// Lets `mishap` happen to the `nth` operation of kind `op`, or of any kind, from now on (1 = the next
+    /// Lets `fault` happen to the `nth` operation of kind `op`, or of any kind, from now on (1 = the next
     /// one), once. One that does not fit the operation it meets, such as a short read of a write, does
     /// nothing.
-    pub fn schedule(&self, op: Option<IoOp>, nth: u64, mishap: Mishap) {
-        self.schedule_all(&[Trouble { op, file: None, nth, mishap }]);
+    pub fn schedule(&self, op: Option<IoOp>, nth: u64, fault: FaultKind) {
+        self.schedule_all(&[ScheduledFault { op, file: None, nth, fault }]);
     }
 
-    /// Lets the mishaps of `troubles` happen one after another, each counted from when the one before has
+    /// Lets the faults of `scheduled` happen one after another, each counted from when the one before has
     /// happened; see [`SimDisk::schedule`].
-    pub fn schedule_all(&self, troubles: &[Trouble]) {
-        self.0.state.lock().faults.schedule(troubles);
+    pub fn schedule_all(&self, scheduled: &[ScheduledFault]) {
+        self.0.state.lock().faults.schedule(scheduled);
     }
 
     /// Forgets what was scheduled and has not come.
@@ -137,7 +132,7 @@ impl SimDisk {
     }
 
     /// What has gone wrong so far, in order; a full disk aside.
-    pub fn happened(&self) -> Vec<Mishap> {
+    pub fn happened(&self) -> Vec<FaultKind> {
         self.0.state.lock().faults.happened().to_vec()
     }
 
@@ -152,7 +147,7 @@ impl SimDisk {
     }
 
     /// Bounds the bytes of all files together; what would exceed it fails with `StorageFull` and does
-    /// nothing. Ends [`Mishap::Full`].
+    /// nothing. Ends [`FaultKind::Full`].
     pub fn set_capacity(&self, bytes: u64) {
         self.0.is_full.store(false, Ordering::Relaxed);
         self.0.capacity.store(bytes, Ordering::Relaxed);
@@ -186,7 +181,7 @@ impl SimDisk {
         self.0.state.lock().faults.count_all()
     }
 
-    /// Whether the power is off: after [`Mishap::PowerOff`] or a crash.
+    /// Whether the power is off: after [`FaultKind::PowerOff`] or a crash.
     pub fn is_powered_off(&self) -> bool {
         self.0.state.lock().powered_off
     }
@@ -257,25 +252,25 @@ impl SimDisk {
     }
 
     /// Counts one operation. Fails if it is to fail; else tells what is to go wrong with it.
-    fn begin(&self, op: IoOp, path: &Path) -> Result<Option<Mishap>> {
+    fn begin(&self, op: IoOp, path: &Path) -> Result<Option<FaultKind>> {
         sim::switch();
         let mut state = self.0.state.lock();
         let State { faults, prng, .. } = &mut *state;
-        let mishap = faults.next(op, path, prng);
-        state.powered_off |= mishap == Some(Mishap::PowerOff);
+        let fault = faults.next(op, path, prng);
+        state.powered_off |= fault == Some(FaultKind::PowerOff);
         if state.powered_off {
             drop(state);
             sim::halt();
             return Err(IoError::new(op, path, ErrorKind::NotConnected));
         }
-        self.0.is_full.fetch_or(mishap == Some(Mishap::Full), Ordering::Relaxed);
+        self.0.is_full.fetch_or(fault == Some(FaultKind::Full), Ordering::Relaxed);
         if self.0.is_full.load(Ordering::Relaxed) && may_need_space(op) {
             return Err(IoError::new(op, path, ErrorKind::StorageFull));
         }
-        match mishap {
+        match fault {
             // A failed sync has an effect.
-            Some(Mishap::Error(kind)) if op != IoOp::Sync => Err(IoError::new(op, path, kind)),
-            mishap => Ok(mishap),
+            Some(FaultKind::Error(kind)) if op != IoOp::Sync => Err(IoError::new(op, path, kind)),
+            fault => Ok(fault),
         }
     }
 
@@ -428,24 +423,24 @@ impl File for SimFile {
     }
 
     fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<usize> {
-        let mishap = self.disk.begin(IoOp::Read, &self.path)?;
+        let fault = self.disk.begin(IoOp::Read, &self.path)?;
         if !self.is_aligned(buf, offset) {
             return Err(self.error(IoOp::Read, ErrorKind::InvalidInput));
         }
         let offset = offset as usize;
-        if mishap == Some(Mishap::BitRot) {
+        if fault == Some(FaultKind::BitRot) {
             let (byte, bit) = (offset + self.disk.draw(buf.len().max(1)), self.disk.draw(8) as u32);
             let mut contents = self.contents.lock();
             if byte < contents.len() {
                 contents.flip_bit(byte, bit);
             }
         }
-        let offset = match mishap {
-            Some(Mishap::MisdirectedRead) => self.astray(buf.len(), offset),
+        let offset = match fault {
+            Some(FaultKind::MisdirectedRead) => self.astray(buf.len(), offset),
             _ => offset,
         };
         let n = self.contents.lock().read(buf, offset);
-        Ok(if mishap == Some(Mishap::ShortRead) { self.disk.draw(n.max(1)) } else { n })
+        Ok(if fault == Some(FaultKind::ShortRead) { self.disk.draw(n.max(1)) } else { n })
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
@@ -453,7 +448,7 @@ impl File for SimFile {
     }
 
     fn write_vectored_at(&self, parts: &[&[u8]], offset: u64) -> Result<()> {
-        let mishap = self.disk.begin(IoOp::Write, &self.path)?;
+        let fault = self.disk.begin(IoOp::Write, &self.path)?;
         if !parts.iter().all(|part| self.is_aligned(part, offset)) {
             return Err(self.error(IoOp::Write, ErrorKind::InvalidInput));
         }
@@ -467,10 +462,10 @@ impl File for SimFile {
             }
         };
         let offset = offset as usize;
-        match mishap {
-            Some(Mishap::LostWrite) => Ok(()),
-            Some(Mishap::MisdirectedWrite) => self.store(bytes, self.astray(bytes.len(), offset)),
-            Some(Mishap::PartialWrite(kind)) => {
+        match fault {
+            Some(FaultKind::LostWrite) => Ok(()),
+            Some(FaultKind::MisdirectedWrite) => self.store(bytes, self.astray(bytes.len(), offset)),
+            Some(FaultKind::PartialWrite(kind)) => {
                 let sectors = self.disk.draw(bytes.len().div_ceil(SECTOR).max(1));
                 self.store(&bytes[..sectors * SECTOR], offset)?;
                 Err(self.error(IoOp::Write, kind))
@@ -489,7 +484,7 @@ impl File for SimFile {
     }
 
     fn sync_data(&self) -> Result<()> {
-        if let Some(Mishap::Error(kind)) = self.disk.begin(IoOp::Sync, &self.path)? {
+        if let Some(FaultKind::Error(kind)) = self.disk.begin(IoOp::Sync, &self.path)? {
             let mut prng = Prng::new(self.disk.draw(usize::MAX) as u64);
             self.contents.lock().sync_in_part(&mut prng);
             return Err(self.error(IoOp::Sync, kind));

@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use base::sync::Planted;
+use base::sync::PlantedBug;
 use base::sync::sim::{ENABLED, End, Scheduler, SimOptions, Trace};
 
 use crate::thread::spawn_member;
@@ -46,7 +46,7 @@ pub fn simulate<T: Send + 'static>(
 pub fn simulate_with<T: Send + 'static>(
     seed: u64,
     steps_max: u64,
-    planted: Option<Planted>,
+    planted: Option<PlantedBug>,
     main: impl FnOnce() -> T + Send + 'static,
 ) -> Simulated<T> {
     assert!(ENABLED, "threads can be simulated where debug assertions are on");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use base::sync::critical;
-use base::sync::sim::{self, Member};
+use base::sync::sim::{self, SimThread};
 
 use crate::error::{IoError, IoOp, Result};
 
@@ -12,7 +12,7 @@ use crate::error::{IoError, IoOp, Result};
 pub struct Thread<T> {
     handle: std::thread::JoinHandle<T>,
     /// Its place in the simulation of the thread that started it.
-    member: Option<Member>,
+    member: Option<SimThread>,
 }
 
 impl<T> Thread<T> {
@@ -38,7 +38,7 @@ pub fn spawn<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 's
 /// [`spawn`] with a place in a simulation, or none.
 pub(crate) fn spawn_member<T: Send + 'static>(
     name: &str,
-    member: Option<Member>,
+    member: Option<SimThread>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<Thread<T>> {
     let place = member.clone();

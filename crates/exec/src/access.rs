@@ -467,7 +467,7 @@ impl<'r> TableAccess<'r> {
         let mut examined = 0;
         let flow = self.for_each_interval(parent, |_, interval, _| {
             let key = point(interval);
-            let way = table.foresee(st.engine, key);
+            let way = table.prefetch_leaf(st.engine, key);
             let found = table.get_cell(st.engine, &st.view, key, way, |found, older| match older {
                 None => cells.cell(&found),
                 Some(older) => cells.older_cell(&found, older),

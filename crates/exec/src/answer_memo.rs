@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use base::memory::{ByteStore, Charge, ChargedVec, Exceeded, Purpose, StatementAccount};
+use base::memory::{ByteStore, Charge, ChargedVec, LimitExceeded, Purpose, StatementAccount};
 use expr::HashIndex;
 use types::{OwnedValue, Value};
 
@@ -88,7 +88,7 @@ impl AnswerMemo {
         }
     }
 
-    fn keep(&mut self, answer: &OwnedValue, text: usize) -> Result<(), Exceeded> {
+    fn keep(&mut self, answer: &OwnedValue, text: usize) -> Result<(), LimitExceeded> {
         let (at, _) = self.keys.insert(self.key.row())?;
         debug_assert_eq!(at, self.answers.len(), "asked before");
         self.texts.add(text)?;

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use base::memory::Exceeded;
+use base::memory::LimitExceeded;
 use base::sync::interrupt;
 use engine::Effect;
 use expr::EvalError;
@@ -63,7 +63,7 @@ pub enum ExecError {
     /// 1093 and its kin: a subquery of more than one column or row, found at run time.
     SubqueryRows,
     /// 1038, 1041, 4081, 4082: memory that the statement needs exceeds a limit.
-    Memory(Exceeded),
+    Memory(LimitExceeded),
     /// The client went away while rows were sent.
     Send(std::io::Error),
     /// 29, 13, 2: the file of LOAD DATA cannot be read.
@@ -80,7 +80,7 @@ impl ExecError {
         match self {
             ExecError::Engine(error) => error.effect(),
             ExecError::Send(_)
-            | ExecError::Memory(Exceeded::Connection { .. } | Exceeded::AllConnections { .. }) => {
+            | ExecError::Memory(LimitExceeded::Connection { .. } | LimitExceeded::AllConnections { .. }) => {
                 Effect::Connection
             }
             _ => Effect::Statement,
@@ -136,10 +136,10 @@ impl From<EvalError> for ExecError {
     }
 }
 
-impl From<Exceeded> for ExecError {
+impl From<LimitExceeded> for ExecError {
     /// An interrupted statement's long rows are refused, too.
     #[cold]
-    fn from(exceeded: Exceeded) -> Self {
+    fn from(exceeded: LimitExceeded) -> Self {
         if interrupt::is_requested() { ExecError::Killed } else { ExecError::Memory(exceeded) }
     }
 }

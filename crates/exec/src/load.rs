@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use base::memory::{Charge, Exceeded, Purpose};
+use base::memory::{Charge, LimitExceeded, Purpose};
 use engine::{Engine, Table};
 use sql::plan::{InsertCell, InsertMode, LoadPlan, LoadTarget};
 use types::{OwnedValue, Value};
@@ -139,7 +139,7 @@ fn read_error(error: io::Error) -> ExecError {
         }
         _ => {}
     }
-    error.downcast::<Exceeded>().map_or_else(ExecError::LoadFile, ExecError::Memory)
+    error.downcast::<LimitExceeded>().map_or_else(ExecError::LoadFile, ExecError::Memory)
 }
 
 /// A line of another length is an error in strict modes, a warning else.

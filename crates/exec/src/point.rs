@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bumpalo::Bump;
-use engine::{Engine, Foreseen, FoundCell, OlderVersion, RowRef, Table};
+use engine::{Engine, FoundCell, LeafHint, OlderVersion, RowRef, Table};
 use expr::{Expr, ExprKind};
 use types::Value;
 
@@ -82,17 +82,18 @@ impl PointGet {
     /// Makes the key and has the processor fetch where it leads, while the statement gets under way. `None`:
     /// the key takes more than that, and [`PointGet::run`] makes it.
     #[inline]
-    pub(crate) fn foresee(
+    pub(crate) fn prefetch_leaf(
         &self,
         engine: &Engine,
         params: &[Value<'_>],
         key: &mut Vec<u8>,
-    ) -> Option<Foreseen<'_>> {
-        self.key.make_of_integers(params, key).then(|| self.table.foresee(engine, key))
+    ) -> Option<LeafHint<'_>> {
+        self.key.make_of_integers(params, key).then(|| self.table.prefetch_leaf(engine, key))
     }
 
-    /// Sends the row if there is one; how many rows were sent. `way`: what [`PointGet::foresee`] said of this
-    /// execution. Cost: one descent, and about 40 instructions and a copy a column; no allocation.
+    /// Sends the row if there is one; how many rows were sent. `hint`: what [`PointGet::prefetch_leaf`]
+    /// returned for this execution. Cost: one descent, and about 40 instructions and a copy a column; no
+    /// allocation.
     #[inline]
     pub(crate) fn run(
         &self,
@@ -101,10 +102,10 @@ impl PointGet {
         query: &QueryProgram,
         target: &mut RowTarget<'_>,
         scratch: &mut Scratch,
-        way: Option<Foreseen<'_>>,
+        hint: Option<LeafHint<'_>>,
     ) -> Result<u64> {
         let Scratch { arena, key, projection: state, .. } = scratch;
-        if way.is_none() && !self.key.make(&QueryRun::new(st, params, query), arena, key)? {
+        if hint.is_none() && !self.key.make(&QueryRun::new(st, params, query), arena, key)? {
             return Ok(0);
         }
         let found = match query.plain.as_ref().and_then(|plain| plain.projection_of_one(query, target)) {
@@ -114,8 +115,8 @@ impl PointGet {
                     let older = older.map(|older| older_projection(query, projection, older));
                     put_cell(older.unwrap_or(projection), state, show, &found, target.out);
                 };
-                let way = way.unwrap_or_else(|| self.table.foresee(st.engine, key));
-                self.table.get_cell(st.engine, &st.view, key, way, put)?
+                let hint = hint.unwrap_or_else(|| self.table.prefetch_leaf(st.engine, key));
+                self.table.get_cell(st.engine, &st.view, key, hint, put)?
             }
             None => self.put_columns(st, query, target, arena, key)?,
         };

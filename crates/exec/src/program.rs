@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bumpalo::Bump;
-use engine::{Effect, Engine, Error, Foreseen, Isolation, LockMode, ReadView, Table, TableUse, WaitPolicy};
+use engine::{Effect, Engine, Error, Isolation, LeafHint, LockMode, ReadView, Table, TableUse, WaitPolicy};
 use expr::eval;
 use smallvec::{SmallVec, smallvec};
 use sql::plan::{Plan, QueryPlan, Relation};
@@ -402,10 +402,10 @@ impl SelectProgram {
         tables: &[Arc<Table>],
         ctx: &mut ExecCtx<'_>,
     ) -> Result<Outcome> {
-        let way = point.foresee(ctx.engine, ctx.params, &mut ctx.scratch.key);
+        let hint = point.prefetch_leaf(ctx.engine, ctx.params, &mut ctx.scratch.key);
         lock_tables(tables.iter().map(|table| (table, TableUse::Read)), ctx)?;
         ctx.scratch.arena.reset();
-        let outcome = self.get_point(point, plan, way, ctx);
+        let outcome = self.get_point(point, plan, hint, ctx);
         ctx.trx.end_statement();
         outcome
     }
@@ -415,14 +415,14 @@ impl SelectProgram {
         &self,
         point: &PointGet,
         plan: &QueryPlan,
-        way: Option<Foreseen<'_>>,
+        hint: Option<LeafHint<'_>>,
         ctx: &mut ExecCtx<'_>,
     ) -> Result<Outcome> {
         let st = Statement::new(ctx.engine, ctx.trx.view(), ctx.session, ctx.memory, ctx.rows_examined);
         self.columns.write(&plan.output, &mut ctx.client);
         let (protocol, charset) = (ctx.client.protocol, ctx.client.charset);
         let mut target = RowTarget { protocol, charset, out: &mut *ctx.client.out };
-        let rows = point.run(&st, ctx.params, &self.query, &mut target, ctx.scratch, way)?;
+        let rows = point.run(&st, ctx.params, &self.query, &mut target, ctx.scratch, hint)?;
         st.count_examined(rows as usize);
         Ok(Outcome { has_rows: true, rows_sent: rows, found_rows: rows, ..Outcome::default() })
     }

@@ -4,7 +4,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use base::memory::{ByteStore, Charge, Exceeded, Purpose, StatementAccount};
+use base::memory::{ByteStore, Charge, LimitExceeded, Purpose, StatementAccount};
 use bumpalo::Bump;
 use engine::{Engine, LockMode, LockRead, ReadView, Trx, WaitPolicy};
 use expr::{EvalCtx, EvalError, PatternMemo, SessionInfo, SubqueryRunner};
@@ -346,7 +346,7 @@ impl<'r> Statement<'r> {
     /// Charges a value of `bytes` bytes that `arena` is about to hold. An arena that is reset keeps what it
     /// has, and so does its charge; an arena at the address of a former one takes its charge over.
     #[cold]
-    pub(crate) fn reserve(&self, arena: &Bump, bytes: usize) -> std::result::Result<(), Exceeded> {
+    pub(crate) fn reserve(&self, arena: &Bump, bytes: usize) -> std::result::Result<(), LimitExceeded> {
         let address = std::ptr::from_ref(arena).addr();
         let mut arenas = self.rare().arenas.borrow_mut();
         let at = arenas.iter().position(|(known, _)| *known == address).unwrap_or_else(|| {

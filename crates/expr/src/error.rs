@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use base::memory::Exceeded;
+use base::memory::LimitExceeded;
 use base::sync::interrupt;
 use types::temporal::OddDelimiter;
 
@@ -67,7 +67,7 @@ pub enum EvalError {
     /// The statement was killed.
     Killed,
     /// A limit on memory.
-    Memory(Exceeded),
+    Memory(LimitExceeded),
 }
 
 impl fmt::Display for EvalError {
@@ -101,10 +101,10 @@ impl fmt::Display for EvalError {
 
 impl std::error::Error for EvalError {}
 
-impl From<Exceeded> for EvalError {
+impl From<LimitExceeded> for EvalError {
     /// An interrupted statement's long rows are refused, too.
     #[cold]
-    fn from(exceeded: Exceeded) -> Self {
+    fn from(exceeded: LimitExceeded) -> Self {
         if interrupt::is_requested() { EvalError::Killed } else { EvalError::Memory(exceeded) }
     }
 }

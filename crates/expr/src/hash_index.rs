@@ -4,7 +4,7 @@ use std::hash::BuildHasher;
 use std::rc::Rc;
 
 use base::hash::{self, HashState};
-use base::memory::{ByteStore, Charge, ChargedVec, Exceeded, Place, Purpose, StatementAccount};
+use base::memory::{ByteStore, Charge, ChargedVec, LimitExceeded, Place, Purpose, StatementAccount};
 use hashbrown::HashTable;
 
 /// Bytes of one bucket: a number and a control byte.
@@ -49,7 +49,7 @@ impl HashIndex {
 
     /// The number of `key`, and whether it is new.
     /// # Errors  The limit that a new key would exceed; it is not there then.
-    pub fn insert(&mut self, key: &[u8]) -> Result<(usize, bool), Exceeded> {
+    pub fn insert(&mut self, key: &[u8]) -> Result<(usize, bool), LimitExceeded> {
         let hash = self.hasher.hash_one(key);
         if let Some(found) = self.table.find(hash, |&n| key_at(&self.keys, &self.places, n) == key) {
             return Ok((*found as usize, false));
@@ -69,7 +69,7 @@ impl HashIndex {
 
     /// Doubles the table's buckets.
     #[cold]
-    fn grow(&mut self) -> Result<(), Exceeded> {
+    fn grow(&mut self) -> Result<(), LimitExceeded> {
         if self.places.len() >= u32::MAX as usize {
             return Err(self.charge.too_large());
         }
@@ -79,7 +79,7 @@ impl HashIndex {
         let Self { table, keys, places, hasher, .. } = self;
         if table.try_reserve(1, |&n| hasher.hash_one(key_at(keys, places, n))).is_err() {
             self.charge.remove(self.charge.bytes() - old);
-            return Err(Exceeded::Server);
+            return Err(LimitExceeded::Server);
         }
         debug_assert!(table.allocation_size() <= self.charge.bytes() - old, "more than was charged");
         self.charge.remove(old);

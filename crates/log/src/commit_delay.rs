@@ -27,14 +27,14 @@ const MISSES_MAX: u32 = 6;
 
 /// Who has come to wait for durability, for the leader who waits for more of them.
 #[derive(Debug, Default)]
-pub(crate) struct Arrivals {
+pub(crate) struct CommitWaiters {
     count: AtomicU64,
     /// Whoever makes `count` this tells the leader.
     awaited: AtomicU64,
     all_here: Event,
 }
 
-impl Arrivals {
+impl CommitWaiters {
     /// One more thread is about to wait for durability. Its frame is in the ring.
     pub(crate) fn add(&self) {
         // SeqCst, here and in `wait_for`: either this thread sees what is awaited, or the leader sees this
@@ -80,29 +80,29 @@ pub(crate) struct CommitDelay {
 
 impl CommitDelay {
     /// A leader begins: waits for those who are likely to come, if anybody is.
-    pub(crate) fn gather(&mut self, arrivals: &Arrivals) {
-        self.wait_for_group(arrivals);
-        self.begun = arrivals.count();
+    pub(crate) fn gather(&mut self, waiters: &CommitWaiters) {
+        self.wait_for_group(waiters);
+        self.begun = waiters.count();
     }
 
-    fn wait_for_group(&mut self, arrivals: &Arrivals) {
+    fn wait_for_group(&mut self, waiters: &CommitWaiters) {
         let awaited = self.covered + self.group;
         let longest_ns = self.sync_ns / 2;
-        if arrivals.count() >= awaited || longest_ns < DELAY_MIN_NS {
+        if waiters.count() >= awaited || longest_ns < DELAY_MIN_NS {
             return;
         }
         if self.pause > 0 {
             self.pause -= 1;
             return;
         }
-        self.wait(arrivals, awaited, Duration::from_nanos(longest_ns));
+        self.wait(waiters, awaited, Duration::from_nanos(longest_ns));
     }
 
     /// Out of line: where one commits, nobody waits.
     #[cold]
     #[inline(never)]
-    fn wait(&mut self, arrivals: &Arrivals, awaited: u64, longest: Duration) {
-        if arrivals.wait_for(awaited, Some(env::deadline_in(longest))) {
+    fn wait(&mut self, waiters: &CommitWaiters, awaited: u64, longest: Duration) {
+        if waiters.wait_for(awaited, Some(env::deadline_in(longest))) {
             self.misses = 0;
         } else {
             self.misses = (self.misses + 1).min(MISSES_MAX);
@@ -121,8 +121,8 @@ impl CommitDelay {
     }
 
     /// The leader's sync is over.
-    pub(crate) fn synced(&mut self, arrivals: &Arrivals) {
-        self.group = arrivals.count() - self.covered;
+    pub(crate) fn synced(&mut self, waiters: &CommitWaiters) {
+        self.group = waiters.count() - self.covered;
         self.covered = self.begun;
     }
 

@@ -17,9 +17,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use base::{Lsn, invariant};
 use env::{Disk, File, IoError, OpenOptions, wait_for_space_if};
 
-use crate::ahead::Ahead;
 use crate::error::{Error, Result};
 use crate::header::{Checkpoint, FileHead, HEADER_BYTES, Identity};
+use crate::reserve::SpaceObserver;
 
 /// Ending of the names of files that have their place.
 const LINKED: &str = "redo";
@@ -64,7 +64,7 @@ impl Folder {
     }
 
     /// Makes a file of `size` zeros, durable but for its name. It needs no mutex: its name is its own.
-    pub(crate) fn make(&self, size: u64) -> Result<Spare> {
+    pub(crate) fn make(&self, size: u64) -> Result<SpareFile> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let name = loop {
             let unique = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -75,7 +75,7 @@ impl Folder {
         };
         let file = self.disk.create(&name, OpenOptions::default())?;
         match fill(&*file, size) {
-            Ok(()) => Ok(Spare { name, size, file }),
+            Ok(()) => Ok(SpareFile { name, size, file }),
             Err(error) => {
                 drop(file);
                 // A file that cannot be removed is removed by the next start.
@@ -115,7 +115,7 @@ fn write_zeros(file: &dyn File, from: u64, to: u64) -> Result<()> {
 
 /// A file without a place.
 #[derive(Debug)]
-pub(crate) struct Spare {
+pub(crate) struct SpareFile {
     pub(crate) name: PathBuf,
     pub(crate) size: u64,
     pub(crate) file: Arc<dyn File>,
@@ -178,7 +178,7 @@ pub(crate) struct Files {
     /// The first file in `chain` that was written and not synced since; none if there is no such file up to
     /// `current`.
     unsynced: Option<usize>,
-    spares: Vec<Spare>,
+    spares: Vec<SpareFile>,
     /// Size of files that are made from now on.
     file_bytes: u64,
     /// Files together are to be no larger than this, as far as the redo LSN allows.
@@ -187,7 +187,7 @@ pub(crate) struct Files {
     /// Whether what must be written waits for space on a full disk. If not, that ends the log.
     waits_for_space: bool,
     /// Gets a note of each such wait.
-    ahead: Option<Arc<dyn Ahead>>,
+    observer: Option<Arc<dyn SpaceObserver>>,
 }
 
 impl Files {
@@ -223,7 +223,7 @@ impl Files {
             capacity_bytes: 0,
             checkpoint,
             waits_for_space: true,
-            ahead: None,
+            observer: None,
         }
     }
 
@@ -233,8 +233,8 @@ impl Files {
     }
 
     /// Sets what gets a note of each wait for space.
-    pub(crate) fn note_waits_to(&mut self, ahead: Arc<dyn Ahead>) {
-        self.ahead = Some(ahead);
+    pub(crate) fn note_waits_to(&mut self, observer: Arc<dyn SpaceObserver>) {
+        self.observer = Some(observer);
     }
 
     /// Sets how large the files are to be, each and together.
@@ -322,9 +322,9 @@ impl Files {
     #[cold]
     fn note_wait_once(&self, error: &IoError, is_noted: &mut bool) {
         if !std::mem::replace(is_noted, true)
-            && let Some(ahead) = &self.ahead
+            && let Some(observer) = &self.observer
         {
-            ahead.note_wait(error);
+            observer.note_wait(error);
         }
     }
 
@@ -345,19 +345,19 @@ impl Files {
     }
 
     /// Takes a spare out, if there is one.
-    pub(crate) fn take_spare(&mut self) -> Option<Spare> {
+    pub(crate) fn take_spare(&mut self) -> Option<SpareFile> {
         self.spares.pop()
     }
 
     /// Gives `spare` the place behind the last file.
-    pub(crate) fn link_next(&mut self, spare: Spare) -> Result<()> {
+    pub(crate) fn link_next(&mut self, spare: SpareFile) -> Result<()> {
         let last = self.chain.back().map(|file| (file.head.number + 1, file.end()));
         invariant!(last.is_some(), "a log has at least one file");
         let (number, first_lsn) = last.unwrap_or_default();
         self.link(spare, number, first_lsn)
     }
 
-    fn link(&mut self, spare: Spare, number: u64, first_lsn: Lsn) -> Result<()> {
+    fn link(&mut self, spare: SpareFile, number: u64, first_lsn: Lsn) -> Result<()> {
         let head = FileHead { identity: self.folder.identity, number, first_lsn, size: spare.size };
         let name = self.folder.name(number);
         if let Err(error) = self.folder.disk.rename(&spare.name, &name) {
@@ -395,7 +395,7 @@ impl Files {
             self.unsynced = self.unsynced.map(|first| first.saturating_sub(1));
             let total = self.bytes() + head.size;
             if is_short || (head.size == self.file_bytes && total <= self.capacity_bytes) {
-                self.spares.push(Spare { name, size: head.size, file });
+                self.spares.push(SpareFile { name, size: head.size, file });
             } else {
                 drop(file);
                 self.folder.disk.remove(&name)?;
@@ -425,7 +425,7 @@ impl Files {
     }
 
     /// Adds a file that was found without a place.
-    pub(crate) fn add_spare(&mut self, spare: Spare) {
+    pub(crate) fn add_spare(&mut self, spare: SpareFile) {
         self.spares.push(spare);
     }
 }

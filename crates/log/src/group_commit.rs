@@ -10,7 +10,7 @@ use std::time::Duration;
 use base::Lsn;
 use base::sync::atomic::{Ordering, fence, pauses, spin_loop};
 use base::sync::wait_times::{WaitKind, timed};
-use base::sync::{MutexGuard, Planted, planted};
+use base::sync::{MutexGuard, PlantedBug, planted};
 
 use crate::commit_delay::CommitDelay;
 use crate::error::Result;
@@ -23,7 +23,7 @@ use crate::position::{FrameRange, LogPosition};
 
 /// How far the log is to get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Goal {
+enum FlushGoal {
     /// Into the files.
     Written,
     /// Onto the disk.
@@ -87,7 +87,7 @@ impl Drop for WriterHold<'_> {
 impl LogPosition for Log {
     fn durable_up_to(&self, lsn: Lsn) -> Result<()> {
         debug_assert!(lsn <= self.current(), "{lsn} was never reserved");
-        self.reach(lsn, Goal::Durable)
+        self.reach(lsn, FlushGoal::Durable)
     }
 
     fn end(&self) -> Lsn {
@@ -101,27 +101,27 @@ impl Log {
     ///
     /// Latches: as [`LogPosition::durable_up_to`].
     pub fn written_up_to(&self, lsn: Lsn) -> Result<()> {
-        self.reach(lsn, Goal::Written)
+        self.reach(lsn, FlushGoal::Written)
     }
 
     /// Makes everything appended so far durable.
     pub fn flush(&self) -> Result<()> {
-        self.reach(self.current(), Goal::Durable)
+        self.reach(self.current(), FlushGoal::Durable)
     }
 
-    fn has_reached(&self, lsn: Lsn, goal: Goal) -> bool {
+    fn has_reached(&self, lsn: Lsn, goal: FlushGoal) -> bool {
         let progress = &self.progress.0;
         let reached = match goal {
-            Goal::Written => &progress.written,
-            Goal::Durable => &progress.durable,
+            FlushGoal::Written => &progress.written,
+            FlushGoal::Durable => &progress.durable,
         };
         reached.load(Ordering::Acquire) >= lsn.0
     }
 
-    fn reach(&self, lsn: Lsn, goal: Goal) -> Result<()> {
+    fn reach(&self, lsn: Lsn, goal: FlushGoal) -> Result<()> {
         let is_done = || self.has_reached(lsn, goal);
-        if goal == Goal::Durable && !is_done() {
-            self.waiting.0.arrivals.add();
+        if goal == FlushGoal::Durable && !is_done() {
+            self.waiting.0.waiters.add();
         }
         while !is_done() {
             self.ensure_works()?;
@@ -135,8 +135,9 @@ impl Log {
         let has_room = || at < self.progress.0.written.load(Ordering::Acquire) + self.ring.len();
         while !has_room() {
             self.ensure_works()?;
-            let lead =
-                |writer: &mut Writer| Ok(has_room() || self.flush_as_leader(writer, Lsn(at), Goal::Written)?);
+            let lead = |writer: &mut Writer| {
+                Ok(has_room() || self.flush_as_leader(writer, Lsn(at), FlushGoal::Written)?)
+            };
             self.lead_or_follow(lead, has_room)?;
         }
         Ok(())
@@ -204,11 +205,11 @@ impl Log {
         Ok(())
     }
 
-    /// Writes what is complete, and syncs it for [`Goal::Durable`]. False if there was nothing to do.
+    /// Writes what is complete, and syncs it for [`FlushGoal::Durable`]. False if there was nothing to do.
     /// `wanted` may be complete in a moment if it is not yet.
-    fn flush_as_leader(&self, writer: &mut Writer, wanted: Lsn, goal: Goal) -> Result<bool> {
-        if goal == Goal::Durable {
-            writer.delay.gather(&self.waiting.0.arrivals);
+    fn flush_as_leader(&self, writer: &mut Writer, wanted: Lsn, goal: FlushGoal) -> Result<bool> {
+        if goal == FlushGoal::Durable {
+            writer.delay.gather(&self.waiting.0.waiters);
         }
         let complete = match self.complete_with_own_frame(goal) {
             Some(complete) if complete.bytes >= wanted => complete,
@@ -216,10 +217,10 @@ impl Log {
         };
         let wrote = self.write_out(&mut writer.files, complete.bytes)?;
         // What is told to be durable ends with a frame: a frame that was cut off is no damage.
-        if goal == Goal::Written || self.has_reached(complete.frames, Goal::Durable) {
+        if goal == FlushGoal::Written || self.has_reached(complete.frames, FlushGoal::Durable) {
             return Ok(wrote);
         }
-        if !planted(Planted::UnsyncedLog) {
+        if !planted(PlantedBug::UnsyncedLog) {
             self.sync(writer)?;
         }
         self.progress.0.durable.store(complete.frames.0, Ordering::Release);
@@ -230,7 +231,7 @@ impl Log {
         let begun_ns = writer.delay.begun_ns();
         let syncs = writer.files.sync()?;
         self.counters.syncs.fetch_add(syncs, Ordering::Relaxed);
-        writer.delay.synced(&self.waiting.0.arrivals);
+        writer.delay.synced(&self.waiting.0.waiters);
         if let Some(begun_ns) = begun_ns {
             writer.delay.note_sync_time(begun_ns);
         }
@@ -240,8 +241,8 @@ impl Log {
     /// Adds the frame that says what is durable, if there is something to make durable. What is complete with
     /// it, if it came right behind what was complete before: no other frame is below its end then.
     #[inline]
-    fn complete_with_own_frame(&self, goal: Goal) -> Option<Complete> {
-        if goal == Goal::Written {
+    fn complete_with_own_frame(&self, goal: FlushGoal) -> Option<Complete> {
+        if goal == FlushGoal::Written {
             return None;
         }
         let before = self.in_ring().frames;

@@ -32,7 +32,7 @@ pub(crate) struct FileHead {
 
 /// Why a header is not one of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NotAHead {
+pub(crate) enum HeaderError {
     /// It fails its checksum or is something else.
     Damaged,
     /// Another format version.
@@ -54,14 +54,14 @@ impl FileHead {
     }
 
     /// Reads what [`FileHead::encode`] wrote.
-    pub(crate) fn decode(bytes: &[u8; HEADER_BYTES as usize]) -> Result<Self, NotAHead> {
+    pub(crate) fn decode(bytes: &[u8; HEADER_BYTES as usize]) -> Result<Self, HeaderError> {
         let sector = &bytes[..SECTOR_BYTES];
         if !is_stamped(sector) || get_u32(sector, 4) != MAGIC {
-            return Err(NotAHead::Damaged);
+            return Err(HeaderError::Damaged);
         }
         match get_u32(sector, 8) {
             VERSION => {}
-            other => return Err(NotAHead::Version(other)),
+            other => return Err(HeaderError::Version(other)),
         }
         let mut identity = [0; 16];
         identity.copy_from_slice(&sector[16..32]);
@@ -149,7 +149,7 @@ mod tests {
         for at in 0..SECTOR_BYTES {
             let mut bytes = bytes;
             bytes[at] ^= 1;
-            assert_eq!(FileHead::decode(&bytes), Err(NotAHead::Damaged), "byte {at}");
+            assert_eq!(FileHead::decode(&bytes), Err(HeaderError::Damaged), "byte {at}");
         }
     }
 
@@ -158,7 +158,7 @@ mod tests {
         let mut bytes = bytes_of(&head());
         put_u32(&mut bytes, 8, 2);
         stamp(&mut bytes[..SECTOR_BYTES]);
-        assert_eq!(FileHead::decode(&bytes), Err(NotAHead::Version(2)));
+        assert_eq!(FileHead::decode(&bytes), Err(HeaderError::Version(2)));
     }
 
     #[test]

@@ -37,7 +37,6 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-mod ahead;
 mod checkpoint;
 mod commit_delay;
 mod error;
@@ -51,6 +50,7 @@ mod part;
 mod position;
 mod read_back;
 mod reader;
+mod reserve;
 mod ring;
 mod spill;
 mod stretch;
@@ -58,7 +58,6 @@ mod stretch;
 #[cfg(test)]
 mod tests;
 
-pub use ahead::Ahead;
 pub use error::{Damage, Error, Result, SpillDamage};
 pub use frame::{FRAME_HEADER_BYTES, PAYLOAD_BYTES_MAX};
 pub use header::{Checkpoint, Identity};
@@ -67,5 +66,6 @@ pub use part::{Part, Parts, TrxPhase, TrxState, UNDO_HEAD_BYTES_MAX, UnknownPart
 pub use position::{FrameRange, LogPosition, NoLog};
 pub use read_back::ReadBack;
 pub use reader::LogReader;
+pub use reserve::SpaceObserver;
 pub use spill::{SpillFile, SpillReader};
 pub use stretch::{Frame, Stretch};

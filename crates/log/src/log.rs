@@ -7,11 +7,10 @@ use std::time::Duration;
 use base::Lsn;
 use base::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use base::sync::wait_times::{WaitKind, timed};
-use base::sync::{Counter, Event, LatchLevel, Mutex, Padded, Planted, critical, interrupt, planted, sim};
+use base::sync::{Counter, Event, LatchLevel, Mutex, Padded, PlantedBug, critical, interrupt, planted, sim};
 use env::Disk;
 
-use crate::ahead::Space;
-use crate::commit_delay::{Arrivals, CommitDelay};
+use crate::commit_delay::{CommitDelay, CommitWaiters};
 use crate::error::{Error, Result};
 use crate::files::{Files, Folder};
 use crate::frame::{FRAME_HEADER_BYTES, FrameSum, PAYLOAD_BYTES_MAX};
@@ -19,6 +18,7 @@ use crate::group_commit::{Complete, Writer};
 use crate::header::Identity;
 use crate::in_flight::{InFlight, Word};
 use crate::position::FrameRange;
+use crate::reserve::Space;
 use crate::ring::Ring;
 
 /// Sizes of a log.
@@ -76,7 +76,7 @@ pub(crate) struct Waiting {
     /// Threads that wait for it.
     pub(crate) sleepers: AtomicU64,
     /// Threads that came to wait for durability.
-    pub(crate) arrivals: Arrivals,
+    pub(crate) waiters: CommitWaiters,
     /// Notified when admission may go on.
     pub(crate) admitted: Event,
     /// Notified when a checkpoint is wanted.
@@ -229,7 +229,7 @@ impl Log {
         // others did.
         let start = self.tail.0.fetch_add(sum.frame_bytes(), Ordering::AcqRel);
         sim::switch();
-        if planted(Planted::EarlyRingClear) {
+        if planted(PlantedBug::EarlyRingClear) {
             word.advance(u64::MAX);
         }
         let end = start + sum.frame_bytes();

@@ -11,10 +11,10 @@ use env::{Disk, OpenOptions};
 use crate::error::{Damage, Error, Result};
 use crate::files::{Files, Folder, LogFile};
 use crate::frame::{FRAME_HEADER_BYTES, is_whole};
-use crate::header::{Checkpoint, FileHead, HEADER_BYTES, Identity, NotAHead};
+use crate::header::{Checkpoint, FileHead, HEADER_BYTES, HeaderError, Identity};
 use crate::log::{Log, LogConfig};
 use crate::part::{Part, SYNCED_UP_TO_BYTES, TrxState, as_synced_up_to};
-use crate::stretch::{Beginning, Frame, Stretch};
+use crate::stretch::{Frame, FramePrefix, Stretch};
 
 /// Bytes of a stretch, but for one that a longer frame needs all of.
 const STRETCH_BYTES: usize = 4 << 20;
@@ -226,13 +226,13 @@ impl LogReader {
             filled += self.read_more(&mut bytes[filled..], filled)?;
             loop {
                 let at = Lsn(self.at.0 + whole as u64);
-                match Beginning::of(&bytes[whole..filled], at, &mut self.durable) {
-                    Beginning::Whole(frame) => whole += frame,
-                    Beginning::Cut(frame) if whole == 0 && filled == wanted && frame <= left => {
+                match FramePrefix::of(&bytes[whole..filled], at, &mut self.durable) {
+                    FramePrefix::Whole(frame) => whole += frame,
+                    FramePrefix::Cut(frame) if whole == 0 && filled == wanted && frame <= left => {
                         wanted = frame;
                         break;
                     }
-                    Beginning::Cut(_) | Beginning::Nothing => return Ok((bytes, whole, filled)),
+                    FramePrefix::Cut(_) | FramePrefix::Nothing => return Ok((bytes, whole, filled)),
                 }
             }
         }
@@ -363,8 +363,8 @@ impl Found {
                 self.checkpoint = newest.into_iter().chain(self.checkpoint).max_by_key(|block| block.number);
                 self.files.push(LogFile { head, name, file });
             }
-            Ok(_) | Err(NotAHead::Damaged) => self.spares.push(name),
-            Err(NotAHead::Version(version)) => return Err(Error::UnknownVersion(name, version)),
+            Ok(_) | Err(HeaderError::Damaged) => self.spares.push(name),
+            Err(HeaderError::Version(version)) => return Err(Error::UnknownVersion(name, version)),
         }
         Ok(())
     }

@@ -12,14 +12,14 @@
 
 use std::ptr::NonNull;
 
-use base::sync::Watched;
+use base::sync::RaceCheck;
 
 /// The bytes. A stream position's place is the position modulo the length, a power of two.
 #[derive(Debug)]
 pub(crate) struct Ring {
     start: NonNull<u8>,
     bytes: usize,
-    watched: Watched,
+    race_check: RaceCheck,
 }
 
 #[expect(unsafe_code, reason = "the ring is plain memory")]
@@ -35,7 +35,7 @@ impl Ring {
         let bytes = bytes.next_power_of_two();
         let memory = Box::into_raw(vec![0u8; bytes].into_boxed_slice());
         let start = NonNull::new(memory.cast::<u8>()).expect("a box is never null");
-        Ring { start, bytes, watched: Watched::new(bytes) }
+        Ring { start, bytes, race_check: RaceCheck::new(bytes) }
     }
 
     /// Its length.
@@ -61,8 +61,8 @@ impl Ring {
         debug_assert!(bytes.len() <= self.bytes, "{} bytes into a ring of {}", bytes.len(), self.bytes);
         let (place, behind) = self.place(at);
         let first = bytes.len().min(behind);
-        self.watched.writes(place, first);
-        self.watched.writes(0, bytes.len() - first);
+        self.race_check.writes(place, first);
+        self.race_check.writes(0, bytes.len() - first);
         // SAFETY: `place` is below the ring's length.
         let at = unsafe { self.start.add(place) };
         // SAFETY: `place` + `first` <= the ring's length; nobody else uses these bytes (invariant 1).
@@ -85,8 +85,8 @@ impl Ring {
         debug_assert!(bytes <= self.bytes, "{bytes} bytes from a ring of {}", self.bytes);
         let (place, behind) = self.place(from);
         let first = bytes.min(behind);
-        self.watched.reads(place, first);
-        self.watched.reads(0, bytes - first);
+        self.race_check.reads(place, first);
+        self.race_check.reads(0, bytes - first);
         // SAFETY: `place` is below the ring's length.
         let at = unsafe { self.start.add(place) };
         // SAFETY: inside the ring, as in `store`; nobody stores there (invariant 2).

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::codec::{get_u32, get_u64, put_u32, put_u64};
-use base::sync::{Planted, planted};
+use base::sync::{PlantedBug, planted};
 use base::{Lsn, TrxId};
 use env::{Disk, File, IoError, OpenOptions};
 
@@ -124,7 +124,7 @@ impl SpillFile {
     /// # Errors
     /// Of the disk. The file may not be synced again then.
     pub fn sync(&self) -> std::result::Result<(), IoError> {
-        if planted(Planted::UnsyncedSpill) { Ok(()) } else { self.file.sync_data() }
+        if planted(PlantedBug::UnsyncedSpill) { Ok(()) } else { self.file.sync_data() }
     }
 
     /// What was made durable counts from now on.

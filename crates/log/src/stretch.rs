@@ -87,7 +87,7 @@ impl Stretch {
 
 /// What the bytes at some position of the log begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Beginning {
+pub(crate) enum FramePrefix {
     /// A frame that checks, and its length in bytes.
     Whole(usize),
     /// More bytes are needed: this number in all.
@@ -96,21 +96,21 @@ pub(crate) enum Beginning {
     Nothing,
 }
 
-impl Beginning {
+impl FramePrefix {
     /// Looks at `bytes`, which lie at `lsn`. `durable` is raised to what the frame proves.
-    pub(crate) fn of(bytes: &[u8], lsn: Lsn, durable: &mut Lsn) -> Beginning {
+    pub(crate) fn of(bytes: &[u8], lsn: Lsn, durable: &mut Lsn) -> FramePrefix {
         const HEADER: usize = FRAME_HEADER_BYTES as usize;
-        let Some(header) = bytes.first_chunk::<HEADER>() else { return Beginning::Cut(HEADER) };
+        let Some(header) = bytes.first_chunk::<HEADER>() else { return FramePrefix::Cut(HEADER) };
         let header: &FrameHeader = header;
-        let Some(len) = stated_len(header) else { return Beginning::Nothing };
+        let Some(len) = stated_len(header) else { return FramePrefix::Nothing };
         let frame = HEADER + len as usize;
-        let Some(payload) = bytes.get(HEADER..frame) else { return Beginning::Cut(frame) };
+        let Some(payload) = bytes.get(HEADER..frame) else { return FramePrefix::Cut(frame) };
         if !is_whole(header, lsn, payload) {
-            return Beginning::Nothing;
+            return FramePrefix::Nothing;
         }
         if let Some(synced) = as_synced_up_to(payload) {
             *durable = (*durable).max(synced);
         }
-        Beginning::Whole(frame)
+        FramePrefix::Whole(frame)
     }
 }

@@ -1,10 +1,10 @@
 //! The log over a disk in memory.
 
-mod ahead;
 mod append;
 mod damage;
 mod failure;
 mod files;
+mod reserve;
 mod simulated;
 
 use std::path::{Path, PathBuf};

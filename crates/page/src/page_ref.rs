@@ -17,25 +17,25 @@ use crate::search::{Search, is_equal};
 pub struct PageRef<'a>(pub(crate) &'a PageBytes);
 
 /// The flags among a page's type, level and index id.
-const RESERVED_OF_KIN: u64 = 0xffff_0000;
+const RESERVED_OF_TREE_LEVEL: u64 = 0xffff_0000;
 const _: () = assert!(LEVEL == PAGE_TYPE + 1 && FLAGS == PAGE_TYPE + 2 && INDEX_ID == PAGE_TYPE + 4);
 
-/// Which tree a page belongs to, and on what level: [`PageRef::kin`].
+/// Which tree a page belongs to, and on what level: [`PageRef::tree_level`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kin(u64);
+pub struct TreeLevel(u64);
 
-impl Kin {
+impl TreeLevel {
     /// Of the pages of `index` on `level`.
     #[inline]
     pub fn of(index: IndexId, level: u8) -> Self {
-        Kin(u64::from(index.0) << 32 | u64::from(level) << 8 | PageType::BTree as u64)
+        TreeLevel(u64::from(index.0) << 32 | u64::from(level) << 8 | PageType::BTree as u64)
     }
 
     /// Of the children of an inner page.
     #[inline]
     pub fn of_children(self) -> Self {
         debug_assert!(self.0 & 0xff00 != 0, "a leaf has no children");
-        Kin(self.0.wrapping_sub(1 << 8))
+        TreeLevel(self.0.wrapping_sub(1 << 8))
     }
 }
 
@@ -89,11 +89,12 @@ impl<'a> PageRef<'a> {
 
     /// Type, level and tree in one word: equal for pages of one level of a tree.
     #[inline]
-    pub fn kin(self) -> Kin {
-        Kin(get_u64(self.0, PAGE_TYPE) & !RESERVED_OF_KIN)
+    pub fn tree_level(self) -> TreeLevel {
+        TreeLevel(get_u64(self.0, PAGE_TYPE) & !RESERVED_OF_TREE_LEVEL)
     }
 
-    /// Whether `other` has the same [`PageRef::kin`]. False also where reserved bits differ. Cost: two loads.
+    /// Whether `other` has the same [`PageRef::tree_level`]. False also where reserved bits differ. Cost: two
+    /// loads.
     #[inline(always)]
     pub fn is_evident_kin(self, other: PageRef<'_>) -> bool {
         get_u64(self.0, PAGE_TYPE) == get_u64(other.0, PAGE_TYPE)

@@ -95,12 +95,12 @@ impl PageRef<'_> {
         self.prefix_len() + rest_len
     }
 
-    /// The best encoding of the page's keys between these fences, `newcomer` counted as one of them.
+    /// The best encoding of the page's keys between these fences, `pending` counted as one of them.
     pub(crate) fn best_frame<'k>(
         self,
         lower: &'k [u8],
         upper: Option<&'k [u8]>,
-        newcomer: Option<&[u8]>,
+        pending: Option<&[u8]>,
     ) -> KeyFrame<'k> {
         let slots = self.keyed_slots();
         if slots.is_empty() {
@@ -110,7 +110,7 @@ impl PageRef<'_> {
         let (mut first, last) = (self.key(slots.start), self.key(slots.end - 1));
         let lens = slots.map(|slot| self.key_len(slot));
         let limit =
-            newcomer.map_or(usize::MAX, |key| common_len(&first, key)).min(prefix_max(self.fixed_key_len()));
+            pending.map_or(usize::MAX, |key| common_len(&first, key)).min(prefix_max(self.fixed_key_len()));
         let len = Keys { first: &first, last: &last, lens }.best_prefix_len(lower, limit);
         first.truncate(len);
         KeyFrame { lower, upper, prefix: first }
@@ -177,14 +177,14 @@ impl PageRef<'_> {
 
 impl PageMut<'_> {
     /// Packs live cells at the end of the page, shrinks the arrays to the slots in use, and encodes the keys
-    /// in the best way that leaves room for `newcomer`'s. The cell of `skip` is dropped; its slot stays for
+    /// in the best way that leaves room for `pending`'s. The cell of `skip` is dropped; its slot stays for
     /// the caller to fill.
-    pub(crate) fn compact(&mut self, skip: Option<usize>, newcomer: Option<&[u8]>) {
+    pub(crate) fn compact(&mut self, skip: Option<usize>, pending: Option<&[u8]>) {
         let old = *self.0;
         let old = PageRef(&old);
         let (lower, upper) = (old.lower_fence(), old.upper_fence());
         let frame = if old.may_share_more() {
-            old.best_frame(lower, upper, newcomer)
+            old.best_frame(lower, upper, pending)
         } else {
             KeyFrame { lower, upper, prefix: old.prefix().to_vec() }
         };
@@ -201,12 +201,12 @@ impl PageMut<'_> {
         self.rebuild(old, &KeyFrame { lower: old.lower_fence(), upper: old.upper_fence(), prefix }, None);
     }
 
-    /// Lengthens the prefix if that saves room, `newcomer` counted as one of the keys.
+    /// Lengthens the prefix if that saves room, `pending` counted as one of the keys.
     #[cold]
     #[inline(never)]
-    pub(crate) fn lengthen_prefix(&mut self, newcomer: &[u8]) {
+    pub(crate) fn lengthen_prefix(&mut self, pending: &[u8]) {
         let page = self.as_ref();
-        let frame = page.best_frame(page.lower_fence(), page.upper_fence(), Some(newcomer));
+        let frame = page.best_frame(page.lower_fence(), page.upper_fence(), Some(pending));
         if frame.prefix.len() > page.prefix_len() {
             let (prefix, old) = (frame.prefix, *self.0);
             let old = PageRef(&old);

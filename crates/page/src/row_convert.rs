@@ -25,7 +25,7 @@ pub struct RowConverter {
 
 /// Which values of variable columns a converted record has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum KeptValues {
     /// All of them.
     All,
     /// Those that it had. For records that are marked as deleted: nobody reads the others.
@@ -114,7 +114,7 @@ impl RowConverter {
     /// Appends the payload of `row` under the new version to `out`; key and marks of the record stay as they
     /// are. Off-page values stay where they are, and variable columns that are not `kept` are empty. Cost:
     /// about a copy for each variable column and each run of others; no allocation beyond `out`.
-    pub fn convert(&self, row: &RowRef<'_>, kept: Kept, out: &mut Vec<u8>) {
+    pub fn convert(&self, row: &RowRef<'_>, kept: KeptValues, out: &mut Vec<u8>) {
         let (body, start) = (row.body(), out.len());
         out.extend_from_slice(&self.start);
         let fixed = &mut out[start..];
@@ -130,10 +130,10 @@ impl RowConverter {
         for var in &self.vars {
             let (bytes, is_off_page) = match var {
                 VarSource::Old(ordinal) => match row.var(*ordinal) {
-                    (_, false) if kept == Kept::OffPage => (&[][..], false),
+                    (_, false) if kept == KeptValues::OffPage => (&[][..], false),
                     value => value,
                 },
-                VarSource::Added(bytes) if kept == Kept::All => (&bytes[..], false),
+                VarSource::Added(bytes) if kept == KeptValues::All => (&bytes[..], false),
                 VarSource::Added(_) => (&[][..], false),
             };
             out.extend_from_slice(bytes);

@@ -7,7 +7,7 @@ use types::{RowHistory, TableDef};
 use crate::overflow::OverflowRef;
 use crate::record::Record;
 use crate::row::RowRef;
-use crate::row_convert::{Kept, RowConverter};
+use crate::row_convert::{KeptValues, RowConverter};
 use crate::template::RowFormat;
 
 /// Most bytes by which records of the oldest version may grow: what a row is converted to whenever it is read
@@ -106,7 +106,7 @@ impl OlderVersion {
 
     /// Appends the payload that `record`, of this version, has in the current one. Cost: see
     /// [`RowConverter::convert`].
-    pub fn convert(&self, record: Record<'_>, kept: Kept, out: &mut Vec<u8>) {
+    pub fn convert(&self, record: Record<'_>, kept: KeptValues, out: &mut Vec<u8>) {
         self.converter.convert(&RowRef::new(&self.format, record), kept, out);
     }
 

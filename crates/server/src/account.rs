@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard};
-use wire::auth::{AuthPlugin, Credential, StandInKey, StandIns};
+use wire::auth::{AuthPlugin, Credential, MockCredentials, MockKey};
 
 use crate::account_directory::Directory;
 use crate::error_map::{self, SqlError};
@@ -121,9 +121,9 @@ pub trait AccountStore: Send + Sync {
     fn load(&self) -> Result<Vec<Account>, SqlError>;
     /// Makes all of the changes in order, or none.
     fn change(&self, steps: &[AccountStep]) -> Result<(), SqlError>;
-    /// The key of the stand-ins, drawn at the first call. It outlives restarts, so that names without an
-    /// account behave as before.
-    fn stand_in_key(&self) -> Result<StandInKey, SqlError>;
+    /// The key of the mock credentials, drawn at the first call. It outlives restarts, so that names without
+    /// an account behave as before.
+    fn stand_in_key(&self) -> Result<MockKey, SqlError>;
 }
 
 /// Accounts that live as long as the process.
@@ -137,14 +137,14 @@ impl AccountStore for MemoryStore {
     fn change(&self, _steps: &[AccountStep]) -> Result<(), SqlError> {
         Ok(())
     }
-    fn stand_in_key(&self) -> Result<StandInKey, SqlError> {
+    fn stand_in_key(&self) -> Result<MockKey, SqlError> {
         new_stand_in_key()
     }
 }
 
-/// Draws a key for stand-ins.
-pub(crate) fn new_stand_in_key() -> Result<StandInKey, SqlError> {
-    StandIns::new_key().map_err(|_| error_map::OUT_OF_RESOURCES.bare())
+/// Draws a key for mock credentials.
+pub(crate) fn new_stand_in_key() -> Result<MockKey, SqlError> {
+    MockCredentials::new_key().map_err(|_| error_map::OUT_OF_RESOURCES.bare())
 }
 
 /// Where a client comes from.
@@ -239,7 +239,7 @@ pub struct Accounts {
     changing: Mutex<()>,
     /// Number of changes, the first state included.
     epoch: AtomicU64,
-    stand_ins: StandIns,
+    mocks: MockCredentials,
     images: Mutex<Images>,
     /// The variable `partial_revokes`.
     partial_revokes: AtomicBool,
@@ -266,11 +266,11 @@ impl Accounts {
             accounts.push(root);
         }
         let list = RwLock::new(Directory::new(accounts));
-        let stand_ins = StandIns::new(&store.stand_in_key()?);
+        let mocks = MockCredentials::new(&store.stand_in_key()?);
         let (cached, changing) = (Mutex::default(), Mutex::default());
         let (epoch, images) = (AtomicU64::new(1), Mutex::default());
         let partial_revokes = AtomicBool::new(false);
-        Ok(Accounts { store, list, cached, changing, epoch, stand_ins, images, partial_revokes })
+        Ok(Accounts { store, list, cached, changing, epoch, mocks, images, partial_revokes })
     }
 
     /// What a client calling itself `user` has to prove. Cost: one look at every account.
@@ -278,11 +278,11 @@ impl Accounts {
         let list = self.list.read();
         let survey = Survey::of(list.all(), user, peer);
         let account = survey.usable();
-        let stand_in = self.stand_ins.of(user.as_bytes(), survey.plugin(), survey.rounds());
+        let mock = self.mocks.of(user.as_bytes(), survey.plugin(), survey.rounds());
         let host = account.map_or_else(String::new, |account| account.host.clone());
         let name = (account.map_or(user, |account| &account.user).to_owned(), host);
         let cached = self.cached.lock().get(&name).copied().unwrap_or_default();
-        Login::new(&survey, stand_in, cached)
+        Login::new(&survey, mock, cached)
     }
 
     /// The account `'user'@'host'`.

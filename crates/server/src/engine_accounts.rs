@@ -29,13 +29,13 @@
 //! Format 1, which is read only: `1`, `locked` or `open`, the plugin's name, separated by line feeds, and the
 //! credential to the end. It had no privileges: `root` could do everything, others everything with data.
 //!
-//! The object `stand-ins` of kind `secret` holds the key of the stand-ins, as it is.
+//! The object `stand-ins` of kind `secret` holds the key of the mock credentials, as it is.
 
 use std::fmt;
 use std::sync::Arc;
 
 use engine::Engine;
-use wire::auth::{AuthPlugin, Credential, StandInKey};
+use wire::auth::{AuthPlugin, Credential, MockKey};
 
 use crate::account::{Account, AccountStep, AccountStore, new_stand_in_key};
 use crate::engine_error;
@@ -52,7 +52,7 @@ use crate::tls_requirement::TlsRequirement;
 
 const KIND: &str = "account";
 const SECRET_KIND: &str = "secret";
-const STAND_IN_KEY: &str = "stand-ins";
+const MOCK_KEY: &str = "stand-ins";
 const FORMAT: u8 = b'2';
 /// Before there were privileges.
 const OLD_FORMAT: u8 = b'1';
@@ -87,16 +87,16 @@ impl AccountStore for EngineAccounts {
         self.0.change_objects(KIND, &objects).map_err(|e| engine_error::plain(&e))
     }
 
-    fn stand_in_key(&self) -> Result<StandInKey, SqlError> {
-        let stored = self.0.get_object(SECRET_KIND, STAND_IN_KEY).map_err(|e| engine_error::plain(&e))?;
-        if let Some(Ok(key)) = stored.map(StandInKey::try_from) {
+    fn stand_in_key(&self) -> Result<MockKey, SqlError> {
+        let stored = self.0.get_object(SECRET_KIND, MOCK_KEY).map_err(|e| engine_error::plain(&e))?;
+        if let Some(Ok(key)) = stored.map(MockKey::try_from) {
             return Ok(key);
         }
         let key = new_stand_in_key()?;
         if self.0.is_read_only() {
             return Ok(key);
         }
-        self.0.put_object(SECRET_KIND, STAND_IN_KEY, &key).map_err(|e| engine_error::plain(&e))?;
+        self.0.put_object(SECRET_KIND, MOCK_KEY, &key).map_err(|e| engine_error::plain(&e))?;
         Ok(key)
     }
 }
@@ -280,7 +280,7 @@ mod tests {
         };
         let key = open().stand_in_key().unwrap();
         assert_eq!(open().stand_in_key(), Ok(key));
-        open().0.put_object(SECRET_KIND, STAND_IN_KEY, b"short").unwrap();
+        open().0.put_object(SECRET_KIND, MOCK_KEY, b"short").unwrap();
         assert_ne!(open().stand_in_key(), Ok(key), "a key of another length is drawn anew");
     }
 

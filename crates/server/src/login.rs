@@ -4,19 +4,19 @@
 //! | a client that calls itself | is tested against |
 //! |---|---|
 //! | an account that fits its host | the account's credential |
-//! | an account of `auth_socket` | over the Unix socket, its user of the system; else the stand-in |
-//! | an account without a password, from this machine | an empty answer gets in; any other: the stand-in |
-//! | an account without a password, from elsewhere | the stand-in: such an account serves this machine alone |
-//! | an account that fits other hosts only | the stand-in, with that account's plugin |
-//! | no account | the stand-in, with the plugin of all accounts, or one by the name's keyed hash if they differ |
+//! | an account of `auth_socket` | over the Unix socket, its user of the system; else the mock credential |
+//! | an account without a password, from this machine | an empty answer gets in; any other: the mock credential |
+//! | an account without a password, from elsewhere | the mock credential: such an account serves this machine alone |
+//! | an account that fits other hosts only | the mock credential, with that account's plugin |
+//! | no account | the mock credential, with the plugin of all accounts, or one by the name's keyed hash if they differ |
 //!
-//! Every login looks at every account, makes a stand-in and looks for a cached hash. Every check of a
+//! Every login looks at every account, makes a mock credential and looks for a cached hash. Every check of a
 //! password by SHA-crypt runs the rounds of the account that takes most, up to [`ROUNDS_FOR_ALL_MAX`], twice
 //! if there is an account with a second password.
 
 use std::sync::Arc;
 
-use wire::auth::{AuthPlugin, Credential, DEFAULT_ROUNDS, StandIn, Tested};
+use wire::auth::{AuthPlugin, Credential, DEFAULT_ROUNDS, MockCredential, Verifier};
 
 use crate::account::{Account, CachedHashes, Peer, PeerHost};
 
@@ -29,7 +29,7 @@ const ROUNDS_FOR_ALL_MAX: u32 = 10_000;
 pub struct Login {
     account: Option<Arc<Account>>,
     of_system_user: Option<Arc<Account>>,
-    stand_in: StandIn,
+    mock: MockCredential,
     cached: CachedHashes,
     rounds: u32,
     checks_two: bool,
@@ -37,11 +37,11 @@ pub struct Login {
 
 impl Login {
     /// A login as what `survey` has found. `cached`: what an earlier login of the account left.
-    pub(crate) fn new(survey: &Survey<'_>, stand_in: StandIn, cached: CachedHashes) -> Self {
+    pub(crate) fn new(survey: &Survey<'_>, mock: MockCredential, cached: CachedHashes) -> Self {
         let found = |account: Option<&Arc<Account>>| account.map(Arc::clone);
         let (account, of_system_user) = (found(survey.usable()), found(survey.of_system_user()));
         let (rounds, checks_two) = (survey.rounds(), survey.has_second);
-        Login { account, of_system_user, stand_in, cached, rounds, checks_two }
+        Login { account, of_system_user, mock, cached, rounds, checks_two }
     }
 
     /// The account that a client over the Unix socket gets in as without an exchange: `name` is its user of
@@ -54,19 +54,19 @@ impl Login {
 
     /// What the exchange with a client compares with that is refused whatever its password: neither a cached
     /// hash nor the time shows whether the password is right.
-    pub(crate) fn tested_refused(&self) -> Tested<'_> {
-        Tested { is_refused: true, cached: None, second_cached: None, ..self.tested() }
+    pub(crate) fn tested_refused(&self) -> Verifier<'_> {
+        Verifier { is_refused: true, cached: None, second_cached: None, ..self.tested() }
     }
 
     /// What the exchange compares with.
-    pub fn tested(&self) -> Tested<'_> {
+    pub fn tested(&self) -> Verifier<'_> {
         let [cached, second_cached] = self.cached;
-        Tested {
+        Verifier {
             account: self.account.as_ref().map(|account| &account.credential),
             second: self.account.as_ref().and_then(|account| account.second_password.as_ref()),
             checks_two: self.checks_two,
             is_refused: false,
-            stand_in: &self.stand_in,
+            mock: &self.mock,
             cached,
             second_cached,
             rounds: self.rounds,

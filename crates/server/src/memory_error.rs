@@ -1,17 +1,19 @@
 //! MySQL's errors for memory that is not to be had.
 
-use base::memory::{Exceeded, Purpose};
+use base::memory::{LimitExceeded, Purpose};
 
 use crate::error_map::{self, SqlError};
 
 /// The client's error for memory that it may not have.
 #[cold]
-pub(crate) fn of(exceeded: Exceeded) -> SqlError {
+pub(crate) fn of(exceeded: LimitExceeded) -> SqlError {
     match exceeded {
-        Exceeded::Statement(Purpose::Sort) => error_map::OUT_OF_SORTMEMORY.bare(),
-        Exceeded::Connection { limit, used } => error_map::DA_CONN_LIMIT.with(&[&limit, &used]),
-        Exceeded::AllConnections { limit, used } => error_map::DA_GLOBAL_CONN_LIMIT.with(&[&limit, &used]),
-        Exceeded::Statement(Purpose::Other) | Exceeded::Session | Exceeded::Server => {
+        LimitExceeded::Statement(Purpose::Sort) => error_map::OUT_OF_SORTMEMORY.bare(),
+        LimitExceeded::Connection { limit, used } => error_map::DA_CONN_LIMIT.with(&[&limit, &used]),
+        LimitExceeded::AllConnections { limit, used } => {
+            error_map::DA_GLOBAL_CONN_LIMIT.with(&[&limit, &used])
+        }
+        LimitExceeded::Statement(Purpose::Other) | LimitExceeded::Session | LimitExceeded::Server => {
             error_map::OUT_OF_RESOURCES.bare()
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use base::memory::{Charge, ConnectionLimits, Exceeded, Purpose, ServerAccount};
+use base::memory::{Charge, ConnectionLimits, LimitExceeded, Purpose, ServerAccount};
 use bumpalo::Bump;
 
 use crate::error_map::SqlError;
@@ -117,8 +117,8 @@ pub(crate) fn charge_plan(session: &Session, arena: &Bump) -> Result<Charge, Sql
 
 /// The client's error for memory that its session may not have; ends the connection where the limit does.
 #[cold]
-pub(crate) fn refuse(session: &Session, exceeded: Exceeded) -> SqlError {
-    if matches!(exceeded, Exceeded::Connection { .. } | Exceeded::AllConnections { .. }) {
+pub(crate) fn refuse(session: &Session, exceeded: LimitExceeded) -> SqlError {
+    if matches!(exceeded, LimitExceeded::Connection { .. } | LimitExceeded::AllConnections { .. }) {
         session.process.kill_self(Kill::Connection);
     }
     memory_error::of(exceeded)

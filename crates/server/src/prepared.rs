@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::memory::{ConnectionAccount, Exceeded, Kept};
+use base::memory::{ConnectionAccount, KeptBytes, LimitExceeded};
 use sql::bind::ParamUse;
 use types::Value;
 use wire::execute::ParamType;
@@ -68,11 +68,11 @@ pub struct Prepared {
     /// Types of the parameters, once they are known.
     pub param_types: Option<ParamTypes>,
     /// Charge for text and program.
-    pub kept: Option<Kept>,
+    pub kept: Option<KeptBytes>,
     /// Charge for values sent in pieces.
-    pub long_kept: Option<Kept>,
+    pub long_kept: Option<KeptBytes>,
     /// What a piece would have exceeded that was left out; the execution fails.
-    pub refused: Option<Exceeded>,
+    pub refused: Option<LimitExceeded>,
     /// Values sent in pieces, by parameter; empty when none were sent.
     pub long_data: Vec<Option<Vec<u8>>>,
 }
@@ -94,7 +94,7 @@ impl Prepared {
         let bytes = 2 * bytes as u64;
         let charged = match &mut self.long_kept {
             Some(kept) => kept.add(bytes),
-            none => Kept::new(account, bytes).map(|kept| *none = Some(kept)),
+            none => KeptBytes::new(account, bytes).map(|kept| *none = Some(kept)),
         };
         self.refused = charged.err().or(self.refused);
         self.refused.is_none()

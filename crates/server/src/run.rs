@@ -24,7 +24,7 @@ pub(crate) mod take_rows;
 
 use std::sync::Arc;
 
-use base::memory::{Exceeded, Purpose};
+use base::memory::{LimitExceeded, Purpose};
 use bumpalo::Bump;
 use expr::Builder;
 use sql::ast::Statement;
@@ -381,7 +381,7 @@ pub fn parse_error(error: &sql::ParseError) -> SqlError {
         ParseErrorKind::TooManySelects => &error_map::TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT,
         ParseErrorKind::InvalidUtf8 => &error_map::INVALID_CHARACTER_STRING,
         ParseErrorKind::Interrupted => &error_map::QUERY_INTERRUPTED,
-        ParseErrorKind::OutOfMemory => return memory_error::of(Exceeded::Statement(Purpose::Other)),
+        ParseErrorKind::OutOfMemory => return memory_error::of(LimitExceeded::Statement(Purpose::Other)),
         ParseErrorKind::TooLong => &error_map::NET_PACKET_TOO_LARGE,
         _ => &error_map::PARSE,
     };

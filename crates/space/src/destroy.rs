@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use base::sync::{Planted, planted, sim};
+use base::sync::{PlantedBug, planted, sim};
 use base::{IndexId, PageNo};
 use buffer::Damage;
 use page::EXTENT_PAGES;
@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::mtr::Mtr;
 use crate::store::Store;
 
-/// Times that a thread with [`Planted::EarlyDiscard`] may be left behind.
+/// Times that a thread with [`PlantedBug::EarlyDiscard`] may be left behind.
 const LINGERING: usize = 500;
 
 impl Store {
@@ -24,7 +24,7 @@ impl Store {
     /// extent shared by small trees. No page of the trees is read, but the first call after a start reads all
     /// such pages.
     pub fn free_trees(&self, trees: &BTreeSet<IndexId>) -> Result<()> {
-        if planted(Planted::EarlyDiscard) {
+        if planted(PlantedBug::EarlyDiscard) {
             self.discard_early(trees);
         }
         trees.iter().try_for_each(|&tree| self.free_extents_of(tree))?;
@@ -53,7 +53,7 @@ impl Store {
         Ok(())
     }
 
-    /// What [`Planted::EarlyDiscard`] does.
+    /// What [`PlantedBug::EarlyDiscard`] does.
     fn discard_early(&self, trees: &BTreeSet<IndexId>) {
         let pages: Vec<PageNo> = {
             let state = self.space.lock();

@@ -53,8 +53,8 @@ mod recover;
 mod shared_owners;
 mod space;
 mod space_reserve;
-mod stand_in;
 mod store;
+mod substitute_header;
 mod unclaimed;
 
 pub use allocate::{NewPage, NewRun};

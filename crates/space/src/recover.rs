@@ -2,22 +2,22 @@
 //!
 //! ```text
 //!  pass 1, reading only   stretches -> Freed (which pages were given back when), and parts for the layers above
-//!  pass 2, redo           stretches -> runs of changes -> crew (page number modulo hands) -> pool
+//!  pass 2, redo           stretches -> runs of changes -> threads (page number modulo their number) -> pool
 //! ```
-//! A thread reads the log, checks frames and hands them on as stretches of some megabytes. Nothing is copied
-//! from there on: a hand gets the stretch, and where in it the changes of its pages are.
+//! A thread reads the log, checks frames and passes them on as stretches of some megabytes. Nothing is copied
+//! from there on: an apply thread gets the stretch, and the positions of the changes of its pages in it.
 //!
 //! The first pass finds the end of the log, so that a damaged log is refused before anything is written. It
 //! also finds pages that were freed: what the log says of a page below that moment may build on bytes that
 //! never reached the disk, because frames of freed pages are forgotten, and nobody will look at it.
 //!
-//! Changes of one page are applied by one hand, in log order, those of a frame together; pages do not depend
-//! on each other. A page that is damaged on disk loses its changes, but for those that make it anew
+//! Changes of one page are applied by one thread, in log order, those of a frame together; pages do not
+//! depend on each other. A page that is damaged on disk loses its changes, but for those that make it anew
 //! (`lost.rs`). `cargo xtask recovery` measures it, and `examples/redo_speed.rs` these two passes alone. A
 //! page whose LSN is at or above the end of a frame has its changes already, so that redo may be repeated.
 
 mod apply;
-mod crew;
+mod apply_threads;
 mod freed;
 mod lost;
 mod queue;
@@ -31,7 +31,7 @@ use buffer::{CorruptPage, Pool, RestoreReport};
 use log::{Frame, FrameRange, Log, LogPosition, LogReader, Part, TrxState};
 
 use crate::error::{BadFrame, Error, Result};
-use crew::Crew;
+use apply_threads::ApplyThreads;
 pub(crate) use freed::Freed;
 pub(crate) use lost::LostPages;
 use stretches::Stretches;
@@ -166,11 +166,11 @@ pub(crate) fn redo(
     reader.rewind();
     let from = reader.position();
     let reader = for_each_stretch(reader, alone, |stretches| {
-        let mut crew = Crew::new(pool, freed, lost, alone, stretches.spares())?;
+        let mut apply_threads = ApplyThreads::new(pool, freed, lost, alone, stretches.spares())?;
         let mut apply = || {
             while let Some(stretch) = stretches.next()? {
                 let at = stretch.end();
-                crew.apply(stretch)?;
+                apply_threads.apply(stretch)?;
                 if at < end {
                     observer.progress(Progress { from, at, end });
                 }
@@ -179,7 +179,7 @@ pub(crate) fn redo(
         };
         let applied = apply();
         // Threads end also after an error.
-        crew.finish().and(applied)
+        apply_threads.finish().and(applied)
     })?;
     observer.progress(Progress { from, at: end, end });
     Ok(reader)

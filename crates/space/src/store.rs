@@ -18,7 +18,7 @@ use crate::mtr::Mtr;
 use crate::recover::{self, LatePosition, LostPages, StartObserver};
 use crate::space::{Space, SpaceReport};
 use crate::space_reserve::EXTENTS_WITHHELD;
-use crate::stand_in::StandIn;
+use crate::substitute_header::SubstituteHeader;
 
 /// The file header page.
 pub(crate) const HEADER_PAGE: PageNo = PageNo(0);
@@ -60,7 +60,7 @@ pub struct Store {
     /// Whether the whole extent map could be read. If not, pages must not be changed.
     pub(crate) is_map_known: bool,
     /// In place of a file header that cannot be read.
-    pub(crate) stand_in: Option<Box<StandIn>>,
+    pub(crate) substitute_header: Option<Box<SubstituteHeader>>,
 }
 
 /// Changes to the shape of trees, and to whole leaves.
@@ -159,7 +159,7 @@ impl Store {
             store.do_without_header(config.identity)?;
         }
         store.load_space(config.forced)?;
-        if store.stand_in.is_some() {
+        if store.substitute_header.is_some() {
             return Ok(store);
         }
         store.set_clean(Lsn(0))?;
@@ -190,7 +190,7 @@ impl Store {
             space: Space::new(file),
             counters: Box::default(),
             is_map_known: true,
-            stand_in: None,
+            substitute_header: None,
         }
     }
 
@@ -295,8 +295,8 @@ impl Store {
 
     /// The file header as it is now.
     pub fn header(&self) -> Result<FileHeader> {
-        if let Some(stand_in) = &self.stand_in {
-            return Ok(stand_in.header.clone());
+        if let Some(substitute_header) = &self.substitute_header {
+            return Ok(substitute_header.header.clone());
         }
         let page = self.pool.shared(HEADER_PAGE)?;
         FileHeader::decode(page.page()).map_err(Error::UnknownFormat)

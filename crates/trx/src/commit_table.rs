@@ -14,7 +14,7 @@ use arc_swap::ArcSwap;
 use base::sync::atomic::{AtomicU32, AtomicU64, Ordering, pauses, spin_loop};
 use base::sync::plain::Mutex;
 use base::sync::wait_times::{WaitKind, timed};
-use base::sync::{Event, Planted, planted};
+use base::sync::{Event, PlantedBug, planted};
 use base::{Lsn, TrxId};
 
 /// Ids in a chunk; few in a model, so that chunks go.
@@ -32,7 +32,7 @@ const NUMBER_SHIFT: u32 = 2;
 
 /// How a transaction ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum TrxOutcome {
     /// With this commit number: the end of the commit's frame in the log.
     Committed(Lsn),
     /// What it had changed is as before; the end of the frame that says so.
@@ -41,20 +41,20 @@ pub enum Ending {
     Nothing,
 }
 
-impl Ending {
+impl TrxOutcome {
     fn word(self) -> u64 {
         match self {
-            Ending::Committed(number) => number.0 << NUMBER_SHIFT | COMMITTED,
-            Ending::RolledBack(number) => number.0 << NUMBER_SHIFT | ROLLED_BACK,
-            Ending::Nothing => ROLLED_BACK,
+            TrxOutcome::Committed(number) => number.0 << NUMBER_SHIFT | COMMITTED,
+            TrxOutcome::RolledBack(number) => number.0 << NUMBER_SHIFT | ROLLED_BACK,
+            TrxOutcome::Nothing => ROLLED_BACK,
         }
     }
 
     /// Its place in the order of commits.
     pub(crate) fn number(self) -> Lsn {
         match self {
-            Ending::Committed(number) | Ending::RolledBack(number) => number,
-            Ending::Nothing => Lsn(0),
+            TrxOutcome::Committed(number) | TrxOutcome::RolledBack(number) => number,
+            TrxOutcome::Nothing => Lsn(0),
         }
     }
 }
@@ -208,7 +208,7 @@ impl CommitTable {
 
     /// `id`, whose word is in `chunk`, has ended.
     #[inline]
-    pub(crate) fn end(&self, chunk: &Chunk, id: TrxId, ending: Ending) {
+    pub(crate) fn end(&self, chunk: &Chunk, id: TrxId, ending: TrxOutcome) {
         if let Some(word) = chunk.word(id) {
             word.store(ending.word(), Ordering::SeqCst);
         }
@@ -217,7 +217,7 @@ impl CommitTable {
 
     /// The transaction `id` from before the start has ended.
     #[cold]
-    pub(crate) fn end_unfinished(&self, id: TrxId, ending: Ending) {
+    pub(crate) fn end_unfinished(&self, id: TrxId, ending: TrxOutcome) {
         if let Some(word) = self.directory.load().unfinished_word(id) {
             word.store(ending.word(), Ordering::SeqCst);
         }
@@ -256,7 +256,7 @@ impl CommitTable {
         if state == COMMITTING {
             state = self.wait_for_number(word);
         }
-        let newest = number.0 - u64::from(planted(Planted::ViewOffByOne));
+        let newest = number.0 - u64::from(planted(PlantedBug::ViewOffByOne));
         state & KIND == COMMITTED && state >> NUMBER_SHIFT <= newest
     }
 
@@ -330,16 +330,16 @@ impl CommitTable {
 mod tests {
     use super::*;
 
-    fn end(table: &CommitTable, id: u64, ending: Ending) {
+    fn end(table: &CommitTable, id: u64, ending: TrxOutcome) {
         table.end(&table.chunk_of(TrxId(id)), TrxId(id), ending);
     }
 
     #[test]
     fn a_view_sees_commits_up_to_its_number() {
         let table = CommitTable::new(TrxId(10));
-        end(&table, 11, Ending::Committed(Lsn(200)));
-        end(&table, 10, Ending::Committed(Lsn(300)));
-        end(&table, 12, Ending::RolledBack(Lsn(250)));
+        end(&table, 11, TrxOutcome::Committed(Lsn(200)));
+        end(&table, 10, TrxOutcome::Committed(Lsn(300)));
+        end(&table, 12, TrxOutcome::RolledBack(Lsn(250)));
         let seen =
             |number| (9..14).filter(|&id| table.is_visible(TrxId(id), Lsn(number))).collect::<Vec<_>>();
         assert_eq!(seen(199), [9]);
@@ -360,7 +360,7 @@ mod tests {
             while table.waiters.load(Ordering::SeqCst) == 0 {
                 std::thread::yield_now();
             }
-            end(&table, 1, Ending::Committed(Lsn(70)));
+            end(&table, 1, TrxOutcome::Committed(Lsn(70)));
             assert!(reader.join().unwrap());
         });
     }
@@ -375,11 +375,11 @@ mod tests {
         assert!(!table.is_visible(TrxId(7), Lsn(900)) && table.is_visible(TrxId(8), Lsn(0)));
         assert!(table.has_ended(TrxId(8)) && !table.has_ended(TrxId(7)) && !table.has_ended(TrxId(50)));
         assert_eq!([7, 30, 50].map(|id| table.next_open(id)), [30, 50, 51]);
-        table.end_unfinished(TrxId(30), Ending::RolledBack(Lsn(200)));
+        table.end_unfinished(TrxId(30), TrxOutcome::RolledBack(Lsn(200)));
         assert_eq!(in_progress(), [7]);
         table.free(Lsn(u64::MAX));
         assert_eq!(table.number(TrxId(30)), Some(Lsn(200)));
-        table.end_unfinished(TrxId(7), Ending::RolledBack(Lsn(300)));
+        table.end_unfinished(TrxId(7), TrxOutcome::RolledBack(Lsn(300)));
         table.free(Lsn(299));
         assert!(!table.is_visible(TrxId(7), Lsn(900)));
         table.free(Lsn(300));
@@ -391,7 +391,7 @@ mod tests {
         let table = CommitTable::new(TrxId(10));
         table.set_unfinished(&[TrxId(3)]);
         for id in 10..10 + 2 * CHUNK_IDS {
-            end(&table, id, Ending::Committed(Lsn(id)));
+            end(&table, id, TrxOutcome::Committed(Lsn(id)));
         }
         table.free(Lsn(u64::MAX));
         assert_eq!(table.chunk_count(), 0);
@@ -405,7 +405,7 @@ mod tests {
         let ids = 1..3 * CHUNK_IDS + 1;
         for id in ids.clone() {
             if id != CHUNK_IDS + 5 {
-                end(&table, id, Ending::Committed(Lsn(id)));
+                end(&table, id, TrxOutcome::Committed(Lsn(id)));
             }
         }
         table.free(Lsn(CHUNK_IDS - 1));
@@ -413,7 +413,7 @@ mod tests {
         table.free(Lsn(u64::MAX));
         assert_eq!(table.chunk_count(), 2);
         assert!(table.is_visible(TrxId(3), Lsn(1)) && !table.is_in_progress(TrxId(3)));
-        end(&table, CHUNK_IDS + 5, Ending::RolledBack(Lsn(9)));
+        end(&table, CHUNK_IDS + 5, TrxOutcome::RolledBack(Lsn(9)));
         table.free(Lsn(u64::MAX));
         assert_eq!(table.chunk_count(), 0);
         assert!(table.chunk_of(TrxId(ids.end)).has(TrxId(ids.end)));

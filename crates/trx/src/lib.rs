@@ -48,7 +48,7 @@ pub mod undo;
 mod unfinished;
 
 pub use client::{Client, ClientInfo, ClientSettings};
-pub use commit_table::Ending;
+pub use commit_table::TrxOutcome;
 pub use error::Error;
 pub use isolation::Isolation;
 pub use lock::{Attempt, Deadlock, DeadlockMember, LockInfo, LockKind, LockReport, OwnerInfo, WaitInfo};
@@ -59,7 +59,7 @@ pub use report::TrxInfo;
 pub use savepoint::Savepoint;
 pub use slot::{TrxSlot, UndoPin};
 pub use system::{PurgeEntry, TrxSystem};
-pub use transaction::{Abandon, BeginOptions, Buffers, Span, Trx, WriteParts};
-pub use undo::{Misplaced, RestoredUndo, UndoRestorer};
+pub use transaction::{BeginOptions, Buffers, RollbackOnDrop, Span, Trx, WriteParts};
+pub use undo::{MisplacedUndo, RestoredUndo, UndoRestorer};
 pub use undo::{NewUndo, SwapError, UndoKind, UndoLog, UndoRecord, UndoStore};
 pub use unfinished::{FoundTrx, UnfinishedTrx};

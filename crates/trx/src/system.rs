@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use base::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use base::sync::plain::Mutex;
-use base::sync::{Planted, planted};
+use base::sync::{PlantedBug, planted};
 use base::{Lsn, TrxId, UndoPtr, invariant};
 
-use crate::commit_table::{CommitTable, Ending};
+use crate::commit_table::{CommitTable, TrxOutcome};
 use crate::error::Error;
 use crate::lock::LockTable;
 use crate::metadata_waits::MetadataWaits;
@@ -126,7 +126,7 @@ impl TrxSystem {
     pub fn purge_horizon(&self) -> Lsn {
         // The number is loaded before the slots: see `TrxSlot::publish`.
         let newest = self.newest();
-        if planted(Planted::EarlyPurge) {
+        if planted(PlantedBug::EarlyPurge) {
             return newest;
         }
         self.slots.oldest_view(newest)
@@ -167,8 +167,8 @@ impl TrxSystem {
         &self,
         slot: &TrxSlot,
         id: TrxId,
-        finish: impl FnOnce(&mut UndoLog) -> Ending,
-    ) -> Result<Ending, Error> {
+        finish: impl FnOnce(&mut UndoLog) -> TrxOutcome,
+    ) -> Result<TrxOutcome, Error> {
         let ending = {
             let mut log = slot.undo.lock();
             if log.take_abandoned() {
@@ -182,10 +182,11 @@ impl TrxSystem {
         Ok(ending)
     }
 
-    pub(crate) fn end_log(&self, slot: &TrxSlot, log: &mut UndoLog, ending: Ending) {
+    pub(crate) fn end_log(&self, slot: &TrxSlot, log: &mut UndoLog, ending: TrxOutcome) {
         let Some(id) = log.id() else { return };
         // Never before what its session has committed: undo of several transactions goes by the newest one.
-        let ending = if ending == Ending::Nothing { Ending::RolledBack(self.newest()) } else { ending };
+        let ending =
+            if ending == TrxOutcome::Nothing { TrxOutcome::RolledBack(self.newest()) } else { ending };
         let number = ending.number();
         if log.needs_purge() && !log.mark().is_none() {
             self.enqueue(PurgeEntry {
@@ -259,7 +260,10 @@ impl TrxSystem {
 
     /// Refuses further writers for good. Transactions that still write are undone by `roll_back`; their
     /// sessions learn at their next call that they are gone. Waits for the changes that are being made.
-    pub fn close<E>(&self, mut roll_back: impl FnMut(&mut UndoLog) -> Result<Ending, E>) -> Result<(), E> {
+    pub fn close<E>(
+        &self,
+        mut roll_back: impl FnMut(&mut UndoLog) -> Result<TrxOutcome, E>,
+    ) -> Result<(), E> {
         self.closed.store(true, Ordering::SeqCst);
         self.locks.close();
         for slot in self.slots.all() {

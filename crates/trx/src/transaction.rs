@@ -10,7 +10,7 @@ use base::{Lsn, TrxId, UndoPtr};
 
 use crate::client::Client;
 use crate::client::TableWaiter;
-use crate::commit_table::Ending;
+use crate::commit_table::TrxOutcome;
 use crate::error::Error;
 use crate::held_locks::HeldLocks;
 use crate::isolation::Isolation;
@@ -51,9 +51,9 @@ impl Default for BeginOptions {
 }
 
 /// Who rolls a dropped transaction back: the engine.
-pub trait Abandon: Send + Sync {
+pub trait RollbackOnDrop: Send + Sync {
     /// Rolls back `trx`, which its session dropped while it was open.
-    fn abandon(&self, trx: &mut Trx);
+    fn roll_back_dropped(&self, trx: &mut Trx);
 }
 
 /// A stretch of a buffer that holds one column's value, and what it stands for.
@@ -114,7 +114,7 @@ pub struct WriteParts<'t> {
 /// nothing. Dropping it while a transaction is open rolls back.
 pub struct Trx {
     system: Arc<TrxSystem>,
-    owner: Arc<dyn Abandon>,
+    owner: Arc<dyn RollbackOnDrop>,
     slot: Arc<TrxSlot>,
     options: BeginOptions,
     /// Cached from the undo log.
@@ -145,7 +145,7 @@ impl fmt::Debug for Trx {
 
 impl Trx {
     /// An open transaction of `system`, which `owner` rolls back if it is dropped open.
-    pub fn begin(system: &Arc<TrxSystem>, owner: Arc<dyn Abandon>, options: BeginOptions) -> Self {
+    pub fn begin(system: &Arc<TrxSystem>, owner: Arc<dyn RollbackOnDrop>, options: BeginOptions) -> Self {
         Trx {
             owner,
             slot: system.slots.register(system.undo()),
@@ -468,14 +468,15 @@ impl Trx {
     /// Ends the transaction: commit as it stands, or after the engine has undone everything. Gives back
     /// locks, view, metadata locks.
     /// # Errors  [`Error::ShuttingDown`] when the engine had rolled it back; it is ended all the same.
-    pub fn end(&mut self, ending: Ending) -> Result<(), Error> {
+    pub fn end(&mut self, ending: TrxOutcome) -> Result<(), Error> {
         self.end_with(|_| ending).map(drop)
     }
 
     /// As [`Trx::end`] of a transaction whose end `finish` logs.
     #[inline]
-    pub fn end_with(&mut self, finish: impl FnOnce(&mut UndoLog) -> Ending) -> Result<Ending, Error> {
-        let ended = self.id.take().map_or(Ok(Ending::Nothing), |id| self.system.end(&self.slot, id, finish));
+    pub fn end_with(&mut self, finish: impl FnOnce(&mut UndoLog) -> TrxOutcome) -> Result<TrxOutcome, Error> {
+        let ended =
+            self.id.take().map_or(Ok(TrxOutcome::Nothing), |id| self.system.end(&self.slot, id, finish));
         self.end_view();
         self.savepoints.clear();
         self.metadata.release_all();
@@ -490,7 +491,7 @@ impl Drop for Trx {
     fn drop(&mut self) {
         if self.open {
             let owner = Arc::clone(&self.owner);
-            owner.abandon(self);
+            owner.roll_back_dropped(self);
         }
     }
 }

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use base::sync::atomic::Ordering;
 use base::sync::plain::MutexGuard;
-use base::sync::{Planted, planted};
+use base::sync::{PlantedBug, planted};
 use base::{Lsn, TrxId};
 
-use crate::commit_table::Ending;
+use crate::commit_table::TrxOutcome;
 use crate::held_locks::HeldLocks;
 use crate::metadata_lock::{MetadataLock, TableUse};
 use crate::slot::TrxSlot;
@@ -68,7 +68,7 @@ impl TrxSystem {
     pub fn adopt(&self, found: Vec<FoundTrx>) -> Vec<UnfinishedTrx> {
         let ids: Vec<TrxId> = found.iter().map(|found| found.id).collect();
         if let Some(oldest) = ids.first()
-            && !planted(Planted::LoserSeen)
+            && !planted(PlantedBug::LoserSeen)
         {
             debug_assert!(
                 ids.is_sorted() && ids.last() < Some(&self.next_id()),
@@ -87,7 +87,7 @@ impl TrxSystem {
 
     /// Ends `trx`, which was rolled back, as the log says: its locks are free. One that a shutdown has ended
     /// stays as it is.
-    pub fn end_unfinished(&self, mut trx: UnfinishedTrx, ending: Ending) {
+    pub fn end_unfinished(&self, mut trx: UnfinishedTrx, ending: TrxOutcome) {
         {
             let mut log = trx.slot.undo.lock();
             self.end_log(&trx.slot, &mut log, ending);

@@ -24,7 +24,7 @@ pub enum Purpose {
 
 /// The limit that a charge would have exceeded. Nothing was charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exceeded {
+pub enum LimitExceeded {
     /// That of one statement.
     Statement(Purpose),
     /// That of what a session keeps between its statements.
@@ -47,23 +47,23 @@ pub enum Exceeded {
     Server,
 }
 
-impl fmt::Display for Exceeded {
+impl fmt::Display for LimitExceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Exceeded::Statement(_) => f.write_str("the statement's memory limit is reached"),
-            Exceeded::Session => f.write_str("the session keeps as much memory as it may"),
-            Exceeded::Connection { limit, .. } => {
+            LimitExceeded::Statement(_) => f.write_str("the statement's memory limit is reached"),
+            LimitExceeded::Session => f.write_str("the session keeps as much memory as it may"),
+            LimitExceeded::Connection { limit, .. } => {
                 write!(f, "the connection's limit of {limit} bytes is reached")
             }
-            Exceeded::AllConnections { limit, .. } => {
+            LimitExceeded::AllConnections { limit, .. } => {
                 write!(f, "the limit of {limit} bytes for all connections is reached")
             }
-            Exceeded::Server => f.write_str("the server's memory limit is reached"),
+            LimitExceeded::Server => f.write_str("the server's memory limit is reached"),
         }
     }
 }
 
-impl std::error::Error for Exceeded {}
+impl std::error::Error for LimitExceeded {}
 
 /// What all connections and shared caches hold together.
 #[derive(Debug)]
@@ -108,14 +108,14 @@ impl ServerAccount {
     }
 
     /// Charges `bytes`.
-    /// # Errors  [`Exceeded::Server`].
-    pub fn charge(&self, bytes: u64) -> Result<(), Exceeded> {
+    /// # Errors  [`LimitExceeded::Server`].
+    pub fn charge(&self, bytes: u64) -> Result<(), LimitExceeded> {
         let charged = self.charged.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         if charged <= self.limit.load(Ordering::Relaxed) {
             return Ok(());
         }
         self.release(bytes);
-        Err(Exceeded::Server)
+        Err(LimitExceeded::Server)
     }
 
     /// Gives charged bytes back.
@@ -125,7 +125,7 @@ impl ServerAccount {
 
     /// As [`ServerAccount::charge`], for a connection: whether it is tracked, and whether the limit on
     /// tracked ones binds it.
-    fn charge_connection(&self, bytes: u64, limits: &ConnectionLimits) -> Result<(), Exceeded> {
+    fn charge_connection(&self, bytes: u64, limits: &ConnectionLimits) -> Result<(), LimitExceeded> {
         self.charge(bytes)?;
         if !limits.tracked {
             return Ok(());
@@ -136,7 +136,7 @@ impl ServerAccount {
             return Ok(());
         }
         self.release_connection(bytes, true);
-        Err(Exceeded::AllConnections { limit, used })
+        Err(LimitExceeded::AllConnections { limit, used })
     }
 
     fn release_connection(&self, bytes: u64, tracked: bool) {
@@ -212,11 +212,11 @@ impl ConnectionAccount {
 
     /// Charges `bytes`.
     /// # Errors  The limit that would be exceeded.
-    pub fn charge(&self, bytes: u64) -> Result<(), Exceeded> {
+    pub fn charge(&self, bytes: u64) -> Result<(), LimitExceeded> {
         let used = self.used.get().saturating_add(bytes);
         let limits = self.limits.get();
         if used > limits.connection && !limits.exempt {
-            return Err(Exceeded::Connection { limit: limits.connection, used });
+            return Err(LimitExceeded::Connection { limit: limits.connection, used });
         }
         if used > self.granted.get() {
             self.take(used - self.granted.get(), &limits)?;
@@ -227,7 +227,7 @@ impl ConnectionAccount {
 
     /// Takes at least `bytes` from the server's account.
     #[cold]
-    fn take(&self, bytes: u64, limits: &ConnectionLimits) -> Result<(), Exceeded> {
+    fn take(&self, bytes: u64, limits: &ConnectionLimits) -> Result<(), LimitExceeded> {
         let whole = bytes.checked_next_multiple_of(limits.step.max(STEP_BYTES_MIN)).unwrap_or(bytes);
         let taken = match self.server.charge_connection(whole, limits) {
             Ok(()) => whole,
@@ -255,10 +255,10 @@ impl ConnectionAccount {
 
     /// Charges `bytes` that the session keeps after the statement.
     /// # Errors  The limit that would be exceeded.
-    pub fn keep(&self, bytes: u64) -> Result<(), Exceeded> {
+    pub fn keep(&self, bytes: u64) -> Result<(), LimitExceeded> {
         let kept = self.kept.get().saturating_add(bytes);
         if kept > self.limits.get().statement {
-            return Err(Exceeded::Session);
+            return Err(LimitExceeded::Session);
         }
         self.charge(bytes)?;
         self.kept.set(kept);
@@ -275,29 +275,29 @@ impl ConnectionAccount {
 
 /// Bytes that a session keeps between statements, given back when this drops.
 #[derive(Debug)]
-pub struct Kept {
+pub struct KeptBytes {
     account: Rc<ConnectionAccount>,
     bytes: u64,
 }
 
-impl Kept {
+impl KeptBytes {
     /// Charges `bytes`.
     /// # Errors  The limit that would be exceeded.
-    pub fn new(account: &Rc<ConnectionAccount>, bytes: u64) -> Result<Self, Exceeded> {
+    pub fn new(account: &Rc<ConnectionAccount>, bytes: u64) -> Result<Self, LimitExceeded> {
         account.keep(bytes)?;
-        Ok(Kept { account: Rc::clone(account), bytes })
+        Ok(KeptBytes { account: Rc::clone(account), bytes })
     }
 
     /// Charges `bytes` more.
     /// # Errors  The limit that would be exceeded.
-    pub fn add(&mut self, bytes: u64) -> Result<(), Exceeded> {
+    pub fn add(&mut self, bytes: u64) -> Result<(), LimitExceeded> {
         self.account.keep(bytes)?;
         self.bytes += bytes;
         Ok(())
     }
 }
 
-impl Drop for Kept {
+impl Drop for KeptBytes {
     fn drop(&mut self) {
         self.account.drop_kept(self.bytes);
     }
@@ -348,12 +348,12 @@ impl StatementAccount {
 
     /// Charges `bytes` for `purpose`.
     /// # Errors  The limit that would be exceeded.
-    pub fn charge(&self, bytes: usize, purpose: Purpose) -> Result<(), Exceeded> {
+    pub fn charge(&self, bytes: usize, purpose: Purpose) -> Result<(), LimitExceeded> {
         let bytes = bytes as u64;
         let used = self.used.get().saturating_add(bytes);
         if let Some(connection) = &self.connection {
             if used > connection.limits.get().statement {
-                return Err(Exceeded::Statement(purpose));
+                return Err(LimitExceeded::Statement(purpose));
             }
             connection.charge(bytes)?;
         }
@@ -405,17 +405,17 @@ mod tests {
         let connection = account(&server, limits);
         let statement = StatementAccount::new(Rc::clone(&connection));
         statement.charge(MIB as usize, Purpose::Sort).unwrap();
-        assert_eq!(statement.charge(1, Purpose::Sort), Err(Exceeded::Statement(Purpose::Sort)));
-        assert_eq!(connection.keep(MIB + 1), Err(Exceeded::Session));
+        assert_eq!(statement.charge(1, Purpose::Sort), Err(LimitExceeded::Statement(Purpose::Sort)));
+        assert_eq!(connection.keep(MIB + 1), Err(LimitExceeded::Session));
         connection.keep(MIB).unwrap();
-        let over = Exceeded::Connection { limit: 2 * MIB, used: 2 * MIB + 1 };
+        let over = LimitExceeded::Connection { limit: 2 * MIB, used: 2 * MIB + 1 };
         assert_eq!(connection.charge(1), Err(over));
         assert_eq!((statement.used(), connection.used()), (MIB, 2 * MIB));
         statement.release(MIB as usize);
         connection.drop_kept(MIB);
         assert_eq!(connection.used(), 0);
         server.set_limit(MIB);
-        assert_eq!(connection.charge(MIB + MIB / 2), Err(Exceeded::Server));
+        assert_eq!(connection.charge(MIB + MIB / 2), Err(LimitExceeded::Server));
         connection.charge(MIB).unwrap();
         assert_eq!(server.charged(), MIB);
     }
@@ -426,7 +426,7 @@ mod tests {
         server.set_tracked_limit(MIB);
         let tracked = ConnectionLimits { tracked: true, ..ConnectionLimits::default() };
         let bound = account(&server, tracked);
-        let over = Exceeded::AllConnections { limit: MIB, used: 2 * MIB };
+        let over = LimitExceeded::AllConnections { limit: MIB, used: 2 * MIB };
         assert_eq!(bound.charge(2 * MIB), Err(over));
         assert_eq!((server.tracked(), server.charged()), (0, 0));
         let free = account(&server, ConnectionLimits { exempt: true, ..tracked });

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::account::{Exceeded, Purpose, StatementAccount};
+use super::account::{LimitExceeded, Purpose, StatementAccount};
 use super::charge::Charge;
 use super::pieces::append_in_pieces;
 
@@ -59,7 +59,7 @@ pub struct ByteStore {
     /// Where in it the row being written begins.
     row: usize,
     full: Vec<Vec<u8>>,
-    refused: Option<Exceeded>,
+    refused: Option<LimitExceeded>,
     charge: Charge,
 }
 
@@ -138,7 +138,7 @@ impl ByteStore {
     /// Ends the row.
     /// # Errors  An append was refused; the row is dropped.
     #[inline]
-    pub fn end(&mut self) -> Result<Place, Exceeded> {
+    pub fn end(&mut self) -> Result<Place, LimitExceeded> {
         if let Some(refused) = self.refused.take() {
             self.abandon();
             return Err(refused);
@@ -201,7 +201,7 @@ impl ByteStore {
         let mut chunk = Vec::new();
         if chunk.try_reserve_exact(capacity).is_err() {
             self.charge.remove(capacity);
-            return self.refuse(Exceeded::Server);
+            return self.refuse(LimitExceeded::Server);
         }
         if !append_in_pieces(self.row(), &mut chunk) {
             self.charge.remove(capacity);
@@ -219,7 +219,7 @@ impl ByteStore {
     }
 
     #[cold]
-    fn refuse(&mut self, refused: Exceeded) -> bool {
+    fn refuse(&mut self, refused: LimitExceeded) -> bool {
         self.refused.get_or_insert(refused);
         false
     }
@@ -271,7 +271,7 @@ mod tests {
         store.extend_from_slice(b"some");
         store.extend_from_slice(&vec![1; 2 << 20]);
         store.push(1);
-        assert_eq!(store.end(), Err(Exceeded::Statement(Purpose::Sort)));
+        assert_eq!(store.end(), Err(LimitExceeded::Statement(Purpose::Sort)));
         store.begin();
         store.push(7);
         let next = store.end().unwrap();
@@ -285,7 +285,7 @@ mod tests {
                 Err(refused) => break refused,
             }
         };
-        assert_eq!(refused, Exceeded::Statement(Purpose::Sort));
+        assert_eq!(refused, LimitExceeded::Statement(Purpose::Sort));
         assert!(rows > 600, "{rows} rows of 1000 bytes in a MiB");
     }
 }

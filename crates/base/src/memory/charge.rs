@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
-use super::account::{Exceeded, Purpose, StatementAccount};
+use super::account::{LimitExceeded, Purpose, StatementAccount};
 
 /// Bytes from which on a vector grows by half instead of doubling.
 const DOUBLING_BYTES_MAX: usize = 1 << 20;
@@ -45,7 +45,7 @@ impl Charge {
 
     /// Charges `bytes` more.
     /// # Errors  The limit that would be exceeded.
-    pub fn add(&self, bytes: usize) -> Result<(), Exceeded> {
+    pub fn add(&self, bytes: usize) -> Result<(), LimitExceeded> {
         self.account.charge(bytes, self.purpose)?;
         self.bytes.set(self.bytes.get() + bytes);
         Ok(())
@@ -61,21 +61,21 @@ impl Charge {
 
     /// The error of an allocation larger than any that is made.
     #[cold]
-    pub fn too_large(&self) -> Exceeded {
-        Exceeded::Statement(self.purpose)
+    pub fn too_large(&self) -> LimitExceeded {
+        LimitExceeded::Statement(self.purpose)
     }
 
     /// Makes room for `more` items in `items`, charging its new allocation first and releasing its old one
     /// after.
     /// # Errors  The limit that would be exceeded; `items` is unchanged.
     #[inline]
-    pub fn reserve<T>(&self, items: &mut Vec<T>, more: usize) -> Result<(), Exceeded> {
+    pub fn reserve<T>(&self, items: &mut Vec<T>, more: usize) -> Result<(), LimitExceeded> {
         if items.capacity() - items.len() >= more { Ok(()) } else { self.grow(items, more) }
     }
 
     #[cold]
     #[inline(never)]
-    fn grow<T>(&self, items: &mut Vec<T>, more: usize) -> Result<(), Exceeded> {
+    fn grow<T>(&self, items: &mut Vec<T>, more: usize) -> Result<(), LimitExceeded> {
         let size = size_of::<T>().max(1);
         let old = items.capacity() * size;
         let half_more = if old < DOUBLING_BYTES_MAX { 2 * old } else { old + old / 2 };
@@ -85,7 +85,7 @@ impl Charge {
         self.add(bytes)?;
         if items.try_reserve_exact(capacity - items.len()).is_err() {
             self.remove(bytes);
-            return Err(Exceeded::Server);
+            return Err(LimitExceeded::Server);
         }
         self.remove(old);
         Ok(())
@@ -123,7 +123,7 @@ impl<T> ChargedVec<T> {
     /// Appends `item`.
     /// # Errors  The limit that would be exceeded.
     #[inline]
-    pub fn push(&mut self, item: T) -> Result<(), Exceeded> {
+    pub fn push(&mut self, item: T) -> Result<(), LimitExceeded> {
         self.charge.reserve(&mut self.items, 1)?;
         self.items.push(item);
         Ok(())
@@ -139,7 +139,7 @@ impl<T: Copy> ChargedVec<T> {
     /// Appends `items`.
     /// # Errors  The limit that would be exceeded.
     #[inline]
-    pub fn extend_from_slice(&mut self, items: &[T]) -> Result<(), Exceeded> {
+    pub fn extend_from_slice(&mut self, items: &[T]) -> Result<(), LimitExceeded> {
         self.charge.reserve(&mut self.items, items.len())?;
         self.items.extend_from_slice(items);
         Ok(())
@@ -183,7 +183,7 @@ mod tests {
                 Err(error) => break error,
             }
         };
-        assert_eq!(error, Exceeded::Statement(Purpose::Sort));
+        assert_eq!(error, LimitExceeded::Statement(Purpose::Sort));
         assert!(pushed > (4 << 20) / 8 * 2 / 5, "{pushed} items");
         assert!(items.iter().copied().eq(0..pushed));
         drop(items);

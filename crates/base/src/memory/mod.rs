@@ -16,7 +16,7 @@ mod charge;
 mod pieces;
 
 pub use account::{
-    ConnectionAccount, ConnectionLimits, Exceeded, Kept, Purpose, ServerAccount, StatementAccount,
+    ConnectionAccount, ConnectionLimits, KeptBytes, LimitExceeded, Purpose, ServerAccount, StatementAccount,
 };
 pub use byte_store::{ByteStore, Place};
 pub use charge::{Charge, ChargedVec};

@@ -41,7 +41,7 @@ impl LatchLevel {
     /// In debug builds, if the thread holds a latch of a later level, or of this one unless it may be held
     /// repeatedly.
     #[inline]
-    pub fn acquire(self) -> Held {
+    pub fn acquire(self) -> HeldLatch {
         #[cfg(debug_assertions)]
         held::assert_may_wait(self);
         self.note()
@@ -50,15 +50,15 @@ impl LatchLevel {
     /// Notes a latch that was or will be taken without waiting: no order to keep, since nobody can wait in a
     /// circle.
     #[inline]
-    pub fn try_acquire(self) -> Held {
+    pub fn try_acquire(self) -> HeldLatch {
         self.note()
     }
 
     #[inline]
-    fn note(self) -> Held {
+    fn note(self) -> HeldLatch {
         #[cfg(debug_assertions)]
         held::push(self);
-        Held {
+        HeldLatch {
             #[cfg(debug_assertions)]
             level: self,
             not_send: PhantomData,
@@ -79,14 +79,14 @@ pub fn assert_no_latch() {
 
 /// A latch this thread holds, as far as the order is concerned. Empty in release builds.
 #[derive(Debug)]
-pub struct Held {
+pub struct HeldLatch {
     #[cfg(debug_assertions)]
     level: LatchLevel,
     not_send: PhantomData<*const ()>,
 }
 
 #[cfg(debug_assertions)]
-impl Drop for Held {
+impl Drop for HeldLatch {
     fn drop(&mut self) {
         held::remove(self.level);
     }

@@ -17,19 +17,19 @@ pub mod park;
 #[cfg(not(loom))]
 pub mod plain;
 mod planted;
+mod race_check;
 #[cfg_attr(loom, expect(dead_code, reason = "the locks of a model are not simulated"))]
 pub mod sim;
 mod wait_result;
 pub mod wait_times;
-mod watched;
 
 #[cfg(loom)]
 pub use model::plain;
 
 pub use counter::{Counter, Padded};
 pub use latch::Latch;
-pub use level::{Held, LatchLevel, assert_no_latch};
+pub use level::{HeldLatch, LatchLevel, assert_no_latch};
 pub use mutex::{Mutex, MutexGuard};
 pub use park::Event;
-pub use planted::{Planted, planted};
-pub use watched::Watched;
+pub use planted::{PlantedBug, planted};
+pub use race_check::RaceCheck;

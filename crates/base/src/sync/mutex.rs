@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 
 use super::critical::{self, Section};
-use super::level::{Held, LatchLevel};
+use super::level::{HeldLatch, LatchLevel};
 use super::plain;
 
 /// A mutex at a [`LatchLevel`]. Not poisoned by panics: a panic under it ends the process (see [`critical`]).
@@ -19,7 +19,7 @@ pub struct MutexGuard<'a, T> {
     // Declared first: the mutex is released before its section and its place in the order end.
     value: plain::MutexGuard<'a, T>,
     _section: Section,
-    _held: Held,
+    _held: HeldLatch,
 }
 
 impl<T> Mutex<T> {

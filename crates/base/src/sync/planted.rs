@@ -9,7 +9,7 @@ use super::sim;
 
 /// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Planted {
+pub enum PlantedBug {
     /// A flush of the log says that it is durable without a sync.
     UnsyncedLog,
     /// A checkpoint counts on pages that were written and not synced.
@@ -64,42 +64,42 @@ pub enum Planted {
     OldViewReads,
 }
 
-impl Planted {
+impl PlantedBug {
     /// All of them.
-    pub const ALL: [Planted; 26] = [
-        Planted::UnsyncedLog,
-        Planted::UnsyncedPages,
-        Planted::RedoTwice,
-        Planted::LostUndo,
-        Planted::UnloggedUndo,
-        Planted::StalePage,
-        Planted::EarlyRingClear,
-        Planted::ViewOffByOne,
-        Planted::EarlyPurge,
-        Planted::UnprobedLock,
-        Planted::SkippedUndo,
-        Planted::UnsyncedSpill,
-        Planted::SpilledTwice,
-        Planted::EarlySlotReuse,
-        Planted::ForgottenAside,
-        Planted::UnreservedLog,
-        Planted::FreedTwice,
-        Planted::ForgottenTrees,
-        Planted::LoserSeen,
-        Planted::MovedUndo,
-        Planted::StaleCopy,
-        Planted::HalfDefinition,
-        Planted::EarlyDiscard,
-        Planted::UnnotedChange,
-        Planted::MisreadVersion,
-        Planted::OldViewReads,
+    pub const ALL: [PlantedBug; 26] = [
+        PlantedBug::UnsyncedLog,
+        PlantedBug::UnsyncedPages,
+        PlantedBug::RedoTwice,
+        PlantedBug::LostUndo,
+        PlantedBug::UnloggedUndo,
+        PlantedBug::StalePage,
+        PlantedBug::EarlyRingClear,
+        PlantedBug::ViewOffByOne,
+        PlantedBug::EarlyPurge,
+        PlantedBug::UnprobedLock,
+        PlantedBug::SkippedUndo,
+        PlantedBug::UnsyncedSpill,
+        PlantedBug::SpilledTwice,
+        PlantedBug::EarlySlotReuse,
+        PlantedBug::ForgottenAside,
+        PlantedBug::UnreservedLog,
+        PlantedBug::FreedTwice,
+        PlantedBug::ForgottenTrees,
+        PlantedBug::LoserSeen,
+        PlantedBug::MovedUndo,
+        PlantedBug::StaleCopy,
+        PlantedBug::HalfDefinition,
+        PlantedBug::EarlyDiscard,
+        PlantedBug::UnnotedChange,
+        PlantedBug::MisreadVersion,
+        PlantedBug::OldViewReads,
     ];
 }
 
 /// Whether the calling thread's simulation, or the model that it belongs to, has this mistake. Cost: none
 /// where threads cannot be simulated.
 #[inline(always)]
-pub fn planted(bug: Planted) -> bool {
+pub fn planted(bug: PlantedBug) -> bool {
     #[cfg(loom)]
     if super::model::planted(bug) {
         return true;

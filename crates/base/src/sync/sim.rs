@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 
 use super::park::{Choice, Wake};
-use super::planted::Planted;
+use super::planted::PlantedBug;
 use crate::prng::Prng;
 
 /// Whether threads can be simulated: where debug assertions are on.
@@ -71,7 +71,7 @@ pub struct SimOptions {
     /// The instant that simulated time starts at.
     pub epoch: Instant,
     /// A mistake that its threads make.
-    pub planted: Option<Planted>,
+    pub planted: Option<PlantedBug>,
 }
 
 /// What a run did; equal for equal seeds.
@@ -89,7 +89,7 @@ pub struct Trace {
 #[derive(Debug)]
 pub struct Scheduler {
     epoch: Instant,
-    planted: Option<Planted>,
+    planted: Option<PlantedBug>,
     state: Mutex<State>,
     /// Notified when the simulation is over.
     over: Condvar,
@@ -131,19 +131,19 @@ thread_local! {
     /// Whether there is one: asked at every latch, also outside of simulations.
     static SIMULATED: Cell<bool> = const { Cell::new(false) };
     /// The simulation that this thread belongs to, and its number in it.
-    static CURRENT: RefCell<Option<Member>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<SimThread>> = const { RefCell::new(None) };
 }
 
 /// A thread's place in a simulation.
 #[derive(Clone, Debug)]
-pub struct Member {
+pub struct SimThread {
     scheduler: Arc<Scheduler>,
     number: usize,
 }
 
 /// Runs `f` with this thread's place in its simulation, if it has one.
 #[inline]
-fn with_member<T>(f: impl FnOnce(&Member) -> T) -> Option<T> {
+fn with_sim_thread<T>(f: impl FnOnce(&SimThread) -> T) -> Option<T> {
     if !is_simulated() {
         return None;
     }
@@ -160,19 +160,19 @@ pub fn is_simulated() -> bool {
 /// A place at which another simulated thread may get its turn. Elsewhere it does nothing.
 #[inline]
 pub fn switch() {
-    with_member(|me| me.scheduler.switch(me.number));
+    with_sim_thread(|me| me.scheduler.switch(me.number));
 }
 
 /// A place at which a thread may be left behind for longer, as one that loses its processor. Elsewhere it
 /// does nothing.
 #[inline]
 pub fn linger() {
-    with_member(|me| me.scheduler.linger(me.number));
+    with_sim_thread(|me| me.scheduler.linger(me.number));
 }
 
 /// The simulated time, as an instant and in nanoseconds since the start.
 pub fn now() -> Option<(Instant, u64)> {
-    with_member(|me| {
+    with_sim_thread(|me| {
         let now_ns = me.scheduler.state.lock().trace.now_ns;
         (me.scheduler.epoch + Duration::from_nanos(now_ns), now_ns)
     })
@@ -180,29 +180,29 @@ pub fn now() -> Option<(Instant, u64)> {
 
 /// Random bits that the simulation's seed decides.
 pub fn random() -> Option<u64> {
-    with_member(|me| me.scheduler.state.lock().prng.next_u64())
+    with_sim_thread(|me| me.scheduler.state.lock().prng.next_u64())
 }
 
 /// Ends the simulation at once, as a power failure does: nobody runs any more, this thread included. Does
 /// nothing outside of a simulation.
 pub fn halt() {
-    with_member(|me| me.scheduler.stop(me.number, End::Halted));
+    with_sim_thread(|me| me.scheduler.stop(me.number, End::Halted));
 }
 
 /// Ends the simulation at once, as the end of the process does that the threads stand for. Does nothing
 /// outside of a simulation.
 pub fn stop(why: &str) {
-    with_member(|me| me.scheduler.stop(me.number, End::Stopped(why.to_owned())));
+    with_sim_thread(|me| me.scheduler.stop(me.number, End::Stopped(why.to_owned())));
 }
 
 /// The mistake that this thread's simulation has.
-pub(super) fn planted_bug() -> Option<Planted> {
-    with_member(|me| me.scheduler.planted).flatten()
+pub(super) fn planted_bug() -> Option<PlantedBug> {
+    with_sim_thread(|me| me.scheduler.planted).flatten()
 }
 
 /// A place for a new thread in this thread's simulation.
-pub fn register(name: &str) -> Option<Member> {
-    with_member(|me| Scheduler::register(&me.scheduler, name))
+pub fn register(name: &str) -> Option<SimThread> {
+    with_sim_thread(|me| Scheduler::register(&me.scheduler, name))
 }
 
 /// [`super::park::park_on`] of a simulated thread.
@@ -216,12 +216,12 @@ pub(crate) fn park(
     if !still_wanted() {
         return Wake::Stale;
     }
-    with_member(|me| me.scheduler.park(me.number, addr, kind, deadline)).unwrap_or(Wake::Stale)
+    with_sim_thread(|me| me.scheduler.park(me.number, addr, kind, deadline)).unwrap_or(Wake::Stale)
 }
 
 /// [`super::park::unpark_matching`] by a simulated thread.
 pub(crate) fn unpark(addr: usize, choose: impl FnMut(usize) -> Choice, done: impl FnOnce(bool)) {
-    with_member(|me| {
+    with_sim_thread(|me| {
         let more = me.scheduler.unpark(addr, choose);
         done(more);
     });
@@ -231,16 +231,16 @@ pub(crate) fn unpark(addr: usize, choose: impl FnMut(usize) -> Choice, done: imp
 /// Makes all simulated threads runnable that wait for the lock at `addr`, which was released.
 #[cfg(debug_assertions)]
 pub(super) fn wake_released(addr: usize) {
-    with_member(|me| me.scheduler.unpark(addr, |_| Choice::Wake));
+    with_sim_thread(|me| me.scheduler.unpark(addr, |_| Choice::Wake));
 }
 
 /// Waits on `condvar` after the lock at `lock` was released; nobody runs between the two.
 pub(super) fn sleep_released(lock: usize, condvar: usize, deadline: Option<Instant>) -> Wake {
-    let sleep = |me: &Member| {
+    let sleep = |me: &SimThread| {
         me.scheduler.unpark(lock, |_| Choice::Wake);
         me.scheduler.park(me.number, condvar, 0, deadline)
     };
-    with_member(sleep).unwrap_or(Wake::Stale)
+    with_sim_thread(sleep).unwrap_or(Wake::Stale)
 }
 
 impl Scheduler {
@@ -261,8 +261,9 @@ impl Scheduler {
         Arc::new(Scheduler { epoch, planted, state: Mutex::new(state), over: Condvar::new() })
     }
 
-    /// A place for a new thread, which [`Member::run`] takes. The first one registered starts with the baton.
-    pub fn register(scheduler: &Arc<Scheduler>, name: &str) -> Member {
+    /// A place for a new thread, which [`SimThread::run`] takes. The first one registered starts with the
+    /// baton.
+    pub fn register(scheduler: &Arc<Scheduler>, name: &str) -> SimThread {
         let mut state = scheduler.state.lock();
         let task = Task {
             name: name.to_owned(),
@@ -271,7 +272,7 @@ impl Scheduler {
             turn: Arc::new(Condvar::new()),
         };
         state.tasks.push(task);
-        Member { scheduler: Arc::clone(scheduler), number: state.tasks.len() - 1 }
+        SimThread { scheduler: Arc::clone(scheduler), number: state.tasks.len() - 1 }
     }
 
     /// Waits for the end of the simulation. Called from outside of it.
@@ -432,7 +433,7 @@ impl State {
     }
 }
 
-impl Member {
+impl SimThread {
     /// Makes the calling thread this member and runs `work` as soon as it has the baton. If it panics, or if
     /// this is the first thread, the simulation is over.
     pub fn run<T>(self, work: impl FnOnce() -> T) -> T {
@@ -460,7 +461,7 @@ impl Member {
 }
 
 /// Takes a thread out of its simulation, also when it panics.
-struct Leave(Member);
+struct Leave(SimThread);
 
 impl Drop for Leave {
     fn drop(&mut self) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 
 use base::prng::Prng;
-use env::{Fault, IoOp, Mishap, Trouble};
+use env::{FaultKind, IoOp, ScheduledFault};
 
 use super::*;
 
@@ -37,10 +37,10 @@ fn failed_reads_leave_the_tree_as_it_was() {
         let mut errors = 0;
         for step in 0..6000 {
             if step % 5 == 0 && step < 5900 {
-                let fault = Fault { op: IoOp::Read, nth: 1 + prng.below(5), kind: ErrorKind::Other };
-                disk.inject(fault);
+                let fault = FaultKind::Error(ErrorKind::Other);
+                disk.schedule(Some(IoOp::Read), 1 + prng.below(5), fault);
                 // A read that fails is repeated.
-                disk.inject(Fault { nth: 1, ..fault });
+                disk.schedule(Some(IoOp::Read), 1, fault);
             }
             let (key, payload) = ((prng.below(1200) as u32).to_be_bytes(), vec![1; prng.below(900) as usize]);
             match toggle(&store, &tree, &key, &payload) {
@@ -70,7 +70,7 @@ fn a_file_that_cannot_grow_refuses_the_insert_and_goes_on_later() {
     while count < 8000 {
         if count == 3000 {
             // Little is left: the file grows by one extent.
-            disk.inject(Fault { op: IoOp::Resize, nth: 1, kind: ErrorKind::StorageFull });
+            disk.schedule(Some(IoOp::Resize), 1, FaultKind::Error(ErrorKind::StorageFull));
             let before = extents();
             while extents() == before {
                 toggle(&store, &tree, &count.to_be_bytes(), &[1; 900]).unwrap();
@@ -78,9 +78,9 @@ fn a_file_that_cannot_grow_refuses_the_insert_and_goes_on_later() {
             }
             assert_eq!(extents(), before + 1);
             // Nothing is left.
-            let mishap = Mishap::Error(ErrorKind::QuotaExceeded);
-            let trouble = Trouble { op: Some(IoOp::Resize), file: None, nth: 1, mishap };
-            disk.schedule_all(&[trouble, trouble]);
+            let fault = FaultKind::Error(ErrorKind::QuotaExceeded);
+            let scheduled = ScheduledFault { op: Some(IoOp::Resize), file: None, nth: 1, fault };
+            disk.schedule_all(&[scheduled, scheduled]);
         }
         match toggle(&store, &tree, &count.to_be_bytes(), &[1; 900]) {
             Ok(_) => count += 1,

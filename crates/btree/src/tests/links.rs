@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use base::PageNo;
 use env::OpenOptions;
-use page::{Kin, PAGE_SIZE, PageBytes, PageMut, PageOp, PageRef, PageType, stamp_checksum};
+use page::{PAGE_SIZE, PageBytes, PageMut, PageOp, PageRef, PageType, TreeLevel, stamp_checksum};
 
 use super::*;
 
@@ -61,8 +61,9 @@ impl Pages {
     /// The pages of a level of a tree, in order.
     fn level(&self, index: IndexId, level: u8) -> Vec<PageNo> {
         let pages = (0..(self.bytes.len() / PAGE_SIZE) as u32).map(|page| self.page(PageNo(page)));
-        let found =
-            pages.filter(|page| page.page_type() == PageType::BTree && page.kin() == Kin::of(index, level));
+        let found = pages.filter(|page| {
+            page.page_type() == PageType::BTree && page.tree_level() == TreeLevel::of(index, level)
+        });
         let mut found: Vec<_> = found.collect();
         found.sort_by_key(|page| page.lower_fence().to_vec());
         found.into_iter().map(PageRef::page_no).collect()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base::Lsn;
 use base::prng::Prng;
-use env::{Disk, Mishap, OpenOptions, SimDisk};
+use env::{Disk, FaultKind, OpenOptions, SimDisk};
 
 use super::*;
 
@@ -160,7 +160,7 @@ fn after_a_power_failure_at_any_moment_the_tree_is_a_prefix_of_its_changes() {
     for seed in 0..60 {
         eprintln!("seed {seed}");
         let mut run = Run::new(seed, 16);
-        run.disk.schedule(None, 1 + run.prng.below(400), Mishap::PowerOff);
+        run.disk.schedule(None, 1 + run.prng.below(400), FaultKind::PowerOff);
         for step in 0..4000 {
             let done = if step % 500 == 250 { run.come_and_go() } else { run.step() };
             if done.is_err() {
@@ -187,12 +187,12 @@ fn recovery_that_is_cut_short_at_any_operation_is_repeated() {
     let mut first = 1;
     loop {
         let disk = crashed.crash_keeping(|_, _| true);
-        disk.schedule(None, first, Mishap::PowerOff);
+        disk.schedule(None, first, FaultKind::PowerOff);
         if recovered(&disk, 16) {
             break;
         }
         let again = disk.crash();
-        again.schedule(None, 1 + run.prng.below(300), Mishap::PowerOff);
+        again.schedule(None, 1 + run.prng.below(300), FaultKind::PowerOff);
         recovered(&again, 12);
         let disk = again.crash();
         if first % 10 == 0 {

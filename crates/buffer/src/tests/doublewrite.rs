@@ -5,7 +5,7 @@ use crate::{Doublewrite, Error, LogBounds, RestoreReport, forget_copies, restore
 use base::codec::get_u32;
 use base::prng::Prng;
 use base::{SchemaId, TableId, TrxId};
-use env::{Fault, IoOp, Mishap, SimDisk};
+use env::{FaultKind, IoOp, SimDisk};
 use page::{FileHeader, PageOp, PageRef};
 use std::io::ErrorKind;
 
@@ -296,7 +296,7 @@ fn after_power_failure_at_any_operation_every_page_is_whole() {
         for nth in 1.. {
             let what = format!("seed {seed}, operation {nth}");
             let (disk, mut expected) = new_disk(seed);
-            disk.schedule(None, nth, Mishap::PowerOff);
+            disk.schedule(None, nth, FaultKind::PowerOff);
             if work(&disk, seed, &mut expected).is_ok() {
                 break;
             }
@@ -315,10 +315,10 @@ fn restoring_can_be_repeated_after_a_crash_in_the_middle_of_it() {
     let mut interrupted = 0;
     for nth in 1..200 {
         let (disk, mut expected) = new_disk(nth);
-        disk.schedule(Some(IoOp::Write), 3 + nth % 20, Mishap::PowerOff);
+        disk.schedule(Some(IoOp::Write), 3 + nth % 20, FaultKind::PowerOff);
         work(&disk, nth, &mut expected).unwrap_err();
         let disk = disk.crash();
-        disk.schedule(None, nth % 40 + 1, Mishap::PowerOff);
+        disk.schedule(None, nth % 40 + 1, FaultKind::PowerOff);
         interrupted += u32::from(restore(&disk).is_err());
         let disk = disk.crash();
         assert_eq!(restore(&disk).unwrap().lost, []);
@@ -332,7 +332,7 @@ fn a_failure_of_any_write_or_sync_refuses_changes_and_loses_nothing() {
     for op in [IoOp::Write, IoOp::Sync] {
         for nth in 1.. {
             let (disk, mut expected) = new_disk(nth);
-            disk.inject(Fault { op, nth, kind: ErrorKind::Other });
+            disk.schedule(Some(op), nth, FaultKind::Error(ErrorKind::Other));
             match work(&disk, nth, &mut expected) {
                 Ok(()) => break,
                 // Opening the files fails, too, if their sync does.
@@ -350,7 +350,7 @@ fn a_failed_copy_keeps_the_page_from_being_written_and_refuses_changes() {
     let disk = SimDisk::seeded(1);
     let pool = pool_on(&disk).unwrap();
     put(&pool, 1, 1).unwrap();
-    disk.inject(Fault { op: IoOp::Sync, nth: 1, kind: ErrorKind::Other });
+    disk.schedule(Some(IoOp::Sync), 1, FaultKind::Error(ErrorKind::Other));
     let cause = pool.write_back_step(1).unwrap_err();
     assert_eq!(disk.count(IoOp::Write), 1);
     assert_eq!(put(&pool, 1, 2), Err(Error::ChangesRefused(Arc::new(cause))));

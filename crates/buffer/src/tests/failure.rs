@@ -1,6 +1,6 @@
 use super::*;
 use crate::{Damage, Error};
-use env::{Fault, IoOp, Mishap};
+use env::{FaultKind, IoOp};
 use page::CorruptionKind;
 use std::io::ErrorKind;
 
@@ -61,11 +61,11 @@ fn a_page_behind_the_end_is_corruption_not_a_crash() {
 fn a_read_that_fails_twice_leaves_the_page_readable_and_one_that_fails_once_is_repeated() {
     let disk = disk_with_pages(2);
     let pool = manual_pool(&disk, 16);
-    let fault = Fault { op: IoOp::Read, nth: 1, kind: ErrorKind::Other };
-    disk.inject(fault);
+    let fail_read = || disk.schedule(Some(IoOp::Read), 1, FaultKind::Error(ErrorKind::Other));
+    fail_read();
     assert_eq!(value(&pool, 2), 20);
-    disk.inject(fault);
-    disk.inject(fault);
+    fail_read();
+    fail_read();
     let error = pool.shared(PageNo(1)).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -79,7 +79,7 @@ fn a_failed_write_refuses_all_later_changes_and_keeps_the_pages() {
     let disk = SimDisk::new();
     let pool = manual_pool(&disk, 16);
     fill(&pool, 3);
-    disk.inject(Fault { op: IoOp::Write, nth: 1, kind: ErrorKind::Other });
+    disk.schedule(Some(IoOp::Write), 1, FaultKind::Error(ErrorKind::Other));
     let cause = pool.flush_all().unwrap_err();
     assert!(matches!(&cause, Error::Io(error) if error.kind == ErrorKind::Other));
     let refused = Error::ChangesRefused(Arc::new(cause));
@@ -98,7 +98,7 @@ fn a_failed_sync_refuses_all_later_changes() {
     let disk = SimDisk::new();
     let pool = manual_pool(&disk, 16);
     fill(&pool, 1);
-    disk.inject(Fault { op: IoOp::Sync, nth: 1, kind: ErrorKind::Other });
+    disk.schedule(Some(IoOp::Sync), 1, FaultKind::Error(ErrorKind::Other));
     pool.flush_all().unwrap_err();
     assert!(matches!(pool.exclusive(PageNo(1)), Err(Error::ChangesRefused(_))));
 }
@@ -107,7 +107,7 @@ fn a_failed_sync_refuses_all_later_changes() {
 fn a_write_that_fails_in_the_background_reaches_the_next_changer() {
     let disk = SimDisk::new();
     let pool = background_pool(&disk, 8);
-    disk.inject(Fault { op: IoOp::Write, nth: 1, kind: ErrorKind::Other });
+    disk.schedule(Some(IoOp::Write), 1, FaultKind::Error(ErrorKind::Other));
     let refused = (1..100).find_map(|page| match pool.create(PageNo(page)) {
         Ok(mut guard) => {
             store(&mut guard, 1);
@@ -144,13 +144,13 @@ fn a_page_is_not_written_before_its_log() {
 
 #[test]
 fn a_page_write_that_finds_the_disk_full_is_done_again() {
-    for mishap in [Mishap::Error(ErrorKind::StorageFull), Mishap::PartialWrite(ErrorKind::StorageFull)] {
+    for fault in [FaultKind::Error(ErrorKind::StorageFull), FaultKind::PartialWrite(ErrorKind::StorageFull)] {
         let disk = SimDisk::new();
         let pool = manual_pool(&disk, 16);
         fill(&pool, 3);
-        disk.schedule(Some(IoOp::Write), 1, mishap);
+        disk.schedule(Some(IoOp::Write), 1, fault);
         pool.flush_all().unwrap();
-        assert_eq!(disk.happened(), [mishap]);
+        assert_eq!(disk.happened(), [fault]);
         drop(pool);
         let pool = manual_pool(&disk, 16);
         (1..=3).for_each(|page| assert_eq!(value(&pool, page), page * 10));

@@ -1,6 +1,6 @@
 use super::*;
-use crate::Arrival;
-use env::{Fault, IoOp};
+use crate::LookupOutcome;
+use env::{FaultKind, IoOp};
 use std::io::ErrorKind;
 
 fn disk_with_pages(pages: u32) -> SimDisk {
@@ -15,7 +15,7 @@ fn page_nos(range: std::ops::RangeInclusive<u32>) -> Vec<PageNo> {
     range.map(PageNo).collect()
 }
 
-fn arrive(pool: &Pool, page: u32) -> Arrival {
+fn arrive(pool: &Pool, page: u32) -> LookupOutcome {
     let (guard, arrival) = pool.shared_in_order(PageNo(page)).unwrap();
     assert_eq!(guard.page().version(), page * 10);
     arrival
@@ -25,16 +25,16 @@ fn arrive(pool: &Pool, page: u32) -> Arrival {
 fn pages_read_ahead_are_resident_and_the_middle_one_asks_for_more() {
     let disk = disk_with_pages(20);
     let pool = manual_pool(&disk, 64);
-    assert_eq!(arrive(&pool, 1), Arrival::Missed);
+    assert_eq!(arrive(&pool, 1), LookupOutcome::Missed);
     pool.read_ahead(&page_nos(2..=9));
     assert_eq!(pool.stats().page_reads, 9);
     for page in 2..=9 {
-        let expected = if page == 6 { Arrival::AsksForMore } else { Arrival::ReadAhead };
+        let expected = if page == 6 { LookupOutcome::AsksForMore } else { LookupOutcome::ReadAhead };
         assert_eq!(arrive(&pool, page), expected);
-        assert_eq!(arrive(&pool, page), Arrival::Resident, "asked once");
+        assert_eq!(arrive(&pool, page), LookupOutcome::Resident, "asked once");
     }
     assert_eq!(pool.stats().page_reads, 9);
-    assert_eq!(arrive(&pool, 10), Arrival::Missed);
+    assert_eq!(arrive(&pool, 10), LookupOutcome::Missed);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn resident_latched_damaged_and_missing_pages_are_passed_over() {
 fn a_read_that_fails_leaves_the_pages_to_those_who_need_them() {
     let disk = disk_with_pages(4);
     let pool = manual_pool(&disk, 64);
-    disk.inject(Fault { op: IoOp::Read, nth: 1, kind: ErrorKind::Other });
+    disk.schedule(Some(IoOp::Read), 1, FaultKind::Error(ErrorKind::Other));
     pool.prefetch(&page_nos(1..=4));
     assert_eq!(pool.stats().frames_free, 64);
     (1..=4).for_each(|page| assert_eq!(value(&pool, page), page * 10));

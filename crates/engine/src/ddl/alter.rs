@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use base::sync::{Planted, planted};
+use base::sync::{PlantedBug, planted};
 use base::{IndexId, Lsn};
 use trx::ExclusiveWait;
 use types::storage::{fixed_width, max_width};
@@ -196,7 +196,7 @@ impl Engine {
                 Rows::Versioned(history) => {
                     // An older view would read versions of rows that are in another format.
                     let now = self.trx.advance(self.store.log().current());
-                    let usable_from = if planted(Planted::OldViewReads) { Lsn::default() } else { now };
+                    let usable_from = if planted(PlantedBug::OldViewReads) { Lsn::default() } else { now };
                     let indexes = versioned_indexes(old, &def, &history, usable_from);
                     (history, indexes)
                 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trx::{Abandon, BeginOptions, Ending, ReadView, Trx};
+use trx::{BeginOptions, ReadView, RollbackOnDrop, Trx, TrxOutcome};
 
 use crate::engine::Engine;
 
@@ -27,8 +27,8 @@ impl Snapshot {
 #[derive(Debug)]
 struct NothingToUndo;
 
-impl Abandon for NothingToUndo {
-    fn abandon(&self, trx: &mut Trx) {
-        trx.end(Ending::Nothing).unwrap_or_default();
+impl RollbackOnDrop for NothingToUndo {
+    fn roll_back_dropped(&self, trx: &mut Trx) {
+        trx.end(TrxOutcome::Nothing).unwrap_or_default();
     }
 }

@@ -15,7 +15,7 @@
 use std::sync::atomic::Ordering;
 
 use base::codec::{push_varint, take, take_varint};
-use base::sync::{Planted, planted};
+use base::sync::{PlantedBug, planted};
 use space::{SpaceReserve, Store};
 
 use super::codec::{FORMAT, open, seal};
@@ -74,7 +74,7 @@ impl Dictionary {
     pub(crate) fn commit(&self, store: &Store, change: Change) -> Result<Option<Error>> {
         self.settle(store)?;
         let Change { bytes, steps } = change;
-        if steps < 2 || planted(Planted::HalfDefinition) {
+        if steps < 2 || planted(PlantedBug::HalfDefinition) {
             self.log_damage_of(for_each_step(&bytes[1..], |step| self.make(store, step)))?;
             return Ok(None);
         }
@@ -104,7 +104,7 @@ impl Dictionary {
             Some(value) => self.write(store, step.kind, step.name, value)?,
             None => drop(self.remove(store, step.kind, step.name)?),
         }
-        if planted(Planted::HalfDefinition) {
+        if planted(PlantedBug::HalfDefinition) {
             store.log().flush()?;
         }
         Ok(())

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use base::sync::{Planted, planted};
+use base::sync::{PlantedBug, planted};
 use base::{Lsn, TrxId};
 use buffer::CorruptPage;
 use env::{Clock, IoError, RealClock};
@@ -138,7 +138,7 @@ impl History {
                 .undo_of()
                 .and_then(|trx| self.spilled.get(&trx))
                 .is_some_and(|spilled| range.start < spilled.up_to)
-            && !planted(Planted::SpilledTwice)
+            && !planted(PlantedBug::SpilledTwice)
     }
 }
 

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::checksum::crc32;
-use base::sync::{Planted, planted};
+use base::sync::{PlantedBug, planted};
 use base::{Lsn, TrxId, UndoPtr};
 use env::{Disk, File, IoError, IoOp, OpenOptions};
 use trx::UndoKind;
@@ -237,7 +237,7 @@ impl Trails {
         let (older, newer) = trail.records.halves();
         match self.scratch.write(&older) {
             Ok(segment) => {
-                if !planted(Planted::ForgottenAside) {
+                if !planted(PlantedBug::ForgottenAside) {
                     trail.older.push(segment);
                 }
                 trail.records = newer;
@@ -326,7 +326,7 @@ fn is_dead_value(image: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use base::prng::Prng;
-    use env::{Mishap, SimDisk};
+    use env::{FaultKind, SimDisk};
 
     use super::*;
 
@@ -410,7 +410,7 @@ mod tests {
             }
         };
         let mut stays = trails(&disk, 500);
-        disk.schedule(Some(IoOp::Write), 1, Mishap::Error(ErrorKind::StorageFull));
+        disk.schedule(Some(IoOp::Write), 1, FaultKind::Error(ErrorKind::StorageFull));
         fill(&mut stays);
         assert!(stays.refusal().is_some() && !stays.has_moved());
         assert_eq!(all(&stays, TrxId(1)).len(), 99);

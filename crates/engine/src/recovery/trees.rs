@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use base::IndexId;
 use base::codec::{push_varint, take_varint};
-use base::sync::{Planted, planted};
+use base::sync::{PlantedBug, planted};
 
 use crate::dictionary::Kind;
 use crate::engine::Engine;
@@ -38,7 +38,7 @@ impl Engine {
     /// [`Engine::forget_pending_trees`], the next start frees those of them that no table has then. The
     /// caller holds the definition mutex.
     pub(crate) fn put_pending_trees(&self, ids: &[IndexId]) -> Result<()> {
-        if planted(Planted::ForgottenTrees) {
+        if planted(PlantedBug::ForgottenTrees) {
             return Ok(());
         }
         self.store.log().admit()?;

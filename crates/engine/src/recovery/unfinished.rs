@@ -11,14 +11,14 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 
 use base::sync::plain::Mutex;
-use base::sync::{Planted, planted};
+use base::sync::{PlantedBug, planted};
 use base::{IndexId, TrxId, UndoPtr};
 use env::IoError;
 use log::Part;
 use page::SlotFlags;
 use page::check::{fits_format, is_overflow_reference, key_fits_format};
 use space::SpaceReserve;
-use trx::{Ending, FoundTrx, UndoKind, UndoLog, UndoRecord, UnfinishedTrx};
+use trx::{FoundTrx, TrxOutcome, UndoKind, UndoLog, UndoRecord, UnfinishedTrx};
 
 use super::history::Found;
 use super::{Pace, StartLog};
@@ -191,7 +191,7 @@ impl Engine {
     fn undo_some(&self, log: &mut UndoLog, records_max: usize, undone: &mut usize) -> Result<bool> {
         let mut record = UndoRecord::default();
         while *undone < records_max {
-            let is_there = if planted(Planted::LostUndo) {
+            let is_there = if planted(PlantedBug::LostUndo) {
                 log.pop(UndoPtr::NONE, &mut record).map_err(Error::UndoUnreadable)?
             } else {
                 undo_newest(self, log, UndoPtr::NONE, None, &mut record)?
@@ -217,7 +217,7 @@ impl Engine {
     /// Forgets the unfinished transactions, which a shutdown has rolled back.
     pub(crate) fn forget_unfinished(&self) {
         for trx in self.unfinished.transactions.lock().drain(..) {
-            self.trx.end_unfinished(trx, Ending::Nothing);
+            self.trx.end_unfinished(trx, TrxOutcome::Nothing);
         }
     }
 }

@@ -311,7 +311,7 @@ impl<'a> RowWriter<'a> {
         'a: 'k,
     {
         let engine = self.engine;
-        Ok(index.tree.edit_relieved(&engine.store, key, need, |leaf| reclaim(engine, leaf))?)
+        Ok(index.tree.edit_reclaiming(&engine.store, key, need, |leaf| reclaim(engine, leaf))?)
     }
 
     /// Closes the open entry for `key`, wherever it is: found first, then changed. What

@@ -1,6 +1,6 @@
 //! Undoing: a transaction's records, newest first, back to a mark.
 
-use base::sync::{Planted, planted};
+use base::sync::{PlantedBug, planted};
 use base::{ROW_HEADER_BYTES, TrxId, UndoPtr};
 use log::Part;
 use page::check::fits_format;
@@ -43,7 +43,7 @@ pub(crate) fn undo_newest(
     if !log.pop(mark, record).map_err(Error::UndoUnreadable)? {
         return Ok(false);
     }
-    if record.kind == UndoKind::EntryClose && planted(Planted::SkippedUndo) {
+    if record.kind == UndoKind::EntryClose && planted(PlantedBug::SkippedUndo) {
         return Ok(true);
     }
     let locks_row = matches!(record.kind, UndoKind::RowImage | UndoKind::RowPatch | UndoKind::RowDelete);

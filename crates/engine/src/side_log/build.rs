@@ -1,7 +1,7 @@
 //! A build under way, and what is noted of changes meanwhile.
 
 use base::UndoPtr;
-use base::sync::{Planted, planted};
+use base::sync::{PlantedBug, planted};
 use page::{RowHeader, RowRef, SlotFlags};
 use trx::{UndoKind, UndoLog, UndoRecord};
 
@@ -84,7 +84,7 @@ impl IndexBuild {
     }
 
     fn note(&self, engine: &Engine, table: &Table, undo: &UndoRecord, at: UndoPtr, step: Step) {
-        if planted(Planted::UnnotedChange) || self.queue.ensure_whole().is_err() {
+        if planted(PlantedBug::UnnotedChange) || self.queue.ensure_whole().is_err() {
             return;
         }
         match self.changes_of(engine, table, undo, at, step) {

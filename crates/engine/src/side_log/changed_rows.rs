@@ -9,7 +9,7 @@
 
 use base::UndoPtr;
 use base::codec::get_u16;
-use base::sync::{Planted, planted};
+use base::sync::{PlantedBug, planted};
 use trx::{UndoLog, UndoRecord};
 
 use super::build::is_of_row;
@@ -82,7 +82,7 @@ impl ChangedRows {
     }
 
     fn add(&self, engine: &Engine, keys: &mut Keys) {
-        if keys.count == 0 || planted(Planted::UnnotedChange) {
+        if keys.count == 0 || planted(PlantedBug::UnnotedChange) {
             return;
         }
         engine.side_log_counters.add(SideLogTotals { noted: keys.count, ..SideLogTotals::default() });

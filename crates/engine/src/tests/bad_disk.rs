@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::codec::{get_u32, get_u64};
-use env::{Disk, IoOp, Mishap, OpenOptions, SimDisk, Trouble};
+use env::{Disk, FaultKind, IoOp, OpenOptions, ScheduledFault, SimDisk};
 use log::{LogConfig, LogReader};
 use page::PAGE_SIZE;
 use types::CollationId;
@@ -90,15 +90,17 @@ fn after_restart(disk: &SimDisk) -> i32 {
 fn wherever_the_disk_is_full_or_fails_reads_go_on_and_nothing_answered_is_lost() {
     let mut refused = 0;
     for op in [IoOp::Write, IoOp::Sync, IoOp::Create, IoOp::Resize, IoOp::Rename, IoOp::SyncDir] {
-        for mishap in [Mishap::Error(ErrorKind::StorageFull), Mishap::PartialWrite(ErrorKind::StorageFull)] {
-            if op != IoOp::Write && matches!(mishap, Mishap::PartialWrite(_)) {
+        for fault in
+            [FaultKind::Error(ErrorKind::StorageFull), FaultKind::PartialWrite(ErrorKind::StorageFull)]
+        {
+            if op != IoOp::Write && matches!(fault, FaultKind::PartialWrite(_)) {
                 continue;
             }
             let mut nth = 1;
             loop {
                 let disk = Arc::new(SimDisk::seeded(nth));
                 let engine = new_engine(&disk);
-                disk.schedule(Some(op), nth, mishap);
+                disk.schedule(Some(op), nth, fault);
                 let (answered, error) = work(&engine, 0, 160);
                 let Some(error) = error else { break };
                 let what = format!("{op:?} {nth}: {error}");
@@ -245,7 +247,7 @@ fn a_read_that_fails_at_the_start_is_told_and_the_next_start_is_right() {
         let mut refused = 0;
         for nth in 1..40 {
             let disk = whole.crash_keeping(|_, _| true);
-            disk.schedule(Some(IoOp::Read), nth, Mishap::Error(ErrorKind::Other));
+            disk.schedule(Some(IoOp::Read), nth, FaultKind::Error(ErrorKind::Other));
             let again = disk.clone();
             refused += u32::from(refused_or_whole(disk, rows.clone(), &format!("read {nth} fails")));
             let again = again.crash_keeping(|_, _| true);
@@ -360,13 +362,13 @@ fn on_a_full_disk_changes_are_refused_rollback_and_reads_go_on_and_so_do_changes
 fn wherever_a_full_disk_is_met_changes_go_on_afterwards() {
     let full = ErrorKind::StorageFull;
     for op in [IoOp::Create, IoOp::Resize, IoOp::Rename, IoOp::Write] {
-        let mishaps = [Mishap::Error(full), Mishap::PartialWrite(full)];
-        for mishap in &mishaps[..if op == IoOp::Write { 2 } else { 1 }] {
+        let faults = [FaultKind::Error(full), FaultKind::PartialWrite(full)];
+        for fault in &faults[..if op == IoOp::Write { 2 } else { 1 }] {
             let mut nth = 1;
             loop {
                 let disk = Arc::new(SimDisk::seeded(nth));
                 let engine = new_engine(&disk);
-                disk.schedule(Some(op), nth, *mishap);
+                disk.schedule(Some(op), nth, *fault);
                 let mut id = 0;
                 while id < 160 {
                     let (next, error) = work(&engine, id, 160);
@@ -464,9 +466,9 @@ fn a_rollback_that_makes_rows_longer_finds_room_in_a_file_that_cannot_grow() {
     trx.restart(BeginOptions::default());
     (0..100).for_each(|id| insert(&engine, &table, &mut trx, &long(2 * id + 1)).unwrap());
     engine.commit(&mut trx).unwrap();
-    let mishap = Mishap::Error(ErrorKind::StorageFull);
-    let trouble = Trouble { op: Some(IoOp::Resize), file: Some("data.pages"), nth: 1, mishap };
-    disk.schedule_all(&vec![trouble; 5000]);
+    let fault = FaultKind::Error(ErrorKind::StorageFull);
+    let scheduled = ScheduledFault { op: Some(IoOp::Resize), file: Some("data.pages"), nth: 1, fault };
+    disk.schedule_all(&vec![scheduled; 5000]);
     fill_data_file(&engine, &other);
     fill_data_file(&engine, &table);
     engine.rollback(&mut shortens).unwrap();

@@ -69,7 +69,7 @@ fn with_crashes(
         engine.create_schema("s", CollationId::UTF8MB4_0900_AI_CI).unwrap();
         fill(&engine);
         engine.checkpoint().unwrap();
-        disk.schedule(None, nth, env::Mishap::PowerOff);
+        disk.schedule(None, nth, env::FaultKind::PowerOff);
         let at_its_end = AtomicBool::new(false);
         let done = thread::scope(|scope| {
             let mut reader = user(&engine);

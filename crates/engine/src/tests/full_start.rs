@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::sync::sim;
-use env::{IoOp, Mishap, SimDisk, Simulated, simulate};
+use env::{FaultKind, IoOp, SimDisk, Simulated, simulate};
 
 use super::support::*;
 use crate::*;
@@ -133,7 +133,7 @@ fn wherever_a_start_meets_a_full_disk_it_comes_up_or_is_refused_by_name() {
             for nth in 1.. {
                 let what = format!("{how:?}, {op:?} {nth}");
                 let disk = Arc::new(whole.crash_keeping(|_, _| true));
-                disk.schedule(Some(op), nth, Mishap::Full);
+                disk.schedule(Some(op), nth, FaultKind::Full);
                 let started = start(&disk, |_| {});
                 match started.result {
                     Some(Start::CameUp(_)) => came_up += 1,

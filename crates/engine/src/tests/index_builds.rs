@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use base::sync::interrupt;
-use env::{Disk, Mishap, SimDisk};
+use env::{Disk, FaultKind, SimDisk};
 use types::{CollationId, ColumnDef, IndexDef, IndexKind, SqlType, TableDef, TypeKind};
 
 use super::support::*;
@@ -185,11 +185,11 @@ fn a_disk_without_room_for_the_file_fails_the_statement_alone() {
     for nth in [1, 2, 9] {
         let file = format!("index-{next}.sort").leak();
         next += new_indexes().len() as u32;
-        disk.schedule_all(&[env::Trouble {
+        disk.schedule_all(&[env::ScheduledFault {
             op: Some(env::IoOp::Write),
             file: Some(file),
             nth,
-            mishap: Mishap::Error(std::io::ErrorKind::StorageFull),
+            fault: FaultKind::Error(std::io::ErrorKind::StorageFull),
         }]);
         let error = add_indexes(&engine, new_indexes(), &LEAST).unwrap_err();
         assert!(matches!(&error, Error::TempFile(_)) && error.effect() == Effect::Statement, "{error:?}");
@@ -223,7 +223,7 @@ fn a_crash_leaves_all_of_the_indexes_or_none_and_no_file() {
         engine.create_schema("s", CollationId::UTF8MB4_0900_AI_CI).unwrap();
         filled(&engine, 3000);
         engine.checkpoint().unwrap();
-        disk.schedule(None, nth, Mishap::PowerOff);
+        disk.schedule(None, nth, FaultKind::PowerOff);
         let done = add_indexes(&engine, new_indexes(), &LEAST).is_ok();
         let was_cut = disk.is_powered_off();
         drop(engine);

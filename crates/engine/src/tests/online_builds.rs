@@ -375,11 +375,11 @@ fn a_build_that_fails_leaves_the_table_and_its_writers_as_they_are() {
                 let first = table.clustered().def.id.0 + 1 + (way * new_indexes().len()) as u32;
                 let file = format!("changes-{first}.sort").leak();
                 // The file of the changes cannot be written, or read back.
-                disk.schedule_all(&[env::Trouble {
+                disk.schedule_all(&[env::ScheduledFault {
                     op: Some(if way == 3 { env::IoOp::Write } else { env::IoOp::Read }),
                     file: Some(file),
                     nth: 2,
-                    mishap: env::Mishap::Error(std::io::ErrorKind::StorageFull),
+                    fault: env::FaultKind::Error(std::io::ErrorKind::StorageFull),
                 }]);
             }
             change_much(engine, way..way + 1);

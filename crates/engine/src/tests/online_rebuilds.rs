@@ -289,11 +289,11 @@ fn a_rebuild_that_fails_leaves_the_table_and_its_writers_as_they_are() {
             };
             if way == 3 || way == 4 {
                 // The file of the keys cannot be written, or read back.
-                disk.schedule_all(&[env::Trouble {
+                disk.schedule_all(&[env::ScheduledFault {
                     op: Some(if way == 3 { env::IoOp::Write } else { env::IoOp::Read }),
                     file: Some(format!("changes-{first_tree}.sort").leak()),
                     nth: 2,
-                    mishap: env::Mishap::Error(std::io::ErrorKind::StorageFull),
+                    fault: env::FaultKind::Error(std::io::ErrorKind::StorageFull),
                 }]);
             }
             // Enough keys to overflow the memory of the queue.

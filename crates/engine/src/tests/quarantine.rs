@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use base::codec::get_u32;
 use base::{IndexId, UndoPtr};
-use env::{Disk, IoOp, Mishap, OpenOptions, SimDisk, Trouble};
+use env::{Disk, FaultKind, IoOp, OpenOptions, ScheduledFault, SimDisk};
 use page::PAGE_SIZE;
 use types::CollationId;
 
@@ -283,11 +283,11 @@ fn a_page_that_recovery_cannot_read_refuses_the_start_and_is_read_by_the_next() 
     let mut refused = 0;
     for nth in 1..12 {
         let disk = Arc::new(crashed(false).0);
-        let mishap = Mishap::Error(ErrorKind::Other);
+        let fault = FaultKind::Error(ErrorKind::Other);
         let file = Some("data.pages");
         // A read that fails is repeated.
-        let trouble = Trouble { op: Some(IoOp::Read), file, nth, mishap };
-        disk.schedule_all(&[trouble, Trouble { nth: 1, ..trouble }]);
+        let scheduled = ScheduledFault { op: Some(IoOp::Read), file, nth, fault };
+        disk.schedule_all(&[scheduled, ScheduledFault { nth: 1, ..scheduled }]);
         refused += u32::from(Engine::open(small(&disk)).is_err());
         let disk = Arc::new(disk.crash_keeping(|_, _| true));
         let engine = Engine::open(small(&disk)).unwrap();

@@ -155,7 +155,7 @@ fn the_first_error_of_a_rebuild_is_its_error() {
     let stopped: Result<()> =
         engine.rebuild_table(&table.def, alteration, &EXTENDED, &alone(), SHORT, |_, _| {
             // The log ends, so that the trees that were made cannot be freed.
-            disk.schedule(Some(env::IoOp::Sync), 1, env::Mishap::Error(std::io::ErrorKind::Other));
+            disk.schedule(Some(env::IoOp::Sync), 1, env::FaultKind::Error(std::io::ErrorKind::Other));
             engine.store().log().flush().unwrap_err();
             Err(Error::AutoIncrementExhausted)
         });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::prng::Prng;
-use env::{Disk, Mishap, SimDisk};
+use env::{Disk, FaultKind, SimDisk};
 use log::LogConfig;
 use types::{CollationId, IndexDef, IndexKind};
 
@@ -208,7 +208,7 @@ fn after_a_power_failure_committed_rows_are_there_and_nothing_else() {
         eprintln!("seed {seed}");
         let mut run = Run::new(seed);
         let at = 1 + run.prng.below(1500);
-        run.disk.schedule(None, at, Mishap::PowerOff);
+        run.disk.schedule(None, at, FaultKind::PowerOff);
         for _ in 0..400 {
             if run.step().is_err() {
                 break;
@@ -245,12 +245,12 @@ fn recovery_that_is_cut_short_is_begun_again() {
         let mut at = 1;
         loop {
             let disk = Arc::new(crashed.crash_keeping(|_, _| true));
-            disk.schedule(None, at, Mishap::PowerOff);
+            disk.schedule(None, at, FaultKind::PowerOff);
             if Engine::open(crash_config(&disk)).is_ok() && !disk.is_powered_off() {
                 break;
             }
             let again = Arc::new(disk.crash());
-            again.schedule(None, 1 + run.prng.below(200), Mishap::PowerOff);
+            again.schedule(None, 1 + run.prng.below(200), FaultKind::PowerOff);
             drop(Engine::open(crash_config(&again)));
             run.assert_recovered(again.crash());
             at += 1 + run.prng.below(9);
@@ -273,7 +273,7 @@ fn a_rollback_that_fails_is_not_taken_for_done_by_whoever_tries_again() {
     trx.restart(BeginOptions::default());
     update(&engine, &table, &mut trx, 1, &Wide::new(1, 2, "lost")).unwrap();
     // A page write that fails: no page can be changed any more, and the log goes on.
-    disk.inject(env::Fault { op: env::IoOp::Write, nth: 2, kind: std::io::ErrorKind::Other });
+    disk.schedule(Some(env::IoOp::Write), 2, env::FaultKind::Error(std::io::ErrorKind::Other));
     engine.checkpoint().unwrap_err();
     for _ in 0..8 {
         engine.rollback(&mut trx).unwrap_err();

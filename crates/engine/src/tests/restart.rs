@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use env::{Disk, Mishap, OpenOptions, SimDisk};
+use env::{Disk, FaultKind, OpenOptions, SimDisk};
 use types::CollationId;
 
 use super::support::*;
@@ -136,7 +136,7 @@ fn a_page_file_of_the_earlier_name_is_renamed_at_a_start_wherever_a_crash_comes(
     let mut crashes = 0;
     for nth in 1.. {
         let disk = Arc::new(closed.crash_keeping(|_, _| true));
-        disk.schedule(None, nth, Mishap::PowerOff);
+        disk.schedule(None, nth, FaultKind::PowerOff);
         let opened = Engine::open(config(&disk));
         crashes += u32::from(disk.is_powered_off());
         drop(opened);

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use env::{Disk, IoOp, Mishap, SimDisk, Trouble};
+use env::{Disk, FaultKind, IoOp, ScheduledFault, SimDisk};
 use log::Part;
 
 use super::checkpoints::{churn, reader};
@@ -71,29 +71,29 @@ fn undo_that_recovery_has_no_memory_for_is_set_aside() {
     let crashed = disk.crash();
     std::mem::forget(trx);
     drop((table, engine));
-    let trouble = |op, mishap| Trouble { op: Some(op), file: Some("recovery.undo"), nth: 1, mishap };
-    for (trouble, line) in [
+    let scheduled = |op, fault| ScheduledFault { op: Some(op), file: Some("recovery.undo"), nth: 1, fault };
+    for (scheduled, line) in [
         (None, "some lies in undo/recovery.undo"),
         (
-            Some(trouble(IoOp::Write, Mishap::Error(ErrorKind::StorageFull))),
+            Some(scheduled(IoOp::Write, FaultKind::Error(ErrorKind::StorageFull))),
             "the undo of open transactions stays in memory",
         ),
         // What is read is not what was written: nothing is undone by it.
-        (Some(trouble(IoOp::Read, Mishap::BitRot)), "some lies in undo/recovery.undo"),
+        (Some(scheduled(IoOp::Read, FaultKind::BitRot)), "some lies in undo/recovery.undo"),
     ] {
         let (disk, told) = (Arc::new(crashed.crash()), Arc::new(Told::default()));
         let start_log = Arc::clone(&told) as Arc<dyn StartLog>;
         let config = EngineConfig { log: TINY, undo_memory: 20_000, start_log, ..config(&disk) };
-        disk.schedule_all(trouble.as_slice());
+        disk.schedule_all(scheduled.as_slice());
         let engine = match Engine::open(config.clone()) {
             Err(error) => {
                 assert!(error.to_string().contains("recovery.undo"), "{error}");
-                assert_eq!(disk.happened(), [Mishap::BitRot]);
+                assert_eq!(disk.happened(), [FaultKind::BitRot]);
                 Engine::open(config).unwrap()
             }
             Ok(engine) => engine,
         };
-        assert_eq!(disk.happened().len(), trouble.iter().count());
+        assert_eq!(disk.happened().len(), scheduled.iter().count());
         assert!(told.0.lock().unwrap().iter().any(|told| told.contains(line)), "{told:?}");
         assert!(spill_files(&disk).is_empty());
         let table = engine.table("s", "t").unwrap();
@@ -136,7 +136,7 @@ fn spilled_undo_is_undone_after_a_power_failure_at_any_time_and_again() {
         let (engine, table, mut trx, before) = spilled(&disk);
         if seed % 2 == 1 {
             // In the middle of its own rollback.
-            disk.schedule(None, 40, Mishap::PowerOff);
+            disk.schedule(None, 40, FaultKind::PowerOff);
             drop(engine.rollback(&mut trx));
         }
         let mut disk = Arc::new(disk.crash());
@@ -144,7 +144,7 @@ fn spilled_undo_is_undone_after_a_power_failure_at_any_time_and_again() {
         drop((table, engine));
         // Starts that end before they are done.
         for nth in [30, 300, 3000] {
-            disk.schedule(None, nth, Mishap::PowerOff);
+            disk.schedule(None, nth, FaultKind::PowerOff);
             if let Ok(engine) = reopen_with(&disk, memory) {
                 std::mem::forget(engine);
             }

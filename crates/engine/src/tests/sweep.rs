@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use env::{Mishap, SimDisk};
+use env::{FaultKind, SimDisk};
 
 use super::support::*;
 use crate::*;
@@ -131,7 +131,7 @@ fn a_sweep_that_is_cut_short_is_begun_again() {
     loop {
         let disk = Arc::new(crashed.crash_keeping(|_, _| true));
         let Ok(engine) = Engine::open(small_log(&disk)) else { panic!("the disk works") };
-        disk.schedule(None, at, Mishap::PowerOff);
+        disk.schedule(None, at, FaultKind::PowerOff);
         let swept = (|| {
             while engine.sweep_step()?.is_some() {
                 engine.store().log().flush()?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use env::{Disk, IoOp, Mishap, SimDisk};
+use env::{Disk, FaultKind, IoOp, SimDisk};
 
 use super::support::*;
 use crate::*;
@@ -135,11 +135,11 @@ fn what_purge_could_not_read_once_it_purges_later() {
     change(&engine, &table, &mut trx, 60).unwrap();
     assert!(swapped(&engine) > 1 << 20, "{}", swapped(&engine));
     engine.commit(&mut trx).unwrap();
-    disk.schedule_all(&[env::Trouble {
+    disk.schedule_all(&[env::ScheduledFault {
         op: Some(IoOp::Read),
         file: Some("swap.undo"),
         nth: 3,
-        mishap: Mishap::Error(ErrorKind::Other),
+        fault: FaultKind::Error(ErrorKind::Other),
     }]);
     let kept = engine.trx_system().first_unpurged();
     assert_eq!(engine.purge_step(usize::MAX).unwrap().transactions, 0);
@@ -163,11 +163,11 @@ fn a_full_disk_refuses_changes_until_there_is_room_and_loses_nothing() {
     let (engine, table, mut trx) = limited(&disk);
     change(&engine, &table, &mut trx, 1).unwrap();
     let before = rows(&engine, &table, ReadView::newest());
-    let fails = env::Trouble {
+    let fails = env::ScheduledFault {
         op: Some(IoOp::Create),
         file: Some("swap.undo"),
         nth: 1,
-        mishap: Mishap::Error(ErrorKind::Other),
+        fault: FaultKind::Error(ErrorKind::Other),
     };
     disk.schedule_all(&[fails; 20]);
     // What fails at all looks but the last is tried again.

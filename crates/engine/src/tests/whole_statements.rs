@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use env::{Mishap, SimDisk};
+use env::{FaultKind, SimDisk};
 use types::{CollationId, IndexDef, IndexKind};
 
 use super::support::*;
@@ -98,7 +98,7 @@ fn a_crash_at_any_operation_leaves_all_of_a_statement_or_nothing() {
             engine.create_schema("s", CollationId::UTF8MB4_0900_AI_CI).unwrap();
             make_tables(&engine);
             let before = content(&engine);
-            disk.schedule(None, nth, Mishap::PowerOff);
+            disk.schedule(None, nth, FaultKind::PowerOff);
             let done = statement(&engine);
             let after = if done.is_ok() { content(&engine) } else { Vec::new() };
             let was_cut = disk.is_powered_off();
@@ -130,7 +130,7 @@ fn a_crash_at_any_operation_leaves_all_objects_of_a_change_or_none() {
         for (name, bytes) in &before {
             engine.put_object("account", name, bytes).unwrap();
         }
-        disk.schedule(None, nth, Mishap::PowerOff);
+        disk.schedule(None, nth, FaultKind::PowerOff);
         let done = engine.change_objects("account", &change);
         let was_cut = disk.is_powered_off();
         drop(engine);

@@ -8,23 +8,11 @@ use base::prng::Prng;
 
 use crate::error::IoOp;
 
-/// The `nth` operation of kind `op` from now on (1 = the next one) fails with `kind` and has no effect,
-/// except that after a failed sync each unsynced sector may or may not be durable, and is not written by a
-/// later sync.
-#[derive(Clone, Copy, Debug)]
-pub struct Fault {
-    /// The kind of operation counted.
-    pub op: IoOp,
-    /// How many of them until one fails.
-    pub nth: u64,
-    /// The error it fails with.
-    pub kind: ErrorKind,
-}
-
 /// What can happen to one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mishap {
-    /// It fails; see [`Fault`].
+pub enum FaultKind {
+    /// It fails and has no effect, except that after a failed sync each unsynced sector may or may not be
+    /// durable, and is not written by a later sync.
     Error(ErrorKind),
     /// The machine loses power before it: it and everything after it fails; a simulation ends.
     PowerOff,
@@ -64,20 +52,20 @@ pub struct FaultRates {
     pub sync_error: u32,
 }
 
-/// A mishap and when it comes.
+/// A fault, and the operation that it happens to.
 #[derive(Clone, Copy, Debug)]
-pub struct Trouble {
-    /// The kind of operation it comes to; without one every operation counts.
+pub struct ScheduledFault {
+    /// The kind of operation; `None`: every operation counts.
     pub op: Option<IoOp>,
-    /// The name of the file; without one every file counts.
+    /// The name of the file; `None`: every file counts.
     pub file: Option<&'static str>,
-    /// How many such operations until it comes: 1 = the next one.
+    /// Which of these operations, counted from now: 1 = the next one.
     pub nth: u64,
     /// What happens.
-    pub mishap: Mishap,
+    pub fault: FaultKind,
 }
 
-impl Trouble {
+impl ScheduledFault {
     fn concerns(&self, op: IoOp, path: &Path) -> bool {
         self.op.is_none_or(|its| its == op)
             && self.file.is_none_or(|its| path.file_name().is_some_and(|name| name == its))
@@ -87,10 +75,10 @@ impl Trouble {
 /// Counts operations and decides which of them go wrong.
 #[derive(Debug, Default)]
 pub(super) struct FaultPlan {
-    /// Sequences of troubles, each of which waits for the one before; the first of each counts.
-    scheduled: Vec<VecDeque<Trouble>>,
-    /// The mishaps that have come, in order.
-    happened: Vec<Mishap>,
+    /// Sequences of faults, each of which waits for the one before; the first of each counts.
+    scheduled: Vec<VecDeque<ScheduledFault>>,
+    /// The faults that have come, in order.
+    happened: Vec<FaultKind>,
     rates: FaultRates,
     counts: BTreeMap<IoOp, u64>,
 }
@@ -108,15 +96,15 @@ impl FaultPlan {
         self.rates = rates;
     }
 
-    pub(super) fn schedule(&mut self, troubles: &[Trouble]) {
-        self.scheduled.push(troubles.iter().copied().collect());
+    pub(super) fn schedule(&mut self, scheduled: &[ScheduledFault]) {
+        self.scheduled.push(scheduled.iter().copied().collect());
     }
 
     pub(super) fn unschedule(&mut self) {
         self.scheduled.clear();
     }
 
-    pub(super) fn happened(&self) -> &[Mishap] {
+    pub(super) fn happened(&self) -> &[FaultKind] {
         &self.happened
     }
 
@@ -129,42 +117,42 @@ impl FaultPlan {
     }
 
     /// Counts one operation; what happens to it.
-    pub(super) fn next(&mut self, op: IoOp, path: &Path, prng: &mut Prng) -> Option<Mishap> {
+    pub(super) fn next(&mut self, op: IoOp, path: &Path, prng: &mut Prng) -> Option<FaultKind> {
         *self.counts.entry(op).or_default() += 1;
         let mut due = None;
-        for (at, troubles) in self.scheduled.iter_mut().enumerate() {
-            let Some(next) = troubles.front_mut().filter(|next| next.concerns(op, path)) else { continue };
+        for (at, scheduled) in self.scheduled.iter_mut().enumerate() {
+            let Some(next) = scheduled.front_mut().filter(|next| next.concerns(op, path)) else { continue };
             next.nth = next.nth.saturating_sub(1);
             if next.nth == 0 {
                 due = due.or(Some(at));
             }
         }
-        let mishap = match due {
-            Some(at) => self.scheduled[at].pop_front().map(|trouble| trouble.mishap),
+        let fault = match due {
+            Some(at) => self.scheduled[at].pop_front().map(|scheduled| scheduled.fault),
             None => self.by_rate(op, prng),
         };
-        self.happened.extend(mishap);
-        mishap
+        self.happened.extend(fault);
+        fault
     }
 
-    fn by_rate(&self, op: IoOp, prng: &mut Prng) -> Option<Mishap> {
+    fn by_rate(&self, op: IoOp, prng: &mut Prng) -> Option<FaultKind> {
         let rates = &self.rates;
         let io_error = ErrorKind::Other;
-        let choices: &[(u32, Mishap)] = match op {
+        let choices: &[(u32, FaultKind)] = match op {
             IoOp::Read => &[
-                (rates.read_error, Mishap::Error(io_error)),
-                (rates.short_read, Mishap::ShortRead),
-                (rates.bit_rot, Mishap::BitRot),
+                (rates.read_error, FaultKind::Error(io_error)),
+                (rates.short_read, FaultKind::ShortRead),
+                (rates.bit_rot, FaultKind::BitRot),
             ],
             IoOp::Write => &[
-                (rates.write_error, Mishap::PartialWrite(io_error)),
-                (rates.lost_write, Mishap::LostWrite),
-                (rates.misdirected_write, Mishap::MisdirectedWrite),
+                (rates.write_error, FaultKind::PartialWrite(io_error)),
+                (rates.lost_write, FaultKind::LostWrite),
+                (rates.misdirected_write, FaultKind::MisdirectedWrite),
             ],
-            IoOp::Sync => &[(rates.sync_error, Mishap::Error(io_error))],
+            IoOp::Sync => &[(rates.sync_error, FaultKind::Error(io_error))],
             _ => &[],
         };
         let drawn = |rate: u32, prng: &mut Prng| rate > 0 && prng.below(1_000_000) < u64::from(rate);
-        choices.iter().find(|(rate, _)| drawn(*rate, prng)).map(|(_, mishap)| *mishap)
+        choices.iter().find(|(rate, _)| drawn(*rate, prng)).map(|(_, fault)| *fault)
     }
 }

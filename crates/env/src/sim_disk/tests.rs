@@ -1,7 +1,7 @@
 //! A simulated disk as its users see it: faithful by default, faulty on demand.
 
 mod crash;
-mod mishaps;
+mod faults;
 
 use super::*;
 

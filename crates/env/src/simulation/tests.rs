@@ -14,7 +14,7 @@ use base::sync::park::Wake;
 use base::sync::{Event, Latch, LatchLevel, Mutex, plain};
 
 use crate::{
-    Clock, Disk, File, IoOp, Mishap, OpenOptions, RealClock, SimDisk, Thread, deadline_in, random_bytes,
+    Clock, Disk, FaultKind, File, IoOp, OpenOptions, RealClock, SimDisk, Thread, deadline_in, random_bytes,
     spawn,
 };
 
@@ -205,7 +205,7 @@ fn power_failure_ends_the_simulation_and_the_disk_can_be_restarted() {
     let mut lens = BTreeSet::new();
     for seed in 0..50 {
         let disk = SimDisk::seeded(seed);
-        disk.schedule(None, 4 + seed % 20, Mishap::PowerOff);
+        disk.schedule(None, 4 + seed % 20, FaultKind::PowerOff);
         let files = disk.clone();
         let outcome = run(seed, move || {
             let file = files.create(Path::new("f"), OpenOptions::default()).unwrap();

@@ -9,12 +9,12 @@ use super::*;
 #[test]
 fn who_makes_the_awaited_number_is_seen_or_tells() {
     explore(3, || {
-        let arrivals = Arc::new(Arrivals::default());
+        let waiters = Arc::new(CommitWaiters::default());
         let committers = [(); 2].map(|()| {
-            let arrivals = Arc::clone(&arrivals);
-            spawn(move || arrivals.add())
+            let waiters = Arc::clone(&waiters);
+            spawn(move || waiters.add())
         });
-        while !arrivals.wait_for(2, None) {}
+        while !waiters.wait_for(2, None) {}
         committers.into_iter().for_each(|committer| committer.join().unwrap());
     });
 }

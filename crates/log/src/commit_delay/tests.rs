@@ -7,23 +7,23 @@ const SYNC_NS: u64 = 1_000_000;
 /// Committers who come when they are told to. Nobody comes while a leader waits.
 #[derive(Debug, Default)]
 struct Commits {
-    arrivals: Arrivals,
+    waiters: CommitWaiters,
     delay: CommitDelay,
 }
 
 impl Commits {
     fn come(&self, committers: u64) {
-        (0..committers).for_each(|_| self.arrivals.add());
+        (0..committers).for_each(|_| self.waiters.add());
     }
 
     /// A sync of this length, during which `meanwhile` committers come. True if its leader waited, which was
     /// in vain.
     fn sync(&mut self, meanwhile: u64, took_ns: u64) -> bool {
         let pause = self.delay.pause;
-        self.delay.gather(&self.arrivals);
+        self.delay.gather(&self.waiters);
         let is_timed = self.delay.begun_ns().is_some();
         self.come(meanwhile);
-        self.delay.synced(&self.arrivals);
+        self.delay.synced(&self.waiters);
         if is_timed {
             self.delay.sync_took(took_ns);
         }
@@ -59,20 +59,20 @@ fn a_leader_waits_for_those_let_go_and_those_who_came_meanwhile() {
     let mut commits = Commits::default();
     commits.come(2);
     assert!(!commits.sync(2, SYNC_NS));
-    let Commits { arrivals, delay } = &mut commits;
+    let Commits { waiters, delay } = &mut commits;
     delay.sync_ns = 600_000_000_000;
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            while arrivals.awaited.load(Ordering::SeqCst) != 6 {
+            while waiters.awaited.load(Ordering::SeqCst) != 6 {
                 std::thread::yield_now();
             }
-            arrivals.add();
-            arrivals.add();
+            waiters.add();
+            waiters.add();
         });
-        delay.gather(arrivals);
+        delay.gather(waiters);
     });
     assert_eq!((delay.begun, delay.misses), (6, 0));
-    delay.synced(arrivals);
+    delay.synced(waiters);
     assert_eq!(delay.group, 4);
 }
 

@@ -1,8 +1,8 @@
 //! Reserving, filling, flushing and checkpoints under the model checker: the whole log, over a disk in
 //! memory.
 //!
-//! The ring's bytes are watched: a leader that reads what is not filled, and an append that overwrites what
-//! is not written, fail the model.
+//! The ring's bytes have a race check: a leader that reads what is not filled, and an append that overwrites
+//! what is not written, fail the model.
 
 use base::sync::model::{JoinHandle, UnsafeCell, explore, spawn};
 use env::SimDisk;

@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use env::{Fault, IoOp};
+use env::{FaultKind, IoOp};
 
 use super::*;
 use crate::{Error, LogPosition};
@@ -10,7 +10,7 @@ use crate::{Error, LogPosition};
 fn failing(op: IoOp) -> (SimDisk, Log) {
     let (disk, log) = new_log(SMALL);
     log.durable_up_to(append(&log, b"before").end).unwrap();
-    disk.inject(Fault { op, nth: 1, kind: ErrorKind::Other });
+    disk.schedule(Some(op), 1, FaultKind::Error(ErrorKind::Other));
     (disk, log)
 }
 
@@ -67,7 +67,7 @@ fn all_waiting_committers_get_the_failure() {
 #[test]
 fn a_file_that_cannot_be_made_ends_the_log() {
     let (disk, log) = new_log(SMALL);
-    disk.inject(Fault { op: IoOp::Create, nth: 1, kind: ErrorKind::Other });
+    disk.schedule(Some(IoOp::Create), 1, FaultKind::Error(ErrorKind::Other));
     append(&log, &[1; 6000]);
     assert!(log.flush().is_err());
     assert!(log.admit().is_err());
@@ -76,7 +76,7 @@ fn a_file_that_cannot_be_made_ends_the_log() {
 #[test]
 fn a_sync_that_finds_the_disk_full_ends_the_log() {
     let (disk, log) = new_log(SMALL);
-    disk.inject(Fault { op: IoOp::Sync, nth: 1, kind: ErrorKind::StorageFull });
+    disk.schedule(Some(IoOp::Sync), 1, FaultKind::Error(ErrorKind::StorageFull));
     append(&log, b"lost");
     assert!(log.flush().is_err() && log.admit().is_err());
 }
@@ -86,7 +86,7 @@ fn what_finds_the_disk_full_is_done_again_when_there_is_room() {
     for op in [IoOp::Write, IoOp::Create, IoOp::Resize, IoOp::Rename] {
         for nth in 1..6 {
             let (disk, log) = new_log(SMALL);
-            disk.inject(Fault { op, nth, kind: ErrorKind::StorageFull });
+            disk.schedule(Some(op), nth, FaultKind::Error(ErrorKind::StorageFull));
             let frames: Vec<_> = (0..40u8)
                 .map(|n| {
                     let range = append(&log, &[n; 700]);

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use base::sync::{Event, sim};
-use env::{IoError, Mishap, SimDisk, simulate, spawn};
+use env::{FaultKind, IoError, SimDisk, simulate, spawn};
 
 use super::*;
 use crate::log::RING_BYTES_MIN;
-use crate::{Ahead, Error, LogPosition};
+use crate::{Error, LogPosition, SpaceObserver};
 
 /// What happened before the power went off, seen from outside the simulation.
 #[derive(Clone, Debug, Default)]
@@ -96,7 +96,7 @@ fn what_was_durable_is_found_after_a_power_failure_anywhere() {
     for seed in 0..300 {
         let disk = SimDisk::seeded(seed);
         let mut dice = base::prng::Prng::new(seed);
-        disk.schedule(None, 20 + dice.below(140), Mishap::PowerOff);
+        disk.schedule(None, 20 + dice.below(140), FaultKind::PowerOff);
         let seen = Seen::default();
         let (inside, told) = (disk.clone(), seen.clone());
         let end = simulate(seed, 2_000_000, move || work(&inside, seed, &told));
@@ -207,7 +207,7 @@ fn a_rollback_on_a_full_disk_asks_for_few_checkpoints() {
 #[derive(Debug)]
 struct Untold;
 
-impl Ahead for Untold {
+impl SpaceObserver for Untold {
     fn rollback_bytes(&self, _tail: Lsn) -> u64 {
         0
     }

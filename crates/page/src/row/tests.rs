@@ -226,7 +226,7 @@ fn a_conversion_adds_drops_and_keeps() {
     let bytes = page_with(&old, &[0x80, 0, 0, 1], &payload, SlotFlags::NONE);
     let mut converted = Vec::new();
     let row = RowRef::new(&old, PageRef::new(&bytes).record(0));
-    converter.convert(&row, Kept::All, &mut converted);
+    converter.convert(&row, KeptValues::All, &mut converted);
     assert_eq!(converter.dropped_values(&row).collect::<Vec<_>>(), vec![reference]);
     assert!(converted.len() <= payload.len() + converter.growth_max());
     let bytes = page_with(&new, &[0x80, 0, 0, 1], &converted, SlotFlags::NONE);

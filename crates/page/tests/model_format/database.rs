@@ -187,7 +187,7 @@ impl Database {
         for slot in 0..source.count() {
             let row = self.row_at(at, slot);
             let mut payload = Vec::new();
-            converter.convert(&row, Kept::All, &mut payload);
+            converter.convert(&row, KeptValues::All, &mut payload);
             page.append(&source.key(slot), &payload, source.flags(slot)).unwrap();
         }
         self.apply(at, Vec::new(), &[PageOp::image_of(PageRef::new(&bytes))]);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use base::memory::Kept;
+use base::memory::KeptBytes;
 use bumpalo::Bump;
 use sql::Parsed;
 use sql::ast::{DropUser, RoleStatement, Statement};
@@ -96,7 +96,7 @@ pub(super) fn new_statement(
     if matches!(plan, Some(Plan::Query(query)) if query.output.len() > DESCRIBED_MAX) {
         return Err(error_map::TOO_MANY_FIELDS.bare());
     }
-    let kept = Kept::new(&session.memory, plan_bytes(text.len()) + text.len() as u64);
+    let kept = KeptBytes::new(&session.memory, plan_bytes(text.len()) + text.len() as u64);
     let kept = kept.map_err(|exceeded| memory_limits::refuse(session, exceeded))?;
     bump(&session.server.status.prepared_statements, 1);
     let planned = compiled.as_ref().map(|compiled| compiled.com);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use base::sync::{Planted, planted};
+use base::sync::{PlantedBug, planted};
 use base::{Lsn, PageNo, prefetch};
 use buffer::{ExclusiveGuard, Pool};
 use log::{FRAME_HEADER_BYTES, FrameRange, Stretch};
@@ -55,13 +55,13 @@ impl Run {
     }
 }
 
-/// One hand of the crew.
+/// Applies the changes of the pages of one thread.
 #[derive(Debug)]
 pub(super) struct Applier {
     pool: Arc<Pool>,
     freed: Arc<Freed>,
     lost: LostPages,
-    /// The lost pages of this hand.
+    /// The lost pages of this thread.
     own_lost: BTreeSet<PageNo>,
     /// Pages that changes were applied to, one bit each. Others may be made without reading them.
     seen: Vec<u64>,
@@ -185,7 +185,7 @@ impl Target<'_> {
                 },
             };
             if self.frame != Some(frame.start) {
-                if guard.page().lsn() >= frame.end && !planted(Planted::RedoTwice) {
+                if guard.page().lsn() >= frame.end && !planted(PlantedBug::RedoTwice) {
                     return Ok(());
                 }
                 self.frame = Some(frame.start);

@@ -10,7 +10,7 @@ use buffer::{CorruptPage, Damage, Error};
 use crate::extent_no::extent_of;
 use crate::space::map_page_of;
 
-/// What redo passes over. Each page is one hand's.
+/// Pages whose redo is skipped. Each page belongs to one thread.
 #[derive(Clone, Debug)]
 pub(crate) struct LostPages {
     found: Arc<Mutex<BTreeMap<PageNo, CorruptPage>>>,
@@ -50,7 +50,7 @@ impl LostPages {
         self.found.lock().remove(&page);
     }
 
-    /// The pages that are lost. All hands have ended.
+    /// The pages that are lost. All threads have ended.
     pub(crate) fn into_pages(self) -> Vec<CorruptPage> {
         std::mem::take(&mut *self.found.lock()).into_values().collect()
     }

@@ -83,11 +83,11 @@ impl<T> Queue<T> {
 
 /// Memory that was used and waits to be used again.
 #[derive(Debug)]
-pub(super) struct Spares<T>(Mutex<Vec<Vec<T>>>);
+pub(super) struct SpareBuffers<T>(Mutex<Vec<Vec<T>>>);
 
-impl<T> Spares<T> {
+impl<T> SpareBuffers<T> {
     pub(super) fn new() -> Self {
-        Spares(Mutex::new(LatchLevel::Leaf, Vec::new()))
+        SpareBuffers(Mutex::new(LatchLevel::Leaf, Vec::new()))
     }
 
     /// Some memory, empty or not.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use log::{LogReader, Stretch};
 
-use super::queue::{Queue, Spares};
+use super::queue::{Queue, SpareBuffers};
 use crate::error::Result;
 
 /// Stretches that were read and wait, at most.
@@ -13,7 +13,7 @@ const AHEAD: usize = 2;
 /// The stretches of a log in order, up to its end.
 #[derive(Debug)]
 pub(super) struct Stretches {
-    spares: Arc<Spares<u8>>,
+    spares: Arc<SpareBuffers<u8>>,
     source: Source,
 }
 
@@ -26,7 +26,7 @@ enum Source {
 impl Stretches {
     /// Reads on from where `reader` is: in a thread, or as the caller asks if `alone`.
     pub(super) fn start(mut reader: LogReader, alone: bool) -> Result<Stretches> {
-        let spares = Arc::new(Spares::new());
+        let spares = Arc::new(SpareBuffers::new());
         if alone {
             return Ok(Stretches { spares, source: Source::Here(Box::new(reader)) });
         }
@@ -49,7 +49,7 @@ impl Stretches {
     }
 
     /// Where the memory of stretches is to go.
-    pub(super) fn spares(&self) -> &Arc<Spares<u8>> {
+    pub(super) fn spares(&self) -> &Arc<SpareBuffers<u8>> {
         &self.spares
     }
 
@@ -67,7 +67,7 @@ impl Stretches {
     }
 }
 
-fn read_all(reader: &mut LogReader, queue: &Queue<Stretch>, spares: &Spares<u8>) -> log::Result<()> {
+fn read_all(reader: &mut LogReader, queue: &Queue<Stretch>, spares: &SpareBuffers<u8>) -> log::Result<()> {
     while let Some(stretch) = reader.next_stretch(spares.take())? {
         if !queue.push(stretch) {
             break;

@@ -13,7 +13,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use base::sync::Planted;
+use base::sync::PlantedBug;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use testkit::flags;
 use testkit::sim::{Coverage, run};
@@ -57,7 +57,7 @@ fn work() -> Result<(), String> {
     ];
     flags::numbers(&args, &mut known).ok_or(USAGE)?;
     if child > 0 {
-        be_child(first, seeds, Planted::ALL.get(bug.wrapping_sub(1) as usize).copied());
+        be_child(first, seeds, PlantedBug::ALL.get(bug.wrapping_sub(1) as usize).copied());
         return Ok(());
     }
     if planted > 0 {
@@ -73,7 +73,7 @@ fn work() -> Result<(), String> {
 }
 
 /// Runs seeds and says how it went, a line each.
-fn be_child(first: u64, seeds: u64, planted: Option<Planted>) {
+fn be_child(first: u64, seeds: u64, planted: Option<PlantedBug>) {
     let mut total = Coverage::default();
     for seed in first..first + seeds {
         println!("{BEGINS}{seed}");
@@ -217,7 +217,7 @@ fn keep(new: &BTreeSet<u64>) -> Result<(), String> {
 /// Looks for each planted bug in up to `seeds` seeds.
 fn find_planted(seeds: u64) -> Result<(), String> {
     let mut missed = Vec::new();
-    for (at, bug) in Planted::ALL.iter().enumerate() {
+    for (at, bug) in PlantedBug::ALL.iter().enumerate() {
         let mut found = None;
         for first in (0..seeds).step_by(SEEDS_EACH as usize) {
             let said = child(first, SEEDS_EACH.min(seeds - first), at + 1)?;

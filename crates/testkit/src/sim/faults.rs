@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 
 use base::prng::Prng;
-use env::{IoOp, Mishap, SimDisk, Trouble};
+use env::{FaultKind, IoOp, ScheduledFault, SimDisk};
 
 use super::coverage::{Coverage, Event};
 
@@ -61,28 +61,28 @@ impl Plan {
     /// Lets it come to `disk`, within about `soon` operations.
     pub(super) fn arm(self, disk: &SimDisk, prng: &mut Prng, soon: u64) {
         let nth = 1 + prng.below(soon);
-        let one = |op, file, nth, mishap| disk.schedule_all(&[Trouble { op, file, nth, mishap }]);
+        let one = |op, file, nth, fault| disk.schedule_all(&[ScheduledFault { op, file, nth, fault }]);
         let error = [ErrorKind::Other, ErrorKind::StorageFull][prng.below(2) as usize];
         match self {
             Plan::Nothing => {}
-            Plan::PowerOff => one(None, None, nth, Mishap::PowerOff),
-            Plan::Sync => one(Some(IoOp::Sync), None, nth / 4 + 1, Mishap::Error(ErrorKind::Other)),
-            Plan::Write => one(Some(IoOp::Write), None, nth / 3 + 1, Mishap::PartialWrite(error)),
-            Plan::Read => one(Some(IoOp::Read), None, nth / 8 + 1, Mishap::Error(ErrorKind::Other)),
-            Plan::Short => one(Some(IoOp::Read), PAGES, nth / 16 + 1, Mishap::ShortRead),
+            Plan::PowerOff => one(None, None, nth, FaultKind::PowerOff),
+            Plan::Sync => one(Some(IoOp::Sync), None, nth / 4 + 1, FaultKind::Error(ErrorKind::Other)),
+            Plan::Write => one(Some(IoOp::Write), None, nth / 3 + 1, FaultKind::PartialWrite(error)),
+            Plan::Read => one(Some(IoOp::Read), None, nth / 8 + 1, FaultKind::Error(ErrorKind::Other)),
+            Plan::Short => one(Some(IoOp::Read), PAGES, nth / 16 + 1, FaultKind::ShortRead),
             Plan::Full => disk.set_capacity(disk.used() + prng.below(soon << 11)),
             Plan::FullAtTimes => disk.schedule_all(&full_at_times(prng, soon)),
-            Plan::AstrayRead => one(Some(IoOp::Read), PAGES, nth / 16 + 1, Mishap::MisdirectedRead),
-            Plan::Rot => one(Some(IoOp::Read), PAGES, nth / 16 + 1, Mishap::BitRot),
+            Plan::AstrayRead => one(Some(IoOp::Read), PAGES, nth / 16 + 1, FaultKind::MisdirectedRead),
+            Plan::Rot => one(Some(IoOp::Read), PAGES, nth / 16 + 1, FaultKind::BitRot),
             Plan::AstrayWrite => disk.schedule_all(&[
-                Trouble {
+                ScheduledFault {
                     op: Some(IoOp::Write),
                     file: PAGES,
                     nth: nth / 16 + 1,
-                    mishap: Mishap::MisdirectedWrite,
+                    fault: FaultKind::MisdirectedWrite,
                 },
                 // A page that is read as it was before looks sound to everybody.
-                Trouble { op: None, file: None, nth: 1, mishap: Mishap::PowerOff },
+                ScheduledFault { op: None, file: None, nth: 1, fault: FaultKind::PowerOff },
             ]),
         }
     }
@@ -99,41 +99,41 @@ impl Plan {
 
     /// Whether anything has gone wrong on `disk` but its power.
     pub(super) fn has_come(self, disk: &SimDisk) -> bool {
-        self == Plan::Full || disk.happened().iter().any(|mishap| *mishap != Mishap::PowerOff)
+        self == Plan::Full || disk.happened().iter().any(|fault| *fault != FaultKind::PowerOff)
     }
 }
 
 /// Operations that find the disk full: those that ask for space, and writes, which may need some where a file
 /// system copies on write.
-fn full_at_times(prng: &mut Prng, soon: u64) -> Vec<Trouble> {
+fn full_at_times(prng: &mut Prng, soon: u64) -> Vec<ScheduledFault> {
     let full = ErrorKind::StorageFull;
-    let trouble = |prng: &mut Prng| match prng.below(8) {
-        0 => (IoOp::Create, 1, Mishap::Error(full)),
-        1 => (IoOp::Rename, 1, Mishap::Error(full)),
-        2..5 => (IoOp::Resize, 1 + prng.below(3), Mishap::Error(full)),
-        5 => (IoOp::Write, 1 + prng.below(soon / 16), Mishap::Error(full)),
-        _ => (IoOp::Write, 1 + prng.below(soon / 16), Mishap::PartialWrite(full)),
+    let scheduled = |prng: &mut Prng| match prng.below(8) {
+        0 => (IoOp::Create, 1, FaultKind::Error(full)),
+        1 => (IoOp::Rename, 1, FaultKind::Error(full)),
+        2..5 => (IoOp::Resize, 1 + prng.below(3), FaultKind::Error(full)),
+        5 => (IoOp::Write, 1 + prng.below(soon / 16), FaultKind::Error(full)),
+        _ => (IoOp::Write, 1 + prng.below(soon / 16), FaultKind::PartialWrite(full)),
     };
     let one = |prng: &mut Prng| {
-        let (op, nth, mishap) = trouble(prng);
-        Trouble { op: Some(op), file: None, nth, mishap }
+        let (op, nth, fault) = scheduled(prng);
+        ScheduledFault { op: Some(op), file: None, nth, fault }
     };
     (0..20).map(|_| one(prng)).collect()
 }
 
 /// Counts what has gone wrong.
 pub(super) fn count(plan: Plan, disk: &SimDisk, coverage: &mut Coverage) {
-    for mishap in disk.happened() {
-        let event = match mishap {
-            Mishap::Error(_) if plan == Plan::Sync => Event::SyncErrors,
-            Mishap::Error(ErrorKind::StorageFull) => continue,
-            Mishap::Error(_) => Event::ReadErrors,
-            Mishap::PartialWrite(_) => Event::WriteErrors,
-            Mishap::ShortRead => Event::ShortReads,
-            Mishap::BitRot => Event::BitRot,
-            Mishap::MisdirectedRead => Event::MisdirectedReads,
-            Mishap::MisdirectedWrite => Event::MisdirectedWrites,
-            Mishap::PowerOff | Mishap::LostWrite | Mishap::Full => continue,
+    for fault in disk.happened() {
+        let event = match fault {
+            FaultKind::Error(_) if plan == Plan::Sync => Event::SyncErrors,
+            FaultKind::Error(ErrorKind::StorageFull) => continue,
+            FaultKind::Error(_) => Event::ReadErrors,
+            FaultKind::PartialWrite(_) => Event::WriteErrors,
+            FaultKind::ShortRead => Event::ShortReads,
+            FaultKind::BitRot => Event::BitRot,
+            FaultKind::MisdirectedRead => Event::MisdirectedReads,
+            FaultKind::MisdirectedWrite => Event::MisdirectedWrites,
+            FaultKind::PowerOff | FaultKind::LostWrite | FaultKind::Full => continue,
         };
         coverage.add(event, 1);
     }

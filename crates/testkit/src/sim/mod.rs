@@ -27,7 +27,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use base::prng::Prng;
-use base::sync::{Planted, sim};
+use base::sync::{PlantedBug, sim};
 use engine::{Engine, EngineConfig, LogConfig, StartLog};
 use env::{Disk, SimDisk, Simulated, simulate_with};
 
@@ -53,7 +53,7 @@ const SOON: u64 = 700;
 ///
 /// # Errors
 /// What was lost, does not agree, or panicked.
-pub fn run(seed: u64, planted: Option<Planted>) -> Result<Coverage, String> {
+pub fn run(seed: u64, planted: Option<PlantedBug>) -> Result<Coverage, String> {
     let mut seed = Seed::new(seed, planted);
     let done = catch_unwind(AssertUnwindSafe(|| seed.work())).unwrap_or_else(|panic| {
         let message = panic.downcast_ref::<String>().cloned();
@@ -146,7 +146,7 @@ enum End {
 /// A seed under way.
 struct Seed {
     number: u64,
-    planted: Option<Planted>,
+    planted: Option<PlantedBug>,
     prng: Prng,
     disk: SimDisk,
     notes: Notes,
@@ -159,7 +159,7 @@ struct Seed {
 }
 
 impl Seed {
-    fn new(number: u64, planted: Option<Planted>) -> Self {
+    fn new(number: u64, planted: Option<PlantedBug>) -> Self {
         let (mut prng, disk) = (Prng::new(number ^ 0x5eed), SimDisk::seeded(number));
         let tight = prng.below(2) == 0;
         let undo_memory = [u64::MAX, 128 << 10, 64 << 10, 0][Prng::new(number ^ 0x5a9).below(4) as usize];
@@ -395,7 +395,7 @@ mod tests {
 
     #[test]
     fn a_log_that_is_not_synced_is_found_out() {
-        let found = (0..20).find(|seed| run(*seed, Some(Planted::UnsyncedLog)).is_err());
+        let found = (0..20).find(|seed| run(*seed, Some(PlantedBug::UnsyncedLog)).is_err());
         assert!(found.is_some());
     }
 

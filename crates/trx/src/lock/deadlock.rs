@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use base::TrxId;
 
-use super::table::{Locks, Owner, Waiting, Wanted};
+use super::table::{Locks, Owner, WaitState, WaitTarget};
 
 impl Locks<'_> {
     /// Breaks the circles that the wait of `trx`, just begun, has closed: in each, the transaction whose
@@ -23,7 +23,7 @@ impl Locks<'_> {
             if victim == trx {
                 return false;
             }
-            self.end_wait(victim, Waiting::Victim);
+            self.end_wait(victim, WaitState::Victim);
             self.withdraw(victim);
         }
         true
@@ -48,15 +48,15 @@ impl Locks<'_> {
     /// Whom `trx` waits for.
     fn blockers(&mut self, trx: TrxId) -> Vec<TrxId> {
         let wait = self.state.owners.get(&trx).and_then(|owner| owner.wait.as_ref());
-        let Some(wait) = wait.filter(|wait| wait.state == Waiting::Yes) else { return Vec::new() };
+        let Some(wait) = wait.filter(|wait| wait.state == WaitState::Yes) else { return Vec::new() };
         match wait.wanted.clone() {
-            Wanted::Row { hash, index, key } => {
+            WaitTarget::Row { hash, index, key } => {
                 let Some(queue) = self.queue(hash, index, &key) else { return Vec::new() };
                 let Some(at) = queue.waiting(trx) else { return Vec::new() };
                 let mode = queue.requests[at].mode;
                 queue.blockers(trx, mode, at).collect()
             }
-            Wanted::Gap { index, key } => self.gap_holders(trx, index, &key).collect(),
+            WaitTarget::Gap { index, key } => self.gap_holders(trx, index, &key).collect(),
         }
     }
 }

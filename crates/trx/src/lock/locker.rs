@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use base::sync::park::Wake;
 use base::sync::wait_times::{WaitKind, timed};
-use base::sync::{Planted, planted};
+use base::sync::{PlantedBug, planted};
 use base::{IndexId, Lsn, TrxId};
 use env::{Clock, RealClock};
 
 use super::queue::Request;
-use super::table::{GapId, Locks, Side, Wait, Waiting, Wanted};
+use super::table::{GapId, Locks, Side, Wait, WaitState, WaitTarget};
 use super::{LockMode, WaitPolicy};
-use crate::commit_table::Ending;
+use crate::commit_table::TrxOutcome;
 use crate::error::Error;
 use crate::read_view::ReadView;
 use crate::slot::TrxSlot;
@@ -87,7 +87,7 @@ impl Locker<'_> {
     /// visible from here on. [`Trx::note_committed`] is to follow once `log` is let go of.
     #[inline]
     pub fn end_committed(&self, log: &mut UndoLog, end: Lsn) {
-        self.system.end_log(self.slot, log, Ending::Committed(end));
+        self.system.end_log(self.slot, log, TrxOutcome::Committed(end));
     }
 
     /// Whether the transaction may change the row. `changes`: how many it has made so far.
@@ -118,7 +118,7 @@ impl Locker<'_> {
     #[cold]
     pub fn request(&self, request: RowRequest<'_>, changes: u64) -> Result<Attempt, Error> {
         let RowRequest { index, key, mode, writer, stays, policy } = request;
-        if planted(Planted::UnprobedLock) {
+        if planted(PlantedBug::UnprobedLock) {
             return Ok(Attempt::Granted { new: false });
         }
         let hash = Locks::hash(index, key);
@@ -147,7 +147,7 @@ impl Locker<'_> {
             WaitPolicy::Wait => {}
         }
         locks.add(hash, index, key, Request { trx: self.id, mode, granted: false });
-        self.begin_wait(locks, Wanted::Row { hash, index, key: key.into() }, changes)
+        self.begin_wait(locks, WaitTarget::Row { hash, index, key: key.into() }, changes)
     }
 
     /// Whether the transaction may insert the key into the index: no other has locked the gap.
@@ -166,16 +166,16 @@ impl Locker<'_> {
         if locks.gap_holders(self.id, index, key).next().is_none() {
             return Ok(Attempt::Granted { new: false });
         }
-        self.begin_wait(locks, Wanted::Gap { index, key: key.into() }, changes)
+        self.begin_wait(locks, WaitTarget::Gap { index, key: key.into() }, changes)
     }
 
-    fn begin_wait(&self, mut locks: Locks<'_>, wanted: Wanted, changes: u64) -> Result<Attempt, Error> {
+    fn begin_wait(&self, mut locks: Locks<'_>, wanted: WaitTarget, changes: u64) -> Result<Attempt, Error> {
         let closed = locks.state.closed;
         let owner = locks.owner(self.id);
         owner.changes = changes;
         owner.wait = Some(Wait {
             wanted,
-            state: Waiting::Yes,
+            state: WaitState::Yes,
             slot: Arc::clone(self.slot),
             since_ns: RealClock.monotonic_ns(),
         });
@@ -215,10 +215,10 @@ impl Locker<'_> {
                 let Some(owner) = locks.state.owners.get_mut(&self.id) else {
                     return Err(Error::ShuttingDown);
                 };
-                let state = owner.wait.as_ref().map_or(Waiting::Granted, |wait| wait.state);
-                if state != Waiting::Yes && !closed {
+                let state = owner.wait.as_ref().map_or(WaitState::Granted, |wait| wait.state);
+                if state != WaitState::Yes && !closed {
                     owner.wait = None;
-                    return if state == Waiting::Victim { Err(Error::Deadlock) } else { Ok(()) };
+                    return if state == WaitState::Victim { Err(Error::Deadlock) } else { Ok(()) };
                 }
                 let interrupted = gone || self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
                 if closed || interrupted || timed_out {

@@ -8,7 +8,7 @@ use env::{Clock, RealClock, WallTime};
 
 use super::LockMode;
 use super::queue::RowQueue;
-use super::table::{Gap, LockTable, Locks, Wait, Waiting, Wanted};
+use super::table::{Gap, LockTable, Locks, Wait, WaitState, WaitTarget};
 use crate::client::ClientInfo;
 
 const NS_PER_S: u64 = 1_000_000_000;
@@ -125,7 +125,7 @@ impl LockTable {
     pub(crate) fn owner_info(&self, trx: TrxId) -> OwnerInfo {
         let mut locks = self.lock();
         let Some(owner) = locks.state.owners.get(&trx) else { return OwnerInfo::default() };
-        let waits = owner.wait.as_ref().filter(|wait| wait.state == Waiting::Yes);
+        let waits = owner.wait.as_ref().filter(|wait| wait.state == WaitState::Yes);
         let waits_s = waits.map(|wait| RealClock.monotonic_ns().saturating_sub(wait.since_ns) / NS_PER_S);
         let (rows, gaps, changes) = (owner.rows.len(), owner.indexes.len(), owner.changes);
         OwnerInfo { rows, gaps, changes, waits_s, wants: locks.wanted(trx).map(|(wanted, _)| wanted) }
@@ -181,8 +181,8 @@ impl Locks<'_> {
     /// What `trx` waits for, and the locks that stand against it.
     fn wanted(&mut self, trx: TrxId) -> Option<(LockInfo, Vec<LockInfo>)> {
         let wait = self.state.owners.get(&trx).and_then(|owner| owner.wait.as_ref());
-        match wait.filter(|wait| wait.state == Waiting::Yes).map(|wait| wait.wanted.clone())? {
-            Wanted::Row { hash, index, key } => {
+        match wait.filter(|wait| wait.state == WaitState::Yes).map(|wait| wait.wanted.clone())? {
+            WaitTarget::Row { hash, index, key } => {
                 let queue = self.queue(hash, index, &key)?;
                 let at = queue.waiting(trx)?;
                 let blockers: Vec<TrxId> = queue.blockers(trx, queue.requests[at].mode, at).collect();
@@ -190,7 +190,7 @@ impl Locks<'_> {
                 let against = all.iter().filter(|lock| blockers.contains(&lock.trx)).cloned().collect();
                 Some((all[at].clone(), against))
             }
-            Wanted::Gap { index, key } => {
+            WaitTarget::Gap { index, key } => {
                 let gaps = self.state.gaps.get(&index).into_iter().flatten();
                 let against = gaps.filter(|gap| gap.trx != trx && gap.covers(&key));
                 let against = against.map(|gap| gap_lock(index, gap)).collect();
@@ -204,9 +204,9 @@ impl Locks<'_> {
         let gaps = self.state.gaps.iter();
         let gaps = gaps.flat_map(|(&index, gaps)| gaps.iter().map(move |gap| gap_lock(index, gap)));
         let inserts = self.state.owners.iter().filter_map(|(&trx, owner)| {
-            let waits = |wait: &&Wait| wait.state == Waiting::Yes;
+            let waits = |wait: &&Wait| wait.state == WaitState::Yes;
             match owner.wait.as_ref().filter(waits).map(|wait| &wait.wanted) {
-                Some(Wanted::Gap { index, key }) => Some(LockInfo {
+                Some(WaitTarget::Gap { index, key }) => Some(LockInfo {
                     trx,
                     index: *index,
                     kind: LockKind::Insert { key: key.clone() },

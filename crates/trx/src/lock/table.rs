@@ -65,7 +65,7 @@ impl Gap {
 
 /// What a transaction waits for.
 #[derive(Clone, Debug)]
-pub(super) enum Wanted {
+pub(super) enum WaitTarget {
     /// Its request in the row's queue.
     Row { hash: u64, index: IndexId, key: Box<[u8]> },
     /// That others have no gap lock on the key.
@@ -74,7 +74,7 @@ pub(super) enum Wanted {
 
 /// How a wait stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Waiting {
+pub(super) enum WaitState {
     Yes,
     Granted,
     Victim,
@@ -83,8 +83,8 @@ pub(super) enum Waiting {
 /// A transaction's wait.
 #[derive(Debug)]
 pub(super) struct Wait {
-    pub(super) wanted: Wanted,
-    pub(super) state: Waiting,
+    pub(super) wanted: WaitTarget,
+    pub(super) state: WaitState,
     pub(super) slot: Arc<TrxSlot>,
     /// When it began, on the monotonic clock.
     pub(super) since_ns: u64,
@@ -113,7 +113,7 @@ impl Owner {
 /// Everything under the mutex.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    pub(super) rows: HashMap<u64, SmallVec<[RowQueue; 1]>, BuildHasherDefault<HashItself>>,
+    pub(super) rows: HashMap<u64, SmallVec<[RowQueue; 1]>, BuildHasherDefault<IdentityHasher>>,
     pub(super) gaps: BTreeMap<IndexId, Vec<Gap>>,
     pub(super) owners: BTreeMap<TrxId, Owner>,
     next_gap: u64,
@@ -123,9 +123,9 @@ pub(super) struct State {
 
 /// Keys are hashes already.
 #[derive(Debug, Default)]
-pub(super) struct HashItself(u64);
+pub(super) struct IdentityHasher(u64);
 
-impl Hasher for HashItself {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -323,12 +323,12 @@ impl Locks<'_> {
         }
         self.table.row_counters[hash as usize % ROW_COUNTERS].fetch_sub(removed as u32, Ordering::SeqCst);
         for trx in granted {
-            self.end_wait(trx, Waiting::Granted);
+            self.end_wait(trx, WaitState::Granted);
         }
     }
 
     /// Tells a waiting transaction how its wait has ended.
-    pub(super) fn end_wait(&mut self, trx: TrxId, state: Waiting) {
+    pub(super) fn end_wait(&mut self, trx: TrxId, state: WaitState) {
         if let Some(wait) = self.state.owners.get_mut(&trx).and_then(|owner| owner.wait.as_mut()) {
             wait.state = state;
             wait.slot.wake.notify_all();
@@ -338,7 +338,7 @@ impl Locks<'_> {
     /// Withdraws what `trx` waits for; its wait stays, for the waiter to see.
     pub(super) fn withdraw(&mut self, trx: TrxId) {
         let wait = self.state.owners.get(&trx).and_then(|owner| owner.wait.as_ref());
-        let Some(Wanted::Row { hash, .. }) = wait.map(|wait| &wait.wanted) else { return };
+        let Some(WaitTarget::Row { hash, .. }) = wait.map(|wait| &wait.wanted) else { return };
         self.remove(*hash, trx, |_, request| !request.granted);
     }
 
@@ -373,13 +373,13 @@ impl Locks<'_> {
     /// Wakes the inserts that no gap lock stands against any more.
     fn grant_inserts(&mut self) {
         let is_free = |(&trx, owner): (&TrxId, &Owner)| {
-            let wait = owner.wait.as_ref().filter(|wait| wait.state == Waiting::Yes)?;
-            let Wanted::Gap { index, key } = &wait.wanted else { return None };
+            let wait = owner.wait.as_ref().filter(|wait| wait.state == WaitState::Yes)?;
+            let WaitTarget::Gap { index, key } = &wait.wanted else { return None };
             self.gap_holders(trx, *index, key).next().is_none().then_some(trx)
         };
         let free: Vec<TrxId> = self.state.owners.iter().filter_map(is_free).collect();
         for trx in free {
-            self.end_wait(trx, Waiting::Granted);
+            self.end_wait(trx, WaitState::Granted);
         }
     }
 

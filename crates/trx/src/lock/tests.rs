@@ -8,7 +8,7 @@ use std::time::Duration;
 use base::{IndexId, Lsn, TrxId};
 
 use super::*;
-use crate::commit_table::Ending;
+use crate::commit_table::TrxOutcome;
 use crate::error::Error;
 use crate::slot::TrxSlot;
 use crate::system::TrxSystem;
@@ -54,7 +54,7 @@ impl Session {
 
     fn end(&self) {
         let number = self.system.newest().0 + 10;
-        self.system.end(&self.slot, self.id, |_| Ending::Committed(Lsn(number))).unwrap();
+        self.system.end(&self.slot, self.id, |_| TrxOutcome::Committed(Lsn(number))).unwrap();
     }
 }
 
@@ -232,7 +232,7 @@ fn interrupts_and_shutdown_end_waits() {
             std::thread::yield_now();
         }
         assert_eq!(b.join().unwrap(), Err(Error::Interrupted));
-        let rolled_back = a.system.close(|_| Ok::<Ending, ()>(Ending::Nothing));
+        let rolled_back = a.system.close(|_| Ok::<TrxOutcome, ()>(TrxOutcome::Nothing));
         assert_eq!((rolled_back, c.join().unwrap()), (Ok(()), Err(Error::ShuttingDown)));
     });
     assert_eq!(a.system.locks.owner_count(), 0);

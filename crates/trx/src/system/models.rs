@@ -39,11 +39,11 @@ impl World {
     fn commit(&self, id: TrxId) -> Lsn {
         self.end(id, |world| {
             let number = world.log.fetch_add(10, Ordering::AcqRel) + 10;
-            Ending::Committed(Lsn(number))
+            TrxOutcome::Committed(Lsn(number))
         })
     }
 
-    fn end(&self, id: TrxId, ending: impl FnOnce(&World) -> Ending) -> Lsn {
+    fn end(&self, id: TrxId, ending: impl FnOnce(&World) -> TrxOutcome) -> Lsn {
         let slot = &self.slots[id.0 as usize - 1];
         let finish = |log: &mut UndoLog| {
             log.begin_commit();
@@ -125,7 +125,7 @@ fn two_views_one_after_the_other_see_no_less() {
 fn the_horizon_does_not_pass_a_live_view() {
     explore(2, || {
         let world = World::new(2);
-        world.end(SECOND, |_| Ending::Nothing);
+        world.end(SECOND, |_| TrxOutcome::Nothing);
         let old_version = Arc::new(UnsafeCell::new(()));
         let writer = world.spawn(|world| world.commit(FIRST));
         let reader = {
@@ -228,9 +228,9 @@ fn who_begins_while_the_system_closes_is_refused_or_rolled_back() {
         let world = World::new(0);
         let writer = world.spawn(|world| {
             let began = world.system.begin(world.reader());
-            began.map(|id| world.system.end(world.reader(), id, |_| Ending::Nothing).is_ok())
+            began.map(|id| world.system.end(world.reader(), id, |_| TrxOutcome::Nothing).is_ok())
         });
-        world.system.close(|_| Ok::<_, Error>(Ending::Nothing)).unwrap();
+        world.system.close(|_| Ok::<_, Error>(TrxOutcome::Nothing)).unwrap();
         let open = world.reader().undo.lock().id();
         assert_eq!(open, None, "somebody writes in a closed system");
         let _ = writer.join().unwrap();

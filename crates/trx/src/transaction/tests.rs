@@ -6,9 +6,9 @@ use base::{IndexId, Lsn};
 
 struct Ender;
 
-impl Abandon for Ender {
-    fn abandon(&self, trx: &mut Trx) {
-        let _ = trx.end(Ending::Nothing);
+impl RollbackOnDrop for Ender {
+    fn roll_back_dropped(&self, trx: &mut Trx) {
+        let _ = trx.end(TrxOutcome::Nothing);
     }
 }
 
@@ -19,7 +19,7 @@ fn begin(system: &Arc<TrxSystem>, isolation: Isolation) -> Trx {
 
 /// Ends `trx` as committed, behind all commits so far.
 fn commit(system: &TrxSystem, trx: &mut Trx) {
-    trx.end(Ending::Committed(Lsn(system.newest().0 + 10))).unwrap();
+    trx.end(TrxOutcome::Committed(Lsn(system.newest().0 + 10))).unwrap();
 }
 
 fn write(trx: &mut Trx, kind: UndoKind) -> TrxId {
@@ -50,7 +50,7 @@ fn a_reader_takes_no_id_and_keeps_its_view_under_repeatable_read() {
     reader.end_statement();
     assert!(!reader.view().sees(&system, TrxId(10)));
     assert_eq!(reader.id(), None);
-    reader.end(Ending::Nothing).unwrap();
+    reader.end(TrxOutcome::Nothing).unwrap();
     reader.restart(*reader.options());
     assert!(reader.view().sees(&system, TrxId(10)));
 }
@@ -120,7 +120,7 @@ fn purge_waits_for_the_oldest_view() {
     let id = write(&mut writer, UndoKind::RowDelete);
     commit(&system, &mut writer);
     assert_eq!(system.next_purge(system.purge_horizon(), 0), None);
-    reader.end(Ending::Nothing).unwrap();
+    reader.end(TrxOutcome::Nothing).unwrap();
     assert!(!system.purge_has_begun(id));
     let entry = system.next_purge(system.purge_horizon(), 0).unwrap();
     assert_eq!(entry.id, id);
@@ -139,11 +139,11 @@ fn closing_rolls_the_writer_back_and_tells_its_session() {
         while log.pop(UndoPtr::NONE, &mut record).unwrap() {
             undone += 1;
         }
-        Ok::<Ending, ()>(Ending::RolledBack(Lsn(20)))
+        Ok::<TrxOutcome, ()>(TrxOutcome::RolledBack(Lsn(20)))
     });
     assert_eq!((rolled_back, undone), (Ok(()), 1));
     assert_eq!(trx.undo().err(), Some(Error::ShuttingDown));
-    assert_eq!(trx.end(Ending::Nothing), Err(Error::ShuttingDown));
+    assert_eq!(trx.end(TrxOutcome::Nothing), Err(Error::ShuttingDown));
     trx.restart(BeginOptions::default());
     assert_eq!(trx.begin_write(), Err(Error::ShuttingDown));
 }
@@ -161,11 +161,11 @@ fn transactions_may_end_in_any_order() {
         ids.iter().copied().filter(|&id| view.sees(&system, id)).collect()
     };
     assert_eq!(seen(&mut before), []);
-    system.end(&slots[2], ids[2], |_| Ending::Committed(Lsn(100))).unwrap();
-    system.end(&slots[1], ids[1], |_| Ending::RolledBack(Lsn(120))).unwrap();
+    system.end(&slots[2], ids[2], |_| TrxOutcome::Committed(Lsn(100))).unwrap();
+    system.end(&slots[1], ids[1], |_| TrxOutcome::RolledBack(Lsn(120))).unwrap();
     assert_eq!(seen(&mut between), [ids[2]]);
     assert!(!between.view().sees_whole_page(ids[2]));
-    system.end(&slots[0], ids[0], |_| Ending::Committed(Lsn(150))).unwrap();
+    system.end(&slots[0], ids[0], |_| TrxOutcome::Committed(Lsn(150))).unwrap();
     assert!(after.view().sees_whole_page(ids[2]));
     assert_eq!((seen(&mut before), seen(&mut between)), (vec![], vec![ids[2]]));
     let mut last = begin(&system, Isolation::RepeatableRead);

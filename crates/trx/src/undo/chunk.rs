@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use base::sync::plain::{Mutex, RwLock};
-use base::sync::{Planted, planted};
+use base::sync::{PlantedBug, planted};
 use base::{IndexId, TrxId, UndoPtr};
 use env::{Disk, IoError};
 use log::{Log, Part};
@@ -17,7 +17,7 @@ use super::restore::{RESTORED_CHUNKS_MAX, Restored, RestoredUndo};
 use super::room::Room;
 use super::swap::{Slot, Swap, SwapError};
 use super::{Address, UndoKind};
-use crate::commit_table::{Chunk as IdChunk, CommitTable, Ending};
+use crate::commit_table::{Chunk as IdChunk, CommitTable, TrxOutcome};
 
 /// Words in a chunk: 32 KiB, more than the largest record (a key and a payload of half a page each).
 pub(super) const CHUNK_WORDS: usize = 4096;
@@ -371,7 +371,7 @@ impl UndoLog {
         {
             undo.write_short(short, self.last, room);
             let ptr = Address { chunk: chunk.number, word: self.used }.ptr();
-            if !planted(Planted::UnloggedUndo) {
+            if !planted(PlantedBug::UnloggedUndo) {
                 let ends = [ptr, self.last];
                 undo.push_short_part::<N>(short, &mut self.parts, self.id, ends);
             }
@@ -390,7 +390,7 @@ impl UndoLog {
         let chunk = self.chunk.as_ref().expect("just allocated when there was none");
         undo.write(self.last, &chunk.words[self.used..self.used + words]);
         let ptr = Address { chunk: chunk.number, word: self.used }.ptr();
-        if !planted(Planted::UnloggedUndo) {
+        if !planted(PlantedBug::UnloggedUndo) {
             undo.push_part(&mut self.parts, self.id, ptr, self.last);
         }
         self.note_appended(undo, ptr)
@@ -496,7 +496,7 @@ impl UndoLog {
 
     /// How the transaction has ended becomes public.
     #[inline]
-    pub(crate) fn publish_end(&self, commits: &CommitTable, id: TrxId, ending: Ending) {
+    pub(crate) fn publish_end(&self, commits: &CommitTable, id: TrxId, ending: TrxOutcome) {
         match &self.ids {
             Some(ids) => commits.end(ids, id, ending),
             None => commits.end_unfinished(id, ending),

@@ -17,7 +17,7 @@ mod swap;
 
 pub use chunk::{UndoLog, UndoStore};
 pub use record::{NewUndo, UndoKind, UndoRecord};
-pub use restore::{Misplaced, RestoredUndo, UndoRestorer};
+pub use restore::{MisplacedUndo, RestoredUndo, UndoRestorer};
 pub use swap::SwapError;
 
 /// Where an undo record begins: what the bits of an [`UndoPtr`] mean.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::sync::plain::RwLock;
-use base::sync::{Planted, planted};
+use base::sync::{PlantedBug, planted};
 use base::{TrxId, UndoPtr};
 
 use super::chunk::{CHUNK_WORDS, Chunk, UndoStore};
@@ -24,14 +24,14 @@ pub(super) const RESTORED_CHUNKS_MAX: u32 = 1 << 24;
 const BIT_WORDS: usize = CHUNK_WORDS / 64;
 
 /// Whose records are in a chunk, and a bit for each word at which one begins.
-type OfChunk = (TrxId, Box<[u64; BIT_WORDS]>);
+type ChunkRecords = (TrxId, Box<[u64; BIT_WORDS]>);
 
 /// Where the records are that a start has put back: row headers that lead to them come from a disk. Memory:
 /// 512 bytes for each chunk of 32 KiB, beside the limit of undo, until the transactions are rolled back.
 #[derive(Debug, Default)]
 pub(super) struct Restored {
     /// By number.
-    chunks: RwLock<BTreeMap<u32, OfChunk>>,
+    chunks: RwLock<BTreeMap<u32, ChunkRecords>>,
     records: AtomicU64,
 }
 
@@ -53,7 +53,7 @@ impl Restored {
 
 /// A record whose address cannot be its own: the log is not what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Misplaced;
+pub struct MisplacedUndo;
 
 /// The undo of an unfinished transaction, back in its place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,8 +105,8 @@ impl UndoRestorer<'_> {
     /// its log part.
     ///
     /// # Errors
-    /// [`Misplaced`]
-    pub fn put(&mut self, at: UndoPtr, record: &UndoRecord) -> Result<(), Misplaced> {
+    /// [`MisplacedUndo`]
+    pub fn put(&mut self, at: UndoPtr, record: &UndoRecord) -> Result<(), MisplacedUndo> {
         let (ptr, prev) = (moved(at), moved(record.prev));
         let at = Address::of(ptr);
         let undo = NewUndo {
@@ -120,16 +120,16 @@ impl UndoRestorer<'_> {
         };
         let words = undo.words();
         if prev != self.restored.last || at.word + words > CHUNK_WORDS {
-            return Err(Misplaced);
+            return Err(MisplacedUndo);
         }
         if self.chunk.as_ref().is_none_or(|chunk| chunk.number != at.chunk) {
             self.retire();
-            self.chunk = Some(self.store.restore_chunk(at.chunk).ok_or(Misplaced)?);
+            self.chunk = Some(self.store.restore_chunk(at.chunk).ok_or(MisplacedUndo)?);
             self.used = 0;
         }
-        let chunk = self.chunk.as_ref().ok_or(Misplaced)?;
+        let chunk = self.chunk.as_ref().ok_or(MisplacedUndo)?;
         if at.word < self.used {
-            return Err(Misplaced);
+            return Err(MisplacedUndo);
         }
         undo.write(prev, &chunk.words[at.word..at.word + words]);
         self.store.restored.note(self.trx, at);
@@ -155,7 +155,7 @@ impl UndoRestorer<'_> {
 
 /// Where a record goes that was at `ptr`.
 fn moved(ptr: UndoPtr) -> UndoPtr {
-    if planted(Planted::MovedUndo) && !ptr.is_none() {
+    if planted(PlantedBug::MovedUndo) && !ptr.is_none() {
         let at = Address::of(ptr);
         return Address { chunk: at.chunk + 1, ..at }.ptr();
     }

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 use base::checksum::crc32;
 use base::sync::plain::{Mutex, MutexGuard};
-use base::sync::{Planted, planted};
+use base::sync::{PlantedBug, planted};
 use env::{Disk, File, IoError, OpenOptions};
 
 use super::chunk::{CHUNK_BYTES, Chunk};
@@ -114,7 +114,7 @@ impl Swap {
         if slots.free.pop().is_none() {
             slots.count += 1;
         }
-        if planted(Planted::EarlySlotReuse) {
+        if planted(PlantedBug::EarlySlotReuse) {
             slots.free.push(number);
         }
         Ok(slot)

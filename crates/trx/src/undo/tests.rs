@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::{IndexId, ROW_HEADER_BYTES, TrxId};
-use env::{Disk, IoOp, Mishap, SimDisk};
+use env::{Disk, FaultKind, IoOp, SimDisk};
 
 use super::*;
 use crate::commit_table::CommitTable;
@@ -219,9 +219,9 @@ fn chunks_that_the_disk_does_not_take_stay_in_memory() {
         assert_eq!(store.swap_out().unwrap_err().kind, ErrorKind::StorageFull);
     }
     assert_eq!(store.memory_and_swapped().1, 96 << 10);
-    for mishap in [Mishap::Error(ErrorKind::Other), Mishap::PartialWrite(ErrorKind::Other)] {
+    for fault in [FaultKind::Error(ErrorKind::Other), FaultKind::PartialWrite(ErrorKind::Other)] {
         disk.set_capacity(u64::MAX);
-        disk.schedule(Some(IoOp::Write), 1, mishap);
+        disk.schedule(Some(IoOp::Write), 1, fault);
         assert_eq!(store.swap_out().unwrap_err().kind, ErrorKind::Other);
         store.swap_out().unwrap();
         let mut record = UndoRecord::default();
@@ -249,7 +249,7 @@ fn what_cannot_be_read_back_is_named_and_never_something_else() {
         assert_eq!(store.read(places[0], true, &mut record), Err(Box::new(damaged)));
         disk.flip_bit(Path::new(SWAP_FILE), byte);
     }
-    disk.schedule(Some(IoOp::Read), 1, Mishap::Error(ErrorKind::Other));
+    disk.schedule(Some(IoOp::Read), 1, FaultKind::Error(ErrorKind::Other));
     assert!(matches!(*store.read(places[0], true, &mut record).unwrap_err(), SwapError::Io(_)));
     assert!(is_at(&store, places[0], 0));
     // A record that cannot be popped is the newest one still.
@@ -257,7 +257,7 @@ fn what_cannot_be_read_back_is_named_and_never_something_else() {
         assert!(log.pop(UndoPtr::NONE, &mut record).unwrap());
     }
     let parts = log.parts().len();
-    disk.schedule(Some(IoOp::Read), 1, Mishap::Error(ErrorKind::Other));
+    disk.schedule(Some(IoOp::Read), 1, FaultKind::Error(ErrorKind::Other));
     log.pop(UndoPtr::NONE, &mut record).unwrap_err();
     assert_eq!((log.mark(), log.parts().len()), (places[11], parts));
     assert!(log.pop(UndoPtr::NONE, &mut record).unwrap());
@@ -327,7 +327,7 @@ fn a_record_that_cannot_have_been_where_the_log_says_is_refused() {
     let store = UndoStore::default();
     let [first, second, third] = &records[..] else { unreachable!() };
     let mut one = store.restorer(TrxId(5));
-    let mut refuses = |at: UndoPtr, record: &UndoRecord| one.put(at, record) == Err(Misplaced);
+    let mut refuses = |at: UndoPtr, record: &UndoRecord| one.put(at, record) == Err(MisplacedUndo);
     assert!(refuses(UndoPtr::NONE, &first.1), "no chunk");
     assert!(refuses(Address { chunk: u32::MAX, word: 0 }.ptr(), &first.1), "no such chunk");
     assert!(refuses(Address { chunk: 1, word: 4095 }.ptr(), &first.1), "over the end of the chunk");
@@ -335,5 +335,5 @@ fn a_record_that_cannot_have_been_where_the_log_says_is_refused() {
     assert!(!refuses(first.0, &first.1) && !refuses(second.0, &second.1));
     assert!(refuses(first.0, &UndoRecord { prev: second.0, ..third.1.clone() }), "over another record");
     let mut other = store.restorer(TrxId(6));
-    assert_eq!(other.put(first.0, &first.1), Err(Misplaced), "the chunk is another transaction's");
+    assert_eq!(other.put(first.0, &first.1), Err(MisplacedUndo), "the chunk is another transaction's");
 }

@@ -2,7 +2,7 @@
 
 use super::credential::Secret;
 use super::sha2::{self, DIGEST_BYTES};
-use super::{AuthPlugin, Credential, KeyError, Password, RsaKey, StandIn, native};
+use super::{AuthPlugin, Credential, KeyError, MockCredential, Password, RsaKey, native};
 use crate::OutBuffer;
 use crate::greeting::NONCE_BYTES;
 
@@ -39,7 +39,7 @@ enum State {
 
 /// What a client is tested against.
 #[derive(Clone, Copy, Debug)]
-pub struct Tested<'a> {
+pub struct Verifier<'a> {
     /// The account's credential; `None`: the client cannot get in.
     pub account: Option<&'a Credential>,
     /// The account's second password, which is as good as the first.
@@ -49,7 +49,7 @@ pub struct Tested<'a> {
     /// The client is refused with the right password too, and its cost must not show that it is right.
     pub is_refused: bool,
     /// Takes the account's place where there is none, or none with a password; has the plugin of the account.
-    pub stand_in: &'a StandIn,
+    pub mock: &'a MockCredential,
     /// What an earlier full authentication of the account left to be cached.
     pub cached: Option<[u8; DIGEST_BYTES]>,
     /// As `cached`, of the second password.
@@ -58,15 +58,15 @@ pub struct Tested<'a> {
     pub rounds: u32,
 }
 
-impl<'a> Tested<'a> {
+impl<'a> Verifier<'a> {
     /// What answers and passwords are compared with.
     fn credential(&self) -> &'a Credential {
-        self.account.filter(|account| account.has_password()).unwrap_or(&self.stand_in.credential)
+        self.account.filter(|account| account.has_password()).unwrap_or(&self.mock.credential)
     }
 
     /// What is compared with beside it.
     fn second(&self) -> &'a Credential {
-        self.second.filter(|_| self.is_guarded()).unwrap_or(&self.stand_in.credential)
+        self.second.filter(|_| self.is_guarded()).unwrap_or(&self.mock.credential)
     }
 
     /// Whether the second password may be right.
@@ -88,7 +88,7 @@ impl<'a> Tested<'a> {
 /// One authentication in progress.
 #[derive(Debug)]
 pub struct Exchange<'a> {
-    tested: Tested<'a>,
+    tested: Verifier<'a>,
     nonce: &'a [u8; NONCE_BYTES],
     is_local: bool,
     key_sent: bool,
@@ -101,7 +101,7 @@ pub struct Exchange<'a> {
 impl<'a> Exchange<'a> {
     /// An exchange over `nonce`. `is_local`: the connection cannot be listened to (a Unix socket, loopback),
     /// so that a password may come in clear.
-    pub fn new(tested: Tested<'a>, nonce: &'a [u8; NONCE_BYTES], is_local: bool) -> Self {
+    pub fn new(tested: Verifier<'a>, nonce: &'a [u8; NONCE_BYTES], is_local: bool) -> Self {
         Exchange {
             tested,
             nonce,
@@ -176,7 +176,7 @@ impl<'a> Exchange<'a> {
             return accepted_if(self.tested.is_open());
         }
         match self.tested.credential().secret() {
-            // A credential without a password is never tested: a stand-in takes its place.
+            // A credential without a password is never tested: a mock credential takes its place.
             Secret::Empty | Secret::SystemUser(_) => Step::Denied,
             Secret::Native(hash) => {
                 let right = native::accepts(hash, self.nonce, response);
@@ -196,7 +196,7 @@ impl<'a> Exchange<'a> {
         let cached = self.tested.cached.as_ref();
         let second = self.tested.second_cached.as_ref();
         let accepts = |cached: Option<&[u8; DIGEST_BYTES]>| {
-            sha2::accepts(cached.unwrap_or(&self.tested.stand_in.cached), self.nonce, response)
+            sha2::accepts(cached.unwrap_or(&self.tested.mock.cached), self.nonce, response)
         };
         let (right, second_right) = (accepts(cached), accepts(second));
         self.used_second = second_right && second.is_some() && self.tested.has_second() && !right;

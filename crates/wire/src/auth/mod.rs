@@ -10,22 +10,22 @@
 //! ```
 //!
 //! A name without an account, and an account without a password for a client that gives one, go the same
-//! ways, against a [`StandIn`]: same packets, same hash rounds.
+//! ways, against a [`MockCredential`]: same packets, same hash rounds.
 
 mod credential;
 mod exchange;
+mod mock;
 pub mod native;
 mod password;
 mod rsa_key;
 pub mod sha2;
 pub mod sha256_crypt;
-mod stand_in;
 
 pub use credential::{AuthPlugin, Credential, CredentialError, DEFAULT_ROUNDS};
-pub use exchange::{Exchange, Step, Tested};
+pub use exchange::{Exchange, Step, Verifier};
+pub use mock::{MockCredential, MockCredentials, MockKey};
 pub use password::{PASSWORD_BYTES_MAX, Password, random_password};
 pub use rsa_key::{KeyError, RsaKey};
-pub use stand_in::{StandIn, StandInKey, StandIns};
 
 use crate::greeting::NONCE_BYTES;
 

@@ -28,7 +28,7 @@ pub use loom::cell::UnsafeCell;
 pub use loom::thread::{JoinHandle, spawn, yield_now};
 
 use super::atomic::Ordering;
-use super::planted::Planted;
+use super::planted::PlantedBug;
 
 /// What one run does wrong on purpose, from the environment: `MODEL_WEAKEN=file:line:column=ordering`,
 /// `MODEL_PLANT=name`.
@@ -68,7 +68,7 @@ fn note(line: impl FnOnce() -> String) {
 }
 
 /// Whether this run has the planted bug.
-pub(super) fn planted(bug: Planted) -> bool {
+pub(super) fn planted(bug: PlantedBug) -> bool {
     note(|| format!("bug {bug:?}"));
     mistake().bug.as_ref().is_some_and(|planted| *planted == format!("{bug:?}"))
 }

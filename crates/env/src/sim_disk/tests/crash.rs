@@ -173,7 +173,7 @@ fn after_a_failed_sync_a_later_one_does_not_save_what_was_given_up() {
         .map(|seed| {
             let (disk, file) = disk_with(seed, 2);
             file.write_at(&[2; 2 * SECTOR], 0).unwrap();
-            disk.inject(Fault { op: IoOp::Sync, nth: 1, kind: ErrorKind::Other });
+            disk.schedule(Some(IoOp::Sync), 1, FaultKind::Error(ErrorKind::Other));
             file.sync_data().unwrap_err();
             assert_eq!(sectors(&*file), [2, 2], "readers see what was written");
             file.sync_data().unwrap();
@@ -188,7 +188,7 @@ fn a_sector_that_was_given_up_can_be_written_anew() {
     for seed in 0..100 {
         let (disk, file) = disk_with(seed, 1);
         file.write_at(&[2; SECTOR], 0).unwrap();
-        disk.inject(Fault { op: IoOp::Sync, nth: 1, kind: ErrorKind::Other });
+        disk.schedule(Some(IoOp::Sync), 1, FaultKind::Error(ErrorKind::Other));
         file.sync_data().unwrap_err();
         file.write_at(&[3; SECTOR], 0).unwrap();
         file.sync_data().unwrap();
@@ -199,7 +199,7 @@ fn a_sector_that_was_given_up_can_be_written_anew() {
 #[test]
 fn power_goes_off_before_the_nth_operation_and_all_handles_fail() {
     let (disk, file) = disk_with(1, 1);
-    disk.schedule(None, 2, Mishap::PowerOff);
+    disk.schedule(None, 2, FaultKind::PowerOff);
     file.write_at(&[2; SECTOR], 0).unwrap();
     assert_eq!(file.sync_data().unwrap_err().kind, ErrorKind::NotConnected);
     assert!(disk.is_powered_off());

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use crate::lock::LockMode;
 use crate::lock::queue::RowQueue;
-use crate::lock::table::{LockTable, State, Waiting, Wanted};
+use crate::lock::table::{LockTable, State, WaitState, WaitTarget};
 
 /// Asserts that no two conflicting locks are granted, that every request that waits has something to wait for
 /// and one that has nothing is granted, and that owners and counters agree with the queues.
@@ -22,14 +22,14 @@ pub(super) fn check_table(table: &LockTable) {
     assert_eq!(counted(&table.gap_counters), state.gaps.values().map(Vec::len).sum());
     assert_eq!(table.owner_count(), state.owners.len());
     for (&trx, owner) in &state.owners {
-        let Some(wait) = owner.wait.as_ref().filter(|wait| wait.state == Waiting::Yes) else { continue };
+        let Some(wait) = owner.wait.as_ref().filter(|wait| wait.state == WaitState::Yes) else { continue };
         match &wait.wanted {
-            Wanted::Row { hash, index, key } => {
+            WaitTarget::Row { hash, index, key } => {
                 let queue =
                     state.rows[hash].iter().find(|queue| queue.index == *index && *queue.key == **key);
                 assert!(queue.is_some_and(|queue| queue.waiting(trx).is_some()), "{trx} waits in no queue");
             }
-            Wanted::Gap { index, key } => {
+            WaitTarget::Gap { index, key } => {
                 assert!(locks.gap_holders(trx, *index, key).next().is_some(), "{trx} waits for no gap");
             }
         }

@@ -13,7 +13,7 @@ use goldenscript::{Context, Runner};
 
 use super::check::check_table;
 use super::*;
-use crate::lock::table::{GapId, Wait, Waiting};
+use crate::lock::table::{GapId, Wait, WaitState};
 
 #[derive(goldenscript::Command)]
 enum Command {
@@ -112,14 +112,14 @@ impl Table {
         named.map_or(id.to_string(), |(name, _)| name.clone())
     }
 
-    fn end(&mut self, name: &str, ending: impl FnOnce(Lsn) -> Ending) {
+    fn end(&mut self, name: &str, ending: impl FnOnce(Lsn) -> TrxOutcome) {
         self.log_end += 100;
         let session = self.sessions.remove(name).unwrap();
         self.system.end(&session.slot, session.id, |_| ending(Lsn(self.log_end))).unwrap();
     }
 
     /// How each wait stands, by the transaction's name.
-    fn waits(&self) -> BTreeMap<String, Waiting> {
+    fn waits(&self) -> BTreeMap<String, WaitState> {
         let locks = self.system.locks.lock();
         let wait = |id| locks.state.owners.get(&id)?.wait.as_ref().map(|wait: &Wait| wait.state);
         self.sessions.iter().filter_map(|(name, session)| Some((name.clone(), wait(session.id)?))).collect()
@@ -180,11 +180,11 @@ impl Table {
             }
             Command::Keep { key } => locker.keep_row(INDEX, key.as_bytes()),
             Command::Release { key, mode } => locker.release_row(INDEX, key.as_bytes(), mode_of(mode)),
-            Command::Commit => self.end(name, Ending::Committed),
+            Command::Commit => self.end(name, TrxOutcome::Committed),
             Command::RollBack => {
                 let id = self.sessions[name].id;
                 self.writers.retain(|_, writer| *writer != id);
-                self.end(name, Ending::RolledBack);
+                self.end(name, TrxOutcome::RolledBack);
             }
             _ => return Err("this command has no transaction".into()),
         }
@@ -281,8 +281,9 @@ impl Runner for Table {
             Err(error) => return Err(error),
         };
         for (name, state) in self.waits() {
-            if before.get(&name) == Some(&Waiting::Yes) && state != Waiting::Yes {
-                let what = if state == Waiting::Granted { "ends its wait" } else { "is a deadlock's victim" };
+            if before.get(&name) == Some(&WaitState::Yes) && state != WaitState::Yes {
+                let what =
+                    if state == WaitState::Granted { "ends its wait" } else { "is a deadlock's victim" };
                 let _ = write!(out, "{}{name} {what}", if out.is_empty() { "" } else { "\n" });
             }
         }
@@ -291,7 +292,7 @@ impl Runner for Table {
 
     fn end_script(&mut self) -> std::result::Result<(), Box<dyn std::error::Error>> {
         while let Some(name) = self.sessions.keys().next().cloned() {
-            self.end(&name, Ending::Committed);
+            self.end(&name, TrxOutcome::Committed);
             check_table(&self.system.locks);
         }
         assert_eq!(self.system.locks.owner_count(), 0, "no transaction is left");

@@ -3,7 +3,7 @@ use std::sync::OnceLock;
 use proptest::prelude::*;
 
 use super::*;
-use crate::auth::{DEFAULT_ROUNDS, PASSWORD_BYTES_MAX, StandIns};
+use crate::auth::{DEFAULT_ROUNDS, MockCredentials, PASSWORD_BYTES_MAX};
 
 const NONCE: [u8; NONCE_BYTES] = *b"abcdefghijklmnopqrst";
 
@@ -21,7 +21,7 @@ fn account(plugin: AuthPlugin) -> Credential {
     Credential::from_password(plugin, password("secret")).unwrap()
 }
 
-/// An exchange with `account`, or with nobody, whose stand-in has the account's plugin.
+/// An exchange with `account`, or with nobody, whose mock credential has the account's plugin.
 fn exchange(
     account: Option<&Credential>,
     cached: Option<[u8; DIGEST_BYTES]>,
@@ -36,17 +36,17 @@ fn exchange_as(
     cached: Option<[u8; DIGEST_BYTES]>,
     is_local: bool,
 ) -> Exchange<'_> {
-    static STAND_INS: OnceLock<[StandIn; 2]> = OnceLock::new();
+    static STAND_INS: OnceLock<[MockCredential; 2]> = OnceLock::new();
     let [native, sha2] = STAND_INS.get_or_init(|| {
-        let all = StandIns::new(&[1; DIGEST_BYTES]);
+        let all = MockCredentials::new(&[1; DIGEST_BYTES]);
         [AuthPlugin::Native, AuthPlugin::CachingSha2]
             .map(|plugin| all.of(b"bob", Some(plugin), DEFAULT_ROUNDS))
     });
-    let stand_in = if plugin == AuthPlugin::Native { native } else { sha2 };
+    let mock = if plugin == AuthPlugin::Native { native } else { sha2 };
     let (second, second_cached, checks_two) = (None, None, false);
     let rounds = DEFAULT_ROUNDS;
     let is_refused = false;
-    let tested = Tested { account, second, checks_two, is_refused, stand_in, cached, second_cached, rounds };
+    let tested = Verifier { account, second, checks_two, is_refused, mock, cached, second_cached, rounds };
     Exchange::new(tested, &NONCE, is_local)
 }
 
@@ -296,8 +296,8 @@ fn accounts_with_fewer_rounds_cost_as_many() {
 
 #[test]
 fn the_plugin_of_a_name_is_fixed_and_both_occur() {
-    let stand_ins = StandIns::new(&[1; DIGEST_BYTES]);
-    let plugin = |name: &str| stand_ins.of(name.as_bytes(), None, DEFAULT_ROUNDS).credential.plugin();
+    let mocks = MockCredentials::new(&[1; DIGEST_BYTES]);
+    let plugin = |name: &str| mocks.of(name.as_bytes(), None, DEFAULT_ROUNDS).credential.plugin();
     let names: Vec<String> = (0..200).map(|i| format!("user{i}")).collect();
     let natives = names.iter().filter(|name| plugin(name) == AuthPlugin::Native).count();
     assert!((50..150).contains(&natives), "{natives} of 200");

@@ -4,7 +4,7 @@ use super::*;
 fn a_fault_fires_once_on_the_nth_operation_and_has_no_effect() {
     let disk = SimDisk::new();
     let file = file(&disk, "f");
-    disk.inject(Fault { op: IoOp::Write, nth: 2, kind: ErrorKind::StorageFull });
+    disk.schedule(Some(IoOp::Write), 2, FaultKind::Error(ErrorKind::StorageFull));
     file.write_at(b"one", 0).unwrap();
     let error = file.write_at(b"two", 0).unwrap_err();
     assert_eq!((error.op, error.kind), (IoOp::Write, ErrorKind::StorageFull));
@@ -43,7 +43,7 @@ fn bit_rot_met_by_a_read_stays() {
     let disk = SimDisk::new();
     let file = file(&disk, "f");
     file.write_at(&[0; 64], 0).unwrap();
-    disk.schedule(Some(IoOp::Read), 1, Mishap::BitRot);
+    disk.schedule(Some(IoOp::Read), 1, FaultKind::BitRot);
     let rotten = bytes(&*file);
     assert_eq!(rotten.iter().map(|b| b.count_ones()).sum::<u32>(), 1);
     assert_eq!(bytes(&*file), rotten);
@@ -54,9 +54,9 @@ fn a_short_read_ends_before_what_there_is() {
     let disk = SimDisk::new();
     let file = file(&disk, "f");
     file.write_at(&[1; 100], 0).unwrap();
-    disk.schedule(Some(IoOp::Read), 1, Mishap::ShortRead);
+    disk.schedule(Some(IoOp::Read), 1, FaultKind::ShortRead);
     assert!(file.read_at(&mut [0; 100], 0).unwrap() < 100);
-    disk.schedule(Some(IoOp::Read), 1, Mishap::ShortRead);
+    disk.schedule(Some(IoOp::Read), 1, FaultKind::ShortRead);
     assert_eq!(file.read_exact_at(&mut [0; 100], 0).unwrap_err().kind, ErrorKind::UnexpectedEof);
     assert_eq!(file.read_at(&mut [0; 100], 0), Ok(100));
 }
@@ -68,7 +68,7 @@ fn a_partial_write_fails_and_leaves_some_first_sectors() {
     let mut stored = std::collections::BTreeSet::new();
     for _ in 0..50 {
         file.set_len(0).unwrap();
-        disk.schedule(Some(IoOp::Write), 1, Mishap::PartialWrite(ErrorKind::Other));
+        disk.schedule(Some(IoOp::Write), 1, FaultKind::PartialWrite(ErrorKind::Other));
         assert_eq!(file.write_at(&[1; 4 * SECTOR], 0).unwrap_err().kind, ErrorKind::Other);
         let found = sectors(&*file);
         assert!(found.iter().all(|b| *b == 1));
@@ -83,7 +83,7 @@ fn a_lost_write_is_acknowledged_synced_and_not_there() {
     let file = file(&disk, "f");
     disk.sync_dir(Path::new("")).unwrap();
     file.write_at(&[1; SECTOR], 0).unwrap();
-    disk.schedule(Some(IoOp::Write), 1, Mishap::LostWrite);
+    disk.schedule(Some(IoOp::Write), 1, FaultKind::LostWrite);
     file.write_at(&[2; SECTOR], 0).unwrap();
     file.sync_data().unwrap();
     assert_eq!(sectors(&*file), [1]);
@@ -96,7 +96,7 @@ fn a_misdirected_write_lands_elsewhere() {
     let file = file(&disk, "f");
     file.write_at(&[1; 8 * SECTOR], 0).unwrap();
     for _ in 0..20 {
-        disk.schedule(Some(IoOp::Write), 1, Mishap::MisdirectedWrite);
+        disk.schedule(Some(IoOp::Write), 1, FaultKind::MisdirectedWrite);
         file.write_at(&[2; SECTOR], 3 * SECTOR_BYTES).unwrap();
         let found = sectors(&*file);
         assert_eq!(found[3], 1);
@@ -126,7 +126,7 @@ fn a_disk_that_is_full_from_some_operation_on_refuses_what_may_need_space_until_
     let disk = SimDisk::new();
     let f = file(&disk, "f");
     f.write_at(&[1; 600], 0).unwrap();
-    disk.schedule(Some(IoOp::Write), 2, Mishap::Full);
+    disk.schedule(Some(IoOp::Write), 2, FaultKind::Full);
     f.write_at(&[2; 600], 0).unwrap();
     for _ in 0..2 {
         assert_eq!(f.write_at(&[3; 600], 0).unwrap_err().kind, ErrorKind::StorageFull);
@@ -137,7 +137,7 @@ fn a_disk_that_is_full_from_some_operation_on_refuses_what_may_need_space_until_
     assert_eq!(sectors(&*f)[0], 2);
     disk.set_capacity(u64::MAX);
     f.write_at(&[3; 600], 0).unwrap();
-    disk.schedule(Some(IoOp::Write), 1, Mishap::Full);
+    disk.schedule(Some(IoOp::Write), 1, FaultKind::Full);
     disk.unschedule();
     f.write_at(&[4; 600], 0).unwrap();
 }

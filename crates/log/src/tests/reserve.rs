@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use env::IoError;
 
 use super::*;
-use crate::{Ahead, Error, LogPosition};
+use crate::{Error, LogPosition, SpaceObserver};
 
 /// Transactions that have logged everything from a position on and are all open.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ struct Open {
     frees: OnceLock<SimDisk>,
 }
 
-impl Ahead for Arc<Open> {
+impl SpaceObserver for Arc<Open> {
     fn rollback_bytes(&self, tail: Lsn) -> u64 {
         tail.0.saturating_sub(self.since.load(Ordering::Relaxed))
     }

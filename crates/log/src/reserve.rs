@@ -22,14 +22,14 @@ use std::time::{Duration, Instant};
 use base::Lsn;
 use base::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use base::sync::plain::Mutex;
-use base::sync::{Planted, planted};
+use base::sync::{PlantedBug, planted};
 use env::IoError;
 
 use crate::error::{Error, Result};
 use crate::log::Log;
 
 /// Who writes the log that a change may still need once it has been admitted, and who is told of a full disk.
-pub trait Ahead: Send + Sync + Debug {
+pub trait SpaceObserver: Send + Sync + Debug {
     /// Most bytes of log that it takes to roll back everything that is open, while the log ends at `tail`.
     fn rollback_bytes(&self, tail: Lsn) -> u64;
 
@@ -95,7 +95,7 @@ pub(crate) struct Space {
     limit: AtomicU64,
     /// More than the last part of the reserve is ahead while the tail is below this.
     reserve_limit: AtomicU64,
-    ahead: OnceLock<Arc<dyn Ahead>>,
+    observer: OnceLock<Arc<dyn SpaceObserver>>,
     /// One thread at a time moves the limits.
     extending: Mutex<Pace>,
     /// The disk had no room when a file was last wanted.
@@ -117,7 +117,7 @@ impl Space {
         Space {
             limit: AtomicU64::new(u64::MAX),
             reserve_limit: AtomicU64::new(0),
-            ahead: OnceLock::new(),
+            observer: OnceLock::new(),
             extending: Mutex::default(),
             is_short: AtomicBool::new(false),
             wants_files: AtomicBool::new(false),
@@ -136,8 +136,8 @@ impl Space {
 
 impl Log {
     /// From now on changes are admitted only where the space for their log, and for undoing them, is there.
-    pub fn keep_space_ahead(&self, ahead: Arc<dyn Ahead>) {
-        self.hold_writer().files.note_waits_to(Arc::clone(self.space.ahead.get_or_init(|| ahead)));
+    pub fn keep_space_ahead(&self, observer: Arc<dyn SpaceObserver>) {
+        self.hold_writer().files.note_waits_to(Arc::clone(self.space.observer.get_or_init(|| observer)));
         self.set_space_limit(Lsn(0));
     }
 
@@ -178,9 +178,9 @@ impl Log {
             let Some((full, is_due)) = self.link_for_last_reserve()? else { break };
             self.space.is_short.store(true, Ordering::Relaxed);
             if !self.space.is_wait_noted.swap(true, Ordering::Relaxed)
-                && let Some(ahead) = self.space.ahead.get()
+                && let Some(observer) = self.space.observer.get()
             {
-                ahead.note_wait(&full);
+                observer.note_wait(&full);
             }
             if is_due {
                 self.space.wants_files.store(true, Ordering::Release);
@@ -239,7 +239,7 @@ impl Log {
 
     /// Whether the tail is below the limit.
     pub(crate) fn has_space(&self) -> bool {
-        self.tail.0.load(Ordering::Acquire) < self.space.limit() || planted(Planted::UnreservedLog)
+        self.tail.0.load(Ordering::Acquire) < self.space.limit() || planted(PlantedBug::UnreservedLog)
     }
 
     fn set_space_limit(&self, limit: Lsn) {
@@ -261,9 +261,9 @@ impl Log {
         self.wait_for_rounds(interruptible)?;
         let Some(full) = self.try_space()? else { return Ok(()) };
         if !self.space.is_told.swap(true, Ordering::Relaxed)
-            && let Some(ahead) = self.space.ahead.get()
+            && let Some(observer) = self.space.observer.get()
         {
-            ahead.note_full(&full);
+            observer.note_full(&full);
         }
         Err(Error::Full(full))
     }
@@ -309,7 +309,7 @@ impl Log {
         let (end, base) = self.ahead_and_reserve();
         let capacity_bytes = self.file_bytes().1;
         let tail = self.current();
-        let rollback = self.space.ahead.get().map_or(0, |ahead| ahead.rollback_bytes(tail));
+        let rollback = self.space.observer.get().map_or(0, |observer| observer.rollback_bytes(tail));
         let reserve = base + rollback.min(capacity_bytes / 2);
         let room = end.0.saturating_sub(tail.0 + reserve);
         let moved = room >= base / 4;

@@ -7,17 +7,17 @@ use super::model::cell::Cells;
 /// A model fails when two accesses, one of them a write, are not ordered by the protocol. Empty, and costs
 /// nothing, elsewhere.
 #[derive(Debug)]
-pub struct Watched {
+pub struct RaceCheck {
     #[cfg(loom)]
     cells: Cells,
 }
 
-impl Watched {
+impl RaceCheck {
     /// For memory of `bytes` bytes.
     #[inline(always)]
     pub fn new(bytes: usize) -> Self {
         let _ = bytes;
-        Watched {
+        RaceCheck {
             #[cfg(loom)]
             cells: Cells::new(bytes),
         }

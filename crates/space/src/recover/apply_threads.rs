@@ -1,4 +1,4 @@
-//! Who applies changes: a few threads, each with its own share of the pages, or the caller.
+//! The threads that apply changes, each with its own share of the pages; or the caller alone.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use log::{Frame, Stretch};
 use super::apply::{Applier, Run};
 use super::freed::Freed;
 use super::lost::LostPages;
-use super::queue::{Queue, Spares};
+use super::queue::{Queue, SpareBuffers};
 use super::runs::for_each_run;
 use crate::error::Result;
 
@@ -18,25 +18,25 @@ const JOBS_WAITING: usize = 3;
 /// Threads, at most: the one that finds out what is whose has no more work to give.
 const THREADS_MAX: usize = 8;
 
-/// All hands.
+/// All of them.
 #[derive(Debug)]
-pub(crate) struct Crew {
-    hands: Vec<Hand>,
+pub(crate) struct ApplyThreads {
+    threads: Vec<ApplyThread>,
     /// Where the memory of stretches goes.
-    stretches: Arc<Spares<u8>>,
-    runs: Arc<Spares<Run>>,
+    stretches: Arc<SpareBuffers<u8>>,
+    runs: Arc<SpareBuffers<Run>>,
 }
 
-/// What one hand has to do of a stretch.
+/// The changes of one stretch that one thread applies.
 #[derive(Debug)]
 struct Job {
     stretch: Arc<Stretch>,
     runs: Vec<Run>,
 }
 
-/// One hand, and its share of the stretch that is looked at.
+/// One thread, and its share of the stretch that is being distributed.
 #[derive(Debug)]
-struct Hand {
+struct ApplyThread {
     runs: Vec<Run>,
     worker: Worker,
 }
@@ -47,57 +47,57 @@ enum Worker {
     Thread(Arc<Queue<Job>>, env::Thread<Result<()>>),
 }
 
-impl Crew {
-    /// A crew for the pages of `pool`: threads, or the caller if `alone`. Memory of stretches goes to
-    /// `stretches`.
+impl ApplyThreads {
+    /// Starts the threads for the pages of `pool`; `alone`: the caller applies all changes. The memory of
+    /// stretches goes to `stretches`.
     pub(crate) fn new(
         pool: &Arc<Pool>,
         freed: Freed,
         lost: &LostPages,
         alone: bool,
-        stretches: &Arc<Spares<u8>>,
-    ) -> Result<Crew> {
+        stretches: &Arc<SpareBuffers<u8>>,
+    ) -> Result<ApplyThreads> {
         let freed = Arc::new(freed);
         let applier = || Applier::new(Arc::clone(pool), Arc::clone(&freed), lost.clone());
-        let (stretches, runs) = (Arc::clone(stretches), Arc::new(Spares::new()));
-        let hands = if alone {
-            vec![Hand { runs: Vec::new(), worker: Worker::Here(applier()) }]
+        let (stretches, runs) = (Arc::clone(stretches), Arc::new(SpareBuffers::new()));
+        let threads = if alone {
+            vec![ApplyThread { runs: Vec::new(), worker: Worker::Here(applier()) }]
         } else {
-            let threads = env::processors().min(THREADS_MAX);
-            (0..threads).map(|_| Hand::start(applier(), &stretches, &runs)).collect::<Result<_>>()?
+            let count = env::processors().min(THREADS_MAX);
+            (0..count).map(|_| ApplyThread::start(applier(), &stretches, &runs)).collect::<Result<_>>()?
         };
-        Ok(Crew { hands, stretches, runs })
+        Ok(ApplyThreads { threads, stretches, runs })
     }
 
-    /// Has the changes in a stretch applied.
+    /// Distributes the changes in a stretch.
     ///
     /// # Errors
-    /// A frame that is not understood, and those of a hand; an error of a thread may show only later.
+    /// A frame that is not understood, and those of the threads, which may be returned by a later call.
     pub(super) fn apply(&mut self, stretch: Stretch) -> Result<()> {
         for frame in stretch.frames() {
             self.share_out(&stretch, &frame)?;
         }
         let stretch = Arc::new(stretch);
-        for hand in &mut self.hands {
-            if !hand.runs.is_empty() {
-                let runs = std::mem::replace(&mut hand.runs, self.runs.take());
-                hand.take_over(Job { stretch: Arc::clone(&stretch), runs }, &self.runs)?;
+        for thread in &mut self.threads {
+            if !thread.runs.is_empty() {
+                let runs = std::mem::replace(&mut thread.runs, self.runs.take());
+                thread.take_over(Job { stretch: Arc::clone(&stretch), runs }, &self.runs)?;
             }
         }
         give_back(stretch, &self.stretches);
         Ok(())
     }
 
-    /// Finds out which hand has to do which changes of a frame.
+    /// Adds each change of a frame to the share of the thread that applies it.
     fn share_out(&mut self, stretch: &Stretch, frame: &Frame<'_>) -> Result<()> {
         let bytes = stretch.bytes().as_ptr().addr();
         let frame_at = (frame.range.start.0 - stretch.start().0) as u32;
         for part in frame.parts() {
             if let log::Part::Changes(changes) = part? {
                 for_each_run(changes, frame.range, |page, run| {
-                    let share = page.0 as usize % self.hands.len();
+                    let share = page.0 as usize % self.threads.len();
                     let at = (run.as_ptr().addr() - bytes) as u32;
-                    self.hands[share].runs.push(Run::new(page, at, run.len() as u32, frame_at));
+                    self.threads[share].runs.push(Run::new(page, at, run.len() as u32, frame_at));
                 })?;
             }
         }
@@ -107,13 +107,17 @@ impl Crew {
     /// Waits until everything is applied.
     pub(crate) fn finish(self) -> Result<()> {
         // All threads end before the first error is returned.
-        let ended: Vec<Result<()>> = self.hands.into_iter().map(Hand::finish).collect();
+        let ended: Vec<Result<()>> = self.threads.into_iter().map(ApplyThread::finish).collect();
         ended.into_iter().collect()
     }
 }
 
-impl Hand {
-    fn start(mut applier: Applier, stretches: &Arc<Spares<u8>>, runs: &Arc<Spares<Run>>) -> Result<Hand> {
+impl ApplyThread {
+    fn start(
+        mut applier: Applier,
+        stretches: &Arc<SpareBuffers<u8>>,
+        runs: &Arc<SpareBuffers<Run>>,
+    ) -> Result<ApplyThread> {
         let queue = Arc::new(Queue::<Job>::new(JOBS_WAITING));
         let (theirs, stretches, spare_runs) = (Arc::clone(&queue), Arc::clone(stretches), Arc::clone(runs));
         let thread = env::spawn_background("redo", move || {
@@ -128,17 +132,17 @@ impl Hand {
             }
             Ok(())
         })?;
-        Ok(Hand { runs: Vec::new(), worker: Worker::Thread(queue, thread) })
+        Ok(ApplyThread { runs: Vec::new(), worker: Worker::Thread(queue, thread) })
     }
 
-    fn take_over(&mut self, mut job: Job, spare_runs: &Spares<Run>) -> Result<()> {
+    fn take_over(&mut self, mut job: Job, spare_runs: &SpareBuffers<Run>) -> Result<()> {
         match &mut self.worker {
             Worker::Here(applier) => {
                 applier.apply(&job.stretch, &mut job.runs)?;
                 job.runs.clear();
                 spare_runs.give(job.runs);
             }
-            // A hand that has failed wants no more; it tells why at the end.
+            // A thread that has failed takes no more jobs; it returns its error at the end.
             Worker::Thread(queue, _) => drop(queue.push(job)),
         }
         Ok(())
@@ -156,7 +160,7 @@ impl Hand {
 }
 
 /// Gives the memory of a stretch back if nobody else is at work on it.
-fn give_back(stretch: Arc<Stretch>, spares: &Spares<u8>) {
+fn give_back(stretch: Arc<Stretch>, spares: &SpareBuffers<u8>) {
     if let Some(stretch) = Arc::into_inner(stretch) {
         spares.give(stretch.into_bytes());
     }

@@ -1,5 +1,5 @@
-//! Credentials that stand in for accounts that do not exist, so that a client without a password sees the
-//! same packets and waits for the same work whatever name it tries.
+//! Mock credentials: they take the place of accounts that do not exist, so that a client without a password
+//! sees the same packets and waits for the same work whatever name it tries.
 //!
 //! A keyed hash of the user name makes them: a name always behaves alike, and no client can compute which
 //! hash a name gets.
@@ -12,47 +12,47 @@ use super::sha256_crypt::ENCODED_CHARS;
 use super::{AuthPlugin, Credential, KeyError, native};
 
 /// What the keyed hash is keyed by.
-pub type StandInKey = [u8; DIGEST_BYTES];
+pub type MockKey = [u8; DIGEST_BYTES];
 
-/// Makes stand-ins under a random key.
-pub struct StandIns {
+/// Makes mock credentials under a random key.
+pub struct MockCredentials {
     key: hmac::Key,
 }
 
-impl std::fmt::Debug for StandIns {
+impl std::fmt::Debug for MockCredentials {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("StandIns")
+        f.write_str("MockCredentials")
     }
 }
 
 /// What a user name without an account, or without a password, is tested against.
 #[derive(Debug)]
-pub struct StandIn {
+pub struct MockCredential {
     /// Matches no known password.
     pub(super) credential: Credential,
     /// Compared with fast answers where no hash is cached.
     pub(super) cached: [u8; DIGEST_BYTES],
 }
 
-impl StandIns {
+impl MockCredentials {
     /// Makes them under `key`, which is random and secret.
-    pub fn new(key: &StandInKey) -> Self {
-        StandIns { key: hmac::Key::new(HMAC_SHA256, key) }
+    pub fn new(key: &MockKey) -> Self {
+        MockCredentials { key: hmac::Key::new(HMAC_SHA256, key) }
     }
 
     /// Draws a key.
     ///
     /// # Errors
     /// When the system gives no random bytes.
-    pub fn new_key() -> Result<StandInKey, KeyError> {
+    pub fn new_key() -> Result<MockKey, KeyError> {
         let mut key = [0; DIGEST_BYTES];
         aws_lc_rs::rand::fill(&mut key).map_err(|_| KeyError)?;
         Ok(key)
     }
 
-    /// The stand-in for `user`. `plugin`: the plugin of an account of that name, or of all accounts; `None`
-    /// leaves the choice to the hash. Cost: the same for every name of a length.
-    pub fn of(&self, user: &[u8], plugin: Option<AuthPlugin>, rounds: u32) -> StandIn {
+    /// The mock credential for `user`. `plugin`: the plugin of an account of that name, or of all accounts;
+    /// `None` leaves the choice to the hash. Cost: the same for every name of a length.
+    pub fn of(&self, user: &[u8], plugin: Option<AuthPlugin>, rounds: u32) -> MockCredential {
         let first = self.digest(b'1', user);
         let second = self.digest(b'2', user);
         let by_hash = if first.iter().fold(0, |all, byte| all ^ byte) & 1 == 0 {
@@ -69,7 +69,7 @@ impl StandIns {
                 hash: cycled::<ENCODED_CHARS>(&second),
             },
         };
-        StandIn { credential: Credential::of(plugin, secret), cached: self.digest(b'3', user) }
+        MockCredential { credential: Credential::of(plugin, secret), cached: self.digest(b'3', user) }
     }
 
     fn digest(&self, purpose: u8, user: &[u8]) -> [u8; DIGEST_BYTES] {

@@ -15,7 +15,7 @@ const DICTIONARY_INDEX: IndexId = IndexId(1);
 
 /// What stands in for a file header.
 #[derive(Debug)]
-pub(crate) struct StandIn {
+pub(crate) struct SubstituteHeader {
     pub(crate) header: FileHeader,
     /// Why the header cannot be read.
     pub(crate) why: Error,
@@ -24,7 +24,7 @@ pub(crate) struct StandIn {
 impl Store {
     /// Why the file header cannot be read, if a start has gone on without it. Nothing may be changed then.
     pub fn header_damage(&self) -> Option<&Error> {
-        self.stand_in.as_deref().map(|stand_in| &stand_in.why)
+        self.substitute_header.as_deref().map(|substitute_header| &substitute_header.why)
     }
 
     /// Puts a stand-in in the place of a file header that cannot be read.
@@ -41,7 +41,7 @@ impl Store {
         let mut header = new_header(identity);
         header.high_water = PageNo(u32::try_from(pages).unwrap_or(u32::MAX) / EXTENT_PAGES * EXTENT_PAGES);
         header.roots[0] = root;
-        self.stand_in = Some(Box::new(StandIn { header, why }));
+        self.substitute_header = Some(Box::new(SubstituteHeader { header, why }));
         Ok(())
     }
 
