@@ -7,7 +7,7 @@ use env::Disk;
 use log::LogConfig;
 
 use crate::force_recovery::ForceRecovery;
-use crate::recovery::{NoStartLog, StartLog};
+use crate::recovery::{NoStartupLog, StartupLog};
 
 /// What an engine needs to know.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub struct EngineConfig {
     /// Whether data.pages bypasses the kernel's page cache, where the file system can do that.
     pub direct: bool,
     /// Where recovery reports its progress, and the engine what no statement's answer can report.
-    pub start_log: Arc<dyn StartLog>,
+    pub startup_log: Arc<dyn StartupLog>,
     /// Bytes of memory that recovery takes for the undo of transactions that had not ended; what is more goes
     /// to a file.
     pub undo_memory: usize,
@@ -49,7 +49,7 @@ impl EngineConfig {
             undo_memory: 64 << 20,
             doublewrite: true,
             force_recovery: ForceRecovery::default(),
-            start_log: Arc::new(NoStartLog),
+            startup_log: Arc::new(NoStartupLog),
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::commit::CommitWaitCell;
 use crate::config::EngineConfig;
 use crate::conversion::Conversion;
 use crate::datadir::{DataDir, Found};
-use crate::ddl::gone_trees::GoneTrees;
+use crate::ddl::dropped_trees::DroppedTrees;
 use crate::dictionary::{Dictionary, FIRST_USER_INDEX, SchemaDef};
 use crate::error::{Error, Result};
 use crate::force_recovery::ForceRecovery;
@@ -28,7 +28,7 @@ use crate::index_sort::{SortCounters, SortTotals};
 use crate::log_space::LogSpace;
 use crate::lost_values::LostValues;
 use crate::purge::{self, PurgeControl};
-use crate::recovery::{self, History, StartLog, Unfinished};
+use crate::recovery::{self, History, StartupLog, Unfinished};
 use crate::row::duplicate::UniqueGates;
 use crate::row::rollback;
 use crate::side_log::{SideLogCounters, SideLogTotals};
@@ -48,7 +48,7 @@ pub struct Engine {
     /// Taken by every definition change while it touches dictionary and catalog; nothing waits for locks
     /// under it.
     pub(crate) definition: Mutex<()>,
-    pub(crate) gone_trees: GoneTrees,
+    pub(crate) dropped_trees: DroppedTrees,
     pub(crate) lost_values: LostValues,
     pub(crate) conversion: Conversion,
     pub(crate) purge: Arc<PurgeControl>,
@@ -61,7 +61,7 @@ pub struct Engine {
     /// A start has left a checkpoint and rollbacks to be done.
     pub(crate) is_recovering: AtomicBool,
     /// Where problems are reported that no statement's answer can report.
-    pub(crate) notes: Arc<dyn StartLog>,
+    pub(crate) notes: Arc<dyn StartupLog>,
     pub(crate) checkpoint_thread: Mutex<Option<env::Thread<()>>>,
     pub(crate) recovery_thread: Mutex<Option<env::Thread<()>>>,
     /// Ids below were given out before the start: but for the unfinished ones, their transactions have ended.
@@ -107,7 +107,7 @@ impl Engine {
         let store_config = |identity| StoreConfig { pool, log, direct, doublewrite, identity, forced };
         let history = |datadir: &DataDir, identity| {
             let spills = datadir.spill_folder(&config.disk, identity);
-            History::new(&config.start_log, spills, config.undo_memory)
+            History::new(&config.startup_log, spills, config.undo_memory)
         };
         let (datadir, store, history) = match DataDir::open(&config.disk, &config.datadir)? {
             Found::New(datadir) => {
@@ -140,15 +140,15 @@ impl Engine {
         let spills = datadir.spill_folder(&config.disk, header.identity);
         let force = config.force_recovery;
         if let Some(damage) = store.header_damage() {
-            config.start_log.note(&format!("recovery: the file header cannot be read: {damage}"));
+            config.startup_log.note(&format!("recovery: the file header cannot be read: {damage}"));
         }
         if !force.applies_log() || store.header_damage().is_some() {
             // Only the log records which ids were assigned, and which of their transactions ended.
             header.trx_limit = TrxId(TrxId::MAX.0 / 2);
         }
-        let start_log = Spills::new(spills.clone(), &config.start_log);
+        let startup_log = Spills::new(spills.clone(), &config.startup_log);
         let temp_folder = datadir.temp_folder(&config.disk);
-        let engine = Engine::assemble(store, datadir, temp_folder, &header, start_log, force);
+        let engine = Engine::assemble(store, datadir, temp_folder, &header, startup_log, force);
         if force.applies_log() {
             let space = LogSpace::new(&engine.trx, &engine.notes);
             engine.store.log().keep_space_ahead(Arc::new(space));
@@ -157,7 +157,7 @@ impl Engine {
         engine.load_catalog()?;
         engine.load_damages()?;
         if engine.is_read_only() {
-            config.start_log.note("recovery: definitions and rows cannot be changed");
+            config.startup_log.note("recovery: definitions and rows cannot be changed");
         }
         if !force.applies_log() {
             return Ok(engine);
@@ -168,7 +168,7 @@ impl Engine {
         engine.temp_folder.clear()?;
         let is_unclean = history.is_unclean();
         if is_unclean {
-            engine.recover(history, &config.start_log)?;
+            engine.recover(history, &config.startup_log)?;
         } else if engine.cleans_up() {
             engine.checkpoints.remove_unneeded_files()?;
             engine.free_pending_trees()?;
@@ -270,7 +270,7 @@ impl Engine {
             catalog: ArcSwap::default(),
             version: AtomicU64::new(1),
             definition: Mutex::new(()),
-            gone_trees: GoneTrees::default(),
+            dropped_trees: DroppedTrees::default(),
             lost_values: LostValues::default(),
             conversion: Conversion::default(),
             purge: Arc::default(),

@@ -113,10 +113,10 @@ pub struct FoundRow<'s> {
 }
 
 /// Whether the row behind an entry is wanted.
-pub type IsWanted<'w> = &'w mut dyn FnMut(&RowRef<'_>) -> bool;
+pub type RowPredicate<'w> = &'w mut dyn FnMut(&RowRef<'_>) -> bool;
 
 /// What became of a record.
-enum Judged {
+enum Verdict {
     /// Hand it out.
     Row,
     /// Hand out what was committed of it, of which there is a copy.
@@ -178,7 +178,10 @@ impl<'e> LockingScan<'e> {
     /// As [`LockingScan::next_row`], for a secondary index: entries that `is_wanted` refuses are passed, and
     /// their rows are neither locked nor waited for. It is asked with the entry's leaf latched.
     /// # Errors  Those of locks, and of pages.
-    pub fn next_row_where(&mut self, mut is_wanted: Option<IsWanted<'_>>) -> Result<Option<FoundRow<'_>>> {
+    pub fn next_row_where(
+        &mut self,
+        mut is_wanted: Option<RowPredicate<'_>>,
+    ) -> Result<Option<FoundRow<'_>>> {
         self.new = None;
         if let Some((at, _)) = self.unlocked.take() {
             self.passed = Some(at);
@@ -204,8 +207,8 @@ impl<'e> LockingScan<'e> {
             }
             let entry = || RowRef::new(&self.index.format, cursor.record());
             let is_wanted = is_wanted.as_mut().is_none_or(|is_wanted| is_wanted(&entry()));
-            match if is_wanted { self.judge(&cursor, &key)? } else { Judged::Pass } {
-                Judged::Row => {
+            match if is_wanted { self.judge(&cursor, &key)? } else { Verdict::Pass } {
+                Verdict::Row => {
                     self.copy.clear();
                     let record = self.index.copy_record(cursor.page(), &cursor.record(), &mut self.copy)?;
                     self.done = self.single || self.is_last(&key);
@@ -215,7 +218,7 @@ impl<'e> LockingScan<'e> {
                     let row = RowRef::new(&self.index.format, record.record(&self.copy));
                     return Ok(Some(FoundRow { row, is_locked: true }));
                 }
-                Judged::Committed(record) => {
+                Verdict::Committed(record) => {
                     let mut at = Suspended::default();
                     cursor.suspend_into(&mut at);
                     self.unlocked = Some((at, key));
@@ -223,14 +226,14 @@ impl<'e> LockingScan<'e> {
                     return Ok(Some(FoundRow { row, is_locked: false }));
                 }
                 // What is passed may come back to life: the gap has it in time.
-                Judged::Pass if self.single && self.cover(Bound::Included(key)) && is_edge => {}
-                Judged::Pass => self.pass(cursor),
-                Judged::Again => {}
-                Judged::Wait => {
+                Verdict::Pass if self.single && self.cover(Bound::Included(key)) && is_edge => {}
+                Verdict::Pass => self.pass(cursor),
+                Verdict::Again => {}
+                Verdict::Wait => {
                     drop(cursor);
                     self.locks.locker().wait()?;
                 }
-                Judged::LockRow(row) => {
+                Verdict::LockRow(row) => {
                     self.lock_row_behind(cursor, row)?;
                 }
             }
@@ -326,7 +329,7 @@ impl<'e> LockingScan<'e> {
     }
 
     /// Asks for the lock of the record's row.
-    fn judge(&mut self, cursor: &Cursor<'_>, key: &[u8]) -> Result<Judged> {
+    fn judge(&mut self, cursor: &Cursor<'_>, key: &[u8]) -> Result<Verdict> {
         let record = cursor.record();
         if !self.index.format.is_clustered() {
             return self.judge_entry(&RowRef::new(&self.index.format, record));
@@ -335,7 +338,7 @@ impl<'e> LockingScan<'e> {
         let rows = self.locks.rows();
         if is_deleted && !rows.locker.is_foreign(writer) {
             ensure_seen(self.table, rows, writer)?;
-            return Ok(Judged::Pass);
+            return Ok(Verdict::Pass);
         }
         let may_wait = self.single || !self.locks.semi_consistent || self.insisted.as_deref() == Some(key);
         let policy = if may_wait { rows.policy } else { WaitPolicy::SkipLocked };
@@ -344,33 +347,33 @@ impl<'e> LockingScan<'e> {
             ensure_seen(self.table, rows, writer)?;
         }
         Ok(match attempt {
-            Attempt::Wait => Judged::Wait,
+            Attempt::Wait => Verdict::Wait,
             Attempt::Skipped if !may_wait => self.copy_committed(cursor.page(), &record)?,
-            Attempt::Skipped => Judged::Pass,
+            Attempt::Skipped => Verdict::Pass,
             // Its writer has ended just now.
-            Attempt::Granted { .. } if is_deleted => Judged::Pass,
+            Attempt::Granted { .. } if is_deleted => Verdict::Pass,
             Attempt::Granted { new } => {
                 self.new = new.then(|| key.to_vec());
-                Judged::Row
+                Verdict::Row
             }
         })
     }
 
     /// Copies what was committed of a row, if it was there.
-    fn copy_committed(&mut self, page: PageRef<'_>, record: &Record<'_>) -> Result<Judged> {
+    fn copy_committed(&mut self, page: PageRef<'_>, record: &Record<'_>) -> Result<Verdict> {
         let mut older = Vec::new();
         self.copy.clear();
         let (trx, index) = (&self.engine.trx, self.index);
-        Ok(Judged::Committed(
+        Ok(Verdict::Committed(
             match version::clustered(trx, ReadView::committed(), index, page, record, &mut older)? {
-                Seen::Nothing => return Ok(Judged::Pass),
+                Seen::Nothing => return Ok(Verdict::Pass),
                 Seen::Current => record.copy_to(&mut self.copy),
                 Seen::Older => record.with_payload(&older, SlotFlags::NONE).copy_to(&mut self.copy),
             },
         ))
     }
 
-    fn judge_entry(&mut self, entry: &RowRef<'_>) -> Result<Judged> {
+    fn judge_entry(&mut self, entry: &RowRef<'_>) -> Result<Verdict> {
         let end = entry.end_trx();
         let writer: TrxId = end.unwrap_or_else(|| entry.begin_trx());
         let mut row = Vec::new();
@@ -378,20 +381,20 @@ impl<'e> LockingScan<'e> {
         if self.locks.locker().is_foreign(writer) {
             let clustered = self.table.clustered().tree.index;
             return Ok(match self.locks.rows().request_unlatched(clustered, &row, writer)? {
-                Attempt::Wait => Judged::Wait,
-                Attempt::Skipped => Judged::Pass,
-                Attempt::Granted { .. } => Judged::Again,
+                Attempt::Wait => Verdict::Wait,
+                Attempt::Skipped => Verdict::Pass,
+                Attempt::Granted { .. } => Verdict::Again,
             });
         }
         if end.is_some() {
-            return Ok(Judged::Pass);
+            return Ok(Verdict::Pass);
         }
         Ok(match self.locked.take() {
             Some((locked, new)) if locked == row => {
                 self.new = new.then_some(locked);
-                Judged::Row
+                Verdict::Row
             }
-            _ => Judged::LockRow(row),
+            _ => Verdict::LockRow(row),
         })
     }
 

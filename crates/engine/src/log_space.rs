@@ -7,7 +7,7 @@ use env::IoError;
 use log::SpaceObserver;
 use trx::TrxSystem;
 
-use crate::recovery::StartLog;
+use crate::recovery::StartupLog;
 
 /// Undoing a record logs what its undo has, and who it is of.
 const ROLLBACK_PER_UNDO: u64 = 2;
@@ -17,11 +17,11 @@ const ROLLBACK_PER_UNDO: u64 = 2;
 pub(crate) struct LogSpace {
     /// Weak: the transactions' undo keeps the log.
     trx: Weak<TrxSystem>,
-    notes: Arc<dyn StartLog>,
+    notes: Arc<dyn StartupLog>,
 }
 
 impl LogSpace {
-    pub(crate) fn new(trx: &Arc<TrxSystem>, notes: &Arc<dyn StartLog>) -> Self {
+    pub(crate) fn new(trx: &Arc<TrxSystem>, notes: &Arc<dyn StartupLog>) -> Self {
         LogSpace { trx: Arc::downgrade(trx), notes: Arc::clone(notes) }
     }
 }

@@ -19,7 +19,7 @@ use trx::{PurgeEntry, TableUse, UndoKind, UndoRecord};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::recovery::StartLog;
+use crate::recovery::StartupLog;
 use crate::row::writer::remove;
 use crate::table::Table;
 
@@ -81,7 +81,7 @@ impl PurgeControl {
 
     /// Logs the first undo record that cannot be read back.
     #[cold]
-    fn log_unreadable(&self, notes: &dyn StartLog, error: &trx::SwapError) {
+    fn log_unreadable(&self, notes: &dyn StartupLog, error: &trx::SwapError) {
         if !self.is_unreadable_logged.swap(true, Ordering::Relaxed) {
             notes
                 .note(&format!("purge: what a transaction has left is purged after the next start: {error}"));
@@ -133,7 +133,7 @@ impl Engine {
     /// Transactions whose tables a definition change has locked are passed over until another step, and so
     /// are all while a full disk has no log for it.
     pub fn purge_step(&self, transactions_max: usize) -> Result<PurgeReport> {
-        self.free_gone_trees()?;
+        self.free_dropped_trees()?;
         let _turn = self.purge.turn.lock();
         let mut report = PurgeReport::default();
         let horizon = self.trx.purge_horizon();

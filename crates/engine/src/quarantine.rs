@@ -27,7 +27,7 @@ use crate::table::Table;
 
 /// Where the trees of damaged pages are looked for.
 #[derive(Clone, Copy)]
-pub(crate) enum Among<'t> {
+pub(crate) enum DamageScope<'t> {
     /// The tables that a statement has used.
     Used(&'t [Arc<Table>]),
     /// All tables.
@@ -184,7 +184,7 @@ impl Engine {
             Error::NotUndone { index, .. } => Some(*index),
             Error::Storage(storage) => storage
                 .damaged_page()
-                .and_then(|page| self.find_owners([page], Among::Used(tables)).get(&page).copied()),
+                .and_then(|page| self.find_owners([page], DamageScope::Used(tables)).get(&page).copied()),
             _ => None,
         };
         index
@@ -198,12 +198,12 @@ impl Engine {
     pub(crate) fn find_owners(
         &self,
         pages: impl IntoIterator<Item = PageNo>,
-        among: Among<'_>,
+        among: DamageScope<'_>,
     ) -> BTreeMap<PageNo, IndexId> {
         let (mut owners, catalog) = (BTreeMap::new(), self.catalog());
         let mut unknown: BTreeSet<PageNo> =
             pages.into_iter().filter(|page| !self.store.is_system_page(*page)).collect();
-        if let Among::Used(tables) = among {
+        if let DamageScope::Used(tables) = among {
             // What has led the statement there comes before what the page or the map says.
             self.follow_links(tables.iter().flat_map(|table| table.index_ids()), &mut unknown, &mut owners);
         }
@@ -216,11 +216,11 @@ impl Engine {
             None => true,
         });
         match among {
-            Among::Used(tables) => {
+            DamageScope::Used(tables) => {
                 let named = unknown.iter().map(|&page| (page, self.find_used(page, tables)));
                 owners.extend(named.filter_map(|(page, owner)| Some((page, owner?))));
             }
-            Among::All => {
+            DamageScope::All => {
                 let claimed: Vec<IndexId> =
                     unknown.iter().filter_map(|page| self.store.pool().claimed_owner(*page)).collect();
                 let all = catalog.all_tables().flat_map(|table| table.index_ids());

@@ -54,9 +54,9 @@ impl Engine {
         self.forget_unfinished();
         // Somebody who reads still keeps it from being purged.
         let is_purged = self.trx.purge_horizon() != self.trx.newest() || self.purge_at_end(mode)?;
-        self.free_gone_trees()?;
+        self.free_dropped_trees()?;
         self.stop_threads();
-        if !is_purged || self.gone_trees.are_waiting() || !self.is_dictionary_written()? {
+        if !is_purged || self.dropped_trees.are_waiting() || !self.is_dictionary_written()? {
             // The log tells the next start what is left.
             return Ok(self.store.log().flush()?);
         }

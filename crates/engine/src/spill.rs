@@ -28,7 +28,7 @@ use log::{Frame, Identity, Log, SpillFile, SpillReader, TrxPhase, TrxState};
 use trx::UndoStore;
 
 use crate::error::Result;
-use crate::recovery::{SpilledUndo, StartLog, Trails};
+use crate::recovery::{SpilledUndo, StartupLog, UndoStacks};
 
 /// Ending of the names of all files here.
 const ENDING: &str = "undo";
@@ -60,8 +60,8 @@ impl SpillFolder {
     }
 
     /// None yet: undo of open transactions, of which this number of bytes stays in memory.
-    pub(crate) fn trails(&self, undo_memory: usize) -> Trails {
-        Trails::new(&self.disk, self.path.join(RECOVERY_FILE), undo_memory)
+    pub(crate) fn undo_stacks(&self, undo_memory: usize) -> UndoStacks {
+        UndoStacks::new(&self.disk, self.path.join(RECOVERY_FILE), undo_memory)
     }
 
     /// Says to `undo` where it may be swapped to. What another process has left there goes.
@@ -97,7 +97,7 @@ impl SpillFolder {
 pub(crate) struct Spills {
     folder: SpillFolder,
     files: BTreeMap<TrxId, Spilled>,
-    notes: Arc<dyn StartLog>,
+    notes: Arc<dyn StartupLog>,
     /// Whether it was told that the disk has no room.
     has_warned: bool,
 }
@@ -126,7 +126,7 @@ pub(crate) struct PassLimits {
 }
 
 impl Spills {
-    pub(crate) fn new(folder: SpillFolder, notes: &Arc<dyn StartLog>) -> Self {
+    pub(crate) fn new(folder: SpillFolder, notes: &Arc<dyn StartupLog>) -> Self {
         Spills { folder, files: BTreeMap::new(), notes: Arc::clone(notes), has_warned: false }
     }
 
@@ -149,7 +149,7 @@ impl Spills {
     }
 
     /// Where what goes wrong is reported to people.
-    pub(crate) fn notes(&self) -> &Arc<dyn StartLog> {
+    pub(crate) fn notes(&self) -> &Arc<dyn StartupLog> {
         &self.notes
     }
 

@@ -16,7 +16,7 @@ use crate::purge::{HeldTable, Hold};
 use crate::row::writer::remove;
 
 /// Something that may be removed.
-struct Leftover {
+struct Purgeable {
     index: IndexId,
     key: Vec<u8>,
 }
@@ -75,7 +75,7 @@ impl Engine {
     }
 
     /// Adds what may be removed from a page. False: something is marked that has to stay for now.
-    fn find_leftovers(&self, page: PageRef<'_>, found: &mut Vec<Leftover>) -> bool {
+    fn find_leftovers(&self, page: PageRef<'_>, found: &mut Vec<Purgeable>) -> bool {
         if page.page_type() != PageType::BTree || !page.is_leaf() {
             return true;
         }
@@ -89,7 +89,7 @@ impl Engine {
                 if self.is_leftover(&record, *position == 0) {
                     let mut key = Vec::new();
                     page.append_key(slot, &mut key);
-                    found.push(Leftover { index: page.index_id(), key });
+                    found.push(Purgeable { index: page.index_id(), key });
                 } else {
                     none_stays = false;
                 }
@@ -112,7 +112,7 @@ impl Engine {
     }
 
     /// Removes a leftover; whether it was there, or nothing if its table is locked.
-    fn remove_leftover(&self, leftover: &Leftover, held: &mut HeldTable) -> Result<Option<bool>> {
+    fn remove_leftover(&self, leftover: &Purgeable, held: &mut HeldTable) -> Result<Option<bool>> {
         match held.hold(self, leftover.index) {
             Hold::Held => {}
             Hold::Gone => return Ok(Some(false)),

@@ -16,7 +16,7 @@ use crate::dictionary::TableRecord;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::quarantine::Damages;
-use crate::side_log::Watch;
+use crate::side_log::TableSideLog;
 
 /// An index of a table.
 #[derive(Debug)]
@@ -265,7 +265,7 @@ pub struct Table {
     /// Whether there is a `build`.
     is_building: AtomicBool,
     /// What changes of rows are noted for: indexes that are built, or a rebuild.
-    build: plain::Mutex<Option<Watch>>,
+    build: plain::Mutex<Option<TableSideLog>>,
 }
 
 /// Whether and how a table can be used, in [`Table::usability`].
@@ -381,19 +381,19 @@ impl Table {
 
     /// What changes are noted for.
     #[cold]
-    pub(crate) fn build(&self) -> Option<Watch> {
+    pub(crate) fn build(&self) -> Option<TableSideLog> {
         self.build.lock().clone()
     }
 
     /// Starts logging row changes for `build`. The caller excludes writers.
-    pub(crate) fn begin_build(&self, build: &Watch) {
+    pub(crate) fn begin_build(&self, build: &TableSideLog) {
         let mut place = self.build.lock();
         self.is_building.store(true, Ordering::Relaxed);
         *place = Some(build.clone());
     }
 
     /// Stops logging row changes for `build`, unless another build has replaced it.
-    pub(crate) fn end_build(&self, build: &Watch) {
+    pub(crate) fn end_build(&self, build: &TableSideLog) {
         let mut place = self.build.lock();
         if place.as_ref().is_some_and(|current| current.is(build)) {
             self.is_building.store(false, Ordering::Relaxed);

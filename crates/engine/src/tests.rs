@@ -10,10 +10,10 @@ mod damage;
 mod damaged_dictionary;
 mod ddl_crashes;
 mod definitions;
+mod dropped_trees;
 mod ending;
 #[cfg(debug_assertions)]
 mod full_start;
-mod gone_trees;
 mod histories;
 mod in_place;
 mod index_builds;

@@ -14,7 +14,7 @@ use trx::UndoPin;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::recovery::StartLog;
+use crate::recovery::StartupLog;
 
 /// How often, and after how long, it is looked whether purge has freed some undo, before a change is refused.
 const PURGE_LOOKS: u32 = 20;
@@ -55,13 +55,13 @@ impl fmt::Display for UndoFull {
 /// Who tells of the limit, and of whom it was told last.
 #[derive(Debug)]
 pub(crate) struct UndoWarnings {
-    notes: Arc<dyn StartLog>,
+    notes: Arc<dyn StartupLog>,
     told: Mutex<Option<Lsn>>,
     told_not_swapped: AtomicBool,
 }
 
 impl UndoWarnings {
-    pub(crate) fn new(notes: &Arc<dyn StartLog>) -> Self {
+    pub(crate) fn new(notes: &Arc<dyn StartupLog>) -> Self {
         let (notes, told) = (Arc::clone(notes), Mutex::new(None));
         UndoWarnings { notes, told, told_not_swapped: AtomicBool::new(false) }
     }

@@ -14,7 +14,7 @@ use wire::{ColumnDefinition, ColumnType, OutBuffer, ResultCharset, reply};
 
 use crate::column_definitions::ColumnDefinitions;
 use crate::context::Client;
-use crate::kept_index;
+use crate::index_layout;
 
 /// The packets before the rows: column count and definitions, as the first packets of an answer in the usual
 /// character set. The second such answer keeps them: many a plan serves one.
@@ -35,7 +35,7 @@ impl ColumnPackets {
         let count = u8::try_from(output.len() + 1).ok().filter(|_| has_own_names).unwrap_or(0);
         let is_named = |column: &OutputColumn| matches!(column.name, ItemName::OfColumn(..));
         let tables = if output.iter().any(is_named) { tables } else { &[] };
-        let kept = tables.iter().filter_map(|table| kept_index::columns(table)).collect();
+        let kept = tables.iter().filter_map(|table| index_layout::columns(table)).collect();
         ColumnPackets { packets: OnceLock::new(), was_written: AtomicBool::new(false), kept, count }
     }
 

@@ -15,7 +15,7 @@ use crate::column_store::needs_value;
 use crate::context::{ExecCtx, Outcome, Summary};
 use crate::error::Result;
 use crate::frame::Frame;
-use crate::op::{Surroundings, Tables, open_table};
+use crate::op::{NodeContext, Tables, open_table};
 use crate::plain_insert::PlainInsert;
 use crate::query::QueryProgram;
 use crate::source::{Collect, Flow};
@@ -53,7 +53,7 @@ impl InsertProgram {
         let source = match &plan.source {
             InsertSource::Rows(_) => None,
             InsertSource::Query(query) => {
-                let around = Surroundings { pages_read: true, ..Surroundings::default() };
+                let around = NodeContext { pages_read: true, ..NodeContext::default() };
                 let query = QueryProgram::compile_inner(engine, query, tables, around)?;
                 let reads_target = tables.iter().any(|table| table.def.id == plan.table.id);
                 Some(SelectSource { query, reads_target })

@@ -1,9 +1,9 @@
 //! The intervals of an index that a [`KeySet`] comes to: disjoint, in key order, from the values of one run.
 //!
-//! A *cut* is a place between keys: before or behind all keys that start with some bytes. An interval lies
-//! between two cuts. Each box is made by itself, part by part: the tests on a part leave spans of its values,
-//! of which single values go on to the next part. The intervals of all boxes are then sorted, and joined
-//! where they meet.
+//! A *boundary* is a place between keys: before or after all keys that start with some bytes. An interval
+//! lies between two boundaries. Each box is made by itself, part by part: the tests on a part leave spans of
+//! its values, of which single values go on to the next part. The intervals of all boxes are then sorted, and
+//! joined where they meet.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -30,53 +30,53 @@ const KILL_CHECK_INTERVALS: usize = 1024;
 
 /// A place between keys; the bytes are in the list's or the builder's store.
 #[derive(Clone, Copy, Debug)]
-struct Cut {
+struct Boundary {
     at: u32,
     len: u32,
     /// Behind all keys that start with the bytes; else before them.
-    behind: bool,
+    after: bool,
 }
 
-impl Cut {
+impl Boundary {
     /// Before all keys.
-    const START: Cut = Cut { at: 0, len: 0, behind: false };
+    const START: Boundary = Boundary { at: 0, len: 0, after: false };
     /// Behind all keys.
-    const END: Cut = Cut { at: 0, len: 0, behind: true };
+    const END: Boundary = Boundary { at: 0, len: 0, after: true };
 
     fn bytes(self, store: &[u8]) -> &[u8] {
         &store[self.at as usize..(self.at + self.len) as usize]
     }
 
     /// The order of places.
-    fn cmp(self, other: Cut, store: &[u8]) -> Ordering {
+    fn cmp(self, other: Boundary, store: &[u8]) -> Ordering {
         let (a, b) = (self.bytes(store), other.bytes(store));
         let shared = a.len().min(b.len());
-        let side = |behind: bool| if behind { Ordering::Greater } else { Ordering::Less };
+        let side = |after: bool| if after { Ordering::Greater } else { Ordering::Less };
         a[..shared].cmp(&b[..shared]).then_with(|| match a.len().cmp(&b.len()) {
-            Ordering::Equal => self.behind.cmp(&other.behind),
+            Ordering::Equal => self.after.cmp(&other.after),
             // What the longer bytes begin is inside what the shorter ones begin.
-            Ordering::Less => side(self.behind),
-            Ordering::Greater => side(other.behind).reverse(),
+            Ordering::Less => side(self.after),
+            Ordering::Greater => side(other.after).reverse(),
         })
     }
 }
 
-/// What lies between two cuts.
+/// The keys between two boundaries.
 #[derive(Clone, Copy, Debug)]
 struct Span {
-    lower: Cut,
-    upper: Cut,
+    lower: Boundary,
+    upper: Boundary,
     /// One value: the ends name the same bytes, which are a whole part.
     point: bool,
 }
 
 impl Span {
     /// Everything.
-    const WHOLE: Span = Span { lower: Cut::START, upper: Cut::END, point: false };
+    const WHOLE: Span = Span { lower: Boundary::START, upper: Boundary::END, point: false };
 
     /// The keys that start with the bytes.
     fn starting_with((at, len): (u32, u32), point: bool) -> Span {
-        Span { lower: Cut { at, len, behind: false }, upper: Cut { at, len, behind: true }, point }
+        Span { lower: Boundary { at, len, after: false }, upper: Boundary { at, len, after: true }, point }
     }
 }
 
@@ -148,12 +148,12 @@ impl Intervals {
         let Span { lower, upper, point } = self.list[at];
         let lower = match lower.bytes(&self.bytes) {
             [] => Bound::Unbounded,
-            key if lower.behind => Bound::Excluded(key),
+            key if lower.after => Bound::Excluded(key),
             key => Bound::Included(key),
         };
         let upper = match upper.bytes(&self.bytes) {
             [] => Bound::Unbounded,
-            key if upper.behind => Bound::Included(key),
+            key if upper.after => Bound::Included(key),
             key => Bound::Excluded(key),
         };
         Interval { lower, upper, point }
@@ -317,20 +317,20 @@ impl Intervals {
                 }
                 self.key.truncate(before);
             } else {
-                let (lower, upper) = (self.whole_cut(span.lower)?, self.whole_cut(span.upper)?);
+                let (lower, upper) = (self.whole_boundary(span.lower)?, self.whole_boundary(span.upper)?);
                 self.push(Span { lower, upper, point: false })?;
             }
         }
         Ok(())
     }
 
-    /// `cut` of a part, behind the parts before it, which are in `key`.
-    fn whole_cut(&mut self, cut: Cut) -> Result<Cut> {
+    /// `boundary` of a part, after the parts before it, which are in `key`.
+    fn whole_boundary(&mut self, boundary: Boundary) -> Result<Boundary> {
         let before = self.key.len();
-        self.key.extend_from_slice(cut.bytes(&self.parts.bytes));
+        self.key.extend_from_slice(boundary.bytes(&self.parts.bytes));
         let (at, len) = self.store_key()?;
         self.key.truncate(before);
-        Ok(Cut { at, len, behind: cut.behind })
+        Ok(Boundary { at, len, after: boundary.after })
     }
 
     fn store_key(&mut self) -> Result<(u32, u32)> {
@@ -441,7 +441,7 @@ impl PartSpans {
         let (mut a, mut b) = (from, 0);
         while a < self.spans.len() && b < self.other.len() {
             let (x, y) = (self.spans[a], self.other[b]);
-            let is_before = |p: Cut, q: Cut| p.cmp(q, &self.bytes) == Ordering::Less;
+            let is_before = |p: Boundary, q: Boundary| p.cmp(q, &self.bytes) == Ordering::Less;
             let lower = if is_before(x.lower, y.lower) { y.lower } else { x.lower };
             let upper = if is_before(x.upper, y.upper) { x.upper } else { y.upper };
             // No end of a span lies within a single value.
@@ -584,9 +584,9 @@ impl PartSpans {
         let whole = self.not_null(part)?;
         // Descending parts have their greatest value first.
         let span = if is_lower == part.desc {
-            Span { upper: Cut { at, len, behind: included }, ..whole }
+            Span { upper: Boundary { at, len, after: included }, ..whole }
         } else {
-            Span { lower: Cut { at, len, behind: !included }, ..whole }
+            Span { lower: Boundary { at, len, after: !included }, ..whole }
         };
         self.push(span)
     }

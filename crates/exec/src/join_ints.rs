@@ -43,14 +43,14 @@ pub(crate) struct IntRuns {
 #[derive(Debug)]
 struct IntColumn {
     col: u16,
-    way: Way,
+    way: ReadAs,
     null: Option<NullBit>,
     unsigned: bool,
 }
 
 /// How a column is read.
 #[derive(Clone, Copy, Debug)]
-enum Way {
+enum ReadAs {
     /// Four bytes from here on.
     Fixed4(u16),
     /// A date, in three bytes from here on.
@@ -158,10 +158,10 @@ impl IntColumn {
     fn new(col: u16, reader: &TableReader) -> Self {
         let column = &reader.columns[usize::from(col)];
         let way = match column.access {
-            Access::Fixed { from, .. } if column.ty.kind == TypeKind::Date => Way::Date(from),
-            Access::KeyBits { part, int } => Way::KeyDate(part, int),
-            Access::Fixed { from, to } if to - from == 4 => Way::Fixed4(from),
-            _ => Way::Other,
+            Access::Fixed { from, .. } if column.ty.kind == TypeKind::Date => ReadAs::Date(from),
+            Access::KeyBits { part, int } => ReadAs::KeyDate(part, int),
+            Access::Fixed { from, to } if to - from == 4 => ReadAs::Fixed4(from),
+            _ => ReadAs::Other,
         };
         IntColumn { col, way, null: column.null, unsigned: column.ty.unsigned }
     }
@@ -172,14 +172,14 @@ impl IntColumn {
             return None;
         }
         match self.way {
-            Way::Fixed4(from) if self.unsigned => Some(u32::from_le_bytes(row.fixed(from)).into()),
-            Way::Fixed4(from) => Some(i32::from_le_bytes(row.fixed(from)).into()),
-            Way::Date(from) => {
+            ReadAs::Fixed4(from) if self.unsigned => Some(u32::from_le_bytes(row.fixed(from)).into()),
+            ReadAs::Fixed4(from) => Some(i32::from_le_bytes(row.fixed(from)).into()),
+            ReadAs::Date(from) => {
                 let [low, middle, high] = row.fixed(from);
                 Some(u32::from_le_bytes([low, middle, high, 0]).into())
             }
-            Way::KeyDate(part, int) => reader.key_int(row, part, int, false),
-            Way::Other => reader.int(row, usize::from(self.col)).map(|value| value as i64),
+            ReadAs::KeyDate(part, int) => reader.key_int(row, part, int, false),
+            ReadAs::Other => reader.int(row, usize::from(self.col)).map(|value| value as i64),
         }
     }
 }

@@ -22,10 +22,10 @@ pub(crate) const INT_KEY_BYTES: usize = 9;
 /// How the keys of a lookup come from the rows of one relation; what else they are made of is constant in a
 /// batch.
 #[derive(Debug)]
-pub(crate) struct JoinKey(Way);
+pub(crate) struct JoinKey(KeySource);
 
 #[derive(Debug)]
-enum Way {
+enum KeySource {
     Int(IntKey),
     Parts(Box<[Part]>),
 }
@@ -100,7 +100,7 @@ impl JoinKey {
             && let Some(col) = column_of(rel, expr)
             && let Some(int) = IntKey::new(col, reader, part)
         {
-            return Some(JoinKey(Way::Int(int)));
+            return Some(JoinKey(KeySource::Int(int)));
         }
         let part = |(expr, part): (&Expr, &KeyPart)| match column_of(rel, expr) {
             Some(col) => {
@@ -109,7 +109,7 @@ impl JoinKey {
             None => is_constant(rel, expr).then_some(Part::Constant),
         };
         let parts = exprs.iter().zip(parts).map(part).collect::<Option<_>>()?;
-        Some(JoinKey(Way::Parts(parts)))
+        Some(JoinKey(KeySource::Parts(parts)))
     }
 
     /// Makes the keys of all rows of `batch`. Cost: about 40 instructions a row for an integer of fixed
@@ -127,11 +127,11 @@ impl JoinKey {
         keys.ends.clear();
         keys.bytes.clear();
         match &self.0 {
-            Way::Int(int) => {
+            KeySource::Int(int) => {
                 (keys.int_width, keys.marker) = (int.to.width, int.marker);
                 int.make(batch, keys);
             }
-            Way::Parts(ways) => {
+            KeySource::Parts(ways) => {
                 let possible = keys.make_constants(ways, batch, exprs, parts, run)?;
                 for row in batch.rows.rows() {
                     let start = keys.bytes.len();

@@ -1,8 +1,8 @@
 //! Index lookups on the inner side of a nested loop, a batch of outer rows at a time.
 //!
 //! The outer rows are copies, so the inner leaf stays latched from one key to the next ([`LeafProber`]).
-//! Pairs are handed on as batches with company: where a key has one row at most, all outer rows in succession
-//! that have the key, beside that row; elsewhere the inner rows of a key beside one outer row.
+//! Pairs are passed on as batches beside one fixed row: where a key has one row at most, all successive outer
+//! rows with the key beside that row; elsewhere the inner rows of a key beside one outer row.
 //! Both are the order of a nested loop.
 //!
 //! The loop itself ([`crate::join_nested`]), which runs the inner access for one outer row after the other,

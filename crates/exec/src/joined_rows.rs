@@ -1,5 +1,5 @@
-//! Rows of one relation in company, on their way to the client: what comes from other relations is the same
-//! in all rows of a batch, so it is encoded once and copied.
+//! Sends a batch of rows of one relation, all joined with the same rows of the other relations: the columns
+//! of the other relations are encoded once per batch and copied.
 //!
 //! [`crate::project::RowSender`] sends the same rows one at a time, and is the oracle of the tests.
 
@@ -15,21 +15,21 @@ use crate::error::Result;
 use crate::frame::{CurrentRow, Frame, TableRow};
 use crate::project::{Output, OutputValue, RowTarget};
 use crate::reader::TableReader;
-use crate::record_projection::{ProjectionState, RecordProjection, Show};
+use crate::record_projection::{ClientFormat, ProjectionState, RecordProjection};
 use crate::source::RowBatch;
 use crate::statement::Statement;
 
-/// Most bytes of company that a batch's rows are given in room made beforehand.
-const COMPANY_BYTES_MAX: usize = 1 << 20;
+/// Most bytes that copies of the fixed columns may take in room that is reserved for a whole batch.
+const FIXED_BYTES_MAX: usize = 1 << 20;
 
-/// How rows of one relation are sent that have company.
+/// Sends rows of one relation that are joined with fixed rows of others.
 #[derive(Debug)]
 pub(crate) struct JoinedRows {
     rel: u16,
     /// Output columns in order.
     pieces: Box<[Piece]>,
     /// A row without the relation's own columns.
-    company: OutBuffer,
+    fixed: OutBuffer,
     /// Its columns that are NULL, in the binary protocol.
     nulls: Vec<usize>,
     state: ProjectionState,
@@ -42,14 +42,14 @@ pub(crate) struct JoinedRows {
 struct Piece {
     rel: u16,
     columns: Range<usize>,
-    /// Where the company's are in its row; where the relation's own would be.
+    /// Where the columns are in `fixed`; for the batch's own relation, where they would be.
     bytes: Range<usize>,
     /// Made when the relation's first row comes; `None` if its columns are not simple.
     program: OnceCell<Option<RecordProjection>>,
 }
 
 impl JoinedRows {
-    /// The way of rows of relation `rel`, which `reader` reads; `None` if an output column is computed.
+    /// Prepares to send rows of relation `rel`, which `reader` reads; `None` if an output column is computed.
     pub(crate) fn new(
         outputs: &[Output],
         rel: u16,
@@ -69,8 +69,8 @@ impl JoinedRows {
         let mut own = (0..pieces.len()).filter(|&i| pieces[i].rel == rel);
         let own = own.next().filter(|_| own.next().is_none());
         let own = own.filter(|&own| pieces[own].program(outputs, reader, target).is_some());
-        let (company, state) = (OutBuffer::new(), ProjectionState::default());
-        Some(JoinedRows { rel, pieces: pieces.into(), company, nulls: Vec::new(), state, own })
+        let (fixed, state) = (OutBuffer::new(), ProjectionState::default());
+        Some(JoinedRows { rel, pieces: pieces.into(), fixed, nulls: Vec::new(), state, own })
     }
 
     /// Appends a packet for each row of `batch`.
@@ -81,23 +81,23 @@ impl JoinedRows {
         target: &mut RowTarget<'_>,
         st: &Statement<'_>,
     ) -> Result<()> {
-        let show = Show { zone: st.zone, charset: target.charset };
-        self.company.abandon_packet();
-        if !self.encode_by_programs(batch.parent, outputs, target, show) {
+        let format = ClientFormat { zone: st.zone, charset: target.charset };
+        self.fixed.abandon_packet();
+        if !self.encode_by_programs(batch.parent, outputs, target, format) {
             self.encode_by_columns(batch.parent, outputs, target, st.zone);
             // A value off page may be unreadable.
             st.check()?;
         }
-        let company = self.company.pending();
-        let own = self.own.filter(|_| batch.rows.len() * company.len() <= COMPANY_BYTES_MAX);
+        let fixed = self.fixed.pending();
+        let own = self.own.filter(|_| batch.rows.len() * fixed.len() <= FIXED_BYTES_MAX);
         let own = own.map(|own| &self.pieces[own]);
         match own.and_then(|own| Some((own, own.program.get()?.as_ref()?))) {
             Some((own, program)) => {
                 let head_bytes = RecordProjection::head_bytes(target.protocol, outputs.len());
-                let (head, values) = company[HEADER_BYTES..].split_at(head_bytes);
-                let (before, behind) = values.split_at(own.bytes.start - HEADER_BYTES - head_bytes);
-                let company = Company { head, before, behind };
-                company.put(batch, program, &mut self.state, show, target.out);
+                let (head, values) = fixed[HEADER_BYTES..].split_at(head_bytes);
+                let (before, after) = values.split_at(own.bytes.start - HEADER_BYTES - head_bytes);
+                let fixed = FixedColumns { head, before, after };
+                fixed.put(batch, program, &mut self.state, format, target.out);
             }
             None => self.put_by_columns(batch, outputs, target),
         }
@@ -113,7 +113,7 @@ impl JoinedRows {
             }
             for piece in &self.pieces {
                 if piece.rel != self.rel {
-                    target.out.put_bytes(&self.company.pending()[piece.bytes.clone()]);
+                    target.out.put_bytes(&self.fixed.pending()[piece.bytes.clone()]);
                     continue;
                 }
                 for i in piece.columns.clone() {
@@ -131,25 +131,25 @@ impl JoinedRows {
     fn find_nulls(&mut self, columns: usize, protocol: Protocol) {
         self.nulls.clear();
         if protocol == Protocol::Binary {
-            // Behind a zero byte, and two bits that stand for no column.
-            let bitmap = &self.company.pending()[HEADER_BYTES + 1..];
+            // The bitmap follows a zero byte; its first two bits stand for no column.
+            let bitmap = &self.fixed.pending()[HEADER_BYTES + 1..];
             let is_null = |&column: &usize| bitmap[(column + 2) / 8] >> ((column + 2) % 8) & 1 == 1;
             self.nulls.extend((0..columns).filter(is_null));
         }
     }
 
-    /// Encodes the company if all of it came in batches and is simple; else false.
+    /// Encodes the fixed columns if all of their rows came in batches and are simple; else returns false.
     fn encode_by_programs(
         &mut self,
-        company: Option<&Frame<'_>>,
+        outer: Option<&Frame<'_>>,
         outputs: &[Output],
         target: &RowTarget<'_>,
-        show: Show<'_>,
+        format: ClientFormat<'_>,
     ) -> bool {
         let head_bytes = RecordProjection::head_bytes(target.protocol, outputs.len());
         let mut room = HEADER_BYTES + head_bytes;
         for piece in self.pieces.iter().filter(|piece| piece.rel != self.rel) {
-            let Some(CurrentRow::Record(record)) = company.and_then(|company| company.find(piece.rel)) else {
+            let Some(CurrentRow::Record(record)) = outer.and_then(|outer| outer.find(piece.rel)) else {
                 return false;
             };
             if record.reader.older.is_some() {
@@ -161,7 +161,7 @@ impl JoinedRows {
             }
         }
         let (pieces, state, rel) = (&mut self.pieces, &mut self.state, self.rel);
-        self.company.packets(room, |packets| {
+        self.fixed.packets(room, |packets| {
             packets.packet(|room| {
                 let all = room.len();
                 let (head, mut room) = room.split_at_mut(head_bytes);
@@ -169,7 +169,7 @@ impl JoinedRows {
                 for piece in pieces.iter_mut() {
                     let start = room.len();
                     if piece.rel != rel {
-                        room = piece.store(company, state, show, head, room);
+                        room = piece.store(outer, state, format, head, room);
                     }
                     piece.bytes = HEADER_BYTES + all - start..HEADER_BYTES + all - room.len();
                 }
@@ -181,19 +181,19 @@ impl JoinedRows {
 
     fn encode_by_columns(
         &mut self,
-        company: Option<&Frame<'_>>,
+        outer: Option<&Frame<'_>>,
         outputs: &[Output],
         target: &RowTarget<'_>,
         zone: &TimeZone,
     ) {
-        let mut row = RowTarget { out: &mut self.company, ..*target };
+        let mut row = RowTarget { out: &mut self.fixed, ..*target };
         let packet = row.begin(outputs.len());
         for piece in &mut self.pieces {
             piece.bytes.start = row.out.pending().len();
             for i in piece.columns.clone().filter(|_| piece.rel != self.rel) {
                 if let OutputValue::Column { rel, col } = outputs[i].value {
                     let place = packet.map(|packet| (packet, i));
-                    row.put_column(&outputs[i].encoder, place, company, rel, col, zone);
+                    row.put_column(&outputs[i].encoder, place, outer, rel, col, zone);
                 }
             }
             piece.bytes.end = row.out.pending().len();
@@ -222,22 +222,22 @@ impl Piece {
         self.program.get_or_init(compile).as_ref()
     }
 
-    /// Stores the columns of the company, which has a row of the relation in a batch; what is left of the
-    /// room.
+    /// Stores the columns of the row that `outer` has of the relation, which came in a batch. Returns the
+    /// rest of the room.
     fn store<'o>(
         &self,
-        company: Option<&Frame<'_>>,
+        outer: Option<&Frame<'_>>,
         state: &mut ProjectionState,
-        show: Show<'_>,
+        format: ClientFormat<'_>,
         head: &mut [u8],
         mut room: &'o mut [u8],
     ) -> &'o mut [u8] {
-        let row = company.and_then(|company| company.find(self.rel));
+        let row = outer.and_then(|outer| outer.find(self.rel));
         if let (Some(CurrentRow::Record(TableRow { batch: Some((batch, i)), .. })), Some(Some(program))) =
             (row, self.program.get())
         {
             let row = batch.slice(*i..i + 1);
-            let leaf = &program.enter_leaf(state, row.records(), show);
+            let leaf = &program.enter_leaf(state, row.records(), format);
             row.for_each_cell(|cell| {
                 room = program.store(state, leaf, cell, head, std::mem::take(&mut room));
             });
@@ -247,14 +247,14 @@ impl Piece {
 }
 
 /// The bytes of a row around the columns of one relation.
-struct Company<'a> {
+struct FixedColumns<'a> {
     /// Before the values: the NULL bitmap of the binary protocol.
     head: &'a [u8],
     before: &'a [u8],
-    behind: &'a [u8],
+    after: &'a [u8],
 }
 
-impl Company<'_> {
+impl FixedColumns<'_> {
     /// Appends a packet for each row of `batch`. Cost: about 60 instructions a row and what
     /// [`RecordProjection::store`] takes.
     fn put(
@@ -262,13 +262,13 @@ impl Company<'_> {
         batch: &RowBatch<'_>,
         program: &RecordProjection,
         state: &mut ProjectionState,
-        show: Show<'_>,
+        format: ClientFormat<'_>,
         out: &mut OutBuffer,
     ) {
         let rows = batch.rows.len();
-        let company = HEADER_BYTES + self.head.len() + self.before.len() + self.behind.len();
-        let room = rows * company + program.room_bytes(rows, batch.rows.body_bytes_max());
-        let leaf = &program.enter_leaf(state, batch.rows.records(), show);
+        let fixed = HEADER_BYTES + self.head.len() + self.before.len() + self.after.len();
+        let room = rows * fixed + program.room_bytes(rows, batch.rows.body_bytes_max());
+        let leaf = &program.enter_leaf(state, batch.rows.records(), format);
         out.packets(room, |packets| {
             batch.rows.for_each_cell(
                 #[inline(always)]
@@ -281,8 +281,8 @@ impl Company<'_> {
                             let (before, room) = room.split_at_mut(self.before.len());
                             before.copy_from_slice(self.before);
                             let rest = program.store(state, leaf, cell, head, room);
-                            let (behind, rest) = rest.split_at_mut(self.behind.len());
-                            behind.copy_from_slice(self.behind);
+                            let (after, rest) = rest.split_at_mut(self.after.len());
+                            after.copy_from_slice(self.after);
                             rest
                         },
                     );

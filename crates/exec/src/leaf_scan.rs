@@ -16,7 +16,7 @@ use crate::op::{AccessOp, Op, PathOp};
 use crate::project::{OutputValue, RowTarget, put_versioned_batch};
 use crate::query::QueryProgram;
 use crate::reader::RowEnv;
-use crate::record_projection::{RecordProjection, Show, put_batch};
+use crate::record_projection::{ClientFormat, RecordProjection, put_batch};
 use crate::source::RowBatch;
 use crate::statement::QueryRun;
 
@@ -109,10 +109,10 @@ fn send_rows(
 ) -> Result<u64> {
     let ScanClient { target, flush } = client;
     let Some(mut scan) = open(access, run, scratch)? else { return Ok(0) };
-    let show = Show { zone: run.st.zone, charset: target.charset };
+    let format = ClientFormat { zone: run.st.zone, charset: target.charset };
     let mut rows = 0;
     while let Some(batch) = scan.next_batch()? {
-        put_batch(projection, &mut scratch.projection, show, &batch, target.out);
+        put_batch(projection, &mut scratch.projection, format, &batch, target.out);
         rows += batch.len() as u64;
         run.st.count_examined(batch.len());
         run.st.fail_if_killed()?;

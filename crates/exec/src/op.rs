@@ -15,8 +15,8 @@ use types::{TableDef, storage};
 use crate::aggregate::AggregateOp;
 use crate::compute::ComputeOp;
 use crate::error::{ExecError, Result};
+use crate::index_layout::{self, KeyParts};
 use crate::int_spans::IntKey;
-use crate::kept_index::{self, KeyParts};
 use crate::key::KeyPart;
 use crate::query::QueryProgram;
 use crate::reader::TableReader;
@@ -233,7 +233,7 @@ impl Op {
 
 /// What a node's surroundings do with its rows.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Surroundings {
+pub(crate) struct NodeContext {
     /// Somebody reads pages while a row is looked at: no leaf may stay latched.
     pub(crate) pages_read: bool,
     /// The node is run more than once.
@@ -243,7 +243,7 @@ pub(crate) struct Surroundings {
     pub(crate) changing: (u16, u16),
 }
 
-impl Surroundings {
+impl NodeContext {
     /// The parameters that change from run to run; empty if the query is run once.
     pub(crate) fn changing(&self) -> Range<u16> {
         self.changing.0..self.changing.1
@@ -267,7 +267,7 @@ pub(crate) struct ChangedRows {
 }
 
 impl OpCompiler<'_> {
-    pub(crate) fn node(&mut self, node: &Node, around: Surroundings) -> Result<Op> {
+    pub(crate) fn node(&mut self, node: &Node, around: NodeContext) -> Result<Op> {
         Ok(match node {
             Node::Dual => Op::Dual,
             Node::Empty => Op::Empty,
@@ -278,20 +278,20 @@ impl OpCompiler<'_> {
             Node::Intersect { first, second } => {
                 let mut first = self.access_node(first, around)?;
                 first.tests_entries = first.row_reader.is_some();
-                let second = self.access_node(second, Surroundings { pages_read: false, ..around })?;
+                let second = self.access_node(second, NodeContext { pages_read: false, ..around })?;
                 Op::Intersect(Box::new(IntersectOp { first: *first, second: *second }))
             }
             Node::Join { kind, outer, inner, on, inner_rels } => {
-                let outer = self.node(outer, Surroundings { pages_read: true, ..around })?;
+                let outer = self.node(outer, NodeContext { pages_read: true, ..around })?;
                 let pages_read = around.pages_read || on.as_ref().is_some_and(needs_no_latch);
-                let inner = self.node(inner, Surroundings { pages_read, repeated: true, ..around })?;
+                let inner = self.node(inner, NodeContext { pages_read, repeated: true, ..around })?;
                 let (outer, inner) = (Box::new(outer), Box::new(inner));
                 Op::Join { kind: *kind, outer, inner, on: on.clone(), inner_rels: inner_rels.clone().into() }
             }
             Node::HashJoin { .. } => Op::HashJoin(Box::new(self.hash_join(node, around)?)),
             Node::Filter { input, cond } => {
                 let pages_read = around.pages_read || needs_no_latch(cond);
-                let input = self.node(input, Surroundings { pages_read, ..around })?;
+                let input = self.node(input, NodeContext { pages_read, ..around })?;
                 Op::Filter { input: Box::new(input), cond: cond.clone() }
             }
             Node::Compute { input, rel, exprs } => self.compute(input, *rel, exprs, around)?,
@@ -303,7 +303,7 @@ impl OpCompiler<'_> {
             }
             Node::Distinct { input, exprs } => {
                 let pages_read = around.pages_read || exprs.iter().any(needs_no_latch);
-                let input = self.node(input, Surroundings { pages_read, ..around })?;
+                let input = self.node(input, NodeContext { pages_read, ..around })?;
                 Op::Distinct { input: Box::new(input), exprs: exprs.clone() }
             }
             Node::Limit { input, offset, count } => Op::Limit {
@@ -321,15 +321,15 @@ impl OpCompiler<'_> {
     }
 
     /// `node` is a [`Node::HashJoin`].
-    fn hash_join(&mut self, node: &Node, around: Surroundings) -> Result<HashJoinOp> {
+    fn hash_join(&mut self, node: &Node, around: NodeContext) -> Result<HashJoinOp> {
         let Node::HashJoin { kind, outer, inner, keys, on, inner_rels } = node else {
             return Err(ExecError::NotSupported("this join"));
         };
         // The answer may be sent between two matches of an outer row.
-        let outer = self.node(outer, Surroundings { pages_read: true, ..around })?;
+        let outer = self.node(outer, NodeContext { pages_read: true, ..around })?;
         let pages_read = keys.iter().any(|(_, inner, _)| needs_no_latch(inner));
         let kept = Self::is_kept(inner, keys.iter().map(|(_, key, _)| key), around);
-        let inner = self.node(inner, Surroundings { pages_read, ..around })?;
+        let inner = self.node(inner, NodeContext { pages_read, ..around })?;
         Ok(HashJoinOp {
             kind: *kind,
             outer,
@@ -348,11 +348,11 @@ impl OpCompiler<'_> {
         keys: &[SortKey],
         rels: &[u16],
         limit: Option<&Expr>,
-        around: Surroundings,
+        around: NodeContext,
     ) -> Result<SortOp> {
         let pages_read = keys.iter().any(|key| needs_no_latch(&key.expr));
         Ok(SortOp {
-            input: self.node(input, Surroundings { pages_read, ..around })?,
+            input: self.node(input, NodeContext { pages_read, ..around })?,
             keys: keys.to_vec(),
             limit: limit.cloned().filter(|_| !self.query.count_found_rows),
             layout: self.layout(rels),
@@ -360,7 +360,7 @@ impl OpCompiler<'_> {
     }
 
     /// Whether a side of a join has the same rows, and keys, in all runs of a query that runs more than once.
-    fn is_kept<'e>(side: &Node, mut keys: impl Iterator<Item = &'e Expr>, around: Surroundings) -> bool {
+    fn is_kept<'e>(side: &Node, mut keys: impl Iterator<Item = &'e Expr>, around: NodeContext) -> bool {
         let changing = around.changing();
         !changing.is_empty()
             && !side.runs_subqueries()
@@ -368,9 +368,9 @@ impl OpCompiler<'_> {
             && !keys.any(|key| needs_no_latch(key) || key.reads_params(&changing))
     }
 
-    fn compute(&mut self, input: &Node, rel: u16, exprs: &[Expr], around: Surroundings) -> Result<Op> {
+    fn compute(&mut self, input: &Node, rel: u16, exprs: &[Expr], around: NodeContext) -> Result<Op> {
         let pages_read = around.pages_read || exprs.iter().any(needs_no_latch);
-        let input = self.node(input, Surroundings { pages_read, ..around })?;
+        let input = self.node(input, NodeContext { pages_read, ..around })?;
         Ok(Op::Compute(Box::new(ComputeOp { input, exprs: exprs.to_vec(), layout: self.layout(&[rel]) })))
     }
 
@@ -381,12 +381,12 @@ impl OpCompiler<'_> {
         groups: &[Expr],
         aggs: &[AggSpec],
         sorted: bool,
-        around: Surroundings,
+        around: NodeContext,
     ) -> Result<AggregateOp> {
         let touches = groups.iter().chain(aggs.iter().flat_map(|agg| &agg.args)).any(needs_no_latch);
         // Sorted groups are handed on while the input's leaf is open.
         let pages_read = touches || (sorted && around.pages_read);
-        let input = self.node(input, Surroundings { pages_read, ..around })?;
+        let input = self.node(input, NodeContext { pages_read, ..around })?;
         let layout = self.layout(&[rel]);
         Ok(AggregateOp::new(input, groups, aggs, sorted, layout))
     }
@@ -396,19 +396,19 @@ impl OpCompiler<'_> {
         rel: u16,
         arms: &[QueryPlan],
         distinct_after: Option<usize>,
-        around: Surroundings,
+        around: NodeContext,
     ) -> Result<Op> {
         let mut compile = |arm| QueryProgram::compile_inner(self.engine, arm, self.tables, around);
         let arms = arms.iter().map(&mut compile).collect::<Result<_>>()?;
         Ok(Op::Union(Box::new(UnionOp { arms, distinct_after, layout: self.layout(&[rel]) })))
     }
 
-    fn derived(&mut self, rel: u16, query: &QueryPlan, around: Surroundings) -> Result<Op> {
+    fn derived(&mut self, rel: u16, query: &QueryPlan, around: NodeContext) -> Result<Op> {
         // A kept result is complete before its first row goes on.
         let kept = !around.changing().is_empty() && !query.reads_params(&around.changing());
         let repeated = around.repeated || kept;
         let pages_read = around.pages_read && !repeated;
-        let inner = Surroundings { pages_read, repeated: false, ..around };
+        let inner = NodeContext { pages_read, repeated: false, ..around };
         Ok(Op::Derived(Box::new(DerivedOp {
             query: QueryProgram::compile_inner(self.engine, query, self.tables, inner)?,
             layout: self.layout(&[rel]),
@@ -425,7 +425,7 @@ impl OpCompiler<'_> {
         Ok((open_table(self.engine, def, self.tables)?, used.clone()))
     }
 
-    fn access_node(&mut self, node: &Node, around: Surroundings) -> Result<Box<AccessOp>> {
+    fn access_node(&mut self, node: &Node, around: NodeContext) -> Result<Box<AccessOp>> {
         let Node::Access { rel, path, filter, index_condition, covering } = node else {
             return Err(ExecError::NotSupported("an intersection of anything but accesses"));
         };
@@ -443,7 +443,7 @@ impl OpCompiler<'_> {
         path: &Path,
         filter: Option<&Expr>,
         covering: bool,
-        around: Surroundings,
+        around: NodeContext,
     ) -> Result<Box<AccessOp>> {
         let (table, mut used) = self.table(rel)?;
         let whole = self.change.whole && self.change.rels.contains(&rel);
@@ -458,12 +458,12 @@ impl OpCompiler<'_> {
             Path::Skip { index, skip } => (*index, skip.parts()),
         };
         let entry = &table.indexes[index];
-        let reader = kept_index::reader(&table, index);
+        let reader = index_layout::reader(&table, index);
         let needs_row = index != 0 && (whole || !covering);
-        let row_reader = needs_row.then(|| kept_index::reader(&table, 0));
+        let row_reader = needs_row.then(|| index_layout::reader(&table, 0));
         let off_page = may_read_off_page(&table, &used);
         let detached = around.pages_read || needs_row || filter.is_some_and(needs_no_latch) || off_page;
-        let key = kept_index::key_parts(&table, index, key_count);
+        let key = index_layout::key_parts(&table, index, key_count);
         let is_whole_key = key_count == entry.def.parts.len() && key_count > 0 && has_points(path, key_count);
         Ok(Box::new(AccessOp {
             rel,

@@ -107,7 +107,7 @@ impl GivenNumbers {
 type Values<'v> = [Option<&'v [u8]>];
 
 /// Where an integer's bytes are.
-type Room = [u8; 8];
+type IntBytes = [u8; 8];
 
 impl PlainInsert {
     /// `None`: the statement is another one.
@@ -181,7 +181,7 @@ impl PlainInsert {
         cells: &[InsertCell],
         ctx: &mut ExecCtx<'_>,
     ) -> Option<Result<Outcome>> {
-        let next_room: Room;
+        let next_room: IntBytes;
         let mut rooms = [[0; 8]; N];
         let mut values = [None; N];
         let values = &mut values[..self.defaults.len()];
@@ -228,7 +228,7 @@ impl PlainInsert {
     fn run_many(&self, rows: &[Vec<InsertCell>], ctx: &mut ExecCtx<'_>) -> Option<Result<Outcome>> {
         let (count, width) = (rows.len(), self.defaults.len());
         let mut rooms = vec![[0; 8]; count * self.width];
-        let next_rooms: Vec<Room>;
+        let next_rooms: Vec<IntBytes>;
         let mut values = vec![None; count * width];
         let mut rooms_left = &mut rooms[..];
         for (row, values) in values.chunks_exact_mut(width).enumerate() {
@@ -303,7 +303,7 @@ impl PlainInsert {
         (cells, planned): (&[Cell], &'v [InsertCell]),
         params: &'v [Value<'v>],
         values: &mut Values<'v>,
-        rooms: &'v mut [Room],
+        rooms: &'v mut [IntBytes],
     ) -> bool {
         for &column in &self.defaulted {
             values[usize::from(column)] = self.defaults[usize::from(column)].as_deref();
@@ -335,7 +335,7 @@ impl PlainInsert {
 impl Cell {
     /// Makes `to` the storage bytes of a value, `None` for NULL. False: the value is converted or refused.
     #[inline(always)]
-    fn store<'v>(&self, value: &Value<'v>, room: &'v mut Room, to: &mut Option<&'v [u8]>) -> bool {
+    fn store<'v>(&self, value: &Value<'v>, room: &'v mut IntBytes, to: &mut Option<&'v [u8]>) -> bool {
         *to = self.kind.bytes(value, room);
         to.is_some() || self.takes_null && value.is_null()
     }

@@ -15,7 +15,7 @@ use crate::op::{Op, PathOp, may_read_off_page};
 use crate::project::{RowTarget, older_projection, put_row};
 use crate::query::QueryProgram;
 use crate::reader::{RowEnv, TableReader};
-use crate::record_projection::{Show, put_cell};
+use crate::record_projection::{ClientFormat, put_cell};
 use crate::statement::{QueryRun, RowUse, Statement};
 
 /// The values of a whole clustered key.
@@ -110,10 +110,10 @@ impl PointGet {
         }
         let found = match query.plain.as_ref().and_then(|plain| plain.projection_of_one(query, target)) {
             Some(projection) => {
-                let show = Show { zone: st.zone, charset: target.charset };
+                let format = ClientFormat { zone: st.zone, charset: target.charset };
                 let put = |found: FoundCell<'_>, older: Option<&OlderVersion>| {
                     let older = older.map(|older| older_projection(query, projection, older));
-                    put_cell(older.unwrap_or(projection), state, show, &found, target.out);
+                    put_cell(older.unwrap_or(projection), state, format, &found, target.out);
                 };
                 let hint = hint.unwrap_or_else(|| self.table.prefetch_leaf(st.engine, key));
                 self.table.get_cell(st.engine, &st.view, key, hint, put)?
@@ -182,10 +182,10 @@ impl PointLock {
         }
         let projection = query.plain.as_ref().and_then(|plain| plain.projection_of_one(query, target));
         let found = if let Some(projection) = projection {
-            let show = Show { zone: st.zone, charset: target.charset };
+            let format = ClientFormat { zone: st.zone, charset: target.charset };
             let put = |found: FoundCell<'_>, older: Option<&OlderVersion>| {
                 let older = older.map(|older| older_projection(query, projection, older));
-                put_cell(older.unwrap_or(projection), state, show, &found, target.out);
+                put_cell(older.unwrap_or(projection), state, format, &found, target.out);
             };
             table.lock_and_get_cell(st.engine, locks, key, put)?
         } else {

@@ -23,7 +23,7 @@ use crate::joined_rows::JoinedRows;
 use crate::op::{AccessOp, Op};
 use crate::query::QueryProgram;
 use crate::reader::{Access, RowEnv, TableReader};
-use crate::record_projection::{ProjectionState, RecordProjection, Show, put_batch, put_cell};
+use crate::record_projection::{ClientFormat, ProjectionState, RecordProjection, put_batch, put_cell};
 use crate::source::{Flow, RowBatch, Sink, TakeCells};
 use crate::statement::QueryRun;
 use crate::temp_row::CellKind;
@@ -313,14 +313,14 @@ pub(crate) fn put_versioned_batch(
 ) {
     match query.plain.as_ref().and_then(|plain| plain.projection_of(query, reader, target)) {
         Some(projection) => {
-            let show = Show { zone: env.st.zone, charset: target.charset };
-            put_batch(projection, state, show, batch, target.out);
+            let format = ClientFormat { zone: env.st.zone, charset: target.charset };
+            put_batch(projection, state, format, batch, target.out);
         }
         None => batch.rows().for_each(|row| put_row(&query.outputs, target, reader, &row, env)),
     }
 }
 
-/// How rows of a relation are sent that have company.
+/// How batches of a relation's rows are sent that are joined with fixed rows of others.
 struct JoinedRelation {
     rel: u16,
     /// See [`TableReader::older`].
@@ -402,7 +402,7 @@ impl<'c> RowSender<'c> {
         Ok(())
     }
 
-    /// Sends rows in company; false if that takes more than columns.
+    /// Sends rows that are joined with fixed rows; false if an output is not a plain column.
     fn put_joined(&mut self, batch: &RowBatch<'_>) -> Result<bool> {
         let (rel, older) = (batch.rel, batch.reader.older);
         let known = self.joined.iter().position(|joined| joined.rel == rel && joined.older == older);
@@ -433,8 +433,8 @@ impl Sink for RowSender<'_> {
             && let Some((batch, i)) = record.batch
             && record.rel == rel
         {
-            let show = Show { zone: self.zone, charset: self.target.charset };
-            put_batch(projection, self.projection, show, &batch.slice(i..i + 1), self.target.out);
+            let format = ClientFormat { zone: self.zone, charset: self.target.charset };
+            put_batch(projection, self.projection, format, &batch.slice(i..i + 1), self.target.out);
             self.rows += 1;
             return Ok(Flow::More);
         }
@@ -453,8 +453,8 @@ impl Sink for RowSender<'_> {
                 self.put_older(batch);
                 return Ok(Flow::More);
             }
-            let show = Show { zone: self.zone, charset: self.target.charset };
-            put_batch(projection, self.projection, show, &batch.rows, self.target.out);
+            let format = ClientFormat { zone: self.zone, charset: self.target.charset };
+            put_batch(projection, self.projection, format, &batch.rows, self.target.out);
         } else if !self.put_joined(batch)? {
             for i in 0..batch.rows.len() {
                 self.row(&batch.frame(i))?;
@@ -486,8 +486,8 @@ impl TakeCells for RowSender<'_> {
     #[inline]
     fn cell(&mut self, found: &FoundCell<'_>) {
         let Some((_, projection)) = self.plain else { return };
-        let show = Show { zone: self.zone, charset: self.target.charset };
-        put_cell(projection, self.projection, show, found, self.target.out);
+        let format = ClientFormat { zone: self.zone, charset: self.target.charset };
+        put_cell(projection, self.projection, format, found, self.target.out);
         self.rows += 1;
     }
 

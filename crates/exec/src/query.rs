@@ -7,7 +7,7 @@ use expr::{ColumnRef, Expr};
 use sql::plan::{OutputColumn, QueryPlan, Relation, SubPlan};
 
 use crate::error::Result;
-use crate::op::{ChangedRows, Op, OpCompiler, Surroundings, Tables, needs_no_latch};
+use crate::op::{ChangedRows, NodeContext, Op, OpCompiler, Tables, needs_no_latch};
 use crate::operators::source_of;
 use crate::project::{Output, OutputValue, PlainOutputs};
 use crate::source::{Flow, Sink, Source};
@@ -42,7 +42,7 @@ pub(crate) struct SubProgram {
 impl QueryProgram {
     /// Compiles `plan`; its tables are added to `tables`.
     pub(crate) fn compile(engine: &Engine, plan: &QueryPlan, tables: &mut Tables) -> Result<Self> {
-        Self::compile_inner(engine, plan, tables, Surroundings::default())
+        Self::compile_inner(engine, plan, tables, NodeContext::default())
     }
 
     /// Compiles the query that finds the rows to change; `pages_read`: making their new values reads other
@@ -54,13 +54,7 @@ impl QueryProgram {
         change: &ChangedRows,
         pages_read: bool,
     ) -> Result<Self> {
-        Self::compile_with(
-            engine,
-            plan,
-            tables,
-            Surroundings { pages_read, ..Surroundings::default() },
-            change,
-        )
+        Self::compile_with(engine, plan, tables, NodeContext { pages_read, ..NodeContext::default() }, change)
     }
 
     /// Compiles a query whose rows are used as `around` says.
@@ -68,7 +62,7 @@ impl QueryProgram {
         engine: &Engine,
         plan: &QueryPlan,
         tables: &mut Tables,
-        around: Surroundings,
+        around: NodeContext,
     ) -> Result<Self> {
         Self::compile_with(engine, plan, tables, around, &ChangedRows::default())
     }
@@ -77,11 +71,11 @@ impl QueryProgram {
         engine: &Engine,
         plan: &QueryPlan,
         tables: &mut Tables,
-        around: Surroundings,
+        around: NodeContext,
         change: &ChangedRows,
     ) -> Result<Self> {
         let touches = plan.output.iter().any(|column| needs_no_latch(&column.expr));
-        let around = Surroundings { pages_read: around.pages_read || touches, ..around };
+        let around = NodeContext { pages_read: around.pages_read || touches, ..around };
         let root = OpCompiler { engine, query: plan, tables, change }.node(&plan.root, around)?;
         let subqueries = Self::compile_inner_subqueries(engine, &plan.subqueries, tables, around.changing)?;
         let outputs: Vec<_> = plan.output.iter().map(|column| Output::new(&column.expr)).collect();
@@ -115,7 +109,7 @@ impl QueryProgram {
                 let first = if from < to { from } else { sub.outer_base };
                 (first, sub.outer_base + sub.outer.len() as u16)
             };
-            let around = Surroundings { changing: inside, ..Surroundings::default() };
+            let around = NodeContext { changing: inside, ..NodeContext::default() };
             Ok(SubProgram {
                 kept: from < to && sub.outer.is_empty() && !sub.query.reads_params(&(from..to)),
                 query: Self::compile_inner(engine, &sub.query, tables, around)?,

@@ -61,14 +61,14 @@ pub(crate) struct ProjectionState {
 
 /// How values look to this client.
 #[derive(Clone, Copy)]
-pub(crate) struct Show<'a> {
+pub(crate) struct ClientFormat<'a> {
     pub(crate) zone: &'a TimeZone,
     pub(crate) charset: ResultCharset,
 }
 
 /// What rows of one leaf have in common.
 pub(crate) struct Leaf<'a> {
-    show: Show<'a>,
+    format: ClientFormat<'a>,
     records: Records<'a>,
 }
 
@@ -182,7 +182,7 @@ impl RecordProjection {
         &self,
         state: &mut ProjectionState,
         records: Records<'a>,
-        show: Show<'a>,
+        format: ClientFormat<'a>,
     ) -> Leaf<'a> {
         state.keys.clear();
         state.keys.extend(self.keys.iter().map(|key| LeafKey {
@@ -190,7 +190,7 @@ impl RecordProjection {
             flip: key.flip,
             sign: key.sign,
         }));
-        Leaf { show, records }
+        Leaf { format, records }
     }
 
     /// Stores the columns of `cell` at the start of `room`; what is left of it. `head`: what
@@ -337,9 +337,9 @@ impl RecordProjection {
         let (encoder, out) = (&self.encoders[usize::from(step.arg)], &mut state.encoded);
         let empty = out.mark();
         if self.is_binary {
-            encoder.put_binary(bytes, leaf.show.zone, leaf.show.charset, out);
+            encoder.put_binary(bytes, leaf.format.zone, leaf.format.charset, out);
         } else {
-            encoder.put_text(bytes, leaf.show.zone, leaf.show.charset, out);
+            encoder.put_text(bytes, leaf.format.zone, leaf.format.charset, out);
         }
         let value = out.pending();
         room[..value.len()].copy_from_slice(value);

@@ -20,8 +20,8 @@ pub(crate) enum Flow {
     Enough,
 }
 
-/// Rows of one relation, in place, all in the same company: `parent` has the rows of other relations. None of
-/// their columns is off page.
+/// Rows of one relation, in place, all joined with the same rows of other relations, which are in `parent`.
+/// None of their columns is off page.
 #[derive(Clone, Copy)]
 pub(crate) struct RowBatch<'b> {
     pub(crate) rel: u16,

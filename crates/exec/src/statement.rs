@@ -19,7 +19,7 @@ use crate::error::{ExecError, Result};
 use crate::join_hash::BuildSide;
 use crate::kept_rows::KeptRows;
 use crate::query::QueryProgram;
-use crate::statement_cache::Made;
+use crate::statement_cache::StatementMemo;
 use crate::strict::StrictSession;
 use crate::subquery::{Answer, SubqueryCache};
 
@@ -85,7 +85,7 @@ impl RowUse {
 
 /// What few statements need. One pointer in [`Statement`], so that the others neither make nor drop it.
 #[derive(Default)]
-pub(crate) struct Rare {
+pub(crate) struct RareState {
     /// The first failure where none could be returned: reading a column, running a subquery.
     failure: RefCell<Option<ExecError>>,
     /// Charges for values in arenas, by the address of the arena.
@@ -93,9 +93,9 @@ pub(crate) struct Rare {
     /// Of the connection's buffer, where rows are long.
     output: RefCell<Option<Charge>>,
     /// What subqueries that run again and again make once.
-    pub(crate) answers: Made<Answer>,
-    pub(crate) builds: Made<BuildSide>,
-    pub(crate) kept: Made<KeptRows>,
+    pub(crate) answers: StatementMemo<Answer>,
+    pub(crate) builds: StatementMemo<BuildSide>,
+    pub(crate) kept: StatementMemo<KeptRows>,
     /// Patterns of LIKE that are known only at run time.
     patterns: PatternMemo,
     /// Columns by their addresses, and what was said of them that is said once.
@@ -127,7 +127,7 @@ pub(crate) struct Statement<'r> {
     /// `None`: no rows are locked.
     locks: Option<&'r Locks>,
     /// Made by the first thing that it has a place for.
-    rare: OnceCell<Box<Rare>>,
+    rare: OnceCell<Box<RareState>>,
     today: OnceCell<Date>,
     /// Of a statement that changes rows.
     strict: Option<&'r StrictSession<'r>>,
@@ -254,7 +254,7 @@ impl<'r> Statement<'r> {
     }
 
     #[cold]
-    pub(crate) fn rare(&self) -> &Rare {
+    pub(crate) fn rare(&self) -> &RareState {
         self.rare.get_or_init(Box::default)
     }
 

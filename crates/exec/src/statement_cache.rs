@@ -9,17 +9,17 @@ use crate::error::Result;
 
 /// Things by the address of what they were made for, which lives as long as the statement runs. No allocation
 /// while empty.
-pub(crate) struct Made<T>(RefCell<Option<Things<T>>>);
+pub(crate) struct StatementMemo<T>(RefCell<Option<ByAddress<T>>>);
 
-type Things<T> = HashMap<usize, Rc<T>>;
+type ByAddress<T> = HashMap<usize, Rc<T>>;
 
-impl<T> Default for Made<T> {
+impl<T> Default for StatementMemo<T> {
     fn default() -> Self {
-        Made(RefCell::new(None))
+        StatementMemo(RefCell::new(None))
     }
 }
 
-impl<T> Made<T> {
+impl<T> StatementMemo<T> {
     /// What was made for `op`, or what `make` makes for it now.
     pub(crate) fn get_or_make<O>(&self, op: &O, make: impl FnOnce() -> Result<T>) -> Result<Rc<T>> {
         let address = std::ptr::from_ref(op).addr();

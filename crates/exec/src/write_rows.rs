@@ -16,7 +16,7 @@ use crate::auto_numbers::{AutoNumbers, RowNumber, RowOrigin};
 use crate::build::RowBuild;
 use crate::context::{Conditions, ExecCtx, Level};
 use crate::error::{ExecError, Result};
-use crate::kept_index;
+use crate::index_layout;
 use crate::reader::{RowEnv, TableReader};
 use crate::row_build::RowBuffer;
 use crate::statement::Statement;
@@ -46,7 +46,7 @@ pub(crate) struct OldRow {
 
 impl DuplicateRule {
     pub(crate) fn new(table: &Arc<Table>, mode: InsertMode, on_duplicate: &[(u16, InsertCell)]) -> Self {
-        let old = || OldRow { reader: kept_index::reader(table, 0) };
+        let old = || OldRow { reader: index_layout::reader(table, 0) };
         match mode {
             InsertMode::Replace => DuplicateRule::Replace(old()),
             _ if !on_duplicate.is_empty() => {

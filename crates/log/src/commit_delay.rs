@@ -110,13 +110,13 @@ impl CommitDelay {
         }
     }
 
-    /// When a sync begins, if its time is to be taken: not for one who commits alone, who asks no clock.
+    /// When a sync begins, if its time is measured. A thread that commits alone reads no clock.
     pub(crate) fn begun_ns(&self) -> Option<u64> {
-        self.has_company().then(monotonic_ns)
+        self.has_other_committers().then(monotonic_ns)
     }
 
     /// Whether more than one commits.
-    fn has_company(&self) -> bool {
+    fn has_other_committers(&self) -> bool {
         self.group > 1 || self.begun - self.covered > 1
     }
 

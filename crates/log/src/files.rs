@@ -6,7 +6,7 @@
 //! ```
 //! A file gets its number and its header when it is linked, that is, given its place at the end of the chain.
 //! It is made before that, filled with zeros, or taken over from the front of the chain: writing log never
-//! changes a file's size. Changes are admitted only while enough of the chain lies ahead (`ahead.rs`), so
+//! changes a file's size. Changes are admitted only while enough of the chain lies ahead (`reserve.rs`), so
 //! that what was admitted has its space.
 
 use std::collections::VecDeque;

@@ -331,7 +331,7 @@ impl Log {
     }
 
     /// [`Log::admit`] for what must go on while the disk is full, such as a rollback: the reserve has its
-    /// space (`ahead.rs`). Waits where little is left of it.
+    /// space (`reserve.rs`). Waits where little is left of it.
     ///
     /// # Errors
     /// The failure that ended the log.

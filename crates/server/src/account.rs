@@ -12,7 +12,7 @@ use crate::account_directory::Directory;
 use crate::error_map::{self, SqlError};
 use crate::like::like;
 use crate::lockout::Lockout;
-use crate::login::{Login, Survey};
+use crate::login::{AccountScan, Login};
 use crate::password_age::PasswordAge;
 use crate::password_history::PasswordHistory;
 use crate::password_policy::PasswordPolicy;
@@ -123,7 +123,7 @@ pub trait AccountStore: Send + Sync {
     fn change(&self, steps: &[AccountStep]) -> Result<(), SqlError>;
     /// The key of the mock credentials, drawn at the first call. It outlives restarts, so that names without
     /// an account behave as before.
-    fn stand_in_key(&self) -> Result<MockKey, SqlError>;
+    fn mock_key(&self) -> Result<MockKey, SqlError>;
 }
 
 /// Accounts that live as long as the process.
@@ -137,7 +137,7 @@ impl AccountStore for MemoryStore {
     fn change(&self, _steps: &[AccountStep]) -> Result<(), SqlError> {
         Ok(())
     }
-    fn stand_in_key(&self) -> Result<MockKey, SqlError> {
+    fn mock_key(&self) -> Result<MockKey, SqlError> {
         new_stand_in_key()
     }
 }
@@ -266,7 +266,7 @@ impl Accounts {
             accounts.push(root);
         }
         let list = RwLock::new(Directory::new(accounts));
-        let mocks = MockCredentials::new(&store.stand_in_key()?);
+        let mocks = MockCredentials::new(&store.mock_key()?);
         let (cached, changing) = (Mutex::default(), Mutex::default());
         let (epoch, images) = (AtomicU64::new(1), Mutex::default());
         let partial_revokes = AtomicBool::new(false);
@@ -276,13 +276,13 @@ impl Accounts {
     /// What a client calling itself `user` has to prove. Cost: one look at every account.
     pub fn login(&self, user: &str, peer: Peer) -> Login {
         let list = self.list.read();
-        let survey = Survey::of(list.all(), user, peer);
-        let account = survey.usable();
-        let mock = self.mocks.of(user.as_bytes(), survey.plugin(), survey.rounds());
+        let scan = AccountScan::of(list.all(), user, peer);
+        let account = scan.usable();
+        let mock = self.mocks.of(user.as_bytes(), scan.plugin(), scan.rounds());
         let host = account.map_or_else(String::new, |account| account.host.clone());
         let name = (account.map_or(user, |account| &account.user).to_owned(), host);
         let cached = self.cached.lock().get(&name).copied().unwrap_or_default();
-        Login::new(&survey, mock, cached)
+        Login::new(&scan, mock, cached)
     }
 
     /// The account `'user'@'host'`.
@@ -415,7 +415,7 @@ mod tests {
     }
 
     fn found(accounts: &Accounts, user: &str, peer: Peer) -> Option<Arc<Account>> {
-        Survey::of(&accounts.all(), user, peer).found.cloned()
+        AccountScan::of(&accounts.all(), user, peer).found.cloned()
     }
 
     fn cached_hash(accounts: &Accounts, user: &str) -> Option<[u8; 32]> {

@@ -69,7 +69,7 @@ pub(crate) struct Activity {
 
 /// A copy of an [`Activity`].
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Doing {
+pub(crate) struct ActivitySnapshot {
     /// Command in progress, `Sleep` or `Connect`.
     pub(crate) command: &'static str,
     /// Seconds since it began.
@@ -198,7 +198,7 @@ impl Activity {
     }
 
     /// What the connection is doing.
-    pub(crate) fn read(&self) -> Doing {
+    pub(crate) fn read(&self) -> ActivitySnapshot {
         loop {
             // Pairs with the last store in `begin`.
             let before = self.version.load(Ordering::Acquire);
@@ -208,12 +208,12 @@ impl Activity {
             // Pairs with the release fence in `begin`.
             fence(Ordering::Acquire);
             if before.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == before {
-                let mut doing = doing(command, since_s, text);
+                let mut snapshot = snapshot_of(command, since_s, text);
                 let phase = self.phase.load(Ordering::Relaxed);
                 if phase != Phase::Running as u8 {
-                    doing.state = Phase::state(phase);
+                    snapshot.state = Phase::state(phase);
                 }
-                return doing;
+                return snapshot;
             }
             std::thread::yield_now();
         }
@@ -236,11 +236,11 @@ impl Activity {
     }
 }
 
-fn doing(command: u8, since_s: u32, text: Vec<u8>) -> Doing {
+fn snapshot_of(command: u8, since_s: u32, text: Vec<u8>) -> ActivitySnapshot {
     let seconds = u64::from(coarse_seconds().saturating_sub(since_s));
-    let idle = |command, state| Doing { command, seconds, state, text: Vec::new() };
+    let idle = |command, state| ActivitySnapshot { command, seconds, state, text: Vec::new() };
     match Command::parse(&[command]) {
-        Some((command, _)) => Doing { command: command.name(), seconds, state: "", text },
+        Some((command, _)) => ActivitySnapshot { command: command.name(), seconds, state: "", text },
         None if command == CONNECT => idle("Connect", "login"),
         None if command == DELAYED => idle("Connect", "Waiting in connection_control plugin"),
         None => idle("Sleep", ""),
@@ -260,13 +260,13 @@ mod tests {
         let long: Vec<u8> = (0..TEXT_BYTES + 10).map(|i| i as u8).collect();
         for len in (0..600).chain([TEXT_BYTES - 1, TEXT_BYTES, TEXT_BYTES + 1]) {
             activity.begin(Command::Query, &long[..len]);
-            let doing = activity.read();
-            assert!(doing.text == long[..len.min(TEXT_BYTES)], "text of {len} bytes");
-            assert_eq!((doing.command, activity.is_running()), ("Query", true));
+            let snapshot = activity.read();
+            assert!(snapshot.text == long[..len.min(TEXT_BYTES)], "text of {len} bytes");
+            assert_eq!((snapshot.command, activity.is_running()), ("Query", true));
         }
         activity.end();
-        let doing = activity.read();
-        assert_eq!((doing.command, doing.text.len(), activity.is_running()), ("Sleep", 0, false));
+        let snapshot = activity.read();
+        assert_eq!((snapshot.command, snapshot.text.len(), activity.is_running()), ("Sleep", 0, false));
     }
 
     #[test]
@@ -283,10 +283,10 @@ mod tests {
                 over.store(true, Ordering::Relaxed);
             });
             while !over.load(Ordering::Relaxed) {
-                let doing = activity.read();
-                let Some(&byte) = doing.text.first() else { continue };
-                assert_eq!(doing.text, vec![byte; usize::from(byte) * 2 + 1]);
-                assert_eq!(doing.command, if byte % 2 == 0 { "Query" } else { "Prepare" });
+                let snapshot = activity.read();
+                let Some(&byte) = snapshot.text.first() else { continue };
+                assert_eq!(snapshot.text, vec![byte; usize::from(byte) * 2 + 1]);
+                assert_eq!(snapshot.command, if byte % 2 == 0 { "Query" } else { "Prepare" });
             }
         });
     }

@@ -16,7 +16,7 @@ use crate::compression;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::failed_logins;
 use crate::proxy_grants;
-use crate::resource_use::Counted;
+use crate::resource_use::CountedSession;
 use crate::roles;
 use crate::session::Session;
 use crate::status::bump;
@@ -71,7 +71,7 @@ pub fn packet_error(error: &wire::Error) -> &'static ErrorKind {
 }
 
 /// What a client says of itself, by handshake or COM_CHANGE_USER.
-struct Claim {
+struct LoginRequest {
     user: String,
     auth_plugin: Option<Vec<u8>>,
     auth_response: Vec<u8>,
@@ -108,7 +108,7 @@ pub(crate) fn handshake(
         Ok(compression) => ensure_transport(session, io).map(|()| compression),
         Err(error) => Err(error),
     };
-    let claim = Claim {
+    let request = LoginRequest {
         user: text(response.user),
         auth_plugin: response.auth_plugin.map(<[u8]>::to_vec),
         auth_response: response.auth_response.to_vec(),
@@ -117,9 +117,9 @@ pub(crate) fn handshake(
         attributes: attribute_list(response.attributes),
     };
     let compression = compression.inspect_err(|error| {
-        audit_attempt(session, io, "connect", (&claim.user, claim.database.as_deref()), error.code);
+        audit_attempt(session, io, "connect", (&request.user, request.database.as_deref()), error.code);
     })?;
-    admit(session, io, claim, "connect")?;
+    admit(session, io, request, "connect")?;
     Ok(compression)
 }
 
@@ -155,28 +155,33 @@ fn ensure_transport(session: &Session, io: &ClientIo) -> Result<(), SqlError> {
 }
 
 /// An error for a client whose connection is not as its account requires, or whose account is locked.
-fn ensure_usable(account: &Account, claim: &Claim, session: &Session, io: &ClientIo) -> Result<(), SqlError> {
-    ensure_required(account, claim, session, io)?;
-    if account.locked { Err(account_locked(&claim.user, session.peer)) } else { Ok(()) }
+fn ensure_usable(
+    account: &Account,
+    request: &LoginRequest,
+    session: &Session,
+    io: &ClientIo,
+) -> Result<(), SqlError> {
+    ensure_required(account, request, session, io)?;
+    if account.locked { Err(account_locked(&request.user, session.peer)) } else { Ok(()) }
 }
 
 /// Error 1045 for a client whose connection is not as its account requires.
 fn ensure_required(
     account: &Account,
-    claim: &Claim,
+    request: &LoginRequest,
     session: &Session,
     io: &ClientIo,
 ) -> Result<(), SqlError> {
     let is_met = account.requires.is_met(io.stream().tls());
-    let used_password = !claim.auth_response.is_empty();
-    if is_met { Ok(()) } else { Err(access_denied(&claim.user, session.peer, used_password)) }
+    let used_password = !request.auth_response.is_empty();
+    if is_met { Ok(()) } else { Err(access_denied(&request.user, session.peer, used_password)) }
 }
 
 /// COM_CHANGE_USER: a new session on the same connection. After an error the connection must be closed.
 pub fn change_user(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal> {
     let args = io.reader.packet().get(1..).unwrap_or_default();
     let change = ChangeUser::parse(args, session.capabilities).map_err(|e| protocol_error(&e))?;
-    let claim = Claim {
+    let request = LoginRequest {
         user: text(change.user),
         auth_plugin: change.auth_plugin.map(<[u8]>::to_vec),
         auth_response: change.auth_response.to_vec(),
@@ -189,7 +194,7 @@ pub fn change_user(session: &mut Session, io: &mut ClientIo) -> Result<(), Refus
     session.become_account(None);
     session.proxy_user = None;
     begin_handshake(session, io);
-    admit(session, io, claim, "change_user")
+    admit(session, io, request, "change_user")
 }
 
 /// The client has `connect_timeout` from now on to prove who it is.
@@ -198,11 +203,16 @@ pub(crate) fn begin_handshake(session: &Session, io: &mut ClientIo) {
     io.begin_handshake(Duration::from_secs(timeout));
 }
 
-/// Lets a client in and gives it a session's place. `name` is the event's in the audit log.
-fn admit(session: &mut Session, io: &mut ClientIo, claim: Claim, name: &'static str) -> Result<(), Refusal> {
-    let said = session.server.is_audited().then(|| (claim.user.clone(), claim.database.clone()));
+/// Lets a client in and gives it a session's slot. `name` is the event's in the audit log.
+fn admit(
+    session: &mut Session,
+    io: &mut ClientIo,
+    request: LoginRequest,
+    name: &'static str,
+) -> Result<(), Refusal> {
+    let said = session.server.is_audited().then(|| (request.user.clone(), request.database.clone()));
     let admitted =
-        enter_delayed(session, io, claim).and_then(|()| crate::connection::take_place(session, io));
+        enter_delayed(session, io, request).and_then(|()| crate::connection::take_session_slot(session, io));
     if let Some((user, database)) = said {
         let status = match &admitted {
             Ok(()) => 0,
@@ -223,34 +233,34 @@ fn audit_attempt(
     status: u16,
 ) {
     let attempt = audit::Attempt { name, database, has_tls: io.stream().tls().is_some(), status };
-    let who = audit::Who { user, ..session.who() };
+    let who = audit::EventClient { user, ..session.who() };
     session.server.audit(|| audit::Event::login(who, attempt));
 }
 
 /// Lets a client in, after a delay if its name has failed too often.
-fn enter_delayed(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), Refusal> {
-    let delayed = failed_logins::hold_back(session, &claim.user)?;
+fn enter_delayed(session: &mut Session, io: &mut ClientIo, request: LoginRequest) -> Result<(), Refusal> {
+    let delayed = failed_logins::hold_back(session, &request.user)?;
     if delayed.is_some() {
         begin_handshake(session, io);
     }
-    let user = claim.user.clone();
-    let entered = enter(session, io, claim);
+    let user = request.user.clone();
+    let entered = enter(session, io, request);
     failed_logins::record(session, &user, entered.is_ok());
     entered
 }
 
-fn enter(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), Refusal> {
-    let account = prove(session, io, &claim)?;
-    session.process.set_user(&claim.user);
-    session.user.clone_from(&claim.user);
+fn enter(session: &mut Session, io: &mut ClientIo, request: LoginRequest) -> Result<(), Refusal> {
+    let account = prove(session, io, &request)?;
+    session.process.set_user(&request.user);
+    session.user.clone_from(&request.user);
     session.become_account(Some(Arc::clone(&account)));
     let is_expired = has_expired_password(session)?;
-    act_as_another(session, io, &claim, (&account, is_expired))?;
+    act_as_another(session, io, &request, (&account, is_expired))?;
     activate_roles(session);
     count_login(session)?;
-    session.attributes = claim.attributes;
-    take_collation(session, claim.collation);
-    if let Some(database) = claim.database {
+    session.attributes = request.attributes;
+    take_collation(session, request.collation);
+    if let Some(database) = request.database {
         crate::run::use_database(session, &database)?;
     }
     session.set_expired(is_expired);
@@ -268,7 +278,7 @@ fn enter(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), R
 fn act_as_another(
     session: &mut Session,
     io: &ClientIo,
-    claim: &Claim,
+    request: &LoginRequest,
     (own, is_expired): (&Account, bool),
 ) -> Result<(), SqlError> {
     session.proxy_user = None;
@@ -289,7 +299,7 @@ fn act_as_another(
     let used_password = own.credential.has_password();
     let proxied = server.accounts.find(&user, &host);
     let proxied = proxied.ok_or_else(|| access_denied(&session.user, session.peer, used_password))?;
-    ensure_required(&proxied, claim, session, io)?;
+    ensure_required(&proxied, request, session, io)?;
     session.become_account(Some(proxied));
     session.proxy_user = Some(format!("'{}'@'{}'", own.user, own.host));
     Ok(())
@@ -310,7 +320,7 @@ fn count_login(session: &mut Session) -> Result<(), SqlError> {
     let server = &session.server;
     let of_all = server.variables.read().named("max_user_connections").as_u64();
     let counted = match &session.account {
-        Some(account) => Counted::enter(&server.resource_use, &server.accounts, account, of_all)?,
+        Some(account) => CountedSession::enter(&server.resource_use, &server.accounts, account, of_all)?,
         None => None,
     };
     session.be_counted(counted);
@@ -335,11 +345,11 @@ fn has_expired_password(session: &Session) -> Result<bool, SqlError> {
 }
 
 /// Exchanges packets until the client has proved to be its account.
-fn prove(session: &Session, io: &mut ClientIo, claim: &Claim) -> Result<Arc<Account>, Refusal> {
+fn prove(session: &Session, io: &mut ClientIo, request: &LoginRequest) -> Result<Arc<Account>, Refusal> {
     let server = &session.server;
-    let login = server.accounts.login(&claim.user, session.peer);
-    if let Some(account) = login.as_system_user(&claim.user, || io.stream().system_user()) {
-        ensure_usable(account, claim, session, io)?;
+    let login = server.accounts.login(&request.user, session.peer);
+    if let Some(account) = login.as_system_user(&request.user, || io.stream().system_user()) {
+        ensure_usable(account, request, session, io)?;
         return Ok(Arc::clone(account));
     }
     let is_private = session.peer.is_loopback() || io.stream().tls().is_some();
@@ -348,18 +358,18 @@ fn prove(session: &Session, io: &mut ClientIo, claim: &Claim) -> Result<Arc<Acco
         .is_some_and(|account| account.lockout.is_blocked() || !account.requires.is_met(io.stream().tls()));
     let tested = if is_refused { login.tested_refused() } else { login.tested() };
     let mut exchange = Exchange::new(tested, &session.nonce, is_private);
-    let ended = run_exchange(&mut exchange, session, io, claim);
+    let ended = run_exchange(&mut exchange, session, io, request);
     if let Some(account) = login.account() {
         // A client that leaves in the middle has failed.
         let recorded = account.lockout.record(matches!(ended, Ok(Step::Accepted(_))));
         if ended.is_ok() {
-            recorded.map_err(|blocked| blocked.error(&claim.user, session.peer))?;
+            recorded.map_err(|blocked| blocked.error(&request.user, session.peer))?;
         }
     }
     let (Step::Accepted(hash), Some(account)) = (ended?, login.account()) else {
-        return Err(access_denied(&claim.user, session.peer, exchange.used_password()).into());
+        return Err(access_denied(&request.user, session.peer, exchange.used_password()).into());
     };
-    ensure_usable(account, claim, session, io)?;
+    ensure_usable(account, request, session, io)?;
     if let Some(hash) = hash {
         server.accounts.cache_hash(account, hash, exchange.used_second());
     }
@@ -371,9 +381,9 @@ fn run_exchange(
     exchange: &mut Exchange<'_>,
     session: &Session,
     io: &mut ClientIo,
-    claim: &Claim,
+    request: &LoginRequest,
 ) -> Result<Step, Refusal> {
-    let mut step = exchange.start(claim.auth_plugin.as_deref(), &claim.auth_response, &mut io.out);
+    let mut step = exchange.start(request.auth_plugin.as_deref(), &request.auth_response, &mut io.out);
     while step == Step::Read {
         io.send().map_err(|_| Refusal::Lost)?;
         io.read_packet()?;

@@ -11,7 +11,7 @@ use wire::{OutBuffer, PacketReader};
 
 use crate::answer::Answer;
 use crate::compression::{Algorithm, CompressedStream};
-use crate::status::{Counters, Hot};
+use crate::status::{Counters, HotCounter};
 use crate::stream::Stream;
 
 /// Longest time for which a client may still send after the server has given its connection up.
@@ -38,7 +38,7 @@ const KILL_LOOK: Duration = Duration::from_millis(50);
 
 /// How long a read may wait.
 #[derive(Clone, Copy, Debug)]
-pub enum Patience {
+pub enum ReadTimeout {
     /// So long for each piece that the client sends.
     Each(Duration),
     /// As `Each`, but no longer than until the thread's statement is killed.
@@ -47,17 +47,17 @@ pub enum Patience {
     Until(Instant),
 }
 
-impl Patience {
+impl ReadTimeout {
     fn left(self) -> Duration {
         match self {
-            Patience::Each(timeout) | Patience::EachUnlessKilled(timeout) => timeout,
-            Patience::Until(deadline) => deadline.saturating_duration_since(Instant::now()),
+            ReadTimeout::Each(timeout) | ReadTimeout::EachUnlessKilled(timeout) => timeout,
+            ReadTimeout::Until(deadline) => deadline.saturating_duration_since(Instant::now()),
         }
     }
 
     /// Waits until something can be read from `stream`; false if that takes too long.
     fn wait(self, stream: &Stream) -> io::Result<bool> {
-        let Patience::EachUnlessKilled(timeout) = self else {
+        let ReadTimeout::EachUnlessKilled(timeout) = self else {
             return stream.wait_readable(self.left());
         };
         let deadline = Instant::now() + timeout;
@@ -130,7 +130,7 @@ impl ClientIo {
     /// # Errors
     /// The time for the handshake is over, the connection is lost, or what comes is no packet.
     pub fn read_packet(&mut self) -> Result<(), ReadError> {
-        self.read_with(Patience::Until(self.deadline))
+        self.read_with(ReadTimeout::Until(self.deadline))
     }
 
     /// Receives a command, for which the client has any time; returns at once if one was received before. As
@@ -175,12 +175,12 @@ impl ClientIo {
     /// As [`ClientIo::read_packet`].
     #[cold]
     pub fn read_rest(&mut self, timeout: Duration) -> Result<(), ReadError> {
-        self.read_with(Patience::Each(timeout))
+        self.read_with(ReadTimeout::Each(timeout))
     }
 
     #[cold]
-    fn read_with(&mut self, patience: Patience) -> Result<(), ReadError> {
-        receive_within(&self.stream, &mut self.reader, &self.counters, patience)?;
+    fn read_with(&mut self, timeout: ReadTimeout) -> Result<(), ReadError> {
+        receive_within(&self.stream, &mut self.reader, &self.counters, timeout)?;
         take_frame_number(&self.stream, &mut self.reader);
         self.out.begin_answer(self.reader.next_sequence());
         Ok(())
@@ -221,7 +221,7 @@ impl ClientIo {
 
     /// As [`ClientIo::send_and_close`] for a client that is not let in: its time is that of its handshake.
     pub fn send_refusal(&mut self) {
-        self.send_and_linger(Patience::Until(self.deadline).left().min(LINGER_SILENCE));
+        self.send_and_linger(ReadTimeout::Until(self.deadline).left().min(LINGER_SILENCE));
     }
 
     fn send_and_linger(&mut self, longest: Duration) {
@@ -234,7 +234,7 @@ impl ClientIo {
             match self.stream.raw(false).read(&mut waste) {
                 Ok(1..) if Instant::now() < until + LINGER_SILENCE => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                    let silence = Patience::Until(until).left().min(LINGER_SILENCE);
+                    let silence = ReadTimeout::Until(until).left().min(LINGER_SILENCE);
                     if silence.is_zero() || !self.stream.wait_readable(silence).unwrap_or(false) {
                         return;
                     }
@@ -257,8 +257,8 @@ impl Socket<'_> {
     ///
     /// # Errors
     /// As [`ClientIo::read_packet`].
-    pub fn receive(self, reader: &mut PacketReader, patience: Patience) -> Result<(), ReadError> {
-        receive_within(self.stream, reader, self.counters, patience)
+    pub fn receive(self, reader: &mut PacketReader, timeout: ReadTimeout) -> Result<(), ReadError> {
+        receive_within(self.stream, reader, self.counters, timeout)
     }
 
     /// The number of the packet that answers what `reader` has read.
@@ -278,7 +278,7 @@ fn send(stream: &Stream, out: &mut OutBuffer, counters: &Counters) -> io::Result
     if stream.is_layered() {
         return send_layered(stream, out, counters);
     }
-    counters.add(Hot::BytesSent, out.pending().len() as u64);
+    counters.add(HotCounter::BytesSent, out.pending().len() as u64);
     out.flush_to(&mut stream.plain())
 }
 
@@ -294,8 +294,8 @@ fn send_layered(stream: &Stream, out: &mut OutBuffer, counters: &Counters) -> io
 /// Counts bytes received and sent: those of packets, or those of frames if the connection is compressed.
 fn count_bytes(stream: &Stream, counters: &Counters, packets: (u64, u64)) {
     let (received, sent) = stream.compression().map_or(packets, CompressedStream::take_counts);
-    counters.add(Hot::BytesReceived, received);
-    counters.add(Hot::BytesSent, sent);
+    counters.add(HotCounter::BytesReceived, received);
+    counters.add(HotCounter::BytesSent, sent);
 }
 
 /// An answer to packets in frames carries the number that follows that of the last frame, as clients expect.
@@ -335,7 +335,7 @@ fn receive_some(stream: &Stream, reader: &mut PacketReader, counters: &Counters)
             Ok(0) => return Err(ReadError::Closed),
             Ok(n) => {
                 reader.filled(n);
-                counters.add(Hot::BytesReceived, n as u64);
+                counters.add(HotCounter::BytesReceived, n as u64);
                 return Ok(());
             }
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
@@ -376,7 +376,7 @@ fn receive_arrived(stream: &Stream, reader: &mut PacketReader, counters: &Counte
         read?
     } else {
         let read = stream.raw(false).read(reader.space())?;
-        counters.add(Hot::BytesReceived, read as u64);
+        counters.add(HotCounter::BytesReceived, read as u64);
         read
     };
     reader.filled(received);
@@ -389,10 +389,10 @@ fn receive_within(
     stream: &Stream,
     reader: &mut PacketReader,
     counters: &Counters,
-    patience: Patience,
+    timeout: ReadTimeout,
 ) -> Result<(), ReadError> {
     // A client that sends fast enough is never waited for.
-    if patience.left().is_zero() {
+    if timeout.left().is_zero() {
         return Err(ReadError::TimedOut);
     }
     while !reader.advance().map_err(ReadError::Malformed)? {
@@ -401,7 +401,7 @@ fn receive_within(
             Ok(_) => {}
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                if !patience.wait(stream).map_err(|_| ReadError::Closed)? {
+                if !timeout.wait(stream).map_err(|_| ReadError::Closed)? {
                     return Err(ReadError::TimedOut);
                 }
             }

@@ -11,7 +11,7 @@ use crate::error_map::{self, SqlError};
 use crate::process_list::Kill;
 use crate::run;
 use crate::session::Session;
-use crate::status::{Com, Hot};
+use crate::status::{Com, HotCounter};
 
 /// What follows a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub fn run(session: &mut Session, io: &mut ClientIo) -> After {
     let text = if matches!(command, Command::Query | Command::StmtPrepare) { args } else { &[] };
     session.process.begin(command, text);
     if !matches!(command, Command::Ping | Command::Statistics) {
-        session.counters.add(Hot::Questions, 1);
+        session.counters.add(HotCounter::Questions, 1);
     }
     let after = dispatch(session, io, command);
     session.process.end();
@@ -91,8 +91,8 @@ fn fail(session: &mut Session, io: &mut ClientIo, mut error: SqlError) {
 /// Counts a statement that failed because it was killed.
 fn note_kill(session: &Session) {
     if let Some(delay_us) = session.process.take_kill_delay_us() {
-        session.counters.add(Hot::KilledStatements, 1);
-        session.counters.add(Hot::KillDelayUs, delay_us);
+        session.counters.add(HotCounter::KilledStatements, 1);
+        session.counters.add(HotCounter::KillDelayUs, delay_us);
     }
 }
 
@@ -169,7 +169,7 @@ fn set_option(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> 
 fn statistics(session: &Session, out: &mut OutBuffer) {
     let status = &session.server.status;
     let get = |counter: &std::sync::atomic::AtomicU64| counter.load(std::sync::atomic::Ordering::Relaxed);
-    let (uptime, questions) = (status.uptime_s(), status.get(Hot::Questions));
+    let (uptime, questions) = (status.uptime_s(), status.get(HotCounter::Questions));
     let per_second = questions as f64 / uptime.max(1) as f64;
     let line = format!(
         "Uptime: {uptime}  Threads: {}  Questions: {questions}  Slow queries: {}  Opens: 0  Flush tables: 0  \

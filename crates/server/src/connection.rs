@@ -16,9 +16,9 @@ use crate::authenticate::{self, Refusal};
 use crate::client_io::{ClientIo, ReadError};
 use crate::commands::{self, After};
 use crate::compression::CompressedStream;
+use crate::connection_slots::ConnectionSlot;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::host_cache::{self, Limits};
-use crate::places::Place;
 use crate::process_list::Kill;
 use crate::server::Server;
 use crate::session::Session;
@@ -31,14 +31,14 @@ pub use crate::stack::STACK_BYTES;
 /// Largest packet before the client is known: connection attributes of at most 64 KiB, names, and a password.
 const HANDSHAKE_PACKET_BYTES: usize = (64 + 4) << 10;
 
-/// A client that has connected, with a place for its handshake.
+/// A client that has connected, with a slot for its handshake.
 #[derive(Debug)]
 pub struct Accepted {
     server: Arc<Server>,
     stream: Arc<Stream>,
     peer: Peer,
     host: String,
-    place: Place,
+    slot: ConnectionSlot,
 }
 
 impl Accepted {
@@ -53,11 +53,11 @@ impl Accepted {
             refuse(&stream, &error_map::HOST_IS_BLOCKED.with(&[&address]));
             return None;
         }
-        let Some(place) = Place::enter(server, &stream) else {
+        let Some(slot) = ConnectionSlot::enter(server, &stream) else {
             refuse(&stream, &error_map::CON_COUNT_ERROR.bare());
             return None;
         };
-        Some(Accepted { server: Arc::clone(server), stream, peer, host, place })
+        Some(Accepted { server: Arc::clone(server), stream, peer, host, slot })
     }
 
     /// Its socket.
@@ -67,7 +67,7 @@ impl Accepted {
 
     /// Serves the client until it leaves. Runs on the connection's own thread.
     pub fn serve(self) {
-        let Accepted { server, stream, peer, host, place } = self;
+        let Accepted { server, stream, peer, host, slot } = self;
         let Ok(nonce) = wire::auth::new_nonce() else {
             server.log.error("no random bytes for a connection's challenge");
             return;
@@ -77,7 +77,7 @@ impl Accepted {
         let process = server.processes.add(host, stream);
         interrupt::set_flag(Some(process.interrupt()));
         let mut session = Session::new(Arc::clone(&server), process, counters, peer, nonce);
-        session.place = Some(place);
+        session.slot = Some(slot);
         let is_established = establish(&mut session, &mut io);
         if is_established {
             if let End::Lost(why) = answer_commands(&mut session, &mut io) {
@@ -196,9 +196,9 @@ fn count_handshake(session: &Session, broken: bool) {
 
 /// Counts a client that has proved who it is among the sessions; error 1040 in place of the answer if they
 /// are too many.
-pub(crate) fn take_place(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal> {
+pub(crate) fn take_session_slot(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal> {
     let is_admin = session.is_connection_admin();
-    if session.place.as_mut().is_none_or(|place| place.admit(is_admin)) {
+    if session.slot.as_mut().is_none_or(|slot| slot.admit(is_admin)) {
         return Ok(());
     }
     io.out.rewind_answer();

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::low_level::pipe;
 
-use engine::{DataDirError, Engine, EngineConfig, ForceRecovery, ShutdownMode, StartLog};
+use engine::{DataDirError, Engine, EngineConfig, ForceRecovery, ShutdownMode, StartupLog};
 use env::RealDisk;
 
 use crate::account::Accounts;
@@ -162,7 +162,7 @@ fn engine_config(options: &Options) -> Result<EngineConfig, String> {
         ),
         doublewrite: makes_page_copies(variables.named("innodb_doublewrite").as_text()),
         log: redo_log::config(variables),
-        start_log: Arc::new(StartLines { target: log_target(options).to_owned(), log: OnceLock::new() }),
+        startup_log: Arc::new(StartLines { target: log_target(options).to_owned(), log: OnceLock::new() }),
         ..EngineConfig::new(Arc::new(RealDisk), options.datadir())
     })
 }
@@ -187,7 +187,7 @@ struct StartLines {
     log: OnceLock<ServerLog>,
 }
 
-impl StartLog for StartLines {
+impl StartupLog for StartLines {
     fn note(&self, line: &str) {
         // A log that cannot be opened ends the start later.
         self.log.get_or_init(|| log_at(&self.target).unwrap_or_else(|_| ServerLog::to_stderr())).note(line);

@@ -87,7 +87,7 @@ impl AccountStore for EngineAccounts {
         self.0.change_objects(KIND, &objects).map_err(|e| engine_error::plain(&e))
     }
 
-    fn stand_in_key(&self) -> Result<MockKey, SqlError> {
+    fn mock_key(&self) -> Result<MockKey, SqlError> {
         let stored = self.0.get_object(SECRET_KIND, MOCK_KEY).map_err(|e| engine_error::plain(&e))?;
         if let Some(Ok(key)) = stored.map(MockKey::try_from) {
             return Ok(key);
@@ -278,10 +278,10 @@ mod tests {
                 Engine::open(EngineConfig { pool_bytes: 8 << 20, background: false, ..new }).unwrap(),
             )
         };
-        let key = open().stand_in_key().unwrap();
-        assert_eq!(open().stand_in_key(), Ok(key));
+        let key = open().mock_key().unwrap();
+        assert_eq!(open().mock_key(), Ok(key));
         open().0.put_object(SECRET_KIND, MOCK_KEY, b"short").unwrap();
-        assert_ne!(open().stand_in_key(), Ok(key), "a key of another length is drawn anew");
+        assert_ne!(open().mock_key(), Ok(key), "a key of another length is drawn anew");
     }
 
     #[test]

@@ -157,8 +157,8 @@ pub(crate) fn hold_back(session: &mut Session, user: &str) -> Result<Option<Dela
 fn hold(session: &mut Session, delay: Duration) -> Result<Delayed, Refusal> {
     let delayed = Delayed::begin(&session.server).ok_or_else(|| error_map::CON_COUNT_ERROR.bare())?;
     bump(&session.server.status.login_delays, 1);
-    if let Some(place) = &mut session.place {
-        place.release();
+    if let Some(slot) = &mut session.slot {
+        slot.release();
     }
     let deadline = env::deadline_in(delay);
     session.process.delay_login(true);

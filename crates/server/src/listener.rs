@@ -101,7 +101,7 @@ impl Listeners {
                 looked = Instant::now();
                 watch.look(&server.processes, looked);
                 let connect_timeout = server.variables.read().named("connect_timeout").as_u64();
-                server.places.end_overdue(Duration::from_secs(connect_timeout), looked);
+                server.connection_slots.end_overdue(Duration::from_secs(connect_timeout), looked);
             }
             if let Err(error) = self.accept_all(server) {
                 self.accept_failed(server, &error);

@@ -36,11 +36,11 @@ pub struct Login {
 }
 
 impl Login {
-    /// A login as what `survey` has found. `cached`: what an earlier login of the account left.
-    pub(crate) fn new(survey: &Survey<'_>, mock: MockCredential, cached: CachedHashes) -> Self {
+    /// A login as what `scan` has found. `cached`: what an earlier login of the account left.
+    pub(crate) fn new(scan: &AccountScan<'_>, mock: MockCredential, cached: CachedHashes) -> Self {
         let found = |account: Option<&Arc<Account>>| account.map(Arc::clone);
-        let (account, of_system_user) = (found(survey.usable()), found(survey.of_system_user()));
-        let (rounds, checks_two) = (survey.rounds(), survey.has_second);
+        let (account, of_system_user) = (found(scan.usable()), found(scan.of_system_user()));
+        let (rounds, checks_two) = (scan.rounds(), scan.has_second);
         Login { account, of_system_user, mock, cached, rounds, checks_two }
     }
 
@@ -81,7 +81,7 @@ impl Login {
 
 /// What one pass over all accounts, the most specific hosts first, finds for a client.
 #[derive(Debug)]
-pub(crate) struct Survey<'a> {
+pub(crate) struct AccountScan<'a> {
     user: &'a str,
     host: PeerHost,
     /// The client comes over the Unix socket.
@@ -97,18 +97,18 @@ pub(crate) struct Survey<'a> {
     rounds: u32,
 }
 
-impl<'a> Survey<'a> {
+impl<'a> AccountScan<'a> {
     /// Looks at all of `accounts`, whether they fit or not.
     pub(crate) fn of(accounts: &'a [Arc<Account>], user: &'a str, peer: Peer) -> Self {
         let (found, named) = (None, None);
         let (has_native, has_sha2, has_second, rounds) = (false, false, false, DEFAULT_ROUNDS);
         let (host, is_local) = (peer.into(), peer == Peer::Local);
-        let mut survey =
-            Survey { user, host, is_local, found, named, has_native, has_sha2, has_second, rounds };
+        let mut scan =
+            AccountScan { user, host, is_local, found, named, has_native, has_sha2, has_second, rounds };
         for account in accounts {
-            survey.see(account);
+            scan.see(account);
         }
-        survey
+        scan
     }
 
     fn see(&mut self, account: &'a Arc<Account>) {

@@ -59,7 +59,7 @@ struct Counts {
 
 /// A session that is counted, until it is dropped.
 #[derive(Debug)]
-pub struct Counted {
+pub struct CountedSession {
     resource_use: Arc<ResourceUse>,
     usage: Arc<Usage>,
 }
@@ -134,7 +134,7 @@ impl Usage {
     }
 }
 
-impl Counted {
+impl CountedSession {
     /// Counts a login; `None` where nothing is limited. `of_all`: `max_user_connections`.
     ///
     /// # Errors
@@ -149,7 +149,7 @@ impl Counted {
             return Ok(None);
         }
         let usage = resource_use.open(accounts, account);
-        let counted = Counted { resource_use: Arc::clone(resource_use), usage };
+        let counted = CountedSession { resource_use: Arc::clone(resource_use), usage };
         let checked = counted.usage.counts.lock().count_login(of_all, Instant::now());
         checked.map_err(|reached| reached.error(&account.user))?;
         Ok(Some(counted))
@@ -179,7 +179,7 @@ impl Counted {
     }
 }
 
-impl Drop for Counted {
+impl Drop for CountedSession {
     fn drop(&mut self) {
         let mut known = self.resource_use.accounts.lock();
         self.usage.counts.lock().sessions -= 1;
@@ -192,19 +192,19 @@ impl Drop for Counted {
 
 /// A limit that has been reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reached {
+enum LimitReached {
     /// `max_user_connections` of all accounts.
     OfAll,
     /// The account's own, by its name in errors.
     Own(&'static str, u32),
 }
 
-impl Reached {
+impl LimitReached {
     #[cold]
     fn error(self, user: &str) -> SqlError {
         match self {
-            Reached::OfAll => error_map::TOO_MANY_USER_CONNECTIONS.with(&[&user]),
-            Reached::Own(name, limit) => error_map::USER_LIMIT_REACHED.with(&[&user, &name, &limit]),
+            LimitReached::OfAll => error_map::TOO_MANY_USER_CONNECTIONS.with(&[&user]),
+            LimitReached::Own(name, limit) => error_map::USER_LIMIT_REACHED.with(&[&user, &name, &limit]),
         }
     }
 }
@@ -223,34 +223,34 @@ impl Counts {
     }
 
     /// Counts a login of a session that is counted already. `of_all`: `max_user_connections`.
-    fn count_login(&mut self, of_all: u64, now: Instant) -> Result<(), Reached> {
+    fn count_login(&mut self, of_all: u64, now: Instant) -> Result<(), LimitReached> {
         self.begin_hour(now);
         let ResourceLimits { connections, user_connections, .. } = self.limits;
         if of_all != 0 && user_connections == 0 && of_all < u64::from(self.sessions) {
-            return Err(Reached::OfAll);
+            return Err(LimitReached::OfAll);
         }
         if user_connections != 0 && user_connections < self.sessions {
-            return Err(Reached::Own("max_user_connections", user_connections));
+            return Err(LimitReached::Own("max_user_connections", user_connections));
         }
         if connections != 0 && connections <= self.logins {
-            return Err(Reached::Own("max_connections_per_hour", connections));
+            return Err(LimitReached::Own("max_connections_per_hour", connections));
         }
         self.logins = self.logins.saturating_add(1);
         Ok(())
     }
 
-    fn count_statement(&mut self, is_update: bool, now: Instant) -> Result<(), Reached> {
+    fn count_statement(&mut self, is_update: bool, now: Instant) -> Result<(), LimitReached> {
         self.begin_hour(now);
         let ResourceLimits { queries, updates, .. } = self.limits;
         if queries != 0 {
             if self.queries >= queries {
-                return Err(Reached::Own("max_questions", queries));
+                return Err(LimitReached::Own("max_questions", queries));
             }
             self.queries += 1;
         }
         if updates != 0 && is_update {
             if self.updates >= updates {
-                return Err(Reached::Own("max_updates", updates));
+                return Err(LimitReached::Own("max_updates", updates));
             }
             self.updates += 1;
         }
@@ -271,11 +271,11 @@ mod tests {
         let limits = ResourceLimits { queries: 2, updates: 1, connections: 1, user_connections: 0 };
         let mut counts = Counts::new(limits, start);
         let late = start + WINDOW.mul_f64(0.9);
-        let questions = Err(Reached::Own("max_questions", 2));
+        let questions = Err(LimitReached::Own("max_questions", 2));
         assert_eq!(counts.count_login(0, start), Ok(()));
-        assert_eq!(counts.count_login(0, late), Err(Reached::Own("max_connections_per_hour", 1)));
+        assert_eq!(counts.count_login(0, late), Err(LimitReached::Own("max_connections_per_hour", 1)));
         assert_eq!(counts.count_statement(true, start), Ok(()));
-        assert_eq!(counts.count_statement(true, late), Err(Reached::Own("max_updates", 1)));
+        assert_eq!(counts.count_statement(true, late), Err(LimitReached::Own("max_updates", 1)));
         assert_eq!(counts.count_statement(false, late), questions, "the other one was a query, too");
         let next = start + WINDOW;
         for _ in 0..2 {
@@ -296,11 +296,11 @@ mod tests {
         let mut any = Counts::new(ResourceLimits::default(), start);
         any.sessions = 3;
         assert_eq!(any.count_login(3, start), Ok(()));
-        assert_eq!(any.count_login(2, start), Err(Reached::OfAll));
+        assert_eq!(any.count_login(2, start), Err(LimitReached::OfAll));
         any.limits.user_connections = 4;
         assert_eq!(any.count_login(2, start), Ok(()));
         any.limits.user_connections = 2;
-        assert_eq!(any.count_login(9, start), Err(Reached::Own("max_user_connections", 2)));
+        assert_eq!(any.count_login(9, start), Err(LimitReached::Own("max_user_connections", 2)));
     }
 
     #[test]
@@ -315,7 +315,8 @@ mod tests {
             accounts.put(account.clone()).unwrap();
             account
         };
-        let enter = |account: &Account, of_all| Counted::enter(&resource_use, &accounts, account, of_all);
+        let enter =
+            |account: &Account, of_all| CountedSession::enter(&resource_use, &accounts, account, of_all);
         assert!(enter(&account(ResourceLimits::default()), 0).unwrap().is_none());
         assert_eq!(known(), 0, "nothing is limited");
         drop(enter(&account(ResourceLimits::default()), 5).unwrap().unwrap());

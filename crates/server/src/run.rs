@@ -45,9 +45,9 @@ use crate::diagnostics::Severity;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::plan_cache::SessionPlans;
 use crate::privilege::{self, Access, OnColumns, Want};
-use crate::resource_use::Counted;
+use crate::resource_use::CountedSession;
 use crate::session::{CACHED_TEXT_BYTES_MAX, Session, Workspace};
-use crate::status::{Com, Hot};
+use crate::status::{Com, HotCounter};
 use crate::{bind_error, memory_error, memory_limits, statement, virtual_tables};
 use item_names::ItemNames;
 use params::Strings;
@@ -62,7 +62,7 @@ struct Text<'a> {
 }
 
 /// What of a [`Workspace`](crate::session::Workspace) a statement uses.
-struct Desk<'w> {
+struct StatementBuffers<'w> {
     plans: &'w mut SessionPlans,
     key: &'w mut CacheKey,
     arena: &'w Bump,
@@ -106,13 +106,13 @@ fn run_statements(session: &mut Session, io: &mut ClientIo, work: &mut Workspace
     let mut start = 0;
     loop {
         let text = Text { sql, start, mode: session.variables.hot.lex_mode };
-        let desk = Desk { plans: &mut *plans, key: &mut *key, arena };
-        match one_statement(session, io, text, desk)? {
+        let buffers = StatementBuffers { plans: &mut *plans, key: &mut *key, arena };
+        match one_statement(session, io, text, buffers)? {
             Some(end) => start = end,
             None => return Ok(()),
         }
         arena.reset();
-        session.counters.add(Hot::Questions, 1);
+        session.counters.add(HotCounter::Questions, 1);
     }
 }
 
@@ -121,9 +121,9 @@ fn one_statement(
     session: &mut Session,
     io: &mut ClientIo,
     text: Text<'_>,
-    mut desk: Desk<'_>,
+    mut buffers: StatementBuffers<'_>,
 ) -> Result<Option<usize>, SqlError> {
-    let key = &mut *desk.key;
+    let key = &mut *buffers.key;
     let is_uncounted = text.sql.len() <= session.unparsed_bytes_max;
     let unparsed = is_uncounted || finds_plans_unparsed(session, text.sql.len());
     let cacheable = unparsed && read_key(key, text);
@@ -131,11 +131,11 @@ fn one_statement(
         let mut answer = io.answer(false);
         // A text that leads to its plan by itself would not be counted once statements are.
         let keeps_text = is_uncounted && text.start == 0;
-        if let Some(result) = run_cached(session, &mut answer, text, &mut desk, keeps_text) {
+        if let Some(result) = run_cached(session, &mut answer, text, &mut buffers, keeps_text) {
             return result.map(|()| None);
         }
     }
-    parse_and_run(session, io, text, cacheable, desk)
+    parse_and_run(session, io, text, cacheable, buffers)
 }
 
 /// Whether a plan of a statement of `bytes` bytes may be looked for before it is parsed, though the session
@@ -159,16 +159,16 @@ fn run_cached(
     session: &mut Session,
     answer: &mut Answer<'_>,
     text: Text<'_>,
-    desk: &mut Desk<'_>,
+    buffers: &mut StatementBuffers<'_>,
     keeps_text: bool,
 ) -> Option<Result<(), SqlError>> {
     let environment = session.environment();
     let version = session.server.engine.catalog_version();
-    let entry = desk.plans.find(&session.server.plans, environment, desk.key, version)?;
+    let entry = buffers.plans.find(&session.server.plans, environment, buffers.key, version)?;
     if keeps_text {
-        desk.plans.keep_text(text.sql, desk.key, &entry);
+        buffers.plans.keep_text(text.sql, buffers.key, &entry);
     }
-    run_plan(session, answer, text, &entry.plan, desk.key, desk.arena)
+    run_plan(session, answer, text, &entry.plan, buffers.key, buffers.arena)
 }
 
 /// Runs a plan with the literals that `key` lists; `None` if it does not serve them.
@@ -225,14 +225,15 @@ fn parse_and_run(
     io: &mut ClientIo,
     text: Text<'_>,
     cacheable: bool,
-    mut desk: Desk<'_>,
+    mut buffers: StatementBuffers<'_>,
 ) -> Result<Option<usize>, SqlError> {
     let Text { sql, start, mode } = text;
-    let is_counted = session.counted.as_ref().is_some_and(Counted::counts_statements);
-    let cacheable = cacheable || is_counted && sql.len() <= CACHED_TEXT_BYTES_MAX && read_key(desk.key, text);
-    let key = cacheable.then_some(&*desk.key);
+    let is_counted = session.counted.as_ref().is_some_and(CountedSession::counts_statements);
+    let cacheable =
+        cacheable || is_counted && sql.len() <= CACHED_TEXT_BYTES_MAX && read_key(buffers.key, text);
+    let key = cacheable.then_some(&*buffers.key);
     let tree_max = memory_limits::tree_bytes_max(session, sql.len());
-    let parsed = sql::parse_numbered(sql, start, mode, desk.arena, key, tree_max);
+    let parsed = sql::parse_numbered(sql, start, mode, buffers.arena, key, tree_max);
     let keeps = parsed.as_ref().is_ok_and(|parsed| statement::keeps_diagnostics(&parsed.statement));
     if !keeps {
         session.diagnostics.clear();
@@ -246,7 +247,7 @@ fn parse_and_run(
         }
         Err(error) => {
             warn_of_national_texts(session, text, error.offset);
-            return Err(memory_limits::parse_error(session, desk.arena, &error));
+            return Err(memory_limits::parse_error(session, buffers.arena, &error));
         }
     };
     refuse_rest(session, &parsed, sql)?;
@@ -254,18 +255,18 @@ fn parse_and_run(
         counted.count(|| statement::changes_data(&parsed.statement))?;
     }
     session.fail_if_killed()?;
-    let _plan = memory_limits::charge_plan(session, desk.arena)?;
+    let _plan = memory_limits::charge_plan(session, buffers.arena)?;
     let mut answer = io.answer(parsed.more);
     if let Some(com) = planned_kind(&parsed.statement) {
         let numbered = cacheable && parsed.numbered;
         let result = if numbered && (parsed.more || is_counted) {
-            run_cached(session, &mut answer, text, &mut desk, false)
+            run_cached(session, &mut answer, text, &mut buffers, false)
         } else {
             None
         };
         match result {
             Some(result) => result?,
-            None => run_new(session, &mut answer, text, (&parsed.statement, com), numbered, desk)?,
+            None => run_new(session, &mut answer, text, (&parsed.statement, com), numbered, buffers)?,
         }
     } else {
         let own = &sql[text.start..parsed.end.min(sql.len())];
@@ -334,9 +335,9 @@ fn run_new(
     text: Text<'_>,
     (statement, com): (&Statement<'_>, Com),
     numbered: bool,
-    desk: Desk<'_>,
+    buffers: StatementBuffers<'_>,
 ) -> Result<(), SqlError> {
-    let Desk { plans, key, arena } = desk;
+    let StatementBuffers { plans, key, arena } = buffers;
     let strings = Strings::new(&session.variables.hot);
     let literals = numbered.then(|| key.literals());
     let lifted = literals.and_then(|list| params::literals(list, text.sql, text.mode, strings, arena));

@@ -15,6 +15,7 @@ use wire::auth::{KeyError, RsaKey};
 use crate::account::{AccountStore, Accounts};
 use crate::audit::{self, AuditLog};
 use crate::components::Components;
+use crate::connection_slots::ConnectionSlots;
 use crate::deadlines::Deadlines;
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
@@ -23,7 +24,6 @@ use crate::host_cache::HostCache;
 use crate::lock_settings;
 use crate::memory_limits;
 use crate::options::Options;
-use crate::places::Places;
 use crate::plan_cache::PlanCache;
 use crate::privilege;
 use crate::process_list::ProcessList;
@@ -70,7 +70,7 @@ pub struct Server {
     /// Hosts whose clients break off handshakes.
     pub(crate) hosts: HostCache,
     /// Places of connections.
-    pub places: Places,
+    pub connection_slots: ConnectionSlots,
     /// Deadlines of the statements in progress.
     pub deadlines: Deadlines,
     /// Locks of GET_LOCK.
@@ -130,7 +130,7 @@ impl Server {
             failed_logins: FailedLogins::default(),
             resource_use: Arc::default(),
             hosts: HostCache::default(),
-            places: Places::default(),
+            connection_slots: ConnectionSlots::default(),
             deadlines: Deadlines::default(),
             user_locks: UserLocks::default(),
             plans,
@@ -153,7 +153,7 @@ impl Server {
         let keep = audit::Keep::of(&self.variables.read());
         match log.write(make(), keep) {
             Ok(()) => bump(&self.status.audit_events, 1),
-            Err(audit::Lost { news }) => {
+            Err(audit::LostEvent { news }) => {
                 bump(&self.status.audit_events_lost, 1);
                 if let Some(error) = news {
                     self.log.error(&format!("the audit log cannot be written: {error}"));

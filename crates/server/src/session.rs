@@ -17,15 +17,15 @@ use wire::greeting::NONCE_BYTES;
 use wire::{Capabilities, ServerStatus};
 
 use crate::account::{Account, Peer};
+use crate::connection_slots::ConnectionSlot;
 use crate::diagnostics::{Diagnostics, Severity};
 use crate::error_map::{self, SqlError};
 use crate::memory_limits;
-use crate::places::Place;
 use crate::plan_cache::{Environment, EnvironmentId};
 use crate::prepared::PreparedStatements;
 use crate::privilege::Rights;
 use crate::process_list::{Kill, Process};
-use crate::resource_use::Counted;
+use crate::resource_use::CountedSession;
 use crate::server::Server;
 use crate::status::Counters;
 use crate::sysvars::Variables;
@@ -46,8 +46,8 @@ pub struct Session {
     pub server: Arc<Server>,
     /// This session in the process list.
     pub process: Arc<Process>,
-    /// Its place among the connections; `None` for one that no limit counts.
-    pub place: Option<Place>,
+    /// Its connection slot; `None` for one that no limit counts.
+    pub slot: Option<ConnectionSlot>,
     /// What the session counts.
     pub counters: Arc<Counters>,
     /// Flags agreed with the client.
@@ -65,7 +65,7 @@ pub struct Session {
     /// What the account may do here.
     pub(crate) rights: Rights,
     /// Counts what the session does, if its account has limits.
-    pub(crate) counted: Option<Counted>,
+    pub(crate) counted: Option<CountedSession>,
     /// Longest text that plans are looked for before it is parsed, in bytes; 0: `counted` says.
     pub(crate) unparsed_bytes_max: usize,
     /// Statements are checked before they run: the account may not do everything, or tables are locked.
@@ -155,7 +155,7 @@ impl Session {
         let session = Session {
             server,
             process,
-            place: None,
+            slot: None,
             counters,
             capabilities: Capabilities::PROTOCOL_41,
             nonce,

@@ -151,7 +151,7 @@ const COM_COUNT: usize = Com::Update as usize + 1;
 /// Counters that every command bumps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub enum Hot {
+pub enum HotCounter {
     /// Commands other than COM_PING and COM_STATISTICS, and every statement of a multi-statement.
     Questions,
     /// Bytes received from clients.
@@ -172,14 +172,14 @@ pub enum Hot {
     RowsExamined,
 }
 
-/// Name of [`Hot::RowsExamined`].
+/// Name of [`HotCounter::RowsExamined`].
 pub const ROWS_EXAMINED: &str = "Ratchet_rows_examined";
 
-const HOT_COUNT: usize = Hot::RowsExamined as usize + 1;
+const HOT_COUNT: usize = HotCounter::RowsExamined as usize + 1;
 const COUNTERS: usize = HOT_COUNT + COM_COUNT;
 
-/// What one connection has counted: the counters of [`Hot`], then those of [`Com`]. Only the connection's
-/// thread writes them, so it needs no atomic addition; anybody may read.
+/// What one connection has counted: the counters of [`HotCounter`], then those of [`Com`]. Only the
+/// connection's thread writes them, so it needs no atomic addition; anybody may read.
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Counters([AtomicU64; COUNTERS]);
@@ -199,7 +199,7 @@ impl Counters {
 
     /// Adds `n` to one of the counters of every command.
     #[inline]
-    pub fn add(&self, counter: Hot, n: u64) {
+    pub fn add(&self, counter: HotCounter, n: u64) {
         self.raise(counter as usize, n);
     }
 
@@ -211,7 +211,7 @@ impl Counters {
 
     /// One of the counters of every command, for the connection's own thread.
     #[inline]
-    pub fn of(&self, counter: Hot) -> &AtomicU64 {
+    pub fn of(&self, counter: HotCounter) -> &AtomicU64 {
         &self.0[counter as usize]
     }
 
@@ -313,7 +313,7 @@ impl Status {
     }
 
     /// A counter's value.
-    pub fn get(&self, counter: Hot) -> u64 {
+    pub fn get(&self, counter: HotCounter) -> u64 {
         self.counted.lock().sum(counter as usize)
     }
 
@@ -336,21 +336,21 @@ impl Status {
             ("Aborted_connects", get(&self.aborted_connects)),
             ("Audit_log_events_lost", get(&self.audit_events_lost)),
             ("Audit_log_events_written", get(&self.audit_events)),
-            ("Bytes_received", self.get(Hot::BytesReceived)),
-            ("Bytes_sent", self.get(Hot::BytesSent)),
+            ("Bytes_received", self.get(HotCounter::BytesReceived)),
+            ("Bytes_sent", self.get(HotCounter::BytesSent)),
             ("Connection_control_delay_generated", get(&self.login_delays)),
             ("Connection_errors_max_connections", get(&self.refused_at_limit)),
             ("Connections", get(&self.connections)),
-            ("Max_execution_time_exceeded", self.get(Hot::ExecutionTimeExceeded)),
-            ("Max_execution_time_set", self.get(Hot::ExecutionTimeSet)),
-            ("Max_execution_time_set_failed", self.get(Hot::ExecutionTimeSetFailed)),
+            ("Max_execution_time_exceeded", self.get(HotCounter::ExecutionTimeExceeded)),
+            ("Max_execution_time_set", self.get(HotCounter::ExecutionTimeSet)),
+            ("Max_execution_time_set_failed", self.get(HotCounter::ExecutionTimeSetFailed)),
             ("Max_used_connections", get(&self.max_used_connections)),
             ("Prepared_stmt_count", get(&self.prepared_statements)),
-            ("Queries", self.get(Hot::Questions)),
-            ("Questions", self.get(Hot::Questions)),
-            ("Ratchet_kill_delay_us", self.get(Hot::KillDelayUs)),
-            ("Ratchet_killed_statements", self.get(Hot::KilledStatements)),
-            (ROWS_EXAMINED, self.get(Hot::RowsExamined)),
+            ("Queries", self.get(HotCounter::Questions)),
+            ("Questions", self.get(HotCounter::Questions)),
+            ("Ratchet_kill_delay_us", self.get(HotCounter::KillDelayUs)),
+            ("Ratchet_killed_statements", self.get(HotCounter::KilledStatements)),
+            (ROWS_EXAMINED, self.get(HotCounter::RowsExamined)),
             ("Slow_queries", get(&self.slow_queries)),
             ("Ssl_accepts", get(&self.tls_accepts)),
             ("Ssl_finished_accepts", get(&self.tls_finished_accepts)),
@@ -392,13 +392,13 @@ mod tests {
     fn what_ended_connections_counted_stays() {
         let status = Status::default();
         let (one, other) = (status.connection(), status.connection());
-        one.add(Hot::Questions, 2);
-        other.add(Hot::Questions, 3);
+        one.add(HotCounter::Questions, 2);
+        other.add(HotCounter::Questions, 3);
         drop(one);
-        assert_eq!(status.get(Hot::Questions), 5);
+        assert_eq!(status.get(HotCounter::Questions), 5);
         let third = status.connection();
-        third.add(Hot::Questions, 10);
+        third.add(HotCounter::Questions, 10);
         assert_eq!(status.counted.lock().open.len(), 2);
-        assert_eq!(status.get(Hot::Questions), 15);
+        assert_eq!(status.get(HotCounter::Questions), 15);
     }
 }

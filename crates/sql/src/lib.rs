@@ -34,8 +34,8 @@ pub mod print;
 mod secrets;
 
 pub use bind::{
-    BindContext, BindError, Catalog, Literals, Planned, Refused, SessionTypes, bad_literal, bind_and_plan,
-    national_texts,
+    BindContext, BindError, Catalog, Literals, PlanFailure, Planned, SessionTypes, bad_literal,
+    bind_and_plan, national_texts,
 };
 pub use cache_key::{CacheKey, TextTree};
 pub use error::{ParseError, ParseErrorKind};

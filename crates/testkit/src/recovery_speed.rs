@@ -53,7 +53,7 @@ pub fn run(plan: &Plan<'_>) -> Result<Vec<Vec<String>>, String> {
             copy_folder(&left, &copy)?;
             let mut server = TestServer::start_on(plan.binary, &copy, &OPTIONS)?;
             let recovery = |line: &&String| line.contains("recovery: ");
-            let mut told: Vec<String> = server.start_log.iter().filter(recovery).cloned().collect();
+            let mut told: Vec<String> = server.startup_log.iter().filter(recovery).cloned().collect();
             told.push(format!("{:.2} s of processors until it was ready", processor_seconds(server.pid())?));
             server.shut_down()?;
             std::fs::remove_dir_all(&copy).map_err(|e| format!("{}: {e}", copy.display()))?;

@@ -16,7 +16,7 @@ pub struct TestServer {
     /// Its unix socket.
     pub socket: PathBuf,
     /// What it said before it was ready.
-    pub start_log: Vec<String>,
+    pub startup_log: Vec<String>,
     folder: Option<tempfile::TempDir>,
 }
 
@@ -55,7 +55,7 @@ impl TestServer {
             match receiver.recv_timeout(START_TIMEOUT) {
                 Ok(Ok(port)) => {
                     let datadir = datadir.to_owned();
-                    return Ok(TestServer { child, port, datadir, socket, start_log: log, folder: None });
+                    return Ok(TestServer { child, port, datadir, socket, startup_log: log, folder: None });
                 }
                 Ok(Err(line)) => log.push(line),
                 Err(_) => {

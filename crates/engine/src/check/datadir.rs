@@ -16,7 +16,7 @@ use crate::dictionary::{DICTIONARY_INDEX, FIRST_USER_INDEX};
 use crate::engine::Engine;
 use crate::error::{DataDirError, Error, Result};
 use crate::force_recovery::ForceRecovery;
-use crate::recovery::{NoStartLog, StartLog};
+use crate::recovery::{NoStartupLog, StartupLog};
 use crate::spill::Spills;
 use crate::table::Table;
 
@@ -80,8 +80,8 @@ pub fn check_datadir(
     }
     report.pages = store.space_report().pages_used;
     let spills = datadir.spill_folder(&disk, header.identity);
-    let start_log: Arc<dyn StartLog> = Arc::new(NoStartLog);
-    let (temp_folder, spills) = (datadir.temp_folder(&disk), Spills::new(spills, &start_log));
+    let startup_log: Arc<dyn StartupLog> = Arc::new(NoStartupLog);
+    let (temp_folder, spills) = (datadir.temp_folder(&disk), Spills::new(spills, &startup_log));
     let engine = Engine::assemble(store, datadir, temp_folder, &header, spills, ForceRecovery::default());
     let pages_total = report.pages;
     let mut on_pages = |pages_done| progress(Progress { pages_done, pages_total });

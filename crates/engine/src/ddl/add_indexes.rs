@@ -25,7 +25,7 @@ use super::{DefinitionLock, Exclusive};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::index_sort::SortMemory;
-use crate::side_log::{IndexBuild, Watch};
+use crate::side_log::{IndexBuild, TableSideLog};
 use crate::table::{Index, Table};
 
 /// Limits of an index build or a rebuild, and whether writers continue during it.
@@ -47,11 +47,11 @@ impl Default for BuildOptions {
 }
 
 /// Guard: row changes are logged until it drops.
-pub(super) struct Noted<'t>(&'t Table, Watch);
+pub(super) struct Noted<'t>(&'t Table, TableSideLog);
 
 impl<'t> Noted<'t> {
     /// Starts logging. The caller excludes writers.
-    pub(super) fn begin(table: &'t Table, watch: Watch) -> Self {
+    pub(super) fn begin(table: &'t Table, watch: TableSideLog) -> Self {
         table.begin_build(&watch);
         Noted(table, watch)
     }
@@ -133,7 +133,7 @@ impl Engine {
         let indexes = new.map(|index| self.create_tree(def, index, snapshot.view.number()));
         let build = IndexBuild::new(self, old, indexes.collect::<Result<_>>()?, options.side_log_bytes_max);
         let build = Arc::new(build);
-        let noted = Noted::begin(old, Watch::Indexes(Arc::clone(&build)));
+        let noted = Noted::begin(old, TableSideLog::Indexes(Arc::clone(&build)));
         Ok((build, snapshot, noted))
     }
 }

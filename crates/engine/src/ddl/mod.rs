@@ -10,7 +10,7 @@ mod add_indexes;
 mod alter;
 mod change_columns;
 mod drop;
-pub(crate) mod gone_trees;
+pub(crate) mod dropped_trees;
 mod index;
 mod new_entries;
 mod new_record;

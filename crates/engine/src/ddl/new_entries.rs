@@ -26,7 +26,7 @@ pub(super) struct NewEntries<'a> {
 }
 
 /// A declared key in the index at a position, and the clustered key of the second row that has it.
-pub(super) type Twice = (usize, Vec<u8>, Vec<u8>);
+pub(super) type DuplicateEntry = (usize, Vec<u8>, Vec<u8>);
 
 impl<'a> NewEntries<'a> {
     pub(super) fn new(engine: &'a Engine, indexes: &'a [Index]) -> Self {
@@ -89,7 +89,7 @@ impl<'a> NewEntries<'a> {
     /// Looks for keys that two entries have now, until `visit` returns something.
     pub(super) fn find_twice<R>(
         &self,
-        mut visit: impl FnMut(Twice) -> Result<Option<R>>,
+        mut visit: impl FnMut(DuplicateEntry) -> Result<Option<R>>,
     ) -> Result<Option<R>> {
         for (position, declared) in &self.suspects {
             if let Some(clustered_key) = self.second_row(&self.indexes[*position], declared)?

@@ -33,7 +33,7 @@ use crate::error::{Error, Result};
 use crate::index_sort::Charged;
 use crate::limits;
 use crate::row::insert::Value;
-use crate::side_log::{ChangedRows, Watch};
+use crate::side_log::{ChangedRows, TableSideLog};
 use crate::table::{Index, Table};
 
 /// For each column of the new table, the column of the old one whose bytes it keeps in every row; `None`: it
@@ -228,7 +228,7 @@ impl Rebuild<'_> {
         let Rebuild { engine, old, options, wait, .. } = self;
         let changed = Arc::new(ChangedRows::new(engine, new, options.side_log_bytes_max));
         let snapshot = Snapshot::take(engine);
-        let noted = Noted::begin(old, Watch::Rows(Arc::clone(&changed)));
+        let noted = Noted::begin(old, TableSideLog::Rows(Arc::clone(&changed)));
         let lock = lock.let_writers_in();
         let rows = self.fill(new, &snapshot.view, &|| changed.ensure_whole(), make)?;
         drop(snapshot);

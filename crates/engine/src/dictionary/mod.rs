@@ -38,7 +38,7 @@ use codec::decode_table;
 pub(crate) use codec::{decode_schema, encode_schema, encode_table};
 
 use crate::error::{Error, Result};
-use crate::recovery::StartLog;
+use crate::recovery::StartupLog;
 
 /// The dictionary's tree. Ids below [`FIRST_USER_INDEX`] are kept for it.
 pub(crate) const DICTIONARY_INDEX: IndexId = IndexId(1);
@@ -122,7 +122,7 @@ pub(crate) struct Dictionary {
     forced: bool,
     /// One has left something out.
     is_partial: AtomicBool,
-    notes: Arc<dyn StartLog>,
+    notes: Arc<dyn StartupLog>,
     /// Whether damaged pages are logged: not during a start, which is refused for them or logs what it leaves
     /// out.
     logs_damage: AtomicBool,
@@ -164,7 +164,7 @@ impl Dictionary {
     }
 
     /// The dictionary whose tree has this root. If it is `forced`, lists leave out what cannot be read.
-    pub(crate) fn open(root: PageNo, forced: bool, notes: &Arc<dyn StartLog>) -> Self {
+    pub(crate) fn open(root: PageNo, forced: bool, notes: &Arc<dyn StartupLog>) -> Self {
         Dictionary {
             tree: Tree::open(DICTIONARY_INDEX, root, Self::SHAPE),
             is_unsettled: AtomicBool::new(true),
@@ -205,7 +205,7 @@ impl Dictionary {
 
     /// A definition that was listed cannot be understood, and is left out.
     #[cold]
-    pub(crate) fn leave_out(&self, notes: &dyn StartLog, name: &[u8], error: &Error) {
+    pub(crate) fn leave_out(&self, notes: &dyn StartupLog, name: &[u8], error: &Error) {
         self.is_partial.store(true, Ordering::Relaxed);
         notes.note(&format!("recovery: the definition {} is left out: {error}", name.escape_ascii()));
     }

@@ -10,22 +10,22 @@ use env::{Clock, IoError, RealClock};
 use log::{FrameRange, Part, TrxState};
 use trx::{UndoKind, UndoRecord};
 
-use super::leftovers::Leftover;
-use super::trails::{Step, Trails};
-use super::{Pace, StartLog};
+use super::undo_stacks::{Step, UndoStacks};
+use super::unpurged::UnpurgedRecord;
+use super::{Pace, StartupLog};
 use crate::spill::SpillFolder;
 
 /// What of the log is left to be done.
 #[derive(Debug)]
 pub(super) struct Found {
     /// Undo of the transactions that have not ended.
-    pub(super) trails: Trails,
+    pub(super) undo_stacks: UndoStacks,
     /// Where the log of their undo begins, or before.
     pub(super) first_undo: BTreeMap<TrxId, Lsn>,
     /// The undo that was spilled.
     pub(super) spilled: BTreeMap<TrxId, SpilledUndo>,
     /// What the others have left to purge.
-    pub(super) leftovers: Vec<Leftover>,
+    pub(super) unpurged: Vec<UnpurgedRecord>,
     /// Damaged pages that lack changes of the log.
     pub(super) lost: Vec<CorruptPage>,
 }
@@ -41,17 +41,17 @@ pub(crate) struct SpilledUndo {
 
 /// Listens while the log is read.
 pub(crate) struct History {
-    log: Arc<dyn StartLog>,
+    log: Arc<dyn StartupLog>,
     pace: Option<Pace>,
     /// Of transactions that have logged undo and have not ended.
-    trails: Trails,
+    undo_stacks: UndoStacks,
     /// Where undo was spilled, until it has been read.
     spills: Option<SpillFolder>,
     /// The files of these transactions were read.
     spilled: BTreeMap<TrxId, SpilledUndo>,
     /// Where the first frame with undo of an open transaction begins.
     first_undo: BTreeMap<TrxId, Lsn>,
-    leftovers: Vec<Leftover>,
+    unpurged: Vec<UnpurgedRecord>,
     lost: Vec<CorruptPage>,
     record: UndoRecord,
     unclean: bool,
@@ -62,15 +62,15 @@ pub(crate) struct History {
 impl History {
     /// Of a directory whose undo was spilled to `spills`. Undo of open transactions takes `undo_memory`
     /// bytes.
-    pub(crate) fn new(log: &Arc<dyn StartLog>, spills: SpillFolder, undo_memory: usize) -> Self {
+    pub(crate) fn new(log: &Arc<dyn StartupLog>, spills: SpillFolder, undo_memory: usize) -> Self {
         History {
             log: Arc::clone(log),
             pace: None,
-            trails: spills.trails(undo_memory),
+            undo_stacks: spills.undo_stacks(undo_memory),
             spills: Some(spills),
             spilled: BTreeMap::new(),
             first_undo: BTreeMap::new(),
-            leftovers: Vec::new(),
+            unpurged: Vec::new(),
             lost: Vec::new(),
             record: UndoRecord::default(),
             unclean: false,
@@ -85,21 +85,21 @@ impl History {
 
     /// What is left to be done.
     pub(super) fn into_found(self) -> Found {
-        let History { trails, first_undo, spilled, leftovers, lost, .. } = self;
-        Found { trails, first_undo, spilled, leftovers, lost }
+        let History { undo_stacks, first_undo, spilled, unpurged, lost, .. } = self;
+        Found { undo_stacks, first_undo, spilled, unpurged, lost }
     }
 
     /// A transaction has committed. If it left values without a row, what purge would have to do for it is
     /// kept: the map does not tell of such values, and what refers to them has to go first. Else the sweep
     /// finds what there is to do.
     fn commit(&mut self, trx: TrxId) -> Result<(), IoError> {
-        let History { trails, record, leftovers, .. } = self;
-        if trails.has_dead_values(trx) {
-            trails.each(trx, |step, image| {
+        let History { undo_stacks, record, unpurged, .. } = self;
+        if undo_stacks.has_dead_values(trx) {
+            undo_stacks.each(trx, |step, image| {
                 // What cannot be decoded is found when it has to be undone; nobody needs it here.
                 let needs_purge = UndoKind::of_image(image).is_some_and(UndoKind::needs_purge);
                 if needs_purge && record.decode_image(image) && record.is_complete() {
-                    leftovers.push(Leftover::of(trx, record, step.at));
+                    unpurged.push(UnpurgedRecord::of(trx, record, step.at));
                 }
                 Ok::<(), IoError>(())
             })?;
@@ -110,19 +110,19 @@ impl History {
 
     /// A transaction has ended.
     fn forget(&mut self, trx: TrxId) {
-        self.trails.remove(trx);
+        self.undo_stacks.remove(trx);
         self.first_undo.remove(&trx);
     }
 
     /// What a part says, wherever it was read.
-    fn hear(&mut self, range: FrameRange, part: &Part<'_>) -> Result<(), IoError> {
+    fn note_part(&mut self, range: FrameRange, part: &Part<'_>) -> Result<(), IoError> {
         match *part {
             Part::Undo { trx, undo, previous, image } => {
                 self.first_undo.entry(trx).or_insert(range.start);
-                self.trails.push(trx, Step { undo, previous, at: range.end }, image);
+                self.undo_stacks.push(trx, Step { undo, previous, at: range.end }, image);
             }
             Part::Compensation { trx, next: reached, .. } | Part::SavepointRollbackDone { trx, reached } => {
-                self.trails.return_to(trx, reached)?;
+                self.undo_stacks.return_to(trx, reached)?;
             }
             Part::Commit { trx, .. } => self.commit(trx)?,
             Part::RollbackDone { trx } => self.forget(trx),
@@ -147,9 +147,9 @@ impl space::StartObserver for History {
         let Some(spills) = self.spills.take() else { return Ok(()) };
         for state in listed.iter().filter(|state| state.spilled_bytes > 0) {
             let mut file = spills.open(state.trx, state.spilled_bytes)?;
-            let mut hear =
-                |range: FrameRange, part: &Part<'_>| self.hear(range, part).map_err(log::Error::from);
-            while file.next_entry(&mut hear)? {}
+            let mut note_part =
+                |range: FrameRange, part: &Part<'_>| self.note_part(range, part).map_err(log::Error::from);
+            while file.next_entry(&mut note_part)? {}
             let spilled = SpilledUndo { up_to: state.first_undo, bytes: state.spilled_bytes };
             self.spilled.insert(state.trx, spilled);
         }
@@ -162,7 +162,7 @@ impl space::StartObserver for History {
 
     fn part(&mut self, range: FrameRange, part: &Part<'_>) -> space::Result<()> {
         if !self.was_spilled(range, part) {
-            self.hear(range, part)?;
+            self.note_part(range, part)?;
         }
         Ok(())
     }
@@ -191,7 +191,7 @@ impl space::StartObserver for History {
     }
 
     fn freed_after(&mut self, is_freed_after: &dyn Fn(base::PageNo, Lsn) -> bool) {
-        self.leftovers.retain(|leftover| !leftover.is_freed(is_freed_after));
+        self.unpurged.retain(|unpurged| !unpurged.is_freed(is_freed_after));
     }
 
     fn progress(&mut self, progress: space::Progress) {

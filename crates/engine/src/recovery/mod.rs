@@ -18,10 +18,10 @@
 //! The undo pointers of the others lead nowhere and are not followed.
 
 mod history;
-mod leftovers;
-mod trails;
 mod trees;
+mod undo_stacks;
 mod unfinished;
+mod unpurged;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,25 +30,25 @@ use buffer::CorruptPage;
 use env::{Clock, RealClock};
 
 pub(crate) use history::{History, SpilledUndo};
-pub(crate) use trails::Trails;
+pub(crate) use undo_stacks::UndoStacks;
 pub use unfinished::RollbackReport;
 pub(crate) use unfinished::{Unfinished, run};
 
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::quarantine::Among;
+use crate::quarantine::DamageScope;
 
 /// Where a start reports its progress, and later what no statement's answer can report: lines for people.
-pub trait StartLog: Send + Sync + std::fmt::Debug {
+pub trait StartupLog: Send + Sync + std::fmt::Debug {
     /// One line.
     fn note(&self, line: &str);
 }
 
 /// Tells nobody.
 #[derive(Debug)]
-pub struct NoStartLog;
+pub struct NoStartupLog;
 
-impl StartLog for NoStartLog {
+impl StartupLog for NoStartupLog {
     fn note(&self, _line: &str) {}
 }
 
@@ -57,13 +57,13 @@ const NOTE_SECONDS: u64 = 5;
 
 /// Lines about work of a known amount: done so far, and how long the rest may take.
 pub(crate) struct Pace {
-    log: Arc<dyn StartLog>,
+    log: Arc<dyn StartupLog>,
     began_ns: u64,
     told_ns: u64,
 }
 
 impl Pace {
-    pub(crate) fn new(log: &Arc<dyn StartLog>) -> Self {
+    pub(crate) fn new(log: &Arc<dyn StartupLog>) -> Self {
         let now = RealClock.monotonic_ns();
         Pace { log: Arc::clone(log), began_ns: now, told_ns: now }
     }
@@ -86,17 +86,17 @@ impl Pace {
 impl Engine {
     /// Brings a directory whose pages have been redone to a state that sessions may see. The catalog is
     /// loaded.
-    pub(crate) fn recover(&self, history: History, log: &Arc<dyn StartLog>) -> Result<()> {
+    pub(crate) fn recover(&self, history: History, log: &Arc<dyn StartupLog>) -> Result<()> {
         let mut found = history.into_found();
         self.lose_pages(&found.lost)?;
-        if found.trails.has_moved() {
+        if found.undo_stacks.has_moved() {
             log.note("recovery: memory has no room for the undo of open transactions: some lies in undo/recovery.undo");
         }
-        if let Some(why) = found.trails.refusal() {
+        if let Some(why) = found.undo_stacks.refusal() {
             log.note(&format!("recovery: the undo of open transactions stays in memory: {why}"));
         }
         let mut unfinished = self.adopt_unfinished(&mut found, &**log)?;
-        found.trails.close();
+        found.undo_stacks.close();
         self.checkpoints.adopt_spills(&found.spilled)?;
         if !self.cleans_up() {
             log.note(&format!(
@@ -112,7 +112,7 @@ impl Engine {
             unfinished = 0;
         }
         self.free_pending_trees()?;
-        self.purge_leftovers(found.leftovers)?;
+        self.purge_unpurged(found.unpurged)?;
         // What was put back came from the log, as what was redone before.
         self.store.pool().ensure_resident_sound().map_err(space::Error::from)?;
         if unfinished > 0 {
@@ -124,7 +124,7 @@ impl Engine {
 
     /// Takes the indexes out of use whose pages lack changes of the log.
     fn lose_pages(&self, lost: &[CorruptPage]) -> Result<()> {
-        let owners = self.find_owners(lost.iter().map(|corrupt| corrupt.page), Among::All);
+        let owners = self.find_owners(lost.iter().map(|corrupt| corrupt.page), DamageScope::All);
         for corrupt in lost {
             match owners.get(&corrupt.page) {
                 Some(&index) => self.lose(index, &format!("{corrupt}; the redo log has changes of it"))?,

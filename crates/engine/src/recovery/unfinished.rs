@@ -21,7 +21,7 @@ use space::SpaceReserve;
 use trx::{FoundTrx, TrxOutcome, UndoKind, UndoLog, UndoRecord, UnfinishedTrx};
 
 use super::history::Found;
-use super::{Pace, StartLog};
+use super::{Pace, StartupLog};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::row::entry::CLOSED;
@@ -50,10 +50,10 @@ pub struct RollbackReport {
 impl Engine {
     /// Makes the transactions that had not ended transactions in progress. Nobody reads or writes yet.
     /// Returns how many there are.
-    pub(super) fn adopt_unfinished(&self, found: &mut Found, notes: &dyn StartLog) -> Result<usize> {
+    pub(super) fn adopt_unfinished(&self, found: &mut Found, notes: &dyn StartupLog) -> Result<usize> {
         let (mut transactions, mut indexes) = (Vec::new(), Vec::new());
-        for trx in found.trails.oldest_first() {
-            if found.trails.count(trx) == 0 {
+        for trx in found.undo_stacks.oldest_first() {
+            if found.undo_stacks.count(trx) == 0 {
                 // All of it was undone; only the last word is missing.
                 self.log_rollback_done(trx);
             } else {
@@ -61,7 +61,7 @@ impl Engine {
                 transactions.push(transaction);
                 indexes.push(changed);
             }
-            found.trails.remove(trx);
+            found.undo_stacks.remove(trx);
         }
         self.trx.undo().end_restoring();
         let mut transactions = self.trx.adopt(transactions);
@@ -80,14 +80,14 @@ impl Engine {
         &self,
         trx: TrxId,
         found: &Found,
-        notes: &dyn StartLog,
+        notes: &dyn StartupLog,
     ) -> Result<(FoundTrx, BTreeSet<IndexId>)> {
         let undo = self.trx.undo();
         let (mut restorer, mut record) = (undo.restorer(trx), UndoRecord::default());
         let (mut changed, mut newest_index) = (BTreeSet::new(), None);
         let mut refused: Option<IoError> = None;
         let ids = TrxId(1)..self.restart_horizon;
-        found.trails.each(trx, |step, image| {
+        found.undo_stacks.each(trx, |step, image| {
             let corrupt = || Error::UndoCorrupt { trx, lsn: step.at };
             // No such id was given out, or the bytes are no undo.
             if !ids.contains(&trx) || !record.decode_image(image) || !record.is_complete() {

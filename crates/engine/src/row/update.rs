@@ -36,9 +36,9 @@ pub trait RowChange {
 }
 
 /// New values that are known beforehand.
-struct Given<'v>(&'v [Value<'v>]);
+struct GivenValues<'v>(&'v [Value<'v>]);
 
-impl RowChange for Given<'_> {
+impl RowChange for GivenValues<'_> {
     #[inline]
     fn make(&mut self, _: &OldRow<'_>) -> bool {
         true
@@ -66,7 +66,7 @@ impl Table {
         changed: &ColumnSet,
     ) -> Result<UpdateOutcome> {
         debug_assert_eq!(row.len(), self.def.columns.len(), "one value per column");
-        self.update_fetched(engine, trx, clustered_key, &mut Given(row), changed, &self.indexed_columns)
+        self.update_fetched(engine, trx, clustered_key, &mut GivenValues(row), changed, &self.indexed_columns)
     }
 
     /// Gives the row with `clustered_key` the values that `new` makes for the `changed` columns. Cost: one

@@ -12,7 +12,7 @@
 //! |---|---|
 //! | `change` | bytes of a change |
 //! | `changed_rows` | a rebuild in progress: the keys of rows that change |
-//! | `watch` | which of the two a table has |
+//! | `table_side_log` | which of the two a table has |
 //! | `queue` | changes not yet replayed: bounded, the older ones in a temporary file |
 //! | `row_entries` | the entries of a version of a row |
 //! | `build` | a build in progress, and what it logs of a change |
@@ -37,13 +37,13 @@ mod change;
 mod changed_rows;
 mod queue;
 mod row_entries;
+mod table_side_log;
 mod totals;
-mod watch;
 
 pub(crate) use build::IndexBuild;
 pub(crate) use change::{Action, Change};
 pub(crate) use changed_rows::{ChangedRows, bytes_of_key, take_key};
 pub(crate) use row_entries::{Indexed, RowEntries};
+pub(crate) use table_side_log::TableSideLog;
 pub(crate) use totals::SideLogCounters;
 pub use totals::SideLogTotals;
-pub(crate) use watch::Watch;

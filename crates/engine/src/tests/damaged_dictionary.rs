@@ -22,9 +22,9 @@ const ROWS: i32 = 400;
 const TABLES: i32 = 12;
 
 /// Few frames, so that pages are read again, and no copies, from which a start would mend them.
-fn small(disk: &Arc<SimDisk>, told: &Arc<Told>) -> EngineConfig {
-    let start_log = Arc::clone(told) as Arc<dyn StartLog>;
-    EngineConfig { pool_bytes: 24 * PAGE_SIZE, doublewrite: false, start_log, ..config(disk) }
+fn small(disk: &Arc<SimDisk>, told: &Arc<StartupLines>) -> EngineConfig {
+    let startup_log = Arc::clone(told) as Arc<dyn StartupLog>;
+    EngineConfig { pool_bytes: 24 * PAGE_SIZE, doublewrite: false, startup_log, ..config(disk) }
 }
 
 fn open(disk: &Arc<SimDisk>) -> Result<Arc<Engine>> {
@@ -180,7 +180,7 @@ fn a_damaged_page_of_the_dictionary_costs_what_needs_it_and_nothing_else_until_t
     let mut all_refused = 0;
     for &page in &pages {
         let disk = again(&whole);
-        let told = Arc::new(Told::default());
+        let told = Arc::new(StartupLines::default());
         let engine = Engine::open(small(&disk, &told)).unwrap();
         evict(&engine);
         flip(&disk, page);

@@ -84,9 +84,9 @@ enum Start {
 fn start(disk: &Arc<SimDisk>, meanwhile: fn(&Arc<Engine>)) -> Simulated<Start> {
     let disk = Arc::clone(disk);
     simulate(5, STEPS_MAX, move || {
-        let told = Arc::new(Told::default());
-        let start_log = Arc::clone(&told) as Arc<dyn StartLog>;
-        let engine = match Engine::open(EngineConfig { start_log, ..small(&disk) }) {
+        let told = Arc::new(StartupLines::default());
+        let startup_log = Arc::clone(&told) as Arc<dyn StartupLog>;
+        let engine = match Engine::open(EngineConfig { startup_log, ..small(&disk) }) {
             Ok(engine) => engine,
             Err(error) => return Start::Refused(error.to_string()),
         };

@@ -12,7 +12,7 @@ use types::{ColumnDef, IndexDef, IndexKind, TableDef};
 
 use super::index_builds::{filled, new_indexes, notes, pages_used, records, temp_files};
 use super::support::*;
-use crate::side_log::{IndexBuild, Watch};
+use crate::side_log::{IndexBuild, TableSideLog};
 use crate::*;
 
 pub(super) const LONG: Duration = Duration::from_mins(2);
@@ -517,8 +517,9 @@ fn of_very_many_keys_that_rows_have_twice_those_that_stay_count() {
 fn the_end_of_a_build_is_not_that_of_the_next_one() {
     let (engine, _disk) = engine();
     let table = engine.create_table(wide_def("t")).unwrap();
-    let build =
-        || Watch::Indexes(Arc::new(IndexBuild::new(&engine, &table, vec![table.indexes[1].again()], 0)));
+    let build = || {
+        TableSideLog::Indexes(Arc::new(IndexBuild::new(&engine, &table, vec![table.indexes[1].again()], 0)))
+    };
     let (first, second) = (build(), build());
     table.begin_build(&first);
     table.begin_build(&second);

@@ -230,9 +230,9 @@ fn a_start_goes_on_past_a_damaged_page_that_the_log_has_changes_of() {
             let (disk, tree) = crashed(is_open);
             let disk = Arc::new(disk);
             let page = damage_tree(&disk, tree);
-            let told = Arc::new(Told::default());
-            let start_log = Arc::clone(&told) as Arc<dyn StartLog>;
-            let engine = Engine::open(EngineConfig { background, start_log, ..small(&disk) }).unwrap();
+            let told = Arc::new(StartupLines::default());
+            let startup_log = Arc::clone(&told) as Arc<dyn StartupLog>;
+            let engine = Engine::open(EngineConfig { background, startup_log, ..small(&disk) }).unwrap();
             while engine.unfinished_transactions() > 0 {
                 std::thread::yield_now();
             }

@@ -160,7 +160,7 @@ fn the_first_error_of_a_rebuild_is_its_error() {
             Err(Error::AutoIncrementExhausted)
         });
     assert!(matches!(stopped, Err(Error::AutoIncrementExhausted)), "{stopped:?}");
-    assert!(engine.gone_trees.are_waiting());
+    assert!(engine.dropped_trees.are_waiting());
 }
 
 /// (id, n, c VARCHAR(2000), body), each `nth` row with a value on a page of its own; and its space.

@@ -262,9 +262,9 @@ fn recovery_that_is_cut_short_is_begun_again() {
 #[test]
 fn a_rollback_that_fails_is_not_taken_for_done_by_whoever_tries_again() {
     let disk = Arc::new(SimDisk::seeded(1));
-    let told = Arc::new(Told::default());
-    let start_log = Arc::clone(&told) as Arc<dyn StartLog>;
-    let engine = Engine::open(EngineConfig { start_log, ..config(&disk) }).unwrap();
+    let told = Arc::new(StartupLines::default());
+    let startup_log = Arc::clone(&told) as Arc<dyn StartupLog>;
+    let engine = Engine::open(EngineConfig { startup_log, ..config(&disk) }).unwrap();
     engine.create_schema("s", types::CollationId::UTF8MB4_BIN).unwrap();
     let table = engine.create_table(wide_def("t")).unwrap();
     let mut trx = engine.begin(BeginOptions::default());

@@ -58,9 +58,9 @@ fn after_an_abrupt_shutdown_the_next_start_recovers() {
     engine.shut_down(ShutdownMode::Abrupt).unwrap();
     std::mem::forget(trx);
     drop(engine);
-    let told = Arc::new(Told::default());
-    let start_log = Arc::clone(&told) as Arc<dyn StartLog>;
-    let engine = Engine::open(EngineConfig { start_log, ..config(&Arc::new(disk.crash())) }).unwrap();
+    let told = Arc::new(StartupLines::default());
+    let startup_log = Arc::clone(&told) as Arc<dyn StartupLog>;
+    let engine = Engine::open(EngineConfig { startup_log, ..config(&Arc::new(disk.crash())) }).unwrap();
     assert!(told.0.lock().unwrap().iter().any(|line| line.contains("rolling back 1 open")), "{told:?}");
     leftovers(&engine);
 }

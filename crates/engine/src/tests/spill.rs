@@ -81,9 +81,9 @@ fn undo_that_recovery_has_no_memory_for_is_set_aside() {
         // What is read is not what was written: nothing is undone by it.
         (Some(scheduled(IoOp::Read, FaultKind::BitRot)), "some lies in undo/recovery.undo"),
     ] {
-        let (disk, told) = (Arc::new(crashed.crash()), Arc::new(Told::default()));
-        let start_log = Arc::clone(&told) as Arc<dyn StartLog>;
-        let config = EngineConfig { log: TINY, undo_memory: 20_000, start_log, ..config(&disk) };
+        let (disk, told) = (Arc::new(crashed.crash()), Arc::new(StartupLines::default()));
+        let startup_log = Arc::clone(&told) as Arc<dyn StartupLog>;
+        let config = EngineConfig { log: TINY, undo_memory: 20_000, startup_log, ..config(&disk) };
         disk.schedule_all(scheduled.as_slice());
         let engine = match Engine::open(config.clone()) {
             Err(error) => {
@@ -202,9 +202,9 @@ fn a_spill_file_that_is_damaged_or_gone_is_named_and_the_start_refused() {
 #[test]
 fn a_full_disk_keeps_the_log_and_is_told_of_once() {
     let disk = Arc::new(SimDisk::seeded(2));
-    let told = Arc::new(Told::default());
-    let start_log = Arc::clone(&told) as Arc<dyn StartLog>;
-    let engine = Engine::open(EngineConfig { log: TINY, start_log, ..config(&disk) }).unwrap();
+    let told = Arc::new(StartupLines::default());
+    let startup_log = Arc::clone(&told) as Arc<dyn StartupLog>;
+    let engine = Engine::open(EngineConfig { log: TINY, startup_log, ..config(&disk) }).unwrap();
     engine.create_schema("s", types::CollationId::UTF8MB4_0900_AI_CI).unwrap();
     let table = engine.create_table(wide_def("t")).unwrap();
     let mut trx = engine.begin(BeginOptions::default());

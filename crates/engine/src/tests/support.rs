@@ -21,9 +21,9 @@ pub(super) fn small_log(disk: &Arc<SimDisk>) -> EngineConfig {
 
 /// Keeps the lines that an engine reports.
 #[derive(Debug, Default)]
-pub(super) struct Told(pub(super) Mutex<Vec<String>>);
+pub(super) struct StartupLines(pub(super) Mutex<Vec<String>>);
 
-impl StartLog for Told {
+impl StartupLog for StartupLines {
     fn note(&self, line: &str) {
         self.0.lock().unwrap().push(line.to_owned());
     }

@@ -31,10 +31,10 @@ impl Client for Session {
     fn set_waits_for_table(&self, _waits: bool) {}
 }
 
-fn limited(told: &Arc<Told>) -> (Arc<Engine>, Arc<Table>) {
+fn limited(told: &Arc<StartupLines>) -> (Arc<Engine>, Arc<Table>) {
     let disk = Arc::new(SimDisk::new());
-    let start_log = Arc::clone(told) as Arc<dyn StartLog>;
-    let engine = Engine::open(EngineConfig { start_log, ..config(&disk) }).unwrap();
+    let startup_log = Arc::clone(told) as Arc<dyn StartupLog>;
+    let engine = Engine::open(EngineConfig { startup_log, ..config(&disk) }).unwrap();
     engine.create_schema("s", types::CollationId::UTF8MB4_0900_AI_CI).unwrap();
     engine.set_undo_limit(LIMIT);
     let table = engine.create_table(wide_def("t")).unwrap();
@@ -56,7 +56,7 @@ fn update_until_refused(engine: &Engine, table: &Table, trx: &mut Trx) -> Error 
 
 #[test]
 fn an_idle_reader_that_keeps_too_much_undo_is_named_and_its_end_is_enough() {
-    let told = Arc::new(Told::default());
+    let told = Arc::new(StartupLines::default());
     let (engine, table) = limited(&told);
     let mut writer = engine.begin(BeginOptions::default());
     insert(&engine, &table, &mut writer, &Wide::new(1, 1, "c")).unwrap();
@@ -90,7 +90,7 @@ fn an_idle_reader_that_keeps_too_much_undo_is_named_and_its_end_is_enough() {
 
 #[test]
 fn a_transaction_that_is_too_large_is_named_and_rolls_back() {
-    let told = Arc::new(Told::default());
+    let told = Arc::new(StartupLines::default());
     let (engine, table) = limited(&told);
     let mut trx = engine.begin(BeginOptions::default());
     let mut refused = None;

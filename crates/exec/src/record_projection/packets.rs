@@ -5,7 +5,7 @@ use wire::OutBuffer;
 
 use super::step::{Step, StepOp};
 use super::store::store_text;
-use super::{Leaf, ProjectionState, RecordProjection, Show};
+use super::{ClientFormat, Leaf, ProjectionState, RecordProjection};
 use crate::context::Protocol;
 
 /// Bytes before the value of a row of one column in the binary protocol.
@@ -16,11 +16,11 @@ const ONE_COLUMN_HEAD_BYTES: usize = 2;
 pub(crate) fn put_batch(
     projection: &RecordProjection,
     state: &mut ProjectionState,
-    show: Show<'_>,
+    format: ClientFormat<'_>,
     batch: &Batch<'_>,
     out: &mut OutBuffer,
 ) {
-    let leaf = &projection.enter_leaf(state, batch.records(), show);
+    let leaf = &projection.enter_leaf(state, batch.records(), format);
     let protocol = if projection.is_binary { Protocol::Binary } else { Protocol::Text };
     match (&*projection.steps, protocol) {
         ([Step { op: StepOp::FirstVar, from, to, arg: 1, .. }], Protocol::Text) => {
@@ -69,11 +69,11 @@ fn put_strings<const HEAD: usize>(
 pub(crate) fn put_cell(
     projection: &RecordProjection,
     state: &mut ProjectionState,
-    show: Show<'_>,
+    format: ClientFormat<'_>,
     found: &FoundCell<'_>,
     out: &mut OutBuffer,
 ) {
-    let leaf = &projection.enter_leaf(state, found.records, show);
+    let leaf = &projection.enter_leaf(state, found.records, format);
     let protocol = if projection.is_binary { Protocol::Binary } else { Protocol::Text };
     let head_bytes = RecordProjection::head_bytes(protocol, projection.columns);
     let room = wire::out_buffer::HEADER_BYTES + head_bytes + projection.room_bytes(1, found.body_bytes_max);

@@ -5,7 +5,7 @@ use base::prng::Prng;
 
 use super::projection::create;
 use super::support::*;
-use crate::{Protocol, kept_index};
+use crate::{Protocol, index_layout};
 
 /// Forms of a query: `#` stands for the select list, `@` for a name in front of each column.
 const QUERIES: [&str; 7] = [
@@ -43,7 +43,7 @@ fn definitions_kept_with_a_table_are_those_made_for_each_plan() {
             assert!(answer(false) == oracle, "made: {query}, seed {seed}");
             assert!(answer(false) == oracle, "kept: {query}, seed {seed}");
         }
-        let kept = kept_index::columns(&bench.engine.table("s", "t").unwrap()).unwrap();
+        let kept = index_layout::columns(&bench.engine.table("s", "t").unwrap()).unwrap();
         assert_eq!(kept.count_made(), names.len(), "each column was shown as it is");
     }
 }

@@ -13,7 +13,7 @@ const TEXT_BYTES: usize = 64 << 10;
 
 /// The client of an event: connection, user name as given, address.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Who<'a> {
+pub(crate) struct EventClient<'a> {
     pub(crate) connection_id: u32,
     pub(crate) user: &'a str,
     pub(crate) peer: Peer,
@@ -119,7 +119,7 @@ impl<'a> Event<'a> {
     }
 
     /// A client has logged in, or was not let in.
-    pub(crate) fn login(who: Who<'a>, attempt: Attempt<'a>) -> Self {
+    pub(crate) fn login(who: EventClient<'a>, attempt: Attempt<'a>) -> Self {
         let Attempt { name, database, has_tls, status } = attempt;
         let connection_type = Transport::of(who.peer, has_tls);
         let connection = ConnectionData { connection_type, status, db: cut(database.unwrap_or_default()) };
@@ -127,20 +127,25 @@ impl<'a> Event<'a> {
     }
 
     /// A client that had logged in is gone.
-    pub(crate) fn disconnect(who: Who<'a>) -> Self {
+    pub(crate) fn disconnect(who: EventClient<'a>) -> Self {
         Event { class: "connection", name: "disconnect", ..Event::of(who) }
     }
 
     /// A statement has ended that MySQL calls `sql_command`, with the error of number `status`. `text` has no
     /// passwords.
-    pub(crate) fn statement(who: Who<'a>, sql_command: &'static str, text: &'a [u8], status: u16) -> Self {
+    pub(crate) fn statement(
+        who: EventClient<'a>,
+        sql_command: &'static str,
+        text: &'a [u8],
+        status: u16,
+    ) -> Self {
         let query = String::from_utf8_lossy(&text[..text.len().min(TEXT_BYTES)]);
         let general = GeneralData { command: "Query", sql_command, query, status };
         Event { class: "general", name: "status", general_data: Some(general), ..Event::of(who) }
     }
 
-    fn of(who: Who<'a>) -> Self {
-        let Who { connection_id, user, peer, proxy } = who;
+    fn of(who: EventClient<'a>) -> Self {
+        let EventClient { connection_id, user, peer, proxy } = who;
         let ip = match peer {
             Peer::Local => String::new(),
             Peer::Remote(address) => address.to_canonical().to_string(),

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 use parking_lot::Mutex;
 
-pub(crate) use event::{Attempt, Event, Who};
+pub(crate) use event::{Attempt, Event, EventClient};
 pub(crate) use rotating_file::Keep;
 
 use crate::options::Options;
@@ -50,7 +50,7 @@ struct Writer {
 
 /// An event that the log could not take.
 #[derive(Debug)]
-pub(crate) struct Lost {
+pub(crate) struct LostEvent {
     /// Why, if the event before it was not lost.
     pub(crate) news: Option<std::io::Error>,
 }
@@ -73,7 +73,7 @@ impl AuditLog {
     }
 
     /// Writes an event and gives it its time.
-    pub(crate) fn write(&self, mut event: Event<'_>, keep: Keep) -> Result<(), Lost> {
+    pub(crate) fn write(&self, mut event: Event<'_>, keep: Keep) -> Result<(), LostEvent> {
         let now = jiff::Timestamp::now();
         let mut writer = self.writer.lock();
         let Writer { file, last, fails } = &mut *writer;
@@ -82,7 +82,7 @@ impl AuditLog {
         event.id = last.1;
         let outcome = file.append(&event.line(), keep, now);
         let failed_before = std::mem::replace(fails, outcome.is_err());
-        outcome.map_err(|error| Lost { news: Some(error).filter(|_| !failed_before) })
+        outcome.map_err(|error| LostEvent { news: Some(error).filter(|_| !failed_before) })
     }
 }
 

@@ -64,7 +64,7 @@ impl Reason {
 }
 
 /// ALGORITHM and LOCK of a statement.
-pub(super) type Manner = (Option<Algorithm>, Option<LockOption>);
+pub(super) type AlgorithmAndLock = (Option<Algorithm>, Option<LockOption>);
 
 impl Kind {
     /// The kind of the change that `planned` makes of `old`, in a strict mode or not. `keeps_rows`: the
@@ -72,7 +72,7 @@ impl Kind {
     pub(super) fn of(
         old: &TableDef,
         planned: &Planned,
-        (algorithm, _): Manner,
+        (algorithm, _): AlgorithmAndLock,
         strict: bool,
         keeps_rows: bool,
     ) -> Self {
@@ -97,7 +97,7 @@ impl Kind {
     ///
     /// # Errors
     /// 1845, 1846, 1221.
-    pub(super) fn ensure_manner(self, (algorithm, lock): Manner) -> Result<(), SqlError> {
+    pub(super) fn ensure_requested(self, (algorithm, lock): AlgorithmAndLock) -> Result<(), SqlError> {
         let (algorithm, lock) =
             (algorithm.unwrap_or(Algorithm::Default), lock.unwrap_or(LockOption::Default));
         match algorithm {

@@ -11,7 +11,7 @@ use super::alter_plan::Planned;
 use super::{build_options, lock_wait};
 use crate::session::Session;
 use crate::statement_context::StatementContext;
-use crate::status::Hot;
+use crate::status::HotCounter;
 
 /// What rows show in the columns that `planned` adds, by position, if the table can take them without a look
 /// at its rows.
@@ -80,6 +80,6 @@ fn copy_ctx<'a>(engine: &'a Engine, session: &'a Session, context: &'a Statement
         session: context,
         conditions: context,
         memory: &session.statement_memory,
-        rows_examined: session.counters.of(Hot::RowsExamined),
+        rows_examined: session.counters.of(HotCounter::RowsExamined),
     }
 }

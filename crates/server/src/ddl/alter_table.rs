@@ -10,7 +10,7 @@ use exec::ExecError;
 use sql::ast::{AlterAction, AlterTable, Constraint, CreateIndex, DropIndex, KeyDefinition, TableName};
 use types::TableDef;
 
-use super::alter_kind::{Kind, Manner};
+use super::alter_kind::{AlgorithmAndLock, Kind};
 use super::alter_plan::{self, Planned, Planner};
 use super::names::FullName;
 use super::{Done, alter_rows, build_options, key, lock_wait};
@@ -65,7 +65,7 @@ fn change(
     engine: &Arc<Engine>,
     table: &TableName<'_>,
     actions: &[AlterAction<'_>],
-    manner: Manner,
+    requested: AlgorithmAndLock,
     inputs: Inputs<'_>,
 ) -> Result<Done, SqlError> {
     let name = FullName::resolve(session, table)?;
@@ -74,7 +74,7 @@ fn change(
     let warnings = session.diagnostics.warning_count();
     loop {
         let old = name.open(session, engine)?;
-        if actions.is_empty() && manner == (None, None) {
+        if actions.is_empty() && requested == (None, None) {
             return Ok(Done::default());
         }
         let planned = Planner::new(session, engine, inputs, &name, &old.def, &read).plan()?;
@@ -83,8 +83,8 @@ fn change(
             Ok(initial) => initial,
             Err(error) => return Err(exec_error::sql_error(&error, &session.variables.hot.time_zone)),
         };
-        let kind = Kind::of(&old.def, &planned, manner, strict, initial.is_some());
-        kind.ensure_manner(manner)?;
+        let kind = Kind::of(&old.def, &planned, requested, strict, initial.is_some());
+        kind.ensure_requested(requested)?;
         if let Some(unknown) = &planned.unknown {
             return Err(unknown.clone().refuse(session, &name.table, kind.copies.is_none()));
         }
@@ -92,7 +92,7 @@ fn change(
         let new = &planned.alteration.def;
         let new_name = FullName { schema: new.schema.to_string(), table: new.name.to_string() };
         let numbers = kind.copies.is_some().then(|| numbered_key(new)).flatten();
-        match make(session, engine, &old, planned, (kind, manner), initial.as_ref()) {
+        match make(session, engine, &old, planned, (kind, requested), initial.as_ref()) {
             // Another statement has altered it since it was looked up.
             Err(ExecError::Engine(Error::TableChanged)) if !old.is_current() => {
                 session.diagnostics.truncate(warnings);
@@ -122,18 +122,18 @@ fn make(
     engine: &Arc<Engine>,
     old: &Arc<Table>,
     planned: Planned,
-    (kind, manner): (Kind, Manner),
+    (kind, requested): (Kind, AlgorithmAndLock),
     initial: Option<&InitialValues>,
 ) -> Result<u64, ExecError> {
     if kind.rebuilds {
-        return alter_rows::rebuild(session, engine, old, planned, (kind, manner.1));
+        return alter_rows::rebuild(session, engine, old, planned, (kind, requested.1));
     }
     let Planned { alteration, old_columns, .. } = planned;
     if let (true, Some(initial)) = (kind.changes_columns, initial) {
         let columns = NewColumns { kept: &old_columns, initial };
         engine.change_columns(&old.def, alteration, columns, lock_wait(session))?;
     } else if alteration.def != *old.def || alteration.auto_increment.is_some() {
-        engine.alter_table(&old.def, alteration, &build_options(session, manner.1), lock_wait(session))?;
+        engine.alter_table(&old.def, alteration, &build_options(session, requested.1), lock_wait(session))?;
     }
     Ok(0)
 }

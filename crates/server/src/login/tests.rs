@@ -144,8 +144,8 @@ fn a_name_keeps_its_plugin_from_hosts_that_its_account_is_not_for() {
         let user = format!("elsewhere_{}", plugin.name());
         let all = accounts.all();
         for host in ["192.0.2.1", "192.0.2.2"] {
-            let survey = Survey::of(&all, &user, Peer::Remote(host.parse().unwrap()));
-            assert_eq!((survey.plugin(), survey.found.is_some()), (Some(*plugin), host == "192.0.2.1"));
+            let scan = AccountScan::of(&all, &user, Peer::Remote(host.parse().unwrap()));
+            assert_eq!((scan.plugin(), scan.found.is_some()), (Some(*plugin), host == "192.0.2.1"));
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::virtual_tables;
 
 /// What a planned statement wants.
 #[derive(Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct RequiredPrivileges {
     /// To do to tables and databases, in the order in which it is checked.
     accesses: Box<[Access]>,
     /// To do with columns, likewise. It is checked after all of the former.
@@ -26,14 +26,14 @@ pub(crate) struct Wanted {
     is_change: bool,
 }
 
-impl Wanted {
+impl RequiredPrivileges {
     /// What `statement` wants, which was found to use `uses`.
     pub(crate) fn new(session: &Session, statement: &Statement<'_>, uses: ColumnUses) -> Self {
         let is_change = !matches!(statement, Statement::Query(_) | Statement::Do(_));
         let (tables, columns) = uses.into_parts();
         let mut accesses = of_statement(session, statement);
         add_unnamed(&mut accesses, &tables);
-        Wanted { accesses: accesses.into(), columns: columns.into(), is_change }
+        RequiredPrivileges { accesses: accesses.into(), columns: columns.into(), is_change }
     }
 }
 
@@ -64,7 +64,7 @@ fn add_unnamed(accesses: &mut Vec<Access>, tables: &[TableUse]) {
 /// As [`super::ensure`]; 1143, and 1142 for columns that the statement does not name, once something is
 /// granted on one of them.
 #[cold]
-pub(crate) fn ensure_wanted(session: &Session, wanted: &Wanted) -> Result<(), SqlError> {
+pub(crate) fn ensure_wanted(session: &Session, wanted: &RequiredPrivileges) -> Result<(), SqlError> {
     if !session.rights.is_limited() {
         return Ok(());
     }

@@ -32,7 +32,7 @@ pub(crate) use check::{
     denied_schema, denied_table, ensure, ensure_files, ensure_on_schema, ensure_one_of, ensure_program,
     ensure_statement, sees_schema, sees_table,
 };
-pub(crate) use column_check::{OnColumns, Wanted, ensure_wanted};
+pub(crate) use column_check::{OnColumns, RequiredPrivileges, ensure_wanted};
 pub(crate) use dynamic::DynamicSet;
 pub(crate) use grant_statement::{ensure_may_see_accounts, grant, grantee, revoke};
 pub use grants::Grants;

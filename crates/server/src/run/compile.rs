@@ -10,7 +10,7 @@ use exec::{ExecError, Program};
 use expr::EvalCtx;
 use sql::ast::{InsertSource, QueryBody, Statement};
 use sql::bind::{
-    BindContext, BindError, ColumnUses, Deprecated, Literals, ParamUse, Planned, RangeMemory, Refused,
+    BindContext, BindError, ColumnUses, Deprecated, Literals, ParamUse, PlanFailure, Planned, RangeMemory,
     TextParam,
 };
 use sql::dive::{self, Dives, Recheck};
@@ -21,7 +21,7 @@ use super::item_names::ItemNames;
 use crate::catalog::EngineCatalog;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
-use crate::privilege::{self, Wanted};
+use crate::privilege::{self, RequiredPrivileges};
 use crate::session::Session;
 use crate::statement_context::{StatementContext, warning_condition};
 use crate::status::Com;
@@ -67,7 +67,7 @@ pub struct Compiled {
     /// Executions whose values it was not for.
     pub misses: AtomicU32,
     /// What it wants to do to tables and columns; `None`: a session made it whose statements are not checked.
-    wanted: Option<Box<Wanted>>,
+    wanted: Option<Box<RequiredPrivileges>>,
 }
 
 impl Compiled {
@@ -85,7 +85,7 @@ impl Compiled {
     }
 
     /// What it wants to do to tables; `None` if it has to be made anew to find out.
-    pub(crate) fn wanted(&self) -> Option<&Wanted> {
+    pub(crate) fn wanted(&self) -> Option<&RequiredPrivileges> {
         self.wanted.as_deref()
     }
 
@@ -277,13 +277,13 @@ fn plan_noting(
     session: &mut Session,
     statement: &Statement<'_>,
     request: &Request<'_>,
-) -> Result<(Planned, Option<Box<Wanted>>), SqlError> {
+) -> Result<(Planned, Option<Box<RequiredPrivileges>>), SqlError> {
     privilege::ensure_files(session, statement)?;
     privilege::ensure_statement(session, statement)?;
     virtual_tables::ensure_allowed(session, statement)?;
     let uses = session.rights.is_limited().then(RefCell::default);
     let planned = bind_and_plan(session, statement, request, uses.as_ref())?;
-    let wanted = uses.map(|uses| Box::new(Wanted::new(session, statement, uses.into_inner())));
+    let wanted = uses.map(|uses| Box::new(RequiredPrivileges::new(session, statement, uses.into_inner())));
     if let Some(wanted) = &wanted {
         // A column that may not be used comes before the error of what follows it.
         privilege::ensure_wanted(session, wanted)?;
@@ -304,7 +304,7 @@ fn bind_and_plan(
     statement: &Statement<'_>,
     request: &Request<'_>,
     column_uses: Option<&RefCell<ColumnUses>>,
-) -> Result<Result<Planned, Refused>, SqlError> {
+) -> Result<Result<Planned, PlanFailure>, SqlError> {
     let catalog = EngineCatalog::new(&session.server.engine);
     let hot = &session.variables.hot;
     let range_memory = RangeMemory::new(hot.range_optimizer_max_mem_size);

@@ -7,7 +7,7 @@ use base::sync::interrupt;
 use exec::LoadSource;
 use wire::PacketReader;
 
-use crate::client_io::{Patience, ReadError, Socket};
+use crate::client_io::{ReadError, ReadTimeout, Socket};
 
 /// The client's file.
 #[derive(Debug)]
@@ -63,9 +63,12 @@ impl LoadSource for ClientFile<'_> {
         if let Some(kind) = self.failed {
             return Err(kind.into());
         }
-        let patience =
-            if self.drains { Patience::Each(self.timeout) } else { Patience::EachUnlessKilled(self.timeout) };
-        let received = self.socket.receive(self.reader, patience);
+        let timeout = if self.drains {
+            ReadTimeout::Each(self.timeout)
+        } else {
+            ReadTimeout::EachUnlessKilled(self.timeout)
+        };
+        let received = self.socket.receive(self.reader, timeout);
         if !self.drains && matches!(received, Ok(()) | Err(ReadError::TimedOut)) && interrupt::is_requested()
         {
             return Err(io::ErrorKind::Interrupted.into());

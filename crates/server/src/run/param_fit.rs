@@ -21,7 +21,7 @@ use crate::session::Session;
 use crate::statement_context::StatementContext;
 
 /// The type given for each parameter; `None`: the text of the statement implies it.
-pub(crate) type Given = Vec<Option<ParamType>>;
+pub(crate) type GivenTypes = Vec<Option<ParamType>>;
 
 /// Whether values that are bound with type `bound` are used as they are, NULL or not.
 pub(crate) fn is_direct(used: &ParamUse, bound: ParamType) -> bool {
@@ -68,7 +68,7 @@ pub(crate) fn planned_types(
     given: &[Option<ParamType>],
     bound: &[ParamType],
     actual: &[Value<'_>],
-) -> Given {
+) -> GivenTypes {
     let all = uses.iter().zip(given).zip(bound.iter().zip(actual));
     all.map(|((used, &given), (&bound, value))| planned_type(used, given, bound, value)).collect()
 }

@@ -19,7 +19,7 @@ use crate::privilege;
 use crate::process_list::Kill;
 use crate::session::Session;
 use crate::statement_context::StatementContext;
-use crate::status::{Com, Hot};
+use crate::status::{Com, HotCounter};
 use crate::{deadlock_report, exec_error, transaction};
 
 /// Why a program did not run to its end. The transaction is as it must be.
@@ -110,7 +110,8 @@ fn begin_limit(session: &Session, compiled: &Compiled) -> Option<Armed> {
     let limit_ms = if own_ms == 0 { session.variables.hot.max_execution_time } else { own_ms };
     let server = &session.server;
     let armed = server.deadlines.arm(&session.process, Duration::from_millis(limit_ms), &server.engine);
-    let counter = if armed.is_some() { Hot::ExecutionTimeSet } else { Hot::ExecutionTimeSetFailed };
+    let counter =
+        if armed.is_some() { HotCounter::ExecutionTimeSet } else { HotCounter::ExecutionTimeSetFailed };
     session.counters.add(counter, 1);
     armed
 }
@@ -120,7 +121,7 @@ fn end_limit(session: &Session, limit: &Armed, result: Result<(), Failure>) -> R
     if !limit.has_passed() {
         return result;
     }
-    session.counters.add(Hot::ExecutionTimeExceeded, 1);
+    session.counters.add(HotCounter::ExecutionTimeExceeded, 1);
     if result.is_ok() {
         // The delay counts for statements that fail.
         session.process.take_kill_delay_us();
@@ -227,7 +228,7 @@ fn run_rows_body(
                 flush: &mut nothing,
             },
             memory: &session.statement_memory,
-            rows_examined: session.counters.of(Hot::RowsExamined),
+            rows_examined: session.counters.of(HotCounter::RowsExamined),
             scratch: &mut scratch,
             autocommit,
             load: None,
@@ -330,7 +331,7 @@ impl Run<'_> {
                 flush: &mut flush,
             },
             memory: &session.statement_memory,
-            rows_examined: session.counters.of(Hot::RowsExamined),
+            rows_examined: session.counters.of(HotCounter::RowsExamined),
             scratch,
             autocommit: self.autocommit,
             load: load.map(|file| file as &mut dyn LoadSource),

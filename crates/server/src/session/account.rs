@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::{CACHED_TEXT_BYTES_MAX, Session};
 use crate::account::Account;
-use crate::audit::Who;
+use crate::audit::EventClient;
 use crate::privilege::{DynamicSet, Grants, OnEverything, Privileges, Rights};
-use crate::resource_use::Counted;
+use crate::resource_use::CountedSession;
 use crate::roles::{self, RoleName};
 
 impl Session {
@@ -38,7 +38,7 @@ impl Session {
     }
 
     /// From now on `counted` counts what the session does.
-    pub(crate) fn be_counted(&mut self, counted: Option<Counted>) {
+    pub(crate) fn be_counted(&mut self, counted: Option<CountedSession>) {
         if counted.is_some() {
             // It has plans of texts, which would be run before they are counted.
             self.workspace = None;
@@ -92,9 +92,9 @@ impl Session {
     }
 
     /// The session's client, for audit events.
-    pub(crate) fn who(&self) -> Who<'_> {
+    pub(crate) fn who(&self) -> EventClient<'_> {
         let proxy = self.proxy_user.as_deref().unwrap_or_default();
-        Who { connection_id: self.process.id(), user: &self.user, peer: self.peer, proxy }
+        EventClient { connection_id: self.process.id(), user: &self.user, peer: self.peer, proxy }
     }
 
     /// USER().

@@ -9,7 +9,7 @@ use crate::lock_settings;
 use crate::memory_limits;
 use crate::privilege::{self, DynamicSet, Privileges, ensure_one_of};
 use crate::redo_log;
-use crate::resource_use::Counted;
+use crate::resource_use::CountedSession;
 use crate::roles;
 use crate::sysvars::{
     ALL, Access, Assigned, Scope, SetValue, VarDef, VarLevel, VarValue, find, sql_mode_warnings,
@@ -59,7 +59,7 @@ impl Session {
 
     /// How many connections the account may have at the same time.
     fn user_connections_max(&self) -> VarValue {
-        match self.counted.as_ref().map_or(0, Counted::user_connections_max) {
+        match self.counted.as_ref().map_or(0, CountedSession::user_connections_max) {
             0 => self.server.variables.read().named("max_user_connections").clone(),
             own => VarValue::UInt(own.into()),
         }

@@ -16,7 +16,7 @@ use crate::privilege::Privileges;
 use crate::process_list::ProcessInfo;
 use crate::redo_log;
 use crate::session::Session;
-use crate::status::{Hot, ROWS_EXAMINED};
+use crate::status::{HotCounter, ROWS_EXAMINED};
 use crate::tls::cipher_list;
 
 /// Characters of a statement in SHOW PROCESSLIST without FULL.
@@ -64,7 +64,7 @@ fn counters(session: &Session, scope: VarScope) -> Table {
     if scope != VarScope::Global
         && let Some((_, value)) = counters.iter_mut().find(|(name, _)| *name == ROWS_EXAMINED)
     {
-        *value = session.counters.of(Hot::RowsExamined).load(Ordering::Relaxed);
+        *value = session.counters.of(HotCounter::RowsExamined).load(Ordering::Relaxed);
     }
     let mut counters: Vec<_> = counters.into_iter().map(|(name, value)| (name, value.to_string())).collect();
     counters.extend(tls_status(session));

@@ -331,7 +331,7 @@ fn a_flipped_bit_in_the_file_header_refuses_the_start_and_forced_ones_read_every
     place.damage(0);
     // A copy mends it.
     let mut server = place.start(&[]);
-    assert!(server.start_log.iter().any(|line| line.contains("1 torn pages restored")));
+    assert!(server.startup_log.iter().any(|line| line.contains("1 torn pages restored")));
     server.shut_down().unwrap();
     place.remove_copies();
     place.damage(0);
@@ -342,7 +342,7 @@ fn a_flipped_bit_in_the_file_header_refuses_the_start_and_forced_ones_read_every
         let mut server = place.start(&[&format!("--innodb-force-recovery={level}")]);
         let told =
             |line: &String| line.contains("the file header cannot be read") && line.contains("page 0 ");
-        assert!(server.start_log.iter().any(told), "{:?}", server.start_log);
+        assert!(server.startup_log.iter().any(told), "{:?}", server.startup_log);
         let mut conn = connect(&server);
         assert_read_only(&mut conn);
         assert_eq!(number(&mut conn, "SELECT LENGTH(big) FROM shop.bad WHERE id = 800"), 40_013);
@@ -468,8 +468,8 @@ fn force_recovery_3_leaves_open_transactions_open_and_unseen() {
     server.kill().unwrap();
     for level in ["3", "4", "5"] {
         let mut server = place.start(&[&format!("--innodb-force-recovery={level}")]);
-        let acts = server.start_log.iter().any(|line| line.contains("which acts as 4"));
-        assert_eq!(acts, level == "5", "{:?}", server.start_log);
+        let acts = server.startup_log.iter().any(|line| line.contains("which acts as 4"));
+        assert_eq!(acts, level == "5", "{:?}", server.startup_log);
         let mut conn = connect(&server);
         assert_eq!(number(&mut conn, "SELECT COUNT(*) FROM shop.good WHERE body LIKE 'good row %'"), 900);
         assert_eq!(number(&mut conn, "SELECT COUNT(*) FROM information_schema.INNODB_TRX"), 1);

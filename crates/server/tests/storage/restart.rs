@@ -175,7 +175,7 @@ fn an_administrator_ends_the_server_by_a_statement() {
     root.query_drop("SHUTDOWN").unwrap();
     server.wait_for_end().unwrap();
     let server = place.start();
-    assert!(!server.start_log.join("\n").contains("was not shut down cleanly"));
+    assert!(!server.startup_log.join("\n").contains("was not shut down cleanly"));
     assert_eq!(content(&mut connect(&server, "root")), before);
 }
 
@@ -194,7 +194,7 @@ fn every_mode_of_shutdown_keeps_what_was_committed() {
         run(&mut conn, &["BEGIN", "DELETE FROM shop.item"]);
         server.shut_down().unwrap();
         server = place.start();
-        let log = server.start_log.join("\n");
+        let log = server.startup_log.join("\n");
         assert_eq!(log.contains("was not shut down cleanly"), recovers, "mode {mode}: {log}");
         assert_eq!(content(&mut connect(&server, "root")), before, "mode {mode}");
     }

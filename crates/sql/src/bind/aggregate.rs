@@ -113,7 +113,8 @@ impl<'a> Binder<'a, '_> {
         let needs_determined = strict && !shows_aggregates_alone(block);
         let determined = if needs_determined { dependency::determined(&groups, block) } else { Vec::new() };
         let rel = block.rels.len() as u16;
-        let mut regroup = Regroup { level, rel, groups: &groups, aggs, determined, strict, refused: None };
+        let mut regroup =
+            GroupRewriter { level, rel, groups: &groups, aggs, determined, strict, refused: None };
         let mut subqueries = std::mem::take(&mut block.subqueries);
         for (at, item) in block.output.iter_mut().enumerate() {
             regroup.expr(&mut item.expr, &mut subqueries, ("SELECT list", at + 1), &block.rels);
@@ -124,9 +125,9 @@ impl<'a> Binder<'a, '_> {
         if let Some(having) = &mut block.having {
             regroup.expr(having, &mut subqueries, ("HAVING clause", 1), &block.rels);
         }
-        let Regroup { aggs, refused, .. } = regroup;
+        let GroupRewriter { aggs, refused, .. } = regroup;
         if let Some(error) = refused {
-            self.late.note(error);
+            self.deferred.note(error);
         }
         let columns = group_columns(&groups, &aggs);
         let build = self.build;
@@ -160,7 +161,7 @@ fn shows_aggregates_alone(block: &Block) -> bool {
 type Place = (&'static str, usize);
 
 /// Rewrites expressions from the relations below the aggregation to its output.
-struct Regroup<'l, 'a> {
+struct GroupRewriter<'l, 'a> {
     level: &'l Level<'a>,
     rel: u16,
     groups: &'l [Expr],
@@ -171,7 +172,7 @@ struct Regroup<'l, 'a> {
     refused: Option<BindError>,
 }
 
-impl Regroup<'_, '_> {
+impl GroupRewriter<'_, '_> {
     fn expr(&mut self, expr: &mut Expr, subqueries: &mut [SubBlock], place: Place, rels: &[Source]) {
         if let Some(at) = self.groups.iter().position(|g| same::same(g, expr)) {
             *expr = Expr::column(self.rel, at as u16, kept_type(expr), expr.nullable);

@@ -4,9 +4,9 @@ use expr::{ColumnRef, Expr};
 use types::CollationId;
 
 use super::block::{self, Source, SubBlock};
+use super::deferred_error::DeferredError;
 use super::deprecated::Noted;
 use super::expansion::Expansion;
-use super::late::Late;
 use super::scope::Scope;
 use super::{BindContext, BindError, Clause, Deprecated, ParamUse, TextParam, open_param};
 use crate::ast;
@@ -174,7 +174,7 @@ pub(super) struct Binder<'a, 'c> {
     /// ON conditions of the FROM clauses at work, which are bound after WHERE.
     pub(super) conditions: Vec<Condition<'a>>,
     /// Errors that MySQL looks for once all names are known.
-    pub(super) late: Late,
+    pub(super) deferred: DeferredError,
     /// What it has come to so far.
     pub(super) expansion: Expansion,
     /// The statement changes rows; whether what is lost is an error then.
@@ -208,7 +208,7 @@ impl<'a, 'c> Binder<'a, 'c> {
             noted: Noted::default(),
             read_last: Vec::new(),
             conditions: Vec::new(),
-            late: Late::default(),
+            deferred: DeferredError::default(),
             expansion: Expansion::new(ctx.sql.len()),
             change: None,
             next_sub: 0,

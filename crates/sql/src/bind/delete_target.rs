@@ -15,7 +15,7 @@ pub struct DeleteTarget<'a> {
 
 /// What a target means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meant<'a> {
+pub enum TargetMatch<'a> {
     /// No item.
     Nothing,
     /// This one.
@@ -29,7 +29,7 @@ pub enum Meant<'a> {
 pub struct DeleteTargets<'a> {
     database: Option<&'a str>,
     /// By database and name; the database is `None` for an alias.
-    items: HashMap<(Option<&'a str>, &'a str), Meant<'a>>,
+    items: HashMap<(Option<&'a str>, &'a str), TargetMatch<'a>>,
 }
 
 impl<'a> DeleteTargets<'a> {
@@ -44,15 +44,15 @@ impl<'a> DeleteTargets<'a> {
 
     /// What `target` means: with a database no item with an alias; without one, of items without an alias,
     /// that of the default database.
-    pub fn find(&self, target: &TableName<'_>) -> Meant<'a> {
-        let find = |schema| self.items.get(&(schema, target.name)).copied().unwrap_or(Meant::Nothing);
+    pub fn find(&self, target: &TableName<'_>) -> TargetMatch<'a> {
+        let find = |schema| self.items.get(&(schema, target.name)).copied().unwrap_or(TargetMatch::Nothing);
         let by_table = find(target.schema.or(self.database));
         if target.schema.is_some() || self.database.is_none() {
             return by_table;
         }
         match (by_table, find(None)) {
-            (found, Meant::Nothing) | (Meant::Nothing, found) => found,
-            _ => Meant::Several,
+            (found, TargetMatch::Nothing) | (TargetMatch::Nothing, found) => found,
+            _ => TargetMatch::Several,
         }
     }
 
@@ -78,7 +78,7 @@ impl<'a> DeleteTargets<'a> {
     }
 
     fn put(&mut self, schema: Option<&'a str>, item: DeleteTarget<'a>) {
-        let meant = self.items.entry((schema, item.alias)).or_insert(Meant::Nothing);
-        *meant = if *meant == Meant::Nothing { Meant::One(item) } else { Meant::Several };
+        let meant = self.items.entry((schema, item.alias)).or_insert(TargetMatch::Nothing);
+        *meant = if *meant == TargetMatch::Nothing { TargetMatch::One(item) } else { TargetMatch::Several };
     }
 }

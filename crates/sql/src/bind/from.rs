@@ -8,7 +8,7 @@ use types::{SqlType, TableDef};
 use super::binder::{Aggregates, Aliases, Binder, Condition, CteEntry, Level, Role};
 use super::block::{HintedIndexes, JoinTree, Kind, Query, Source};
 use super::scope::{Scope, ScopeColumns, ScopeTable, Visible};
-use super::{BindError, Clause, made_table};
+use super::{BindError, Clause, temp_table_columns};
 use crate::ast::{self, IndexHintAction, JoinCondition, TableRef};
 use crate::plan::{Alias, Column};
 
@@ -171,7 +171,7 @@ impl<'a> Binder<'a, '_> {
         let mut columns = Self::columns_of(bound.output());
         let mut origins: Vec<_> = bound.output().iter().map(|column| column.origin.clone()).collect();
         if !bound.is_merged_by_mysql() {
-            made_table::keep(&mut columns, &mut origins, &bound);
+            temp_table_columns::keep(&mut columns, &mut origins, &bound);
         }
         rename(&mut columns, names)?;
         let named = ScopeColumns::Named(columns.clone());

@@ -265,7 +265,7 @@ impl Binder<'_, '_> {
     /// Notes the message `text` about a constant: a warning, or in strict modes an error of the statement.
     pub(super) fn note_incorrect(&mut self, text: String) {
         if self.change == Some(true) {
-            self.late.note(BindError::Incorrect { text, moment: None });
+            self.deferred.note(BindError::Incorrect { text, moment: None });
         } else {
             self.deprecated.push(Deprecated::Incorrect(text));
         }

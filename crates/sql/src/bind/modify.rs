@@ -5,7 +5,7 @@ use expr::ColumnRef;
 use super::assigned::kept;
 use super::binder::{Aggregates, Aliases, Binder};
 use super::block::{Block, Query, Source, SubBlock};
-use super::delete_target::{DeleteTargets, Meant};
+use super::delete_target::{DeleteTargets, TargetMatch};
 use super::scope::{ScopeTable, written};
 use super::{BindError, Clause};
 use crate::ast;
@@ -103,13 +103,13 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// The relation that `name`, a table that loses rows, was found to mean.
-    fn delete_target(&mut self, name: &ast::TableName<'_>, meant: Meant<'_>) -> Result<u16, BindError> {
+    fn delete_target(&mut self, name: &ast::TableName<'_>, meant: TargetMatch<'_>) -> Result<u16, BindError> {
         let database = self.ctx.database;
         let unknown = || BindError::UnknownTable { table: name.name.to_owned(), clause: "MULTI DELETE" };
         let item = match meant {
-            Meant::One(item) => item,
-            Meant::Nothing => return Err(unknown()),
-            Meant::Several => return Err(BindError::DuplicateAlias(name.name.to_owned())),
+            TargetMatch::One(item) => item,
+            TargetMatch::Nothing => return Err(unknown()),
+            TargetMatch::Several => return Err(BindError::DuplicateAlias(name.name.to_owned())),
         };
         let scope = &self.level().scope;
         let schema = item.table.and_then(|table| table.schema.or(database));

@@ -7,7 +7,7 @@ use super::block::{Aggregation, Block};
 use super::names::Item;
 use super::padded::stored;
 use super::scope::written;
-use super::{BindError, Clause, Deprecated, aggregate, made_table, same, volatile};
+use super::{BindError, Clause, Deprecated, aggregate, same, temp_table_columns, volatile};
 use crate::LiteralKind;
 use crate::ast;
 use crate::literal::IntValue;
@@ -167,7 +167,7 @@ impl<'a> Binder<'a, '_> {
         for (at, key) in block.order.iter().enumerate() {
             if let Some(column) = unselected(&key.expr, block) {
                 let (ordinal, name) = (at + 1, column_name(self.level(), block, column));
-                return self.late.note(if is_aggregate(block, column) {
+                return self.deferred.note(if is_aggregate(block, column) {
                     BindError::AggregateNotInDistinct { ordinal }
                 } else {
                     BindError::OrderNotInDistinct { ordinal, column: name }
@@ -200,7 +200,7 @@ fn column_of(expr: &Expr) -> Option<ColumnRef> {
 
 /// Whether `column` is an aggregate of the statement's, rather than a column that its groups determine.
 fn is_aggregate(block: &Block, column: expr::ColumnRef) -> bool {
-    made_table::aggregate_at(column, block).is_some()
+    temp_table_columns::aggregate_at(column, block).is_some()
 }
 
 /// A column in `expr` outside of every selected expression.

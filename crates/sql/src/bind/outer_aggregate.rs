@@ -52,7 +52,7 @@ impl<'a> Binder<'a, '_> {
         let (subqueries, deprecated) = (self.level().subqueries.len(), self.deprecated.len());
         let (outer_columns, conditions, noted, texts) =
             (self.outer_columns, self.conditions.len(), self.noted.len(), self.read_last.len());
-        let late = std::mem::take(&mut self.late);
+        let deferred = std::mem::take(&mut self.deferred);
         let mut saved = Vec::with_capacity(self.levels.len());
         for level in &mut self.levels {
             let outer = level.sub.as_ref().map_or(0, |(_, outer)| outer.len());
@@ -62,7 +62,7 @@ impl<'a> Binder<'a, '_> {
         self.is_trial = true;
         let bound = self.values(call.args);
         self.is_trial = false;
-        (self.outer_columns, self.late) = (outer_columns, late);
+        (self.outer_columns, self.deferred) = (outer_columns, deferred);
         self.conditions.truncate(conditions);
         for (level, (aliases, aggregates, outer)) in self.levels.iter_mut().zip(saved) {
             (level.aliases, level.aggregates) = (aliases, aggregates);

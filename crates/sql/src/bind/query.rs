@@ -5,7 +5,7 @@ use types::{SqlType, TypeKind};
 
 use super::binder::{Aggregates, Aliases, Binder, CteEntry, Level, Role};
 use super::block::{Block, Query, UnionBlock, Window};
-use super::{BindError, Clause, ParamRole, aggregate, made_table, text_errors};
+use super::{BindError, Clause, ParamRole, aggregate, temp_table_columns, text_errors};
 use crate::ast::{self, QueryBody, SetOperator};
 use crate::parser::QUERY_HEIGHT;
 use crate::plan::{Column, OutputColumn, SortKey};
@@ -126,7 +126,7 @@ impl<'a> Binder<'a, '_> {
         }
         let mut columns = self.union_columns(&arms)?;
         let origins = if makes_table {
-            made_table::keep_union(&mut columns)
+            temp_table_columns::keep_union(&mut columns)
         } else if let [only] = &arms[..] {
             only.output().iter().map(|column| column.origin.clone()).collect()
         } else {

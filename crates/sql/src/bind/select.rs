@@ -8,7 +8,7 @@ use super::binder::{Aggregates, Aliases, Binder, Level, Role};
 use super::block::{Block, JoinTree, Query, Source};
 use super::padded::stored;
 use super::query::Tail;
-use super::{BindError, Clause, Deprecated, aggregate, made_table, rewrite, volatile};
+use super::{BindError, Clause, Deprecated, aggregate, rewrite, temp_table_columns, volatile};
 use crate::ast::{self, SelectItem};
 use crate::plan::{ItemName, ItemText, Origin, OutputColumn, SortKey};
 
@@ -67,7 +67,7 @@ impl<'a> Binder<'a, '_> {
         };
         let groups = self.drop_redundant(&mut block, groups, (before_groups, before_order));
         self.aggregate(&mut block, groups);
-        made_table::mark_result(&mut block, self.levels.len() == 1);
+        temp_table_columns::mark_result(&mut block, self.levels.len() == 1);
         volatile::compute_once(&mut block, &self.build);
         self.ensure_distinct_order(&block);
         Ok(block)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::binder::{Binder, Level, Role};
 use super::block::{Block, Query};
-use super::{BindContext, BindError, Deprecated, ParamUse, TextParam, made_table, text_errors};
+use super::{BindContext, BindError, Deprecated, ParamUse, TextParam, temp_table_columns, text_errors};
 use crate::ast::{self, Statement};
 use crate::dive::{Dives, Recheck};
 use crate::plan::{OutputColumn, Plan};
@@ -32,7 +32,7 @@ pub struct Planned {
 
 /// Why a statement was not planned.
 #[derive(Debug)]
-pub struct Refused {
+pub struct PlanFailure {
     /// The error.
     pub error: BindError,
     /// Constructs to warn of that were met before it.
@@ -43,21 +43,21 @@ pub struct Refused {
 ///
 /// # Errors
 /// What MySQL refuses before it runs a statement. Every other statement is [`BindError::NotSupported`].
-pub fn bind_and_plan(statement: &Statement<'_>, ctx: &BindContext<'_>) -> Result<Planned, Refused> {
+pub fn bind_and_plan(statement: &Statement<'_>, ctx: &BindContext<'_>) -> Result<Planned, PlanFailure> {
     let mut binder = Binder::new(ctx);
     let planned = plan(statement, &mut binder);
     planned.map_err(|error| refused(error, binder, statement))
 }
 
 #[cold]
-fn refused<'a>(error: BindError, binder: Binder<'a, '_>, statement: &Statement<'a>) -> Refused {
+fn refused<'a>(error: BindError, binder: Binder<'a, '_>, statement: &Statement<'a>) -> PlanFailure {
     let of_text = match error {
         BindError::Catalog(_) | BindError::Interrupted | BindError::TooDeep => None,
         _ => text_errors::first(statement, binder.ctx),
     };
     match of_text {
-        Some(error) => Refused { error, deprecated: Vec::new() },
-        None => Refused { error, deprecated: binder.deprecated },
+        Some(error) => PlanFailure { error, deprecated: Vec::new() },
+        None => PlanFailure { error, deprecated: binder.deprecated },
     }
 }
 
@@ -71,9 +71,9 @@ fn plan<'a>(statement: &Statement<'a>, binder: &mut Binder<'a, '_>) -> Result<Pl
                 let count = binder.build.int(i64::try_from(rows_max).unwrap_or(i64::MAX));
                 bound.limit_mut().count.get_or_insert(count);
             }
-            binder.late.take()?;
+            binder.deferred.take()?;
             let mut plan = planner::query(bound, ctx);
-            made_table::send_as_kept(&mut plan.output);
+            temp_table_columns::send_as_kept(&mut plan.output);
             Arc::new(Plan::Query(plan))
         }
         Statement::Insert(insert) => Arc::new(Plan::Insert(binder.insert(insert)?)),
@@ -87,7 +87,7 @@ fn plan<'a>(statement: &Statement<'a>, binder: &mut Binder<'a, '_>) -> Result<Pl
         _ => return Err(BindError::NotSupported("planning this statement")),
     };
     binder.note_read_last();
-    binder.late.take()?;
+    binder.deferred.take()?;
     let rechecks = ctx.dives.map(Dives::take_rechecks).unwrap_or_default();
     let range_memory_exceeded = ctx.range_memory.was_exceeded();
     let param_uses = std::mem::take(&mut binder.param_uses);

@@ -32,12 +32,12 @@ pub struct Dives<'v> {
     limits: Limits,
     /// Dives that are left to it.
     left: Cell<u32>,
-    made: RefCell<Vec<Made>>,
+    made: RefCell<Vec<DiveResult>>,
     rechecks: RefCell<Vec<Recheck>>,
 }
 
 /// A dive and its answer.
-struct Made {
+struct DiveResult {
     table: TableId,
     index: usize,
     stretch: KeyStretch,
@@ -77,13 +77,14 @@ impl<'v> Dives<'v> {
 
     fn dive(&self, catalog: &dyn Catalog, table: &TableDef, index: usize, at: KeyStretch) -> Option<f64> {
         let mut made = self.made.borrow_mut();
-        let is_same = |made: &&Made| made.table == table.id && made.index == index && made.stretch == at;
+        let is_same =
+            |made: &&DiveResult| made.table == table.id && made.index == index && made.stretch == at;
         if let Some(known) = made.iter().find(is_same) {
             return Some(known.rows);
         }
         self.left.set(self.left.get().checked_sub(1)?);
         let rows = catalog.rows_between(table, index, &at.from, at.to.as_deref())?;
-        made.push(Made { table: table.id, index, stretch: at, rows });
+        made.push(DiveResult { table: table.id, index, stretch: at, rows });
         Some(rows)
     }
 

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use types::{IndexDef, IndexKind, KeyPart, KeyStatistics, TableDef};
 
 use super::cost;
-use super::dive::Dived;
+use super::dive::DiveBasis;
 use super::goal::Goal;
 use super::index_condition;
 use super::key_boxes::{self, Boxes, Placed};
@@ -37,7 +37,7 @@ pub(super) struct Choice {
     /// Order of the rows.
     pub(super) order: Ordering,
     /// What the choice among the table's paths depended on, if dives had a say in it.
-    pub(super) dived: Option<Dived>,
+    pub(super) dived: Option<DiveBasis>,
     /// Not empty: the accesses that find the rows together; `path` is the first one's.
     pub(super) arms: Vec<Arm>,
     /// The access by another index that has to find a row of `path` as well.

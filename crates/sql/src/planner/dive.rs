@@ -12,7 +12,7 @@ use types::{IndexKind, TableDef};
 
 use super::access::{Choice, Methods, Paths};
 use super::cost;
-use super::join_order::{How, Route, Step};
+use super::join_order::{How, JoinPlan, Step};
 use super::relations::{RelKind, Rels};
 use crate::dive::{Candidate, Dives, Limits, Recheck, WORTH};
 use crate::plan::Path;
@@ -106,31 +106,32 @@ fn note(
     let candidates: Rc<[Candidate]> = dived.into_iter().map(|(_, candidate)| candidate).collect();
     for (choice, chosen) in found.iter_mut().zip(places) {
         let (candidates, cost) = (Rc::clone(&candidates), choice.cost);
-        choice.dived = Some(Dived { candidates, chosen, least_of_others, cost, is_open, limits });
+        choice.dived = Some(DiveBasis { candidates, chosen, least_of_others, cost, is_open, limits });
     }
 }
 
-/// The path of the only step of `route`, if a dive estimated its rows; its cost is the rows of `route`.
-pub(super) fn counted(route: &Route) -> Option<Candidate> {
-    let [Step { how: How::Access(choice), .. }] = &route.steps[..] else { return None };
+/// The path of the only step of `join_plan`, if a dive estimated its rows; its cost is the rows of
+/// `join_plan`.
+pub(super) fn counted(join_plan: &JoinPlan) -> Option<Candidate> {
+    let [Step { how: How::Access(choice), .. }] = &join_plan.steps[..] else { return None };
     if choice.also.is_some() {
         return None;
     }
     let dived = choice.dived.as_ref()?;
     let Candidate { table, path, .. } = dived.candidates[dived.chosen?].clone();
-    Some(Candidate { table, path, start: 0.0, per_row: route.rows / choice.rows })
+    Some(Candidate { table, path, start: 0.0, per_row: join_plan.rows / choice.rows })
 }
 
-/// Notes what the paths of `route` to tables that are read for themselves depend on.
-pub(super) fn note_route(route: &Route, dives: &Dives<'_>) {
-    for step in &route.steps {
+/// Notes what the paths of `join_plan` to tables that are read for themselves depend on.
+pub(super) fn note_join_plan(join_plan: &JoinPlan, dives: &Dives<'_>) {
+    for step in &join_plan.steps {
         match &step.how {
             How::Access(choice) if choice.needs.is_empty() => {
                 if let Some(dived) = choice.dived.as_ref().filter(|dived| dived.is_open) {
                     dives.note(dived.recheck());
                 }
             }
-            How::Left(inner) => note_route(inner, dives),
+            How::Left(inner) => note_join_plan(inner, dives),
             How::Access(_) | How::Derived => {}
         }
     }
@@ -138,7 +139,7 @@ pub(super) fn note_route(route: &Route, dives: &Dives<'_>) {
 
 /// What the choice of a path depended on; see [`Recheck`].
 #[derive(Clone, Debug)]
-pub(super) struct Dived {
+pub(super) struct DiveBasis {
     candidates: Rc<[Candidate]>,
     chosen: Option<usize>,
     least_of_others: f64,
@@ -148,7 +149,7 @@ pub(super) struct Dived {
     limits: Limits,
 }
 
-impl Dived {
+impl DiveBasis {
     /// Whether a dive estimated the rows of the path that it is noted on.
     pub(super) fn is_of_path(&self) -> bool {
         self.chosen.is_some()
@@ -156,18 +157,18 @@ impl Dived {
 
     /// What an intersection depends on that costs `cost`: the entries that `gathered`, one of the paths dived
     /// for, finds are gathered for `per_row` each. `None` if no dive estimated their rows.
-    pub(super) fn of_intersection(gathered: &Choice, cost: f64, per_row: f64) -> Option<Dived> {
+    pub(super) fn of_intersection(gathered: &Choice, cost: f64, per_row: f64) -> Option<DiveBasis> {
         let dived = gathered.dived.as_ref()?;
         let Candidate { table, path, .. } = dived.candidates[dived.chosen?].clone();
         let start = (cost - gathered.rows * per_row).max(0.0);
         let mut candidates = dived.candidates.to_vec();
         candidates.push(Candidate { table, path, start, per_row });
         let chosen = Some(candidates.len() - 1);
-        Some(Dived { candidates: candidates.into(), chosen, cost, ..dived.clone() })
+        Some(DiveBasis { candidates: candidates.into(), chosen, cost, ..dived.clone() })
     }
 
     fn recheck(&self) -> Recheck {
-        let Dived { candidates, chosen, least_of_others, cost, limits, .. } = self.clone();
+        let DiveBasis { candidates, chosen, least_of_others, cost, limits, .. } = self.clone();
         Recheck { candidates: candidates.to_vec(), chosen, least_of_others, cost, limits }
     }
 }

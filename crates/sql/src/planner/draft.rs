@@ -4,14 +4,14 @@ use expr::{Builder, Expr};
 use smallvec::SmallVec;
 
 use super::access::Methods;
-use super::forms::Forms;
 use super::goal::Goal;
 use super::join_list::{Item, JoinList};
-use super::join_order::Route;
+use super::join_order::JoinPlan;
 use super::key_list::KeyList;
 use super::ordering::Ordering;
 use super::outer::Params;
 use super::relations::Rels;
+use super::subquery_forms::SubqueryForms;
 use super::whole_key::WholeKey;
 use crate::bind::BindContext;
 use crate::bind::block::{Block, Query};
@@ -30,14 +30,14 @@ pub(super) struct Extra<'e> {
 }
 
 /// Relations: most queries have few.
-pub(super) type Names = SmallVec<[u16; 8]>;
+pub(super) type RelList = SmallVec<[u16; 8]>;
 
 /// Rows on their way through the plan.
 pub(super) struct Stream {
     pub(super) node: Node,
     pub(super) order: Ordering,
     /// Relations whose columns the rows have.
-    pub(super) rels: Names,
+    pub(super) rels: RelList,
     pub(super) estimate: Estimate,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Chosen {
 }
 
 /// A block that is to be planned.
-pub(super) struct Start<'d> {
+pub(super) struct PlanInput<'d> {
     /// Rules take of it what the plan holds.
     pub(super) block: &'d mut Block,
     pub(super) extra: &'d Extra<'d>,
@@ -66,15 +66,15 @@ pub(super) struct Start<'d> {
     pub(super) keys: Option<KeyList>,
 }
 
-impl<'d> Start<'d> {
+impl<'d> PlanInput<'d> {
     /// That of `block`, with nothing found.
     pub(super) fn new(
         block: &'d mut Block,
         extra: &'d Extra<'d>,
         ctx: &'d BindContext<'d>,
         params: &'d Params,
-    ) -> Start<'d> {
-        Start { block, extra, ctx, params, key: None, keys: None }
+    ) -> PlanInput<'d> {
+        PlanInput { block, extra, ctx, params, key: None, keys: None }
     }
 }
 
@@ -86,7 +86,7 @@ pub(super) struct Draft<'d> {
     pub(super) ctx: &'d BindContext<'d>,
     pub(super) params: &'d Params,
     /// Subqueries in a second form.
-    pub(super) forms: Forms,
+    pub(super) subquery_forms: SubqueryForms,
     pub(super) subqueries: Vec<SubPlan>,
     pub(super) rels: Rels<'d>,
     pub(super) methods: Methods,
@@ -97,14 +97,14 @@ pub(super) struct Draft<'d> {
     /// FROM and WHERE.
     pub(super) list: JoinList,
     /// Relations of FROM.
-    pub(super) names: Names,
+    pub(super) names: RelList,
     /// HAVING.
     pub(super) having: Vec<Expr>,
     /// The rows of each group come one after the other.
     pub(super) are_groups_together: bool,
     /// No row satisfies HAVING.
     pub(super) is_having_false: bool,
-    pub(super) route: Option<Route>,
+    pub(super) join_plan: Option<JoinPlan>,
     pub(super) stream: Option<Stream>,
     pub(super) chosen: Chosen,
 }
@@ -125,18 +125,18 @@ impl<'d> Draft<'d> {
         Draft {
             extra,
             params,
-            forms: Forms::default(),
+            subquery_forms: SubqueryForms::default(),
             subqueries: Vec::new(),
             rels: Rels::new(!block.locks.is_none(), build, ctx),
             methods: Methods::default(),
             derived: Vec::new(),
             row_limit: None,
             list: JoinList::default(),
-            names: Names::new(),
+            names: RelList::new(),
             having: Vec::new(),
             are_groups_together: false,
             is_having_false: false,
-            route: None,
+            join_plan: None,
             stream: None,
             chosen: Chosen::default(),
             block,

@@ -1,6 +1,6 @@
 //! Inner joins are flattened: nothing but costs decides about their order.
 
-use super::draft::{Draft, Names};
+use super::draft::{Draft, RelList};
 use super::join_list::{Item, JoinList};
 use super::relations::{RelSet, Rels};
 use crate::bind::block::{JoinTree, Kind};
@@ -22,7 +22,7 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
 }
 
 /// Adds the relations of `tree` in the order written.
-fn add_names(tree: &JoinTree, names: &mut Names) {
+fn add_names(tree: &JoinTree, names: &mut RelList) {
     match tree {
         JoinTree::Dual => {}
         JoinTree::Rel(rel) => names.push(*rel),

@@ -2,11 +2,11 @@
 
 use smallvec::SmallVec;
 
-use super::draft::Start;
-use super::rule::Make;
+use super::draft::PlanInput;
+use super::rule::MakePlan;
 
 /// Computes what is constant in the block.
-pub(super) fn apply(start: &mut Start<'_>) -> Option<Make> {
+pub(super) fn apply(start: &mut PlanInput<'_>) -> Option<MakePlan> {
     let block = &mut *start.block;
     let nullable: SmallVec<[bool; 32]> = block.output.iter().map(|item| item.expr.nullable).collect();
     block.for_each_expr(&mut expr::fold_in_place);

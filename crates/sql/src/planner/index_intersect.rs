@@ -12,10 +12,10 @@ use expr::{ColumnRef, Expr, ExprKind};
 
 use super::access::{Also, Choice, Methods, Paths, Table};
 use super::cost;
-use super::dive::Dived;
+use super::dive::DiveBasis;
 use super::index_condition;
 use super::join_list::{Item, JoinList};
-use super::join_order::{How, Route, Step};
+use super::join_order::{How, JoinPlan, Step};
 use crate::plan::{Path, RelationColumns};
 
 /// Most entries that are gathered, as a dive estimates: about 10 MiB of keys.
@@ -61,7 +61,7 @@ fn is_part(choice: &Choice) -> bool {
         && choice.needs.is_empty()
         && choice.path.subqueries().is_empty()
         && !choice.ensured.is_empty()
-        && choice.dived.as_ref().is_some_and(Dived::is_of_path)
+        && choice.dived.as_ref().is_some_and(DiveBasis::is_of_path)
 }
 
 /// The rows of `first` that `second` finds as well.
@@ -78,7 +78,7 @@ fn intersection(table: &Table<'_>, first: &Choice, second: &Choice, conditions: 
     let lookups = if read.is_some() { 0.0 } else { rows * cost::LOOKUP };
     let starts = start(&first.path) + start(&second.path);
     let cost = starts + first.rows * (entry + cost::LIST_PROBE) + second.rows * gathering + lookups;
-    let dived = Dived::of_intersection(second, cost, gathering);
+    let dived = DiveBasis::of_intersection(second, cost, gathering);
     let covering = read.is_some();
     let second = Choice { covering: true, ..second.clone() };
     let also = Some(Box::new(Also { choice: second, read }));
@@ -117,9 +117,9 @@ fn columns_of_entries(
     suffices.then_some(read)
 }
 
-/// The columns that the only step of `route` reads of its relation, if entries of two indexes suffice.
-pub(super) fn columns_read(list: &JoinList, route: &Route) -> Option<(u16, RelationColumns)> {
-    let [Step { item, how: How::Access(choice), .. }] = &route.steps[..] else { return None };
+/// The columns that the only step of `join_plan` reads of its relation, if entries of two indexes suffice.
+pub(super) fn columns_read(list: &JoinList, join_plan: &JoinPlan) -> Option<(u16, RelationColumns)> {
+    let [Step { item, how: How::Access(choice), .. }] = &join_plan.steps[..] else { return None };
     let Item::Rel(rel) = list.items[*item] else { return None };
     Some((rel, choice.also.as_ref()?.read.clone()?))
 }

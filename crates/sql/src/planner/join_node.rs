@@ -12,8 +12,8 @@ use super::index_condition;
 use super::index_intersect;
 use super::index_merge;
 use super::join_list::{Item, JoinList};
-use super::join_order::{self, How, Route, Step, hash_key};
-use super::known::Known;
+use super::join_order::{self, How, JoinPlan, Step, hash_key};
+use super::known_equalities::KnownEqualities;
 use super::relations::{RelKind, RelSet, Rels};
 use crate::bind::rewrite;
 use crate::bind::volatile::calls_volatile;
@@ -21,16 +21,16 @@ use crate::plan::{Estimate, JoinKind, Node};
 
 /// Builds the nodes of the draft's route.
 pub(super) fn apply(draft: &mut Draft<'_>) {
-    let Some(mut route) = draft.route.take() else { return };
+    let Some(mut join_plan) = draft.join_plan.take() else { return };
     let (list, rels) = (&draft.list, &draft.rels);
     if let Some(dives) = rels.dives {
-        dive::note_route(&route, dives);
+        dive::note_join_plan(&join_plan, dives);
     }
-    let estimate = Estimate { rows: route.rows, cost: join_order::price(&route, draft.goal()) };
-    let counted = dive::counted(&route).filter(|_| draft.block.aggregation.is_none());
-    let read = index_intersect::columns_read(list, &route);
-    let order = std::mem::take(&mut route.order);
-    let Built { node, by_row, in_paths } = build(list, route, RelSet::EMPTY, (rels, &draft.methods));
+    let estimate = Estimate { rows: join_plan.rows, cost: join_order::price(&join_plan, draft.goal()) };
+    let counted = dive::counted(&join_plan).filter(|_| draft.block.aggregation.is_none());
+    let read = index_intersect::columns_read(list, &join_plan);
+    let order = std::mem::take(&mut join_plan.order);
+    let Built { node, by_row, in_paths } = build(list, join_plan, RelSet::EMPTY, (rels, &draft.methods));
     draft.chosen = Chosen { by_row, in_paths, counted, read };
     draft.set_rows(node, order, estimate);
 }
@@ -44,10 +44,10 @@ struct Built {
     in_paths: Vec<u16>,
 }
 
-/// Builds the nodes of `route` through `list`. Rows of `outside` are known.
-fn build(list: &JoinList, route: Route, outside: RelSet, of: (&Rels, &Methods)) -> Built {
+/// Builds the nodes of `join_plan` through `list`. Rows of `outside` are known.
+fn build(list: &JoinList, join_plan: JoinPlan, outside: RelSet, of: (&Rels, &Methods)) -> Built {
     let is_placed = smallvec![false; list.conditions.len()];
-    NodeBuilder::new(list, of, outside, is_placed).build(route)
+    NodeBuilder::new(list, of, outside, is_placed).build(join_plan)
 }
 
 /// A flag for each condition.
@@ -60,7 +60,7 @@ struct NodeBuilder<'r> {
     /// Relations whose rows are known.
     known: RelSet,
     /// Equalities that hold for the rows so far.
-    equal: Known<'r>,
+    equal: KnownEqualities<'r>,
     /// Which conditions have found their place.
     is_placed: Placed,
     /// Which conditions are for joined rows alone; empty where there is nothing to join.
@@ -81,7 +81,7 @@ impl<'r> NodeBuilder<'r> {
         known: RelSet,
         is_placed: Placed,
     ) -> Self {
-        let equal = Known::default();
+        let equal = KnownEqualities::default();
         let joined = if list.items.len() > 1 { &list.conditions[..] } else { &[] };
         NodeBuilder {
             list,
@@ -98,9 +98,9 @@ impl<'r> NodeBuilder<'r> {
         }
     }
 
-    fn build(mut self, route: Route) -> Built {
+    fn build(mut self, join_plan: JoinPlan) -> Built {
         let mut node = None;
-        for step in route.steps {
+        for step in join_plan.steps {
             node = Some(self.step(node, step));
         }
         let rest = self.take(|_| true);
@@ -114,8 +114,8 @@ impl<'r> NodeBuilder<'r> {
         self.known = before.with(item.rels());
         self.rows = step.given;
         let node = match (item, step.how) {
-            (Item::Left { list, .. }, How::Left(route)) => {
-                self.left(outer, list, route, item.rels(), before, step.hash)
+            (Item::Left { list, .. }, How::Left(join_plan)) => {
+                self.left(outer, list, join_plan, item.rels(), before, step.hash)
             }
             (Item::Rel(rel), how) if step.hash => self.hashed(outer, *rel, how, before),
             (Item::Rel(rel), how) => self.nested(outer, *rel, how),
@@ -208,20 +208,20 @@ impl<'r> NodeBuilder<'r> {
         &self,
         outer: Option<Node>,
         list: &JoinList,
-        route: Route,
+        join_plan: JoinPlan,
         inner_rels: RelSet,
         before: RelSet,
         hash: bool,
     ) -> Node {
         let outer = outer.unwrap_or(Node::Dual);
         if !hash {
-            let inner = build(list, route, before, (self.rels, self.methods)).node;
+            let inner = build(list, join_plan, before, (self.rels, self.methods)).node;
             return join(JoinKind::Left, outer, inner, inner_rels);
         }
         let is_own =
             |at: usize| list.named[at].within(inner_rels) && !is_of_joined(&list.conditions[at], self.rels);
         let (own, between): (Vec<usize>, Vec<usize>) = (0..list.conditions.len()).partition(|&at| is_own(at));
-        let inner = self.own_part(list, route, &own);
+        let inner = self.own_part(list, join_plan, &own);
         let between = between.into_iter().map(|at| list.conditions[at].clone()).collect();
         let (keys, rest) = hash_keys(between, inner_rels, before, self.rels);
         Node::HashJoin {
@@ -256,9 +256,9 @@ impl<'r> NodeBuilder<'r> {
     }
 
     /// The inner side alone, with those of its conditions that name nothing else.
-    fn own_part(&self, list: &JoinList, route: Route, own: &[usize]) -> Node {
+    fn own_part(&self, list: &JoinList, join_plan: JoinPlan, own: &[usize]) -> Node {
         let is_placed = (0..list.conditions.len()).map(|at| !own.contains(&at)).collect();
-        NodeBuilder::new(list, (self.rels, self.methods), RelSet::EMPTY, is_placed).build(route).node
+        NodeBuilder::new(list, (self.rels, self.methods), RelSet::EMPTY, is_placed).build(join_plan).node
     }
 
     /// The node that reads a relation and tests `conditions`.

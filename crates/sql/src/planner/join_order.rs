@@ -20,7 +20,7 @@ type Positions = SmallVec<[usize; 8]>;
 
 /// The order of items and how each is read.
 #[derive(Clone, Debug)]
-pub(super) struct Route {
+pub(super) struct JoinPlan {
     /// Items in the order in which they are joined.
     pub(super) steps: Vec<Step>,
     /// Rows that come out.
@@ -56,11 +56,11 @@ pub(super) enum How {
     /// A derived or virtual table.
     Derived,
     /// The inner side of a left join.
-    Left(Route),
+    Left(JoinPlan),
 }
 
 /// A step with its price.
-struct Offer {
+struct StepCandidate {
     step: Step,
     rows: f64,
     cost: f64,
@@ -76,9 +76,9 @@ pub(super) fn best(
     outside: RelSet,
     goal: Goal<'_>,
     (rels, methods): (&Rels, &Methods),
-) -> Route {
+) -> JoinPlan {
     let search = Search::new(list, outside, (rels, methods));
-    let mut best = Best { price: f64::INFINITY, route: None };
+    let mut best = Best { price: f64::INFINITY, join_plan: None };
     for (at, item) in list.items.iter().enumerate() {
         if !item.needs().within(outside) || (search.is_ordered && at > 0) {
             continue;
@@ -92,7 +92,7 @@ pub(super) fn best(
             break;
         }
     }
-    best.route.unwrap_or_else(|| Route {
+    best.join_plan.unwrap_or_else(|| JoinPlan {
         steps: Vec::new(),
         rows: 1.0,
         cost: 0.0,
@@ -104,27 +104,27 @@ pub(super) fn best(
 /// The best route so far, and its price.
 struct Best {
     price: f64,
-    route: Option<Route>,
+    join_plan: Option<JoinPlan>,
 }
 
 impl Best {
-    fn consider(&mut self, route: Route, goal: Goal<'_>) {
-        let price = price(&route, goal);
-        if price < self.price || self.route.is_none() {
-            *self = Best { price, route: Some(route) };
+    fn consider(&mut self, join_plan: JoinPlan, goal: Goal<'_>) {
+        let price = price(&join_plan, goal);
+        if price < self.price || self.join_plan.is_none() {
+            *self = Best { price, join_plan: Some(join_plan) };
         }
     }
 }
 
 /// Cost of a route and of what `goal` has still to do. A limit ends a route early if nothing must be sorted.
-pub(super) fn price(route: &Route, goal: Goal<'_>) -> f64 {
-    let is_met = goal.is_trivial() || goal.is_met(&route.order);
-    let rows = route.rows.max(1.0);
+pub(super) fn price(join_plan: &JoinPlan, goal: Goal<'_>) -> f64 {
+    let is_met = goal.is_trivial() || goal.is_met(&join_plan.order);
+    let rows = join_plan.rows.max(1.0);
     match (is_met, goal.limit) {
-        (true, Some(limit)) if goal.groups.is_empty() => route.cost * (limit / rows).min(1.0),
-        (true, _) => route.cost,
-        (false, _) if goal.groups.is_empty() => route.cost + cost::sort(rows),
-        (false, _) => route.cost + rows * cost::HASH_ROW,
+        (true, Some(limit)) if goal.groups.is_empty() => join_plan.cost * (limit / rows).min(1.0),
+        (true, _) => join_plan.cost,
+        (false, _) if goal.groups.is_empty() => join_plan.cost + cost::sort(rows),
+        (false, _) => join_plan.cost + rows * cost::HASH_ROW,
     }
 }
 
@@ -156,7 +156,7 @@ impl<'r> Search<'r> {
     }
 
     /// Ways to begin with item `at`: the cheapest, and the cheapest that serves the goal.
-    fn starts(&self, at: usize, goal: Goal<'_>) -> (Offer, Option<Offer>) {
+    fn starts(&self, at: usize, goal: Goal<'_>) -> (StepCandidate, Option<StepCandidate>) {
         let Item::Rel(rel) = self.list.items[at] else {
             return (self.left(at, 1.0, self.outside), None);
         };
@@ -171,14 +171,14 @@ impl<'r> Search<'r> {
     }
 
     /// Joins the other items behind `first`, the most promising one each time.
-    fn complete(&self, first: Offer) -> Route {
+    fn complete(&self, first: StepCandidate) -> JoinPlan {
         let mut bound = self.outside.with(self.list.items[first.step.item].rels());
         let count = self.list.items.len();
         let mut left: Positions = (0..count).filter(|&at| at != first.step.item).collect();
         let mut steps = Vec::with_capacity(count);
         steps.push(first.step);
-        let mut route =
-            Route { steps, rows: first.rows, cost: first.cost, order: first.order, needs: first.needs };
+        let mut join_plan =
+            JoinPlan { steps, rows: first.rows, cost: first.cost, order: first.order, needs: first.needs };
         while !left.is_empty() {
             let ready = |at: &usize| self.list.items[*at].needs().within(bound);
             let candidates: Positions = if self.is_ordered {
@@ -186,21 +186,21 @@ impl<'r> Search<'r> {
             } else {
                 left.iter().copied().filter(ready).collect()
             };
-            let offers = candidates.into_iter().map(|at| self.offer(at, route.rows, bound));
+            let offers = candidates.into_iter().map(|at| self.offer(at, join_plan.rows, bound));
             let Some(next) = offers.min_by(|a, b| self.rank(a).total_cmp(&self.rank(b))) else { break };
             bound = bound.with(self.list.items[next.step.item].rels());
             left.retain(|at| *at != next.step.item);
-            route.rows = next.rows;
-            route.cost += next.cost;
-            route.needs = route.needs.with(next.needs);
-            route.steps.push(next.step);
+            join_plan.rows = next.rows;
+            join_plan.cost += next.cost;
+            join_plan.needs = join_plan.needs.with(next.needs);
+            join_plan.steps.push(next.step);
         }
-        route.needs = route.needs.without(bound.without(self.outside));
-        route
+        join_plan.needs = join_plan.needs.without(bound.without(self.outside));
+        join_plan
     }
 
     /// Joined tables first, then left joins, then tables that nothing connects.
-    fn rank(&self, offer: &Offer) -> f64 {
+    fn rank(&self, offer: &StepCandidate) -> f64 {
         let is_left = matches!(self.list.items[offer.step.item], Item::Left { .. });
         let tier = match (is_left, offer.connected) {
             (false, true) => 0.0,
@@ -211,7 +211,7 @@ impl<'r> Search<'r> {
     }
 
     /// The best way to join item `at` to `rows` rows of `bound`.
-    fn offer(&self, at: usize, rows: f64, bound: RelSet) -> Offer {
+    fn offer(&self, at: usize, rows: f64, bound: RelSet) -> StepCandidate {
         let Item::Rel(rel) = self.list.items[at] else { return self.left(at, rows, bound) };
         if !matches!(self.rels.get(rel).kind, RelKind::Table { .. }) {
             return self.derived(at, rel, rows, bound);
@@ -234,7 +234,7 @@ impl<'r> Search<'r> {
         mut choice: Box<Choice>,
         positions: &[usize],
         hash: bool,
-    ) -> Offer {
+    ) -> StepCandidate {
         choice.ensured.iter_mut().for_each(|at| *at = positions[*at]);
         let mut share = 1.0;
         for &position in positions.iter().filter(|position| !choice.ensured.contains(position)) {
@@ -254,10 +254,10 @@ impl<'r> Search<'r> {
         // Subqueries are run for the rows that there are: the plan ends when a table of few rows has grown.
         let given = choice.rows * self.rels.get(rel).present * if hash { 1.0 } else { rows };
         let step = Step { item, how: How::Access(choice), hash, given, rows: out };
-        Offer { step, rows: out, cost: price, needs, order, connected }
+        StepCandidate { step, rows: out, cost: price, needs, order, connected }
     }
 
-    fn derived(&self, item: usize, rel: u16, rows: f64, bound: RelSet) -> Offer {
+    fn derived(&self, item: usize, rel: u16, rows: f64, bound: RelSet) -> StepCandidate {
         let own = self.rels.get(rel).rows;
         let hash = self.has_hash_key(RelSet::of(rel), bound);
         let (price, out) = if hash {
@@ -267,7 +267,7 @@ impl<'r> Search<'r> {
         };
         let given = if hash { own } else { rows * own };
         let step = Step { item, how: How::Derived, hash, given, rows: out };
-        Offer {
+        StepCandidate {
             step,
             rows: out.max(1.0),
             cost: price,
@@ -279,7 +279,7 @@ impl<'r> Search<'r> {
 
     /// The inner side of a left join: nested loops if a key of it depends on the outer side, else hashing if
     /// there is an equality.
-    fn left(&self, item: usize, rows: f64, bound: RelSet) -> Offer {
+    fn left(&self, item: usize, rows: f64, bound: RelSet) -> StepCandidate {
         let Item::Left { list, rels, .. } = &self.list.items[item] else { unreachable!("a left join") };
         let nested = best(list, bound, Goal::default(), (self.rels, self.methods));
         let search = Search::new(list, RelSet::EMPTY, (self.rels, self.methods));
@@ -289,12 +289,12 @@ impl<'r> Search<'r> {
             let out = rows.max(rows * own.rows * cost::EQUAL_SHARE);
             let step = Step { item, how: How::Left(own), hash: true, given: out, rows: out };
             let (needs, order) = (RelSet::EMPTY, Ordering::default());
-            return Offer { step, rows: out, cost: price, needs, order, connected: true };
+            return StepCandidate { step, rows: out, cost: price, needs, order, connected: true };
         }
         let (price, out) = (rows * nested.cost, rows * nested.rows.max(1.0));
         let needs = nested.needs;
         let step = Step { item, how: How::Left(nested), hash: false, given: out, rows: out };
-        Offer { step, rows: out, cost: price, needs, order: Ordering::default(), connected: true }
+        StepCandidate { step, rows: out, cost: price, needs, order: Ordering::default(), connected: true }
     }
 
     /// Paths to table `rel` while `bound` are known, and the positions of the conditions that they were told

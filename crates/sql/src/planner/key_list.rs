@@ -14,8 +14,8 @@ use expr::{Expr, ExprKind};
 use smallvec::{SmallVec, smallvec};
 use types::{KeyPart, TableDef};
 
-use super::draft::{Extra, Start};
-use super::rule::Make;
+use super::draft::{Extra, PlanInput};
+use super::rule::MakePlan;
 use super::whole_key::{Places, only_table, places, plan_of_path, relation};
 use super::{cost, key_boxes, sarg};
 use crate::bind::BindContext;
@@ -36,12 +36,12 @@ pub(super) struct KeyList {
 }
 
 /// Plans the block, if it is a query of a few rows.
-pub(super) fn apply(start: &mut Start<'_>) -> Option<Make> {
+pub(super) fn apply(start: &mut PlanInput<'_>) -> Option<MakePlan> {
     start.keys = if start.extra.is_statement { find(start.block, start.ctx) } else { None };
-    start.keys.is_some().then_some(plan_found as Make)
+    start.keys.is_some().then_some(plan_found as MakePlan)
 }
 
-fn plan_found(start: &mut Start<'_>) -> QueryPlan {
+fn plan_found(start: &mut PlanInput<'_>) -> QueryPlan {
     let Some(keys) = &start.keys else { unreachable!("they were found") };
     keys.plan(start.block, start.extra)
 }

@@ -45,10 +45,10 @@ struct Wanted {
 
 /// Takes the ends of groups in the place of a route that costs more.
 pub(super) fn apply(draft: &mut Draft<'_>) {
-    let Some(route) = &draft.route else { return };
-    let price = join_order::price(route, draft.goal());
+    let Some(join_plan) = &draft.join_plan else { return };
+    let price = join_order::price(join_plan, draft.goal());
     if let Some((node, order, estimate)) = plan(draft.block, &draft.list, price, &draft.rels) {
-        draft.route = None;
+        draft.join_plan = None;
         draft.set_rows(node, order, estimate);
     }
 }

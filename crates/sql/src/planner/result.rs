@@ -29,7 +29,7 @@ pub(super) fn make(draft: &mut Draft<'_>) -> QueryPlan {
 
 /// Leaves out the forms of subqueries that were not chosen.
 fn leave_out_unused(draft: &mut Draft<'_>) {
-    if draft.forms.lead.is_some_and(|lead| !draft.chosen.in_paths.contains(&lead)) {
+    if draft.subquery_forms.lead.is_some_and(|lead| !draft.chosen.in_paths.contains(&lead)) {
         draft.subqueries.pop();
     }
     for &at in &draft.chosen.by_row {

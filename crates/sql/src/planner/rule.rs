@@ -1,7 +1,7 @@
 //! A rule of the planner.
 
 use super::access::Methods;
-use super::draft::{Draft, Start};
+use super::draft::{Draft, PlanInput};
 use crate::plan::QueryPlan;
 
 /// One step from a bound block to its plan; the planner takes them in the order of a list. See
@@ -14,9 +14,9 @@ pub struct Rule {
 }
 
 /// Changes a block, or finds that it can be planned without the other rules, and how.
-type BlockWork = fn(&mut Start<'_>) -> Option<Make>;
+type BlockWork = fn(&mut PlanInput<'_>) -> Option<MakePlan>;
 /// Makes the plan of a block. (Plans are large: they are returned where they are made.)
-pub(super) type Make = fn(&mut Start<'_>) -> QueryPlan;
+pub(super) type MakePlan = fn(&mut PlanInput<'_>) -> QueryPlan;
 
 /// What a rule does.
 #[derive(Clone, Copy, Debug)]

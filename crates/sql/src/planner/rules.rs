@@ -4,8 +4,9 @@ use super::rule::Rule;
 use super::{
     constant_conditions, constant_order, derived, derived_plans, dive, equality, flatten, fold, forced_index,
     group_order, grouped, hash_join, in_list, index_condition, index_intersect, index_merge, index_order,
-    join_node, join_order, keep, key_list, key_paths, known, loose_scan, min_max, outer_join, result, route,
-    scans, semi_join, skip_scan, sources, split_conditions, subquery_free, subquery_plans, whole_key,
+    join_node, join_order, join_plan, keep, key_list, key_paths, known_equalities, loose_scan, min_max,
+    outer_join, result, scans, semi_join, skip_scan, sources, split_conditions, subquery_free,
+    subquery_plans, whole_key,
 };
 
 /// All rules. A list from which optional ones are left out makes plans that give the same answers: what is
@@ -40,10 +41,10 @@ pub static RULES: &[Rule] = &[
     Rule::optional("min_max", min_max::apply),
     Rule::method("hash_join", hash_join::allow),
     Rule::method("join_order", join_order::allow),
-    Rule::needed("route", route::apply),
+    Rule::needed("join_plan", join_plan::apply),
     Rule::optional("loose_scan", loose_scan::apply),
     // What is done with the rows.
-    Rule::method("known", known::allow),
+    Rule::method("known_equalities", known_equalities::allow),
     Rule::method("index_condition", index_condition::allow),
     Rule::needed("join_node", join_node::apply),
     Rule::optional("group_order", group_order::apply),

@@ -1,6 +1,6 @@
 //! A block's plan: the rules do their work, one after the other.
 
-use super::draft::{Draft, Extra, Start};
+use super::draft::{Draft, Extra, PlanInput};
 use super::outer::Params;
 use super::rule::Rule;
 use crate::bind::BindContext;
@@ -15,18 +15,18 @@ pub(super) fn plan(
     params: &Params,
 ) -> QueryPlan {
     params.resolve(block);
-    by_rules(ctx.rules, Start::new(block, extra, ctx, params))
+    by_rules(ctx.rules, PlanInput::new(block, extra, ctx, params))
 }
 
 /// Plans a block by `rules`.
-pub(super) fn by_rules(rules: &[Rule], mut start: Start<'_>) -> QueryPlan {
+pub(super) fn by_rules(rules: &[Rule], mut start: PlanInput<'_>) -> QueryPlan {
     for rule in rules {
         let Some(apply) = rule.on_block() else { break };
         if let Some(make) = apply(&mut start) {
             return make(&mut start);
         }
     }
-    let Start { block, extra, ctx, params, .. } = start;
+    let PlanInput { block, extra, ctx, params, .. } = start;
     by_draft(rules, Draft::new(block, extra, ctx, params))
 }
 

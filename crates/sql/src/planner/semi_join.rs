@@ -11,9 +11,9 @@
 use expr::{Builder, CmpDomain, CmpOp, ColumnRef, Expr, ExprKind, SubqueryForm};
 
 use super::draft::Draft;
-use super::forms::{ByRow, Forms};
 use super::limit::constant;
 use super::outer::Params;
+use super::subquery_forms::{ByRow, SubqueryForms};
 use crate::bind::block::{Block, JoinTree, Query, Source, SubBlock, Window, outer_id, outer_rel};
 use crate::bind::rewrite;
 use crate::bind::volatile::is_volatile;
@@ -26,29 +26,34 @@ const OUTER_COLUMNS_MAX: usize = 16_384;
 pub(super) fn apply(draft: &mut Draft<'_>) {
     let Block { filter, subqueries, .. } = &mut *draft.block;
     if !subqueries.is_empty() {
-        draft.forms = split(filter, subqueries, draft.params, &draft.rels.build);
+        draft.subquery_forms = split(filter, subqueries, draft.params, &draft.rels.build);
     }
 }
 
 /// Gives conditions of `filter` the form with a list, where they have one.
-fn split(filter: &mut Vec<Expr>, subqueries: &mut Vec<SubBlock>, params: &Params, build: &Builder) -> Forms {
+fn split(
+    filter: &mut Vec<Expr>,
+    subqueries: &mut Vec<SubBlock>,
+    params: &Params,
+    build: &Builder,
+) -> SubqueryForms {
     let by_row = subqueries.iter().map(|_| None).collect();
-    let mut forms = Forms { by_row, lead: None };
+    let mut subquery_forms = SubqueryForms { by_row, lead: None };
     if params.one_form || usize::from(params.next) > OUTER_COLUMNS_MAX {
-        return forms;
+        return subquery_forms;
     }
     for condition in &mut *filter {
-        split_conjunct(condition, subqueries, &mut forms.by_row, build);
+        split_conjunct(condition, subqueries, &mut subquery_forms.by_row, build);
     }
     if let Some(ByList { condition, subquery }) =
         filter.iter().find_map(|condition| lead(condition, subqueries, build))
     {
-        forms.lead = Some(subqueries.len() as u16);
-        forms.by_row.push(None);
+        subquery_forms.lead = Some(subqueries.len() as u16);
+        subquery_forms.by_row.push(None);
         subqueries.push(subquery);
         filter.push(condition);
     }
-    forms
+    subquery_forms
 }
 
 /// What follows from `EXISTS (SELECT 1 FROM t WHERE c AND y = x AND z = w)`:
@@ -62,7 +67,9 @@ fn lead(condition: &Expr, subqueries: &[SubBlock], build: &Builder) -> Option<By
     let Query::Select(block) = &mut subquery.query else { return None };
     let (at, ..) = correlation(block, subquery.id)?;
     let equality = block.filter.remove(at);
-    block.filter.retain(|condition| matches!(names(condition, subquery.id), Names::Inner | Names::Nothing));
+    block.filter.retain(|condition| {
+        matches!(names(condition, subquery.id), NamedRelations::Inner | NamedRelations::Nothing)
+    });
     block.filter.push(equality);
     list_of(&subquery, subqueries.len() as u16, false, build)
 }
@@ -178,7 +185,9 @@ fn list_of(subquery: &SubBlock, plan: u16, negated: bool, build: &Builder) -> Op
     let [a, b] = *args;
     let (mut needle, value) = if swapped { (b, a) } else { (a, b) };
     let mut is_free = true;
-    block.for_each_expr(&mut |e| is_free &= matches!(names(e, id), Names::Inner | Names::Nothing));
+    block.for_each_expr(&mut |e| {
+        is_free &= matches!(names(e, id), NamedRelations::Inner | NamedRelations::Nothing)
+    });
     if !is_free {
         return None;
     }
@@ -207,8 +216,8 @@ fn list_of(subquery: &SubBlock, plan: u16, negated: bool, build: &Builder) -> Op
 fn correlation(block: &Block, id: u16) -> Option<(usize, CmpDomain, bool)> {
     block.filter.iter().enumerate().find_map(|(at, condition)| {
         let ExprKind::Compare { op: CmpOp::Eq, domain, args } = &condition.kind else { return None };
-        let is_needle = |e: &Expr| names(e, id) == Names::Outer && is_movable(e);
-        let is_value = |e: &Expr| names(e, id) == Names::Inner && is_movable(e);
+        let is_needle = |e: &Expr| names(e, id) == NamedRelations::Outer && is_movable(e);
+        let is_value = |e: &Expr| names(e, id) == NamedRelations::Inner && is_movable(e);
         match &**args {
             [needle, value] if is_needle(needle) && is_value(value) => Some((at, *domain, false)),
             [value, needle] if is_needle(needle) && is_value(value) => Some((at, *domain, true)),
@@ -295,7 +304,7 @@ fn outer_columns(subquery: &SubBlock) -> usize {
 
 /// Whose columns an expression names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Names {
+enum NamedRelations {
     Nothing,
     /// The subquery's own, or what stands for those of queries further out.
     Inner,
@@ -305,7 +314,7 @@ enum Names {
 }
 
 /// Whose columns `expr`, in subquery `id`, names.
-fn names(expr: &Expr, id: u16) -> Names {
+fn names(expr: &Expr, id: u16) -> NamedRelations {
     let (mut inner, mut outer) = (false, false);
     expr.walk(&mut |e| {
         if let ExprKind::Column(column) = e.kind {
@@ -315,10 +324,10 @@ fn names(expr: &Expr, id: u16) -> Names {
         }
     });
     match (inner, outer) {
-        (false, false) => Names::Nothing,
-        (true, false) => Names::Inner,
-        (false, true) => Names::Outer,
-        (true, true) => Names::Both,
+        (false, false) => NamedRelations::Nothing,
+        (true, false) => NamedRelations::Inner,
+        (false, true) => NamedRelations::Outer,
+        (true, true) => NamedRelations::Both,
     }
 }
 

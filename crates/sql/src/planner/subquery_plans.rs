@@ -1,9 +1,9 @@
 //! Subqueries are planned, those with two forms in both.
 
 use super::draft::Draft;
-use super::forms::ByRow;
 use super::query::{plan_subqueries, plan_subquery};
 use super::subqueries::{ByRowPlan, Subqueries};
+use super::subquery_forms::ByRow;
 
 /// Plans the subqueries of the block.
 pub(super) fn apply(draft: &mut Draft<'_>) {
@@ -12,7 +12,7 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
     }
     let (ctx, params) = (draft.ctx, draft.params);
     let subqueries = std::mem::take(&mut draft.block.subqueries);
-    let mut others = std::mem::take(&mut draft.forms.by_row);
+    let mut others = std::mem::take(&mut draft.subquery_forms.by_row);
     others.resize_with(subqueries.len(), || None);
     let inside = params.of_one_form();
     let by_row = |other: ByRow| ByRowPlan {
@@ -21,5 +21,5 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
     };
     let others = others.into_iter().map(|other| other.map(by_row)).collect();
     draft.subqueries = plan_subqueries(subqueries, ctx, params);
-    draft.rels.subqueries = Subqueries::new(&draft.subqueries, others, draft.forms.lead);
+    draft.rels.subqueries = Subqueries::new(&draft.subqueries, others, draft.subquery_forms.lead);
 }

@@ -14,10 +14,10 @@ use expr::{CmpOp, ColumnRef, Expr, ExprKind};
 use smallvec::{SmallVec, smallvec};
 use types::{KeyPart, OwnedValue, SqlType, TableDef};
 
-use super::draft::{Extra, Start};
-use super::known::Known;
+use super::draft::{Extra, PlanInput};
+use super::known_equalities::KnownEqualities;
 use super::limit::{row_limit, window};
-use super::rule::Make;
+use super::rule::MakePlan;
 use super::sarg::{self, Equality};
 use super::{cost, key_boxes};
 use crate::bind::BindContext;
@@ -60,12 +60,12 @@ pub(super) struct WholeKey {
 }
 
 /// Plans the block, if it is a query of one row.
-pub(super) fn apply(start: &mut Start<'_>) -> Option<Make> {
+pub(super) fn apply(start: &mut PlanInput<'_>) -> Option<MakePlan> {
     start.key = Some(find(start.block, start.ctx)?);
     Some(plan_found)
 }
 
-fn plan_found(start: &mut Start<'_>) -> QueryPlan {
+fn plan_found(start: &mut PlanInput<'_>) -> QueryPlan {
     let Some(key) = start.key.take() else { unreachable!("it was found") };
     key.plan(start.block, start.extra)
 }
@@ -159,7 +159,7 @@ impl WholeKey {
             return (rest, cost);
         }
         let is_ensured = |at: usize| self.places.iter().any(|place| place.condition as usize == at);
-        let mut equal = Known::default();
+        let mut equal = KnownEqualities::default();
         (0..conditions.len()).filter(|&at| is_ensured(at)).for_each(|at| equal.add(&conditions[at]));
         for condition in (0..conditions.len()).filter(|&at| !is_ensured(at)).map(|at| &conditions[at]) {
             cost += cost::test(condition);

@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use base::prng::Prng;
 use base::sync::{PlantedBug, sim};
-use engine::{Engine, EngineConfig, LogConfig, StartLog};
+use engine::{Engine, EngineConfig, LogConfig, StartupLog};
 use env::{Disk, SimDisk, Simulated, simulate_with};
 
 pub use coverage::{Coverage, Event};
@@ -91,13 +91,13 @@ impl Shape {
         }
     }
 
-    fn config(self, disk: &SimDisk, start_log: Arc<dyn StartLog>) -> EngineConfig {
+    fn config(self, disk: &SimDisk, startup_log: Arc<dyn StartupLog>) -> EngineConfig {
         let disk: Arc<dyn Disk> = Arc::new(disk.clone());
         EngineConfig {
             pool_bytes: self.frames << 14,
             background: self.background,
             log: self.log,
-            start_log,
+            startup_log,
             undo_memory: self.undo_memory as usize,
             ..EngineConfig::new(disk, DATADIR)
         }
@@ -125,7 +125,7 @@ impl std::fmt::Debug for Listener {
     }
 }
 
-impl StartLog for Listener {
+impl StartupLog for Listener {
     fn note(&self, line: &str) {
         let rolls_back = line.contains("rolling back");
         let mut shared = lock(&self.0);

@@ -6,7 +6,7 @@ use sql::ast::{
 
 use super::{Gather, Want};
 use crate::privilege::Privileges;
-use sql::bind::{DeleteTarget, DeleteTargets, Meant};
+use sql::bind::{DeleteTarget, DeleteTargets, TargetMatch};
 
 impl<'a> Gather<'_, 'a> {
     pub(super) fn insert(&mut self, insert: &Insert<'a>) {
@@ -70,7 +70,7 @@ impl<'a> Gather<'_, 'a> {
             let items = DeleteTargets::new(delete.from, self.database);
             for target in delete.targets {
                 // The binder refuses names that mean no table, or several.
-                if let Meant::One(DeleteTarget { table: Some(table), .. }) = items.find(target) {
+                if let TargetMatch::One(DeleteTarget { table: Some(table), .. }) = items.find(target) {
                     self.table(&table, Privileges::DELETE);
                 }
             }

@@ -2,7 +2,7 @@
 
 use crate::bind::block::Query;
 use crate::bind::tests::fixture::with_bound;
-use crate::planner::draft::{Extra, Start};
+use crate::planner::draft::{Extra, PlanInput};
 use crate::planner::outer::Params;
 use crate::planner::{RULES, Rule, fold, key_list, select, whole_key};
 
@@ -12,7 +12,7 @@ fn both_plans(sql: &str) -> (Option<String>, String) {
     with_bound(sql, |query, ctx| {
         let Query::Select(mut block) = query else { panic!("{sql}: a union") };
         let (extra, params) = (Extra::default(), Params::new(ctx.param_count));
-        fold::apply(&mut Start::new(&mut block, &extra, ctx, &params));
+        fold::apply(&mut PlanInput::new(&mut block, &extra, ctx, &params));
         let mut copy = block.clone();
         let found = match (whole_key::find(&copy, ctx), key_list::find(&copy, ctx)) {
             (Some(key), _) => Some(key.plan(&mut copy, &extra)),
@@ -21,7 +21,7 @@ fn both_plans(sql: &str) -> (Option<String>, String) {
         };
         let is_direct = |rule: &&Rule| ["whole_key", "key_list"].contains(&rule.name());
         let by_paths: Vec<Rule> = RULES.iter().filter(|rule| !is_direct(rule)).copied().collect();
-        let compared = select::by_rules(&by_paths, Start::new(&mut block, &extra, ctx, &params));
+        let compared = select::by_rules(&by_paths, PlanInput::new(&mut block, &extra, ctx, &params));
         plans = Some((found.map(|plan| format!("{plan:?}")), format!("{compared:?}")));
     });
     plans.unwrap()

@@ -11,7 +11,7 @@ use crate::plan::SortKey;
 
 /// What MySQL gathers in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Gathered {
+pub(super) enum TempTable {
     /// Groups.
     Groups,
     /// Groups that come in order, to sort them by something else.
@@ -21,7 +21,7 @@ pub(super) enum Gathered {
 }
 
 /// What MySQL gathers to answer `block`, if anything. `is_outermost`: its ORDER BY is that of the statement.
-pub(super) fn gathered(block: &Block, is_outermost: bool) -> Option<Gathered> {
+pub(super) fn temp_table(block: &Block, is_outermost: bool) -> Option<TempTable> {
     let is_join = matches!(block.from, JoinTree::Join { .. });
     let is_ordered = is_outermost && !block.order.is_empty() && (is_join || !block.subqueries.is_empty());
     if block.aggregation.is_none() && !block.distinct && !is_ordered {
@@ -35,12 +35,12 @@ pub(super) fn gathered(block: &Block, is_outermost: bool) -> Option<Gathered> {
         return gathered_groups(block, made);
     }
     if block.distinct && !is_distinct_by_index(block) {
-        return Some(Gathered::Rows);
+        return Some(TempTable::Rows);
     }
-    (is_ordered && !block.distinct && is_sorted_in_table(block)).then_some(Gathered::Rows)
+    (is_ordered && !block.distinct && is_sorted_in_table(block)).then_some(TempTable::Rows)
 }
 
-fn gathered_groups(block: &Block, made: &Aggregation) -> Option<Gathered> {
+fn gathered_groups(block: &Block, made: &Aggregation) -> Option<TempTable> {
     let groups = distinguishing(made.groups.iter(), block);
     let has_aggregates = made.aggs.iter().any(|spec| spec.func != AggFunc::AnyValue);
     if groups.is_empty() || !has_aggregates && has_unique_key(groups.iter().copied(), block) {
@@ -60,7 +60,7 @@ fn gathered_groups(block: &Block, made: &Aggregation) -> Option<Gathered> {
         })
     };
     if !sorts_rows && !in_order() || block.distinct && !shows_all() {
-        return Some(Gathered::Groups);
+        return Some(TempTable::Groups);
     }
     let mut keys: Vec<&SortKey> = Vec::new();
     for key in block.order.iter().filter(|key| !is_constant(&key.expr, block)) {
@@ -72,7 +72,7 @@ fn gathered_groups(block: &Block, made: &Aggregation) -> Option<Gathered> {
         let column = ColumnRef { rel: made.rel, col: at as u16 };
         at < made.groups.len() && key.expr.as_column() == Some(column) && key.desc == keys[0].desc
     };
-    (!keys.iter().enumerate().all(is_group)).then_some(Gathered::SortedGroups)
+    (!keys.iter().enumerate().all(is_group)).then_some(TempTable::SortedGroups)
 }
 
 /// Returns those of `exprs`, of GROUP BY or ORDER BY, that distinguish rows which are equal in the ones

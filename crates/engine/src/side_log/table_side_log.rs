@@ -12,19 +12,19 @@ use crate::table::Table;
 
 /// The side log of a table.
 #[derive(Clone, Debug)]
-pub(crate) enum Watch {
+pub(crate) enum TableSideLog {
     /// Indexes are built.
     Indexes(Arc<IndexBuild>),
     /// The table is rebuilt.
     Rows(Arc<ChangedRows>),
 }
 
-impl Watch {
+impl TableSideLog {
     /// Whether both are one.
-    pub(crate) fn is(&self, other: &Watch) -> bool {
+    pub(crate) fn is(&self, other: &TableSideLog) -> bool {
         match (self, other) {
-            (Watch::Indexes(one), Watch::Indexes(other)) => Arc::ptr_eq(one, other),
-            (Watch::Rows(one), Watch::Rows(other)) => Arc::ptr_eq(one, other),
+            (TableSideLog::Indexes(one), TableSideLog::Indexes(other)) => Arc::ptr_eq(one, other),
+            (TableSideLog::Rows(one), TableSideLog::Rows(other)) => Arc::ptr_eq(one, other),
             _ => false,
         }
     }
@@ -34,8 +34,8 @@ impl Watch {
     #[cold]
     pub(crate) fn note_changes(&self, engine: &Engine, table: &Table, log: &UndoLog, mark: UndoPtr) {
         match self {
-            Watch::Indexes(build) => build.note_changes(engine, table, log, mark),
-            Watch::Rows(rows) => rows.note_changes(engine, table, log, mark),
+            TableSideLog::Indexes(build) => build.note_changes(engine, table, log, mark),
+            TableSideLog::Rows(rows) => rows.note_changes(engine, table, log, mark),
         }
     }
 
@@ -43,18 +43,18 @@ impl Watch {
     #[cold]
     pub(crate) fn note_undo(&self, engine: &Engine, table: &Table, undo: &UndoRecord) {
         match self {
-            Watch::Indexes(build) => build.note_undo(engine, table, undo),
-            Watch::Rows(_) => {}
+            TableSideLog::Indexes(build) => build.note_undo(engine, table, undo),
+            TableSideLog::Rows(_) => {}
         }
     }
 
-    /// The undo that [`Watch::note_undo`] announced has taken place, or has failed.
+    /// The undo that [`TableSideLog::note_undo`] announced has taken place, or has failed.
     #[cold]
     pub(crate) fn note_undone(&self, engine: &Engine, undo: &UndoRecord, took_place: bool) {
         match self {
-            Watch::Indexes(build) if !took_place => build.note_not_undone(),
-            Watch::Indexes(_) => {}
-            Watch::Rows(rows) => rows.note_undone(engine, undo),
+            TableSideLog::Indexes(build) if !took_place => build.note_not_undone(),
+            TableSideLog::Indexes(_) => {}
+            TableSideLog::Rows(rows) => rows.note_undone(engine, undo),
         }
     }
 }

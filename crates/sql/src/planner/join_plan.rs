@@ -9,6 +9,6 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
     if draft.stream.is_none() {
         draft.list.note_named(&draft.rels);
         let of = (&draft.rels, &draft.methods);
-        draft.route = Some(join_order::best(&draft.list, RelSet::EMPTY, draft.goal(), of));
+        draft.join_plan = Some(join_order::best(&draft.list, RelSet::EMPTY, draft.goal(), of));
     }
 }

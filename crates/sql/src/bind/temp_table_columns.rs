@@ -7,7 +7,7 @@ use expr::{AggFunc, ColumnRef, Expr, ExprKind};
 use types::{CollationId, LobSize, SqlType, TypeKind};
 
 use super::block::{Block, Query, Source};
-use super::gathered::{Gathered, gathered, is_constant};
+use super::temp_table::{TempTable, is_constant, temp_table};
 use crate::plan::{AggSpec, Column, KeptKind, Origin, OutputColumn};
 
 /// From this width on an integer is a BIGINT.
@@ -66,9 +66,9 @@ pub(super) fn keep_union(columns: &mut [Column]) -> Vec<Option<Origin>> {
 /// Makes the items of a select list columns of the table that MySQL makes to group, to sort or to find what
 /// is distinct.
 pub(super) fn mark_result(block: &mut Block, is_outermost: bool) {
-    let Some(gathered) = gathered(block, is_outermost) else { return };
+    let Some(temp_table) = temp_table(block, is_outermost) else { return };
     let origins: Vec<Option<Origin>> =
-        block.output.iter().map(|item| kept_origin(item, gathered, block)).collect();
+        block.output.iter().map(|item| kept_origin(item, temp_table, block)).collect();
     for (item, origin) in block.output.iter_mut().zip(origins) {
         item.origin = origin;
     }
@@ -91,7 +91,7 @@ pub(super) fn send_as_kept(output: &mut Arc<[OutputColumn]>) {
 }
 
 /// Where `item` comes from once its value is in the table.
-fn kept_origin(item: &OutputColumn, gathered: Gathered, block: &Block) -> Option<Origin> {
+fn kept_origin(item: &OutputColumn, temp_table: TempTable, block: &Block) -> Option<Origin> {
     if let Some(origin) = &item.origin {
         let mut origin = origin.clone();
         origin.is_gathered = true;
@@ -100,10 +100,10 @@ fn kept_origin(item: &OutputColumn, gathered: Gathered, block: &Block) -> Option
     // The table has no columns for constants, nor for what is made of aggregates.
     let is_kept = !is_constant(&item.expr, block);
     let made = || Origin::made((*item.name).into());
-    let is_sorted = match gathered {
-        Gathered::Rows => return is_kept.then(|| calculated(made(), &item.expr.ty, None)),
-        Gathered::Groups => false,
-        Gathered::SortedGroups => true,
+    let is_sorted = match temp_table {
+        TempTable::Rows => return is_kept.then(|| calculated(made(), &item.expr.ty, None)),
+        TempTable::Groups => false,
+        TempTable::SortedGroups => true,
     };
     let Some(spec) = aggregate_of(&item.expr, block) else {
         let is_kept = is_kept && !names_aggregate(&item.expr, block);

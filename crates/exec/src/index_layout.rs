@@ -13,16 +13,16 @@ use crate::reader::TableReader;
 
 /// What is kept with an index.
 #[derive(Debug)]
-struct KeptIndex {
+struct IndexLayout {
     reader: Arc<TableReader>,
     parts: Arc<[KeyPart]>,
     /// Of the clustered index: the table's columns.
     columns: Option<Arc<ColumnDefinitions>>,
 }
 
-impl KeptIndex {
+impl IndexLayout {
     fn new(table: &Table, index: usize) -> Self {
-        KeptIndex {
+        IndexLayout {
             reader: Arc::new(TableReader::new(table, index)),
             parts: KeyPart::of_index(table, index).into(),
             columns: (index == 0).then(|| Arc::new(ColumnDefinitions::new(table))),
@@ -46,14 +46,14 @@ pub(crate) fn key_parts(table: &Table, index: usize, count: usize) -> KeyParts {
     KeyParts { count: count.min(all.len()), all }
 }
 
-fn with<T>(table: &Table, index: usize, take: impl Fn(&KeptIndex) -> T) -> T {
+fn with<T>(table: &Table, index: usize, take: impl Fn(&IndexLayout) -> T) -> T {
     if is_planted(RangeBug::UnpaddedPrefix) {
-        return take(&KeptIndex::new(table, index));
+        return take(&IndexLayout::new(table, index));
     }
-    let kept = table.indexes[index].kept.get_or_init(|| Arc::new(KeptIndex::new(table, index)));
-    match kept.downcast_ref::<KeptIndex>() {
+    let kept = table.indexes[index].kept.get_or_init(|| Arc::new(IndexLayout::new(table, index)));
+    match kept.downcast_ref::<IndexLayout>() {
         Some(kept) => take(kept),
-        None => take(&KeptIndex::new(table, index)),
+        None => take(&IndexLayout::new(table, index)),
     }
 }
 

@@ -7,9 +7,9 @@ use super::binder::Binder;
 /// The error to report of the queries bound so far. MySQL reports one of the innermost queries first, and of
 /// the queries side by side within one query that of the last.
 #[derive(Debug, Default)]
-pub(super) struct Late(Option<Box<BindError>>);
+pub(super) struct DeferredError(Option<Box<BindError>>);
 
-impl Late {
+impl DeferredError {
     /// Notes an error of a query whose inner queries are bound. One of theirs comes before it.
     #[cold]
     pub(super) fn note(&mut self, error: BindError) {
@@ -17,7 +17,7 @@ impl Late {
     }
 
     /// Adds `earlier`, of queries beside those of `self` and before them.
-    fn after(&mut self, earlier: Late) {
+    fn after(&mut self, earlier: DeferredError) {
         if self.0.is_none() {
             self.0 = earlier.0;
         }
@@ -32,9 +32,9 @@ impl Late {
 impl<'a, 'c> Binder<'a, 'c> {
     /// What `bind` binds: a query within the one at hand.
     pub(super) fn within<T>(&mut self, bind: impl FnOnce(&mut Self) -> T) -> T {
-        let earlier = std::mem::take(&mut self.late);
+        let earlier = std::mem::take(&mut self.deferred);
         let bound = bind(self);
-        self.late.after(earlier);
+        self.deferred.after(earlier);
         bound
     }
 
@@ -44,12 +44,12 @@ impl<'a, 'c> Binder<'a, 'c> {
         &mut self,
         bind: impl FnOnce(&mut Self) -> Result<T, BindError>,
     ) -> Result<T, BindError> {
-        let mut earlier = std::mem::take(&mut self.late);
+        let mut earlier = std::mem::take(&mut self.deferred);
         let bound = bind(self)?;
-        earlier.after(std::mem::take(&mut self.late));
-        self.late = earlier;
+        earlier.after(std::mem::take(&mut self.deferred));
+        self.deferred = earlier;
         if self.levels.iter().all(|level| level.sub.is_none() && !level.hidden) {
-            self.late.take()?;
+            self.deferred.take()?;
         }
         Ok(bound)
     }

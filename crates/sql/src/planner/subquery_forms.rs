@@ -12,7 +12,7 @@ pub(super) struct ByRow {
 
 /// Forms beside those in WHERE.
 #[derive(Default)]
-pub(super) struct Forms {
+pub(super) struct SubqueryForms {
     /// Conditions that run their subqueries for each row, by ordinal.
     pub(super) by_row: Vec<Option<ByRow>>,
     /// The last subquery: what IN of it says follows from another condition, so that it is of use only to

@@ -113,7 +113,7 @@ struct Segment {
 
 /// The stack of one transaction.
 #[derive(Debug, Default)]
-struct Trail {
+struct UndoStack {
     older: Vec<Segment>,
     records: Records,
     /// Records in all.
@@ -179,8 +179,8 @@ impl Scratch {
 
 /// The stacks of all transactions that have not ended.
 #[derive(Debug)]
-pub(crate) struct Trails {
-    open: BTreeMap<TrxId, Trail>,
+pub(crate) struct UndoStacks {
+    open: BTreeMap<TrxId, UndoStack>,
     scratch: Scratch,
     /// Bytes of records in memory, and how many there may be.
     memory: usize,
@@ -189,11 +189,11 @@ pub(crate) struct Trails {
     refused: Option<IoError>,
 }
 
-impl Trails {
+impl UndoStacks {
     /// None yet. The scratch file is `path`; `memory_max` in bytes.
-    pub(crate) fn new(disk: &Arc<dyn Disk>, path: PathBuf, memory_max: usize) -> Trails {
+    pub(crate) fn new(disk: &Arc<dyn Disk>, path: PathBuf, memory_max: usize) -> UndoStacks {
         let scratch = Scratch { disk: Arc::clone(disk), path, file: None, end: 0, wanted: 0 };
-        Trails { open: BTreeMap::new(), scratch, memory: 0, memory_max, refused: None }
+        UndoStacks { open: BTreeMap::new(), scratch, memory: 0, memory_max, refused: None }
     }
 
     /// The transactions, in the order of their ids.
@@ -203,7 +203,7 @@ impl Trails {
 
     /// Records of a transaction.
     pub(super) fn count(&self, trx: TrxId) -> usize {
-        self.open.get(&trx).map_or(0, |trail| trail.count)
+        self.open.get(&trx).map_or(0, |stack| stack.count)
     }
 
     /// Whether some records are in the scratch file.
@@ -218,12 +218,12 @@ impl Trails {
 
     /// A transaction's newest record from now on.
     pub(super) fn push(&mut self, trx: TrxId, step: Step, image: &[u8]) {
-        let trail = self.open.entry(trx).or_default();
-        let before = trail.records.bytes();
-        trail.records.push(step, image);
-        trail.count += 1;
-        trail.dead_values += usize::from(is_dead_value(image));
-        let bytes = trail.records.bytes();
+        let stack = self.open.entry(trx).or_default();
+        let before = stack.records.bytes();
+        stack.records.push(step, image);
+        stack.count += 1;
+        stack.dead_values += usize::from(is_dead_value(image));
+        let bytes = stack.records.bytes();
         self.memory += bytes - before;
         if self.memory > self.memory_max && bytes >= MOVED_MIN.min(self.memory_max) && self.refused.is_none()
         {
@@ -233,14 +233,14 @@ impl Trails {
 
     #[cold]
     fn move_older_half(&mut self, trx: TrxId) {
-        let Some(trail) = self.open.get_mut(&trx) else { return };
-        let (older, newer) = trail.records.halves();
+        let Some(stack) = self.open.get_mut(&trx) else { return };
+        let (older, newer) = stack.records.halves();
         match self.scratch.write(&older) {
             Ok(segment) => {
                 if !planted(PlantedBug::ForgottenAside) {
-                    trail.older.push(segment);
+                    stack.older.push(segment);
                 }
-                trail.records = newer;
+                stack.records = newer;
                 self.memory -= older.bytes();
             }
             Err(error) => self.refused = Some(error),
@@ -252,31 +252,31 @@ impl Trails {
     /// # Errors
     /// Of the disk, where it had moved.
     pub(super) fn newest(&mut self, trx: TrxId) -> Result<Option<(Step, &[u8])>, IoError> {
-        let Some(trail) = self.open.get_mut(&trx) else { return Ok(None) };
-        if trail.records.steps.is_empty()
-            && let Some(segment) = trail.older.last().copied()
+        let Some(stack) = self.open.get_mut(&trx) else { return Ok(None) };
+        if stack.records.steps.is_empty()
+            && let Some(segment) = stack.older.last().copied()
         {
-            trail.records = self.scratch.read(segment)?;
-            trail.older.pop();
+            stack.records = self.scratch.read(segment)?;
+            stack.older.pop();
             self.scratch.forget(1);
-            self.memory += trail.records.bytes();
+            self.memory += stack.records.bytes();
         }
-        Ok(trail.records.newest())
+        Ok(stack.records.newest())
     }
 
     /// Forgets that record.
     pub(super) fn pop(&mut self, trx: TrxId) {
-        let Some(trail) = self.open.get_mut(&trx) else { return };
-        let before = trail.records.bytes();
-        if let Some((_, image)) = trail.records.newest() {
-            trail.dead_values -= usize::from(is_dead_value(image));
-            trail.count -= 1;
+        let Some(stack) = self.open.get_mut(&trx) else { return };
+        let before = stack.records.bytes();
+        if let Some((_, image)) = stack.records.newest() {
+            stack.dead_values -= usize::from(is_dead_value(image));
+            stack.count -= 1;
         }
-        trail.records.pop();
-        self.memory -= before - trail.records.bytes();
+        stack.records.pop();
+        self.memory -= before - stack.records.bytes();
     }
 
-    /// Forgets what is newer than the record `reached`. Errors as [`Trails::newest`].
+    /// Forgets what is newer than the record `reached`. Errors as [`UndoStacks::newest`].
     pub(super) fn return_to(&mut self, trx: TrxId, reached: UndoPtr) -> Result<(), IoError> {
         while self.newest(trx)?.is_some_and(|(step, _)| step.undo != reached) {
             self.pop(trx);
@@ -286,20 +286,20 @@ impl Trails {
 
     /// Whether a transaction says of a value that it is dead.
     pub(super) fn has_dead_values(&self, trx: TrxId) -> bool {
-        self.open.get(&trx).is_some_and(|trail| trail.dead_values > 0)
+        self.open.get(&trx).is_some_and(|stack| stack.dead_values > 0)
     }
 
-    /// All records of a transaction, oldest first. Errors as [`Trails::newest`], and those of `look`.
+    /// All records of a transaction, oldest first. Errors as [`UndoStacks::newest`], and those of `look`.
     pub(super) fn each<E: From<IoError>>(
         &self,
         trx: TrxId,
         mut look: impl FnMut(Step, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some(trail) = self.open.get(&trx) else { return Ok(()) };
-        for segment in &trail.older {
+        let Some(stack) = self.open.get(&trx) else { return Ok(()) };
+        for segment in &stack.older {
             self.scratch.read(*segment)?.iter().try_for_each(|(step, image)| look(step, image))?;
         }
-        trail.records.iter().try_for_each(|(step, image)| look(step, image))
+        stack.records.iter().try_for_each(|(step, image)| look(step, image))
     }
 
     /// Removes the scratch file.
@@ -312,9 +312,9 @@ impl Trails {
 
     /// Forgets a transaction.
     pub(super) fn remove(&mut self, trx: TrxId) {
-        if let Some(trail) = self.open.remove(&trx) {
-            self.memory -= trail.records.bytes();
-            self.scratch.forget(trail.older.len());
+        if let Some(stack) = self.open.remove(&trx) {
+            self.memory -= stack.records.bytes();
+            self.scratch.forget(stack.older.len());
         }
     }
 }
@@ -330,9 +330,9 @@ mod tests {
 
     use super::*;
 
-    fn trails(disk: &Arc<SimDisk>, memory_max: usize) -> Trails {
+    fn undo_stacks(disk: &Arc<SimDisk>, memory_max: usize) -> UndoStacks {
         let disk: Arc<dyn Disk> = Arc::clone(disk) as _;
-        Trails::new(&disk, PathBuf::from("recovery.undo"), memory_max)
+        UndoStacks::new(&disk, PathBuf::from("recovery.undo"), memory_max)
     }
 
     fn record(prng: &mut Prng, number: u64) -> (Step, Vec<u8>) {
@@ -340,13 +340,13 @@ mod tests {
         (step, (0..prng.below(40)).map(|_| prng.below(256) as u8).collect())
     }
 
-    fn all(trails: &Trails, trx: TrxId) -> Vec<(Step, Vec<u8>)> {
+    fn all(undo_stacks: &UndoStacks, trx: TrxId) -> Vec<(Step, Vec<u8>)> {
         let mut all = Vec::new();
         let look = |step, image: &[u8]| {
             all.push((step, image.to_vec()));
             Ok::<(), IoError>(())
         };
-        trails.each(trx, look).unwrap();
+        undo_stacks.each(trx, look).unwrap();
         all
     }
 
@@ -354,7 +354,7 @@ mod tests {
     fn stacks_agree_with_vectors_whatever_the_memory() {
         for (seed, memory_max) in [(1, 0), (2, 300), (3, 5000), (4, usize::MAX)] {
             let disk = Arc::new(SimDisk::new());
-            let (mut trails, mut prng) = (trails(&disk, memory_max), Prng::new(seed));
+            let (mut undo_stacks, mut prng) = (undo_stacks(&disk, memory_max), Prng::new(seed));
             let mut model: BTreeMap<TrxId, Vec<(Step, Vec<u8>)>> = BTreeMap::new();
             let mut moved = false;
             for number in 1..20_000 {
@@ -363,38 +363,45 @@ mod tests {
                 match prng.below(200) {
                     0 => {
                         expected.clear();
-                        trails.remove(trx);
+                        undo_stacks.remove(trx);
                     }
                     1..=3 if !expected.is_empty() => {
                         let reached = prng.below(expected.len() as u64) as usize;
-                        trails.return_to(trx, expected[reached].0.undo).unwrap();
+                        undo_stacks.return_to(trx, expected[reached].0.undo).unwrap();
                         expected.truncate(reached + 1);
                     }
                     4..=40 => {
-                        let newest = trails.newest(trx).unwrap().map(|(step, image)| (step, image.to_vec()));
+                        let newest =
+                            undo_stacks.newest(trx).unwrap().map(|(step, image)| (step, image.to_vec()));
                         assert_eq!(newest, expected.pop(), "seed {seed}");
-                        trails.pop(trx);
+                        undo_stacks.pop(trx);
                     }
                     _ => {
                         let (step, image) = record(&mut prng, number);
-                        trails.push(trx, step, &image);
+                        undo_stacks.push(trx, step, &image);
                         expected.push((step, image));
                     }
                 }
-                moved |= trails.has_moved();
+                moved |= undo_stacks.has_moved();
                 let dead = expected.iter().any(|(_, image)| is_dead_value(image));
-                assert_eq!((trails.count(trx), trails.has_dead_values(trx)), (expected.len(), dead));
-                assert_eq!(trails.memory, trails.open.values().map(|trail| trail.records.bytes()).sum());
+                assert_eq!(
+                    (undo_stacks.count(trx), undo_stacks.has_dead_values(trx)),
+                    (expected.len(), dead)
+                );
+                assert_eq!(
+                    undo_stacks.memory,
+                    undo_stacks.open.values().map(|stack| stack.records.bytes()).sum()
+                );
                 if number % 500 == 0 {
-                    assert_eq!(all(&trails, trx), *expected, "seed {seed}");
+                    assert_eq!(all(&undo_stacks, trx), *expected, "seed {seed}");
                 }
             }
             assert_eq!(moved, memory_max < usize::MAX);
             for trx in model.keys() {
-                trails.remove(*trx);
+                undo_stacks.remove(*trx);
             }
-            assert_eq!((trails.memory, trails.scratch.end), (0, 0));
-            trails.close();
+            assert_eq!((undo_stacks.memory, undo_stacks.scratch.end), (0, 0));
+            undo_stacks.close();
             assert!(!disk.exists("recovery.undo".as_ref()).unwrap());
         }
     }
@@ -402,20 +409,20 @@ mod tests {
     #[test]
     fn what_cannot_be_written_stays_and_what_cannot_be_read_is_an_error() {
         let disk = Arc::new(SimDisk::new());
-        let fill = |trails: &mut Trails| {
+        let fill = |undo_stacks: &mut UndoStacks| {
             let mut prng = Prng::new(7);
             for number in 1..100 {
                 let (step, image) = record(&mut prng, number);
-                trails.push(TrxId(1), step, &image);
+                undo_stacks.push(TrxId(1), step, &image);
             }
         };
-        let mut stays = trails(&disk, 500);
+        let mut stays = undo_stacks(&disk, 500);
         disk.schedule(Some(IoOp::Write), 1, FaultKind::Error(ErrorKind::StorageFull));
         fill(&mut stays);
         assert!(stays.refusal().is_some() && !stays.has_moved());
         assert_eq!(all(&stays, TrxId(1)).len(), 99);
         drop(stays);
-        let mut damaged = trails(&disk, 500);
+        let mut damaged = undo_stacks(&disk, 500);
         fill(&mut damaged);
         assert!(damaged.has_moved());
         damaged.scratch.file.as_ref().unwrap().write_at(&[0xAA; 64], 10).unwrap();

@@ -14,11 +14,11 @@ pub(super) fn allow(methods: &mut Methods) {
 
 /// Equalities in force.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known<'e> {
+pub(super) struct KnownEqualities<'e> {
     pairs: SmallVec<[(&'e Expr, &'e Expr, CmpDomain); 4]>,
 }
 
-impl<'e> Known<'e> {
+impl<'e> KnownEqualities<'e> {
     /// Notes that `condition` holds.
     pub(super) fn add(&mut self, condition: &'e Expr) {
         self.pairs.extend(transitive_equality(condition));

@@ -15,13 +15,13 @@ use crate::error::Result;
 
 /// Trees whose pages are to be freed: the ids of one entry of pending trees each.
 #[derive(Debug, Default)]
-pub(crate) struct GoneTrees {
+pub(crate) struct DroppedTrees {
     waiting: Mutex<Vec<Vec<IndexId>>>,
     /// One thread at a time frees.
     turn: Mutex<()>,
 }
 
-impl GoneTrees {
+impl DroppedTrees {
     /// Whether some are still to be freed.
     pub(crate) fn are_waiting(&self) -> bool {
         !self.waiting.lock().is_empty()
@@ -35,12 +35,12 @@ impl Engine {
         if pending.is_empty() {
             return Ok(());
         }
-        self.gone_trees.waiting.lock().push(pending);
+        self.dropped_trees.waiting.lock().push(pending);
         if self.has_purge_thread() {
             self.purge.hurry();
             return Ok(());
         }
-        self.free_gone_trees()
+        self.free_dropped_trees()
     }
 
     /// Gives up the trees that a statement had made when it failed with `error`, and returns that.
@@ -55,13 +55,13 @@ impl Engine {
     /// allocated and not yet written may still look as a page of such a tree.
     ///
     /// Latches and locks: none may be held but metadata locks.
-    pub(crate) fn free_gone_trees(&self) -> Result<()> {
-        let _turn = self.gone_trees.turn.lock();
+    pub(crate) fn free_dropped_trees(&self) -> Result<()> {
+        let _turn = self.dropped_trees.turn.lock();
         loop {
             if self.unfinished_transactions() > 0 {
                 return Ok(());
             }
-            let Some(pending) = self.gone_trees.waiting.lock().first().cloned() else { return Ok(()) };
+            let Some(pending) = self.dropped_trees.waiting.lock().first().cloned() else { return Ok(()) };
             match self.free_pending(&pending) {
                 Err(error) if error.is_full_disk() => return Ok(()),
                 // The next start has their ids, and tries again.
@@ -71,7 +71,7 @@ impl Engine {
                 }
                 freed => freed?,
             }
-            self.gone_trees.waiting.lock().remove(0);
+            self.dropped_trees.waiting.lock().remove(0);
         }
     }
 

@@ -10,18 +10,18 @@ use crate::error::Result;
 
 /// Something to purge, if it is still there.
 #[derive(Debug)]
-pub(super) struct Leftover {
+pub(super) struct UnpurgedRecord {
     trx: TrxId,
     record: UndoRecord,
     /// End of the frame that tells of it.
     at: Lsn,
 }
 
-impl Leftover {
+impl UnpurgedRecord {
     pub(super) fn of(trx: TrxId, record: &UndoRecord, at: Lsn) -> Self {
         let mut record = record.clone();
         record.image.shrink_to_fit();
-        Leftover { trx, record, at }
+        UnpurgedRecord { trx, record, at }
     }
 
     /// Whether it is a value whose pages were freed already: they may be another's by now.
@@ -34,13 +34,13 @@ impl Leftover {
 impl Engine {
     /// Purges what the log has recorded. No reader exists yet that needs it. The sweep and the search for
     /// lost values find what a full disk has no log for.
-    pub(super) fn purge_leftovers(&self, leftovers: Vec<Leftover>) -> Result<()> {
-        for leftover in leftovers {
+    pub(super) fn purge_unpurged(&self, unpurged: Vec<UnpurgedRecord>) -> Result<()> {
+        for unpurged in unpurged {
             match self.store.log().admit() {
                 Err(log::Error::Full(_)) => break,
                 admitted => admitted?,
             }
-            self.purge_now(leftover.trx, &leftover.record)?;
+            self.purge_now(unpurged.trx, &unpurged.record)?;
         }
         Ok(())
     }
