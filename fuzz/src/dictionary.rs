@@ -11,7 +11,7 @@ use types::{
 
 use crate::Bytes;
 
-/// Bytes of the checksum behind a definition.
+/// Bytes of the checksum after a definition.
 const SUM_BYTES: usize = 4;
 
 /// The first byte selects a definition, or that the rest is one; each three that follow change a byte of it,
@@ -46,7 +46,7 @@ fn change(bytes: &mut Vec<u8>, place: u16, value: u8) {
     }
 }
 
-/// Puts the checksum behind what stands before it, as docs/file_format.md, section 5, has it.
+/// Puts the checksum after what stands before it, as docs/file_format.md, section 5, has it.
 fn stamp(bytes: &mut Vec<u8>) {
     let body = bytes.len().saturating_sub(SUM_BYTES);
     bytes.truncate(body);

@@ -18,7 +18,7 @@ const VALIDATOR: &str = "exec::planted::validate_field";
 const RISEN: [&str; 2] = ["point_select_prepared", "scan_send_row"];
 /// How the lab measures. The workload sends rows of two columns, which are read field by field.
 const SETTINGS: &str = "workloads = ['range-notcovered-pk']\nthreads = [1]\ntables = 1\ntable_rows = 20000\nrealtime = true\npin_single = true\n";
-/// Commits of the history behind the first, and which of them plants.
+/// Commits of the history after the first, and which of them plants.
 const COMMITS: usize = 7;
 const PLANTING_COMMIT: usize = 5;
 

@@ -187,7 +187,7 @@ fn build_table(weights: &Weights, codes: &Codes) -> Result<Vec<u8>, Failure> {
     Ok(table)
 }
 
-/// Codes too long for a table entry, each once, behind their length, at even offsets.
+/// Codes too long for a table entry, each once, after their length, at even offsets.
 #[derive(Default)]
 struct Pool {
     bytes: Vec<u8>,

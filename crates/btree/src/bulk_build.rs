@@ -103,7 +103,7 @@ impl<'s> BulkBuild<'s> {
     }
 
     /// Writes all entries of a level, to one page as a rule, and passes them to the level above. `upper` and
-    /// `next`: the fence behind them and the page behind it.
+    /// `next`: the fence after them and the page after it.
     fn write_pages(&mut self, at: usize, upper: Option<&[u8]>, next: Option<Place>) -> Result<()> {
         while self.levels[at].count() > 0 {
             let count = self.levels[at].count_that_fits(upper);

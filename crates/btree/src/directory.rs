@@ -450,7 +450,7 @@ fn last_not_above(entries: &[Entry], start: u64) -> &Entry {
     &entries[above.saturating_sub(1)]
 }
 
-/// The first bytes of a key behind the first `skip`, in the order of keys.
+/// The first bytes of a key after the first `skip`, in the order of keys.
 #[inline]
 fn start_behind(key: &[u8], skip: usize) -> u64 {
     // Keys as long as integers as a rule, out of which the skipped bytes are shifted.

@@ -392,7 +392,7 @@ pub enum Neighbour {
 }
 
 /// Whether a leaf can take `need` bytes of key and payload for `key`, which a search found to belong `at`. An
-/// insertion behind the tree's last record counts the page as full a little earlier, see [`APPEND_RESERVE`].
+/// insertion after the tree's last record counts the page as full a little earlier, see [`APPEND_RESERVE`].
 #[inline(always)]
 pub(crate) fn has_room(page: PageRef<'_>, key: &[u8], at: Search, need: usize) -> bool {
     if need == 0 || page.takes_between(at.slot, need + CELL_OVERHEAD) {
@@ -414,7 +414,7 @@ fn has_room_anyhow(page: PageRef<'_>, key: &[u8], at: Search, need: usize) -> bo
     free >= need + CELL_OVERHEAD + reserve
 }
 
-/// Whether an insertion at `slot` would add a record behind the last one of the tree, and not to an empty
+/// Whether an insertion at `slot` would add a record after the last one of the tree, and not to an empty
 /// tree.
 #[inline]
 pub(crate) fn is_append(page: PageRef<'_>, slot: usize) -> bool {

@@ -45,7 +45,7 @@ impl<'p> Probe<'p> {
         }
     }
 
-    /// Latches the leaf that `key` belongs to and returns where in it the key is or would be: possibly behind
+    /// Latches the leaf that `key` belongs to and returns where in it the key is or would be: possibly after
     /// its last slot. Cost: a search on the leaf that is held; one latch pair more for a leaf near by or
     /// known to the leaf directory.
     #[inline]

@@ -1,6 +1,6 @@
 //! Separators: the keys that inner pages hold between their children.
 
-/// The shortest key that is above `left` and not above `right`: `right` cut behind its first byte that
+/// The shortest key that is above `left` and not above `right`: `right` cut after its first byte that
 /// differs.
 ///
 /// `left` < `right`. As all keys of the left page are at most `left` and all of the right page at least

@@ -327,7 +327,7 @@ fn read_page(data: &dyn File, page: PageNo, image: &mut Image) -> Result<Option<
 }
 
 /// Whether a page that passes its check has only a part of the version that was copied. No checksum finds all
-/// mixtures: one that is stored behind the bytes it is of hides them from a checksum of the same kind around
+/// mixtures: one that is stored after the bytes it is of hides them from a checksum of the same kind around
 /// it. A page that has the copy's LSN was being written, so that the copy is durable.
 fn is_mixed(image: &Image, copied: &Image) -> bool {
     let lsn = |image: &Image| PageRef::new(&image.0).lsn();

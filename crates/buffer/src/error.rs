@@ -62,7 +62,7 @@ pub enum Damage {
     Bytes(CorruptionKind),
     /// Recovery did not make the changes that the log has of it.
     Lost,
-    /// Its last change lies behind the end of the log: the log is older than the file, or part of it is gone.
+    /// Its last change lies after the end of the log: the log is older than the file, or part of it is gone.
     BeyondLog,
     /// The log has been given up to a later moment than the file has all changes of: the file is older than
     /// the log.

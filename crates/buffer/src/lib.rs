@@ -1,5 +1,5 @@
 //! The buffer pool: pages of `data.pages` in memory, found by number, latched through guards, written back
-//! behind.
+//! after.
 //!
 //! # Concepts
 //! ```text

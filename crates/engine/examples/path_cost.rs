@@ -33,7 +33,7 @@ use types::{CollationId, ColumnDef, IndexDef, IndexKind, SqlType, TableDef, Type
 const ROWS: u64 = 300_000;
 /// Calls of each operation.
 const CALLS: u64 = 10_000;
-/// Row bytes behind the record's header.
+/// Row bytes after the record's header.
 const PAYLOAD: [u8; 187] = [b'x'; 187];
 
 /// Trees over keys 1 to [`ROWS`].
@@ -137,7 +137,7 @@ fn measure_patch_bigint(trees: &Trees, keys: &[Vec<u8>]) {
     }
 }
 
-/// Ascending keys behind all others.
+/// Ascending keys after all others.
 #[inline(never)]
 fn measure_append_bigint(trees: &Trees, keys: &[Vec<u8>]) {
     for key in keys {

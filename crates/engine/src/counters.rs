@@ -176,7 +176,7 @@ impl Table {
         self.keep_below_auto_increment_limit(engine, after)
     }
 
-    /// Whether [`Table::advance_auto_increment`] behind `used`, if that is a number, does nothing that can
+    /// Whether [`Table::advance_auto_increment`] after `used`, if that is a number, does nothing that can
     /// fail.
     #[inline]
     pub fn has_auto_increment_room(&self, used: u64) -> bool {
@@ -267,7 +267,7 @@ impl Table {
 
     /// The greatest number that a row without one may get.
     fn auto_increment_max(&self) -> u64 {
-        // The last number is kept back, so that the counter can stand behind it.
+        // The last number is kept back, so that the counter can stand after it.
         self.auto_increment_last().min(u64::MAX - 1)
     }
 

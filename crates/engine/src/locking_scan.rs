@@ -10,7 +10,7 @@
 //! inserted before it grew, so the next record is looked for again then: who comes later finds the lock.
 //!
 //! *Semi-consistent* scans of the clustered index do not wait for a row that another has locked: they hand
-//! out what was committed of it, and go on behind it unless the caller insists.
+//! out what was committed of it, and go on after it unless the caller insists.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -90,7 +90,7 @@ pub struct LockingScan<'e> {
     gap: Option<GapId>,
     /// How far the gap lock reaches.
     covered: Bound<Vec<u8>>,
-    /// The row behind the entry that comes next is locked, by its clustered key; whether it was not before.
+    /// The row of the entry that comes next is locked, by its clustered key; whether it was not before.
     locked: Option<(Vec<u8>, bool)>,
     /// Clustered key of the row handed out last, if its lock is new.
     new: Option<Vec<u8>>,
@@ -112,7 +112,7 @@ pub struct FoundRow<'s> {
     pub is_locked: bool,
 }
 
-/// Whether the row behind an entry is wanted.
+/// Whether the row of an entry is wanted.
 pub type RowPredicate<'w> = &'w mut dyn FnMut(&RowRef<'_>) -> bool;
 
 /// What became of a record.
@@ -121,7 +121,7 @@ enum Verdict {
     Row,
     /// Hand out what was committed of it, of which there is a copy.
     Committed(RecordCopy),
-    /// Go on behind it.
+    /// Go on after it.
     Pass,
     /// Look again, with no latch held meanwhile.
     Again,
@@ -257,7 +257,7 @@ impl<'e> LockingScan<'e> {
         }
     }
 
-    /// The next record, behind those that were passed.
+    /// The next record, after those that were passed.
     fn seek(&self) -> Result<Option<Cursor<'e>>> {
         let (tree, store) = (&self.index.tree, &self.engine.store);
         Ok(match (&self.passed, self.direction) {
@@ -398,7 +398,7 @@ impl<'e> LockingScan<'e> {
         })
     }
 
-    /// Locks the row behind the entry that comes next; the entry is looked at again after that.
+    /// Locks the row of the entry that comes next; the entry is looked at again after that.
     fn lock_row_behind(&mut self, cursor: Cursor<'e>, row: Vec<u8>) -> Result<()> {
         let mut entry = Suspended::default();
         cursor.suspend_into(&mut entry);

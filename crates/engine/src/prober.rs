@@ -1,4 +1,4 @@
-//! Looking up many keys in one index: the inner side of a join, the row behind a secondary entry.
+//! Looking up many keys in one index: the inner side of a join, the row of a secondary entry.
 
 use page::{PageRef, Record, RecordCopy, RowRef, SlotFlags};
 use trx::ReadView;
@@ -39,7 +39,7 @@ enum Answer {
     Slot(usize),
     /// In the arena.
     Copied(RecordCopy),
-    /// The key in the arena, an older payload behind it.
+    /// The key in the arena, an older payload after it.
     Older(RecordCopy, usize),
 }
 

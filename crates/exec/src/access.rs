@@ -34,7 +34,7 @@ pub(crate) struct TableAccess<'r> {
     /// Of the index of the path.
     scan: Option<Box<Scan<'r>>>,
     prober: Option<Box<Prober<'r>>>,
-    /// Of the clustered index, for rows behind secondary entries.
+    /// Of the clustered index, for rows of secondary entries.
     rows: Option<Box<Prober<'r>>>,
     range: KeyRange,
     keys: Keys,
@@ -103,7 +103,7 @@ impl<'r> TableAccess<'r> {
         &self.op.table
     }
 
-    /// Leaves out, before they are read, rows behind entries whose clustered keys are not among `keys`.
+    /// Leaves out, before they are read, rows of entries whose clustered keys are not among `keys`.
     pub(crate) fn keep_to(&mut self, keys: HashIndex) {
         self.row_keys = Some(Box::new(keys));
     }

@@ -63,7 +63,7 @@ pub struct Client<'a> {
     pub protocol: Protocol,
     /// What the client can do: CLIENT_DEPRECATE_EOF, CLIENT_FOUND_ROWS.
     pub capabilities: Capabilities,
-    /// Status for the EOF packet behind the column definitions.
+    /// Status for the EOF packet after the column definitions.
     pub status: ServerStatus,
     /// Character set that text is sent in.
     pub charset: ResultCharset,

@@ -550,7 +550,7 @@ impl PartSpans {
         Ok(Span::starting_with(self.store_value()?, true))
     }
 
-    /// All values but NULL, which comes before them, or behind them where the part descends.
+    /// All values but NULL, which comes before them, or after them where the part descends.
     fn not_null(&mut self, part: &KeyPart) -> Result<Span> {
         if !part.nullable {
             return Ok(Span::WHOLE);

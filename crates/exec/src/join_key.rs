@@ -148,7 +148,7 @@ impl JoinKey {
 }
 
 impl BatchKeys {
-    /// The first row behind `row` with another key.
+    /// The first row after `row` with another key.
     #[inline(always)]
     pub(crate) fn run_end(&self, row: usize) -> usize {
         match self.ints.get(row..) {

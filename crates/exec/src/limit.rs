@@ -13,7 +13,7 @@ pub(crate) struct Limit<'r> {
     pub(crate) input: Box<dyn Source + 'r>,
     pub(crate) offset: Option<&'r Expr>,
     pub(crate) count: Option<&'r Expr>,
-    /// Count the rows behind the window as well (SQL_CALC_FOUND_ROWS).
+    /// Count the rows after the window as well (SQL_CALC_FOUND_ROWS).
     pub(crate) count_all: bool,
     pub(crate) run: &'r QueryRun<'r>,
 }
@@ -49,7 +49,7 @@ struct WindowSink<'x> {
     from: u64,
     to: u64,
     count_all: bool,
-    /// The sink behind wants no more.
+    /// The next sink wants no more rows.
     stopped: bool,
     sink: &'x mut dyn Sink,
 }

@@ -142,7 +142,7 @@ impl<'s> LineReader<'s> {
         Ok(self.peek()?.is_some())
     }
 
-    /// Reads one field to behind its end.
+    /// Reads one field to after its end.
     fn field(&mut self, line: &mut Line) -> io::Result<FieldEnd> {
         let start = line.bytes.len();
         if let (Some(quote), Some(first)) = (self.format.enclosed, self.peek()?)
@@ -192,7 +192,7 @@ impl<'s> LineReader<'s> {
         }
     }
 
-    /// Reads an enclosed field to behind its end; `None` if the quote turned out to be an ordinary byte, with
+    /// Reads an enclosed field to after its end; `None` if the quote turned out to be an ordinary byte, with
     /// what was read so far in the line.
     fn enclosed(&mut self, quote: u8, line: &mut Line, start: usize) -> io::Result<Option<FieldEnd>> {
         let mut saw_null = false;

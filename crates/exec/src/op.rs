@@ -86,7 +86,7 @@ pub(crate) struct AccessOp {
     pub(crate) tests_entries: bool,
     /// Of the index's records.
     pub(crate) reader: Arc<TableReader>,
-    /// Of the rows behind a secondary index that does not cover the query.
+    /// Of the rows of a secondary index that does not cover the query.
     pub(crate) row_reader: Option<Arc<TableReader>>,
     /// Run more than once in a statement.
     pub(crate) repeated: bool,
@@ -152,7 +152,7 @@ pub(crate) enum PathOp {
     Skip(Box<SkipOp>),
 }
 
-/// Stretches of an index behind the values of some of its parts; see [`sql::plan::Skip`].
+/// Stretches of an index after the values of some of its parts; see [`sql::plan::Skip`].
 #[derive(Debug)]
 pub(crate) struct SkipOp {
     pub(crate) lead: Vec<Expr>,
@@ -160,7 +160,7 @@ pub(crate) struct SkipOp {
     pub(crate) skipped: usize,
     /// What the skipped parts are confined to, and how its intervals are made of integers, if they can be.
     pub(crate) within: Option<(KeySet, Option<IntKey>)>,
-    /// A range of the parts behind those that are skipped.
+    /// A range of the parts after those that are skipped.
     pub(crate) rest: PathOp,
     pub(crate) take: Take,
 }

@@ -273,7 +273,7 @@ impl PlainInsert {
         Ok(())
     }
 
-    /// The statement fails behind these rows: the counter and LAST_INSERT_ID() become what they are with
+    /// The statement fails after these rows: the counter and LAST_INSERT_ID() become what they are with
     /// them.
     #[cold]
     fn keep_numbers(&self, rows: &[&Values<'_>], are_given: bool, ctx: &mut ExecCtx<'_>) -> Result<()> {

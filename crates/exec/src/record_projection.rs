@@ -31,7 +31,7 @@ use store::{NULL_TEXT, chunk, store_8, store_date_parts, store_text};
 pub(crate) const COLUMNS_MAX: usize = 512;
 /// First bit of the binary protocol's NULL bitmap that stands for a column.
 const FIRST_NULL_BIT: usize = 2;
-/// Bytes that a step may store behind what it says that it stored.
+/// Bytes that a step may store after what it says that it stored.
 const SLACK_BYTES: usize = 8;
 /// The program of some columns of one relation.
 #[derive(Debug)]

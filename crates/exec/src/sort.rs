@@ -88,7 +88,7 @@ fn emit(
     Ok(Flow::More)
 }
 
-/// A row behind its key.
+/// A row after its key.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     /// First bytes of the key, big-endian.
@@ -115,7 +115,7 @@ impl Entry {
     }
 }
 
-/// Rows behind their keys.
+/// Rows after their keys.
 #[derive(Debug)]
 struct SortedRows {
     bytes: ByteStore,

@@ -229,7 +229,7 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         result
     }
 
-    /// A row is refused: those behind it have not been warned of, and LAST_INSERT_ID() is the number of the
+    /// A row is refused: those after it have not been warned of, and LAST_INSERT_ID() is the number of the
     /// first one, as if it stayed.
     #[cold]
     fn abandon(&self, build: &RowBuild<'_>) {

@@ -48,7 +48,7 @@ pub struct Builds {
     /// Names of builds, the good one first, the bad one last.
     #[serde(default)]
     pub list: Vec<String>,
-    /// Instead of a list: the commits behind the first up to the second, and the first itself.
+    /// Instead of a list: the commits after the first up to the second, and the first itself.
     pub git: Option<GitRange>,
     /// Shell command that starts the build `{build}` with a data directory of its own at port `{port}` and
     /// returns when it answers. Builds the lab is done with are stopped before.

@@ -115,7 +115,7 @@ fn temporary_bytes(pid: u32) -> u64 {
     entries.flatten().map(of_entry).sum()
 }
 
-/// The number behind the line that begins with `name`; 0 if there is none.
+/// The number after the line that begins with `name`; 0 if there is none.
 fn field(text: &str, name: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|rest| rest.split_whitespace().next()).and_then(|number| number.parse().ok()).unwrap_or(0)

@@ -130,7 +130,7 @@ pub(crate) struct LogFile {
 }
 
 impl LogFile {
-    /// The position behind its last byte.
+    /// The position after its last byte.
     pub(crate) fn end(&self) -> Lsn {
         Lsn(self.head.first_lsn.0 + self.head.size - HEADER_BYTES)
     }
@@ -334,7 +334,7 @@ impl Files {
         self.current + 1 == self.chain.len() && file.end().0 - written.0 < file.head.size / 2
     }
 
-    /// The position behind the last byte for which there is space.
+    /// The position after the last byte for which there is space.
     pub(crate) fn end(&self) -> Lsn {
         self.chain.back().map_or(Lsn(0), LogFile::end)
     }
@@ -349,7 +349,7 @@ impl Files {
         self.spares.pop()
     }
 
-    /// Gives `spare` the place behind the last file.
+    /// Gives `spare` the place after the last file.
     pub(crate) fn link_next(&mut self, spare: SpareFile) -> Result<()> {
         let last = self.chain.back().map(|file| (file.head.number + 1, file.end()));
         invariant!(last.is_some(), "a log has at least one file");
@@ -436,7 +436,7 @@ fn stays_in_begun_block(start: u64, end: u64) -> bool {
     (start - 1) ^ (end - 1) < BLOCK_BYTES
 }
 
-/// Writes `start..end`, and zeros behind it if it begins a block that it does not fill: they keep the kernel
+/// Writes `start..end`, and zeros after it if it begins a block that it does not fill: they keep the kernel
 /// from fetching the block first, for what an earlier use of the file left there.
 #[inline(never)]
 fn write_to_end_of_block(

@@ -239,7 +239,7 @@ impl Log {
     }
 
     /// Adds the frame that says what is durable, if there is something to make durable. What is complete with
-    /// it, if it came right behind what was complete before: no other frame is below its end then.
+    /// it, if it came right after what was complete before: no other frame is below its end then.
     #[inline]
     fn complete_with_own_frame(&self, goal: FlushGoal) -> Option<Complete> {
         if goal == FlushGoal::Written {

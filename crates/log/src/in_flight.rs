@@ -7,7 +7,7 @@
 //!
 //! A frame that gets into the ring piece by piece also says how far it has got, so that its pieces can be
 //! written. Its word stays where it is: a checkpoint must not begin the log in the middle of a frame, nor
-//! behind a change whose page is not marked yet.
+//! after a change whose page is not marked yet.
 
 use std::cell::Cell;
 

@@ -22,7 +22,7 @@ pub trait LogPosition: Send + Sync + Debug {
     /// Latches: may wait for a sync, so the caller holds no page latch (docs/latching.md, rules 5 and 7).
     fn durable_up_to(&self, lsn: Lsn) -> Result<()>;
 
-    /// The end of the log: no page was changed behind it.
+    /// The end of the log: no page was changed after it.
     fn end(&self) -> Lsn {
         Lsn(u64::MAX)
     }

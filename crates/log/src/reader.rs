@@ -19,7 +19,7 @@ use crate::stretch::{Frame, FramePrefix, Stretch};
 /// Bytes of a stretch, but for one that a longer frame needs all of.
 const STRETCH_BYTES: usize = 4 << 20;
 
-/// Bytes looked at at a time behind the end.
+/// Bytes looked at at a time after the end.
 const LOOK_BYTES: usize = 1 << 20;
 
 /// The frames of a log from its newest checkpoint's redo LSN to its end. Changes nothing on disk.
@@ -33,7 +33,7 @@ pub struct LogReader {
     /// Files that hold the log: from the one with the redo LSN on, without a gap.
     chain: std::ops::Range<usize>,
     checkpoint: Checkpoint,
-    /// Bytes read behind the last stretch: a frame's beginning, most often.
+    /// Bytes read after the last stretch: a frame's beginning, most often.
     ahead: Vec<u8>,
     /// What [`LogReader::next_frame`] goes through, from byte `within` on.
     current: Stretch,
@@ -296,7 +296,7 @@ impl LogReader {
     }
 
     /// The log, to go on at the end that the reader has reached. What was read is made durable, what lies
-    /// behind the end is made zeros, and the log is no longer marked as closed. Files that have no place in
+    /// after the end is made zeros, and the log is no longer marked as closed. Files that have no place in
     /// it are removed; those made ahead stay, because a full disk may have no room for others. The log does
     /// not wait for space until [`Log::set_waits_for_space`].
     ///

@@ -58,7 +58,7 @@ pub struct SpillFile {
     kept_bytes: u64,
     /// Bytes in the file.
     written_bytes: u64,
-    /// What goes behind them.
+    /// What goes after them.
     pending: Vec<u8>,
 }
 

@@ -27,7 +27,7 @@ use crate::op::PageOp;
 use crate::page_mut::PageMut;
 use crate::page_ref::PageRef;
 
-/// What data.pages starts with behind the common header: the name that the file had when the format was made.
+/// What data.pages starts with after the common header: the name that the file had when the format was made.
 pub const FILE_MAGIC: [u8; 16] = *b"ratchet data.rdb";
 /// Version of everything in the data directory.
 pub const FILE_FORMAT_VERSION: u32 = 1;

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! # Invariants
-//! 1. Bytes behind a [`PageRef`] passed [`verify_on_read`] or were written by [`PageMut`]; nothing checks
+//! 1. The bytes of a [`PageRef`] passed [`verify_on_read`] or were written by [`PageMut`]; nothing checks
 //!    them again.
 //! 2. Heads, slots and keys are in ascending key order; all keys lie in `[lower fence, upper fence)`. All
 //!    keys share the page's prefix, which is at least what the fences share, and is not stored again.

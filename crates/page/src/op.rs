@@ -151,7 +151,7 @@ pub enum PageOp<'a> {
         /// Bytes up to the end of the page.
         high: &'a [u8],
     },
-    /// Overwrite bytes behind the common header of a page that is not a B-tree page.
+    /// Overwrite bytes after the common header of a page that is not a B-tree page.
     WriteBytes {
         /// First byte.
         offset: u16,
@@ -166,7 +166,7 @@ pub enum PageOp<'a> {
 pub struct RowPatch<'a> {
     /// The slot.
     pub slot: u16,
-    /// First payload byte that differs, behind the header.
+    /// First payload byte that differs, after the header.
     pub offset: u16,
     /// The new row header.
     pub header: [u8; ROW_HEADER_BYTES],

@@ -10,7 +10,7 @@
 //! | 16 | 4 | CRC-32 of the value |
 //! | 20 | 4 | version the pages were allocated with |
 //!
-//! Each page, behind the header that all types share:
+//! Each page, after the header that all types share:
 //!
 //! | OFFSET | SIZE | FIELD |
 //! |---|---|---|
@@ -110,8 +110,8 @@ impl PageMut<'_> {
 }
 
 impl<'a> PageRef<'a> {
-    /// The value bytes on page number `position` of the value behind `reference`. The page is compared with
-    /// the reference, because it may have been freed and used again since.
+    /// The value bytes on page number `position` of the value that `reference` points to. The page is
+    /// compared with the reference, because it may have been freed and used again since.
     pub fn overflow_bytes(self, reference: &OverflowRef, position: u32) -> Result<&'a [u8], Corruption> {
         let here = get_u32(self.0, BYTES_HERE) as usize;
         let matches = self.page_type() == PageType::Overflow

@@ -156,14 +156,14 @@ impl<'a> PageMut<'a> {
         Ok(())
     }
 
-    /// Inserts behind the last record. Cost: no array entry moves.
+    /// Inserts after the last record. Cost: no array entry moves.
     #[inline]
     pub fn append(&mut self, key: &[u8], payload: &[u8], flags: SlotFlags) -> Result<(), PageFull> {
         self.insert(self.as_ref().count(), key, payload, flags)
     }
 
     /// [`PageMut::append`] that leaves the hints as they are, perhaps wrong: the caller brings them up to
-    /// date behind its last record. It has chosen the prefix for all of its records.
+    /// date after its last record. It has chosen the prefix for all of its records.
     pub(crate) fn append_without_hints(
         &mut self,
         key: &[u8],

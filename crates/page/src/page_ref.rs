@@ -173,7 +173,7 @@ impl<'a> PageRef<'a> {
         self.is_under_prefix(key)
     }
 
-    /// Whether a record that becomes `slot` has one before it and one behind it.
+    /// Whether a record that becomes `slot` has one before it and one after it.
     #[inline]
     fn is_between(self, slot: usize) -> bool {
         slot > 0 && slot < self.count()

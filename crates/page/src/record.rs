@@ -82,13 +82,13 @@ impl<'a> Cell<'a> {
         self.body_at
     }
 
-    /// The body, and what stands behind it.
+    /// The body, and what stands after it.
     #[inline(always)]
     pub fn body(self) -> &'a [u8] {
         &self.bytes[self.body_at as usize..]
     }
 
-    /// Bytes `from..to` of the body, which is the payload behind an end transaction id.
+    /// Bytes `from..to` of the body, which is the payload after an end transaction id.
     #[inline(always)]
     pub fn bytes(&self, from: usize, to: usize) -> &'a [u8] {
         let at = self.body_at as usize;

@@ -82,7 +82,7 @@ impl<'a> RowRef<'a> {
         &self.record
     }
 
-    /// The payload behind an end transaction id: what the format's offsets count from.
+    /// The payload after an end transaction id: what the format's offsets count from.
     #[inline]
     pub fn body(&self) -> &'a [u8] {
         self.body

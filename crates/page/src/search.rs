@@ -205,7 +205,7 @@ impl<'a> PageRef<'a> {
             base = select_unpredictable(below, base + half, base);
             len -= half;
         }
-        // All before `base` are below and none behind the stretch is, so the window may begin earlier.
+        // All before `base` are below and none after the stretch is, so the window may begin earlier.
         let start = base.min(heads.len().saturating_sub(WINDOW));
         match heads[start..].first_chunk::<WINDOW>() {
             Some(window) => start + window.iter().filter(|&&other| u32::from_le_bytes(other) < head).count(),
@@ -213,7 +213,7 @@ impl<'a> PageRef<'a> {
         }
     }
 
-    /// The stretch between two hints, `(first slot, slots)`, in which or right behind which the lower bound
+    /// The stretch between two hints, `(first slot, slots)`, in which or right after which the lower bound
     /// lies.
     #[inline]
     fn narrow(self, head: u32, count: usize) -> (usize, usize) {

@@ -256,7 +256,7 @@ impl PageMut<'_> {
         put_u16(self.0, CAP, cap as u16);
     }
 
-    /// Brings the hints up to date after slot `changed` and all behind it moved; `old_count` slots were there
+    /// Brings the hints up to date after slot `changed` and all after it moved; `old_count` slots were there
     /// before.
     #[inline]
     pub(crate) fn update_hints(&mut self, changed: usize, old_count: usize) {

@@ -13,7 +13,7 @@
 //! | ... | | bytes of the variable columns |
 //!
 //! H is 13 in a clustered index and 0 in a secondary one. In a secondary record marked `HAS_END` a 6-byte end
-//! transaction id stands before all this; the *body* starts behind it. Columns that can be read back from the
+//! transaction id stands before all this; the *body* starts after it. Columns that can be read back from the
 //! key are not in the payload. The payload orders the others by column id, so that a table's columns may
 //! change places while its records stay as they are.
 
@@ -95,7 +95,7 @@ pub struct KeyPartPlace {
     pub column: Option<u16>,
     /// Offset in the key, if all parts before have a constant length.
     pub offset: Option<u16>,
-    /// Distance of the part's start from the key's end (before a begin id), if it and all parts behind it
+    /// Distance of the part's start from the key's end (before a begin id), if it and all parts after it
     /// have a constant length.
     pub from_end: Option<u16>,
     /// Length in the key, if constant.

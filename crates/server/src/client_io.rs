@@ -104,7 +104,7 @@ impl ClientIo {
         self.deadline = Instant::now() + timeout;
     }
 
-    /// Begins TLS, which may take as long as the handshake. What the client has sent behind its wish is the
+    /// Begins TLS, which may take as long as the handshake. What the client has sent after its wish is the
     /// first part of it.
     ///
     /// # Errors

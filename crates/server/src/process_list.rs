@@ -132,7 +132,7 @@ impl Process {
         *self.settings.lock() = settings;
     }
 
-    /// The transaction that the statement in progress has begun stays open behind it.
+    /// The transaction that the statement in progress has begun stays open after it.
     pub fn begin_transaction(&self) {
         self.activity.begin_transaction();
     }

@@ -93,7 +93,7 @@ fn end(session: &mut Session) {
     }
 }
 
-/// Tells the process list of a transaction that stays open behind its statement.
+/// Tells the process list of a transaction that stays open after its statement.
 fn tell(session: &Session, trx: &Trx) {
     let settings = session.settings();
     session.process.set_settings(ClientSettings {

@@ -142,7 +142,7 @@ impl Parser<'_> {
         self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r']);
     }
 
-    /// Moves behind `text`, if it comes next.
+    /// Moves after `text`, if it comes next.
     fn eat(&mut self, text: &str) -> bool {
         self.blank();
         let after = self.rest.strip_prefix(text);

@@ -117,7 +117,7 @@ impl Store {
         Ok(())
     }
 
-    /// Appends the value behind `reference` to `out`. Holds one page at a time.
+    /// Appends the value that `reference` points to to `out`. Holds one page at a time.
     ///
     /// # Errors
     /// [`Error::Corruption`] if the pages are not those of the value; `out` then has lost nothing it had

@@ -8,7 +8,7 @@ use base::prng::Prng;
 pub enum Kind {
     /// Small integers.
     Integer,
-    /// Numbers with a digit behind the point.
+    /// Numbers with a digit after the point.
     Number,
     /// Short texts of few letters.
     Text,
@@ -133,7 +133,7 @@ impl Dice {
         format!("{not}({})", terms.join(operator))
     }
 
-    /// The cells of a row of `columns`, each with a comma behind it.
+    /// The cells of a row of `columns`, each with a comma after it.
     pub fn cells(&mut self, columns: &[Column]) -> String {
         let mut cells = String::new();
         for (_, ty, kind) in columns {

@@ -164,7 +164,7 @@ impl CommitTable {
         self.directory.store(Arc::new(Directory { first, chunks, unfinished }));
     }
 
-    /// The next id behind `id`, which has ended, that may not have ended.
+    /// The next id after `id`, which has ended, that may not have ended.
     #[inline]
     pub(crate) fn next_open(&self, id: u64) -> u64 {
         if id >= self.restart { id + 1 } else { self.next_unfinished(id) }

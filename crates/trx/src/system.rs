@@ -209,7 +209,7 @@ impl TrxSystem {
         }
     }
 
-    /// Raises the limit over `id`, before which all have ended, and over those behind it that have.
+    /// Raises the limit over `id`, before which all have ended, and over those after it that have.
     fn raise_limit(&self, id: TrxId) {
         // Sequentially consistent: of two ids that end at once, one finds the other ended.
         let mut at = id.0;

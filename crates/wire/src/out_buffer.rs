@@ -129,7 +129,7 @@ impl OutBuffer {
         self.sequence = self.sequence.wrapping_add(1);
     }
 
-    /// Closes a packet of 16 MiB or more: moves the tail behind each full part to make room for the next
+    /// Closes a packet of 16 MiB or more: moves the tail after each full part to make room for the next
     /// header.
     #[cold]
     #[expect(clippy::indexing_slicing, reason = "the packet was opened here")]
@@ -219,7 +219,7 @@ impl OutBuffer {
         self.sent
     }
 
-    /// At least `len` bytes behind the packets, whose contents mean nothing. What is stored there counts once
+    /// At least `len` bytes after the packets, whose contents mean nothing. What is stored there counts once
     /// [`OutBuffer::advance`] says so.
     #[inline]
     pub(crate) fn room(&mut self, len: usize) -> &mut [u8] {
@@ -303,7 +303,7 @@ impl OutBuffer {
         }
     }
 
-    /// Appends texts, each behind its length. Cost: a copy of each, where they are short.
+    /// Appends texts, each after its length. Cost: a copy of each, where they are short.
     pub(crate) fn put_lenenc_texts<const N: usize>(&mut self, texts: [&str; N]) {
         const SHORT: usize = 0xfb;
         if texts.iter().any(|text| text.len() >= SHORT) {
@@ -324,7 +324,7 @@ impl OutBuffer {
         self.advance(bytes);
     }
 
-    /// Appends text that `write` produces, behind its length. Cost: a copy.
+    /// Appends text that `write` produces, after its length. Cost: a copy.
     #[inline]
     pub fn put_text_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut text = std::mem::take(&mut self.text);

@@ -134,7 +134,7 @@ impl PacketReader {
         self.end = (self.end + n).min(self.buffer.len());
     }
 
-    /// Whether the packet read last was a short one, and nothing was received behind it: the next packet
+    /// Whether the packet read last was a short one, and nothing was received after it: the next packet
     /// begins with the next receive.
     #[inline]
     pub fn is_drained(&self) -> bool {
@@ -161,7 +161,7 @@ impl PacketReader {
         true
     }
 
-    /// Takes what was received behind the current packet, which is gone then, too: it is no packet.
+    /// Takes what was received after the current packet, which is gone then, too: it is no packet.
     #[cold]
     pub fn take_early(&mut self) -> Vec<u8> {
         let early = self.buffer.get(self.start..self.end).unwrap_or_default().to_vec();

@@ -3,7 +3,7 @@
 use crate::OutBuffer;
 use crate::out_buffer::{BODY_BYTES_MAX, HEADER_BYTES};
 
-/// Room behind the packets of an [`OutBuffer`], being filled with packets.
+/// Room after the packets of an [`OutBuffer`], being filled with packets.
 #[derive(Debug)]
 pub struct PacketRoom<'o> {
     /// What is left of it; its contents mean nothing.

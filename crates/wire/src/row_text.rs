@@ -12,8 +12,8 @@ pub const INTEGER_TEXT_BYTES: usize = 21;
 const PART_DIGITS: usize = 8;
 const PART: u64 = 100_000_000;
 
-/// Stores a signed integer in decimal behind its length at the start of `room`; how many bytes that are.
-/// Bytes behind them, up to [`INTEGER_TEXT_BYTES`] in all, may be overwritten. Cost: about 30 instructions up
+/// Stores a signed integer in decimal after its length at the start of `room`; how many bytes that are.
+/// Bytes after them, up to [`INTEGER_TEXT_BYTES`] in all, may be overwritten. Cost: about 30 instructions up
 /// to 8 digits.
 #[inline]
 pub fn store_i64(room: &mut [u8], value: i64) -> usize {
@@ -109,7 +109,7 @@ fn store_long(room: &mut [u8], value: u64) -> usize {
 /// Bytes that [`store_date`] stores.
 pub const DATE_TEXT_BYTES: usize = 11;
 
-/// Stores a date as `YYYY-MM-DD` behind its length at the start of `room`; how many bytes that are.
+/// Stores a date as `YYYY-MM-DD` after its length at the start of `room`; how many bytes that are.
 /// Cost: about 30 instructions.
 #[inline]
 pub fn store_date(room: &mut [u8], year: u32, month: u32, day: u32) -> usize {

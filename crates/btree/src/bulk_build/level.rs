@@ -67,7 +67,7 @@ impl Level {
         Level { place: None, lower, batch, entries, overhead, shortest_key: usize::MAX }
     }
 
-    /// An empty page behind this one, with about as many entries.
+    /// An empty page after this one, with about as many entries.
     pub(super) fn next(&self, place: Place, lower: Vec<u8>, entries: usize) -> Self {
         Level {
             place: Some(place),
@@ -124,7 +124,7 @@ impl Level {
         self.is_full_for(key, self.bytes_of(key, 0))
     }
 
-    /// A guess: it counts on an upper fence close behind `key`.
+    /// A guess: it counts on an upper fence close above `key`.
     #[inline]
     fn is_full_for(&self, key: &[u8], bytes: usize) -> bool {
         // Most entries come long before, whatever the prefix.

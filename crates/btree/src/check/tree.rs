@@ -51,7 +51,7 @@ struct Check<'s, 'p> {
     tree: &'s Tree,
     pages: &'s mut PageSet<'p>,
     visit_leaf: VisitLeaf<'s>,
-    /// By level: the page visited last and its right link, unless what came behind it was left out.
+    /// By level: the page visited last and its right link, unless what came after it was left out.
     last: Vec<Option<(PageNo, PageNo)>>,
     spare: Vec<Box<PageBytes>>,
     report: TreeReport,

@@ -97,7 +97,7 @@ fn a_leaf_that_was_split_is_left_for_its_right_neighbours() {
 }
 
 /// A leaf that was on disk is freed, becomes part of an off-page value and is forgotten with it: on disk are
-/// its old bytes again, records and all. Neither a lookup nor an insertion behind all others may believe
+/// its old bytes again, records and all. Neither a lookup nor an insertion after all others may believe
 /// them.
 #[test]
 fn the_old_bytes_of_a_freed_leaf_are_not_believed() {

@@ -75,7 +75,7 @@ fn resident_latched_damaged_and_missing_pages_are_passed_over() {
     let guard = pool.exclusive(PageNo(3)).unwrap();
     assert_eq!(value(&pool, 5), 50);
     pool.prefetch(&page_nos(1..=20));
-    // 1, 2, 4, 6, 7 (damaged) to 10, and 11 to 20 behind the end.
+    // 1, 2, 4, 6, 7 (damaged) to 10, and 11 to 20 after the end.
     let free = pool.stats().frames_free;
     assert_eq!(free, 256 - 9);
     drop(guard);

@@ -10,7 +10,7 @@
 //!    checkpoint
 //!    unfinished.rs      open transactions are undone by the code that rolls back
 //! ```
-//! Any of it may be cut short and begun again. Undoing goes on behind the last compensation in the log; the
+//! Any of it may be cut short and begun again. Undo continues from the last compensation in the log; the
 //! rest looks at what is there.
 //!
 //! Ids below the limit in the file header may have been given out, ids from there on were not: the limit

@@ -5,7 +5,7 @@
 //!                             -->  transactions in progress, with their tables' metadata locks
 //!  background thread          -->  undone, newest first, each record in one frame with its compensation
 //! ```
-//! A rollback that is cut short goes on after the next start behind the last compensation in the log.
+//! The next start continues a rollback that was cut short from the last compensation in the log.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};

@@ -53,7 +53,7 @@ impl IndexBuild {
         &self.indexes
     }
 
-    /// Notes what the change of a row behind `mark` in `log` has done to `table`. Its transaction is in
+    /// Notes what the change of a row after `mark` in `log` has done to `table`. Its transaction is in
     /// progress, and so keeps others from the rows; a change changes no row twice. No latch is held.
     #[cold]
     #[inline(never)]

@@ -51,7 +51,7 @@ impl ChangedRows {
         ChangedRows { queue: ChangeQueue::new(&engine.temp_folder, name, bytes_max, names) }
     }
 
-    /// Notes the rows that the change behind `mark` in `log` has changed.
+    /// Notes the rows that the change after `mark` in `log` has changed.
     #[cold]
     #[inline(never)]
     pub(crate) fn note_changes(&self, engine: &Engine, table: &Table, log: &UndoLog, mark: UndoPtr) {

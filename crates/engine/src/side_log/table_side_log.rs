@@ -29,7 +29,7 @@ impl TableSideLog {
         }
     }
 
-    /// Notes what the change of a row behind `mark` in `log` has done to `table`. Its transaction is in
+    /// Notes what the change of a row after `mark` in `log` has done to `table`. Its transaction is in
     /// progress. No latch is held.
     #[cold]
     pub(crate) fn note_changes(&self, engine: &Engine, table: &Table, log: &UndoLog, mark: UndoPtr) {

@@ -177,7 +177,7 @@ impl World {
         }
     }
 
-    /// Ids behind the entries of `k`'s index that start with `prefix`; the leaf is let go after each batch if
+    /// Ids after the entries of `k`'s index that start with `prefix`; the leaf is let go after each batch if
     /// `release`.
     fn ids_in_place(&self, view: ReadView, prefix: &[u8], release: bool) -> Vec<i32> {
         let mut prober = LeafProber::new(&self.engine, &self.table, 1, view).unwrap();

@@ -186,7 +186,7 @@ impl<'r> TableAccess<'r> {
         }
     }
 
-    /// Pushes a locked record of the path's index, or the row behind it; `None` if it does not pass the
+    /// Pushes a locked record of the path's index, or its row; `None` if it does not pass the
     /// filter.
     pub(super) fn push_locked(
         &mut self,

@@ -7,7 +7,7 @@ use sql::plan::Take;
 
 use super::End;
 
-/// The ends of a stretch, over the key bytes behind the parts that are skipped.
+/// The ends of a stretch, over the key bytes after the parts that are skipped.
 #[derive(Clone, Copy)]
 pub(super) struct StretchEnds<'k> {
     pub(super) low: End,
@@ -36,7 +36,7 @@ impl StretchEnds<'_> {
     }
 }
 
-/// Returns the position behind the last row of `batch`, from `at` on, whose key starts with `prefix`; the row
+/// Returns the position after the last row of `batch`, from `at` on, whose key starts with `prefix`; the row
 /// at `at` does. Cost: two comparisons of keys for each doubling of the group.
 pub(super) fn group_end(batch: &Batch<'_>, at: usize, prefix: &[u8]) -> usize {
     let is_inside = |i: usize| starts_with(&batch.row(i), prefix);

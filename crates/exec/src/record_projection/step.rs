@@ -17,7 +17,7 @@ pub(super) struct Step {
     /// where the end of the one before stands. Key columns: position in `keys`. Columns that the records
     /// lack: first byte in `constants`.
     pub(super) from: u16,
-    /// Fixed columns and those that the records lack: behind the last byte. Variable columns: where the end
+    /// Fixed columns and those that the records lack: after the last byte. Variable columns: where the end
     /// of the first one stands.
     pub(super) to: u16,
     /// Number of variable columns; bytes on the wire of a binary integer; position in `encoders`.
@@ -66,7 +66,7 @@ impl Step {
         matches!(self.op, StepOp::FirstVar | StepOp::Var)
     }
 
-    /// Whether this column stands behind those of the last of `steps`, which stores it then, too: another
+    /// Whether this column stands after those of the last of `steps`, which stores it then, too: another
     /// variable column, or another one that the records lack.
     pub(super) fn joins_last(self, steps: &mut [Step]) -> bool {
         if let Some(last) = steps.last_mut().filter(|last| last.op == StepOp::Initial)

@@ -22,7 +22,7 @@ pub(super) fn store_8(room: &mut [u8], bits: u64) {
     }
 }
 
-/// Stores a string behind its length; what is left of the room.
+/// Stores a string after its length; what is left of the room.
 #[inline(always)]
 pub(super) fn store_text<'o>(text: &[u8], room: &'o mut [u8]) -> &'o mut [u8] {
     let len = text.len();

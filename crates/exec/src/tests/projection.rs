@@ -93,7 +93,7 @@ fn others() -> Vec<Drawn> {
     ]
 }
 
-/// Creates `name`, of random columns behind the key (a, b), with `rows` rows; its column names.
+/// Creates `name`, of random columns after the key (a, b), with `rows` rows; its column names.
 pub(super) fn create(bench: &mut Bench, prng: &mut Prng, name: &str, rows: u64) -> Vec<String> {
     let kinds = kinds();
     let mut columns = vec![

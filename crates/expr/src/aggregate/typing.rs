@@ -68,7 +68,7 @@ fn is_number_of_texts(func: AggFunc) -> bool {
     matches!(func, Sum | Avg | StdPop | StdSamp | VarPop | VarSamp)
 }
 
-/// A sum with `digits` more digits before the point and `scale` more behind it.
+/// A sum with `digits` more digits before the point and `scale` more after it.
 fn sum_type(arg: &Expr, digits: u32, scale: u32) -> SqlType {
     if numeric_class(arg) == Class::Double {
         return double_of([arg], scale as u8);

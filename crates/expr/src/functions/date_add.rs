@@ -116,7 +116,7 @@ fn shown_fsp(micro: u32) -> u8 {
     if micro == 0 { 0 } else { FSP_MAX }
 }
 
-/// Whether the text has a time behind its date.
+/// Whether the text has a time after its date.
 fn has_time_part(text: &[u8]) -> bool {
     DateTime::parse(text, DateFlags::default()).is_some_and(|parsed| parsed.has_time)
 }

@@ -75,7 +75,7 @@ fn read_digits(text: &[u8], base: u32, signed: bool) -> (u64, bool) {
     (if negative { value.wrapping_neg() } else { value }, wide > bound)
 }
 
-/// Whether a digit begins `text`, behind blanks and a sign.
+/// Whether a digit begins `text`, after blanks and a sign.
 fn begins_with_digit(text: &[u8], base: u32) -> bool {
     let text = text.trim_ascii_start();
     let body = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);

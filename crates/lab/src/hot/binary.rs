@@ -37,7 +37,7 @@ enum Slot {
 }
 
 /// One of the functions whose source an instruction comes from: the innermost first, those it is inlined in
-/// behind it.
+/// after it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Frame {
     /// Its name without path and type arguments: line tables have no more.

@@ -123,7 +123,7 @@ fn step(instruction: &Instruction, all: &[Instruction], judge: &dyn Fn(Target) -
     }
 }
 
-/// Whether an instruction leads on to the one behind it.
+/// Whether an instruction leads on to the one after it.
 fn falls(step: Step) -> bool {
     matches!(step, Step::Next | Step::Jump { conditional: true, .. } | Step::Out { conditional: true })
 }

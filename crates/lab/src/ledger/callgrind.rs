@@ -78,7 +78,7 @@ impl Parser {
             Some(b'0'..=b'9' | b'+' | b'-' | b'*') => return self.costs(line),
             Some(_) => {}
         }
-        // A header has a colon behind its key; names, too, may hold one.
+        // A header has a colon after its key; names, too, may hold one.
         let end = line.find([':', '='])?;
         let (key, value) = (&line[..end], line[end + 1..].trim_start());
         match (key, line.as_bytes()[end]) {

@@ -45,7 +45,7 @@ fn a_tail_torn_at_any_byte_ends_the_log_before_the_torn_frame() {
         let (found, reader) = read_all(&torn).unwrap();
         let whole = frames.iter().filter(|(range, _)| place(&torn, range.end).1 <= cut).count();
         assert_eq!(found, frames[..whole], "cut at {cut}");
-        // The log goes on there, and what is appended is found behind what was whole.
+        // The log goes on there, and what is appended is found after what was whole.
         let log = reader.into_log(SMALL).unwrap();
         let more = append(&log, b"more");
         log.flush().unwrap();
@@ -101,7 +101,7 @@ fn a_short_file_is_a_torn_tail_or_damage() {
         let short = copy(&disk);
         let (name, proven_end) = place(&short, frames[proven - 1].0.end);
         short.open(&name, OpenOptions::default()).unwrap().set_len(len).unwrap();
-        // Nothing behind the cut is left to prove what was durable, but what stands before it.
+        // Nothing after the cut is left to prove what was durable, but what stands before it.
         match read_all(&short) {
             Ok((found, _)) => assert_eq!(found, frames[..found.len()]),
             Err(Error::Damaged(damage)) => assert!(damage.offset <= len && len < proven_end),

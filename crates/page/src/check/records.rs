@@ -122,7 +122,7 @@ impl BodyBounds {
         }
     }
 
-    /// The columns that are stored in the body are where its end offsets say, one behind the other.
+    /// The columns that are stored in the body are where its end offsets say, one after the other.
     #[inline(always)]
     fn has_sound_ends(&self, body: &[u8]) -> bool {
         let Some(ends) = body.get(self.ends_from..self.var_from) else { return false };
@@ -139,7 +139,7 @@ impl BodyBounds {
     }
 }
 
-/// The payload behind an end id. [`has_sound_marks`] has seen that it is there.
+/// The payload after an end id. [`has_sound_marks`] has seen that it is there.
 fn body_of<'a>(record: &Record<'a>) -> &'a [u8] {
     let skip = if record.flags().has_end() { TRX_ID_BYTES } else { 0 };
     &record.payload()[skip..]

@@ -77,7 +77,7 @@ fn check_marks(flags: SlotFlags, key: &[u8], payload: &[u8]) -> Result<(), OpErr
     require(!flags.has_end() || payload.len() >= TRX_ID_BYTES)
 }
 
-/// The keys of a batch ascend, behind those of the page and within its fences.
+/// The keys of a batch ascend, after those of the page and within its fences.
 fn check_batch(batch: Batch<'_>, page: PageRef<'_>) -> Result<(), OpError> {
     let (mut rest, inner) = (batch.0, !page.is_leaf());
     let mut before: Option<&[u8]> = None;

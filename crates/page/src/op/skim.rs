@@ -6,7 +6,7 @@ use base::codec::{take, take_varint};
 use super::OpError;
 use super::codec::{WRITE_BYTES, take_page_no};
 
-/// What an encoding consists of behind its kind: numbers, then byte strings, each behind its length, the last
+/// What an encoding consists of after its kind: numbers, then byte strings, each after its length, the last
 /// of them perhaps one that may be missing: its length plus one.
 struct Shape {
     ints: u8,

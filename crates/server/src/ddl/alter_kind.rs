@@ -184,7 +184,7 @@ fn copy_reason(old: &TableDef, planned: &Planned, strict: bool) -> Option<Reason
     (closes && !strict).then_some(Reason::SilentNull)
 }
 
-/// Whether `new` has the members of `old`, perhaps in upper or lower case, and others behind them.
+/// Whether `new` has the members of `old`, perhaps in upper or lower case, and others after them.
 fn has_equal_members(old: &SqlType, new: &SqlType) -> bool {
     let (Some(before), Some(after)) = (&old.members, &new.members) else { return false };
     let recased = SqlType { members: new.members.clone(), collation: new.collation, ..old.clone() };

@@ -16,7 +16,7 @@ use crate::session::Session;
 const COMMENT_CHARS_MAX: usize = 1024;
 /// Most bytes that a key has of a column where the row format is COMPACT or REDUNDANT.
 const SHORT_PART_BYTES_MAX: u32 = 767;
-/// Numbers behind a column's name in generated key names: `c_2` to `c_99`.
+/// Numbers after a column's name in generated key names: `c_2` to `c_99`.
 const NAME_SUFFIX_MAX: u32 = 99;
 
 /// The index of a key definition over `columns`, beside the keys `others`. With an error, which counts once

@@ -1,4 +1,4 @@
-//! Jumps over the parts of an index: groups of which only the ends are read, and stretches behind each value
+//! Jumps over the parts of an index: groups of which only the ends are read, and stretches after each value
 //! of a part that no condition names. Both find what a scan finds.
 
 #![allow(clippy::unwrap_used, reason = "test code")]

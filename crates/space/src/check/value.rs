@@ -8,7 +8,7 @@ use super::{PageSet, Problems};
 use crate::store::Store;
 
 impl Store {
-    /// Reads the value behind a reference of tree `index`, a page at a time. `pages` learns of its pages.
+    /// Reads a value of tree `index`, a page at a time. `pages` learns of its pages.
     pub fn check_value(
         &self,
         index: IndexId,

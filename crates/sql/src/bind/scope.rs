@@ -125,7 +125,7 @@ impl ScopeTable {
         Some(col)
     }
 
-    /// Whether a column behind the one at `col` is called `name` as well. Only a row under an alias has such.
+    /// Whether a column after the one at `col` is called `name` as well. Only a row under an alias has such.
     fn has_another(&self, col: u16, name: &str) -> bool {
         match &self.columns {
             ScopeColumns::Defined(_) => false,

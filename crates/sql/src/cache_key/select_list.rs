@@ -11,7 +11,7 @@
 //! ```
 //!
 //! In the first select list of a query, literals of such an item are lifted without an alias too. Its text up
-//! to, between and behind them stays in the key, so that the name follows from the key and the literals.
+//! to, between and after them stays in the key, so that the name follows from the key and the literals.
 
 use super::{DEPTH_MAX, KEYWORD_BYTES, Reader, mark};
 use crate::cache_key::role::Role;

@@ -11,7 +11,7 @@
 //! literals where the holes are: reading goes from left to right, all bytes outside the holes are the same,
 //! and in a hole stands what reads as the same kind of token. Digits do, up to a byte that ended digits there
 //! before (so it is none that would make a decimal, a float or a name of them); and so does what stands
-//! between two quotes, up to the first, if there is no backslash in it (a second quote right behind would
+//! between two quotes, up to the first, if there is no backslash in it (a second quote right after would
 //! have been part of the literal before as well).
 
 use super::CacheKey;

@@ -11,7 +11,7 @@ const NOTED_MAX: usize = 256;
 pub(crate) struct Noted {
     /// Position of the lexer before it.
     from: u32,
-    /// The token; the lexer is at its end behind it.
+    /// The token; the lexer is at its end after it.
     token: Token,
     /// What it says about the next one.
     context: Context,
@@ -24,7 +24,7 @@ pub(crate) struct NotedTokens {
 }
 
 impl NotedTokens {
-    /// Forgets all tokens behind the first `count`.
+    /// Forgets all tokens after the first `count`.
     pub(crate) fn truncate(&mut self, count: usize) {
         self.list.truncate(count);
     }

@@ -13,7 +13,7 @@ pub(super) const ONES: u64 = 0x0101_0101_0101_0101;
 fn word_run(eight: u64) -> u32 {
     let folded = eight | (0x20 * ONES);
     // Adding lifts a byte's high bit where the range begins, and again after it. Carries only reach bytes
-    // behind one that is not ASCII, which ends the run.
+    // after one that is not ASCII, which ends the run.
     let letter = folded.wrapping_add(0x1f * ONES) ^ folded.wrapping_add(0x05 * ONES);
     let digit = eight.wrapping_add(0x50 * ONES) ^ eight.wrapping_add(0x46 * ONES);
     let not_underscore = (eight ^ (0x5f * ONES)).wrapping_add(0x7f * ONES);

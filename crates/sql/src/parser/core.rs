@@ -189,7 +189,7 @@ impl<'a, 'n> Parser<'a, 'n> {
     }
 
     /// The literals in the parentheses of which the current token is the first, two at least, and moves
-    /// behind the second. `None`, with nothing read: something else is there, or more than a few.
+    /// after the second. `None`, with nothing read: something else is there, or more than a few.
     pub(super) fn literal_row(&mut self) -> Option<&'a [Expr<'a>]> {
         const LITERALS_MAX: usize = 8;
         let before = (self.lexer, self.claimed);

@@ -28,7 +28,7 @@ pub struct QueryPlan {
     pub subqueries: Vec<SubPlan>,
     /// FOR UPDATE, FOR SHARE.
     pub locks: RowLocks,
-    /// SQL_CALC_FOUND_ROWS: count on behind the limit.
+    /// SQL_CALC_FOUND_ROWS: count on after the limit.
     pub count_found_rows: bool,
     /// What one run of it comes to.
     pub estimate: Estimate,
@@ -198,7 +198,7 @@ pub enum Node {
         /// Condition on this table (and on outer tables) that the path does not ensure.
         filter: Option<Expr>,
         /// Of a secondary index that does not cover: condition on columns of its entries (and on outer
-        /// tables), tested before the row behind an entry is read or locked.
+        /// tables), tested before the row of an entry is read or locked.
         index_condition: Option<Box<Expr>>,
         /// The index alone holds every column used.
         covering: bool,

@@ -1,4 +1,4 @@
-//! Where output columns come from: what a client learns about the table column behind a column of its answer.
+//! Where output columns come from: what a client learns about the table column of a column of its answer.
 
 use std::sync::Arc;
 

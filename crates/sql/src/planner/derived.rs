@@ -9,7 +9,7 @@ use crate::bind::block::{Block, Query};
 use crate::bind::rewrite;
 use crate::bind::volatile::{calls_volatile, is_volatile};
 
-/// Greatest height that a condition may have once it is moved: the expressions behind its columns take their
+/// Greatest height that a condition may have once it is moved: the expressions of its columns take their
 /// places, at every level of derived tables anew.
 const HEIGHT_MAX: usize = 200;
 /// Most nodes that a condition may have once it is moved, in all operands of a union.
@@ -164,7 +164,7 @@ fn add(query: &mut Query, condition: &Expr) {
     }
 }
 
-/// Replaces each column by the expression behind it.
+/// Replaces each column by its expression.
 fn substitute(expr: &mut Expr, item: &dyn Fn(u16) -> Expr) {
     match expr.kind {
         ExprKind::Column(column) => *expr = item(column.col),

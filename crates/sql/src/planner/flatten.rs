@@ -33,7 +33,7 @@ fn add_names(tree: &JoinTree, names: &mut RelList) {
     }
 }
 
-/// Flattens `tree`. A left join may be moved behind inner joins, but not before the relations that its
+/// Flattens `tree`. A left join may be moved after inner joins, but not before the relations that its
 /// condition names: rows of the outer side pass it unchanged in number per match.
 fn flatten(tree: JoinTree, rels: &Rels) -> JoinList {
     let mut list = JoinList::default();

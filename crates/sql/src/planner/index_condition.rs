@@ -1,4 +1,4 @@
-//! Conditions that entries of a secondary index decide: they are tested before the row behind an entry is
+//! Conditions that entries of a secondary index decide: they are tested before the row of an entry is
 //! read.
 
 use expr::{Expr, ExprKind};

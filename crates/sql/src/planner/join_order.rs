@@ -170,7 +170,7 @@ impl<'r> Search<'r> {
         (offer(first(choices)), ordered.map(offer))
     }
 
-    /// Joins the other items behind `first`, the most promising one each time.
+    /// Joins the other items after `first`, the most promising one each time.
     fn complete(&self, first: StepCandidate) -> JoinPlan {
         let mut bound = self.outside.with(self.list.items[first.step.item].rels());
         let count = self.list.items.len();

@@ -172,7 +172,7 @@ fn lookup<'e>(parts: &[&KeyPart], conditions: &[Tree<'e>], rels: &Rels) -> Optio
             ensured.push(at);
         }
     }
-    // A part without an equality ends the key: what is said of those behind it is tested with the row.
+    // A part without an equality ends the key: what is said of those after it is tested with the row.
     let reached = equal_parts.trailing_ones() as u16;
     if reached == 0 || placed_count > BOX_TESTS_MAX || !rels.range_memory.allows(placed_count * TEST_BYTES) {
         return None;
@@ -484,7 +484,7 @@ impl Trim<'_> {
         constant.or_else(|| part.iter().position(is_equal))
     }
 
-    /// Leaves out tests behind the first part that has other than single values, or too many.
+    /// Leaves out tests after the first part that has other than single values, or too many.
     fn cut(&mut self, tests: &mut Tests<'_>) {
         let mut stretches = 1_usize;
         let mut part = 0;

@@ -10,7 +10,7 @@ use super::{
 };
 
 /// All rules. A list from which optional ones are left out makes plans that give the same answers: what is
-/// needed stays, and those behind find less to work with.
+/// needed stays, and those after find less to work with.
 pub static RULES: &[Rule] = &[
     Rule::of_block("fold", fold::apply),
     Rule::of_block("whole_key", whole_key::apply),

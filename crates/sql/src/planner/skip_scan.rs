@@ -120,7 +120,7 @@ struct Jumps {
     ensured: Vec<usize>,
 }
 
-/// The path that reads `stretch` behind each value of the parts jumped over, of which there are `share` of
+/// The path that reads `stretch` after each value of the parts jumped over, of which there are `share` of
 /// those that the estimate has.
 fn choice(
     table: &Table<'_>,
@@ -185,7 +185,7 @@ pub(super) struct Estimate<'k> {
 }
 
 impl<'k> Estimate<'k> {
-    /// For a table of `all` rows, equalities on `lead` parts, and `skipped` parts behind them.
+    /// For a table of `all` rows, equalities on `lead` parts, and `skipped` parts after them.
     pub(super) fn new(all: f64, known: &'k KeyStatistics, lead: usize, skipped: usize) -> Self {
         let per_prefix = |parts: usize| match parts {
             0 => all,
@@ -195,7 +195,7 @@ impl<'k> Estimate<'k> {
         Estimate { known, parts, rows, jumps: (rows / per_prefix(parts).max(1.0)).max(1.0) }
     }
 
-    /// Rows that share one value of the parts and of `equal` parts behind them.
+    /// Rows that share one value of the parts and of `equal` parts after them.
     fn rows_with(&self, equal: usize) -> f64 {
         match self.parts + equal {
             0 => self.rows,

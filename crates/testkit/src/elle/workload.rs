@@ -230,7 +230,7 @@ impl<'s> Session<'s> {
         Ok(())
     }
 
-    /// Runs a statement, behind `begin` if that is to come first.
+    /// Runs a statement, after `begin` if that is to come first.
     fn ask(&mut self, begin: Option<&str>, statement: &str) -> Result<Option<Answer>, String> {
         let started = self.now();
         let answer = match begin {
@@ -278,7 +278,7 @@ impl<'s> Session<'s> {
             (ReadKind::Locking, _) => " FOR SHARE",
             _ => "",
         };
-        // What is not committed may have left its entry, and have no other yet; behind a scan that waits for
+        // What is not committed may have left its entry, and have no other yet; after a scan that waits for
         // a row, without gaps locked, the row may get a lower entry.
         let level = self.shared.plan.level;
         let has_entry = match kind {

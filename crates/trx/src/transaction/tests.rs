@@ -17,7 +17,7 @@ fn begin(system: &Arc<TrxSystem>, isolation: Isolation) -> Trx {
     Trx::begin(system, Arc::new(Ender), options)
 }
 
-/// Ends `trx` as committed, behind all commits so far.
+/// Ends `trx` as committed, after all commits so far.
 fn commit(system: &TrxSystem, trx: &mut Trx) {
     trx.end(TrxOutcome::Committed(Lsn(system.newest().0 + 10))).unwrap();
 }

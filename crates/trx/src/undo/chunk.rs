@@ -455,7 +455,7 @@ impl UndoLog {
         self.records
     }
 
-    /// Reads the newest record and steps behind it; false once `mark` is reached. The caller undoes what it
+    /// Reads the newest record and steps after it; false once `mark` is reached. The caller undoes what it
     /// says; the part that says so is among [`UndoLog::parts`]. The words stay: readers may still follow
     /// pointers to them.
     ///

@@ -35,7 +35,7 @@ const _: () = assert!(SHORT_KEY_PART + ROW_HEADER_BYTES + 3 + SHORT_BYTES_MAX <=
 const _: () = assert!(SHORT_PART_ROOM < 0x80, "the length of a short image takes a byte");
 
 impl NewUndo<'_> {
-    /// Appends the part of the record at `undo`, which comes behind `previous`, of the transaction `trx`.
+    /// Appends the part of the record at `undo`, which comes after `previous`, of the transaction `trx`.
     #[inline(always)]
     pub(super) fn push_part(&self, out: &mut Vec<u8>, trx: TrxId, undo: UndoPtr, previous: UndoPtr) {
         let (before_key, before_key_len) = self.before_key();

@@ -115,11 +115,11 @@ pub(super) enum Fault {
     Incorrect(&'static str),
     /// As that, and what was read of it is out of range.
     IncorrectOutOfRange(&'static str),
-    /// A decimal with something behind it.
+    /// A decimal with something after it.
     DecimalTail,
     /// Bytes from the position on are no characters.
     BadString(usize),
-    /// No date or time, or something behind it.
+    /// No date or time, or something after it.
     Temporal(&'static str),
     /// A date or time out of its range.
     TemporalRange(&'static str),

@@ -33,7 +33,7 @@ pub struct Parsed {
     pub rounds_up: bool,
     /// Something that is no part of a date follows; the value stands, with a warning.
     pub truncated: bool,
-    /// Time zone offset written behind the value, in seconds.
+    /// Time zone offset written after the value, in seconds.
     pub offset: Option<i32>,
 }
 
@@ -345,7 +345,7 @@ fn read_parts(text: &[u8], start: usize, compact: bool, four_digit_year: bool) -
     Some(parts)
 }
 
-/// Skips punctuation, and white space where it may stand: only behind the day.
+/// Skips punctuation, and white space where it may stand: only after the day.
 fn skip_delimiters(text: &[u8], mut at: usize, part: usize, parts: &mut Parts) -> Option<usize> {
     while let Some(b) = text.get(at) {
         if b.is_ascii_whitespace() {
@@ -466,7 +466,7 @@ fn number(text: &[u8], start: usize) -> Option<(u64, usize)> {
 
 fn finish_time(text: &[u8], neg: bool, clock: [u64; 4], mut at: usize) -> Option<ParsedTime> {
     let (mut micro, mut fsp, mut rounds_up) = (0u64, 0, false);
-    // A point counts with digits behind it, or at the very end.
+    // A point counts with digits after it, or at the very end.
     if text.get(at) == Some(&b'.') && text.get(at + 1).is_none_or(u8::is_ascii_digit) {
         let run = digit_run(&text[at + 1..]);
         let kept = run.min(6);

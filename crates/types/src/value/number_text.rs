@@ -146,7 +146,7 @@ pub fn write_float(value: f32, out: &mut Vec<u8>) {
 }
 
 /// Appends a FLOAT or DOUBLE with a fixed number of fraction digits: the fewest digits that read back the
-/// same, and zeros behind them; where these have more fraction digits, the exact value is rounded.
+/// same, and zeros after them; where these have more fraction digits, the exact value is rounded.
 pub fn write_double_fixed(value: f64, decimals: u8, out: &mut Vec<u8>) {
     let value = if value.is_finite() { value } else { 0.0 };
     let mut buffer = ryu::Buffer::new();

@@ -132,7 +132,7 @@ fn sort(print: &Printer<'_>, keys: &[SortKey], limit: Option<&Expr>) -> String {
     format!("Sort: {}{limit}", sort_keys(print, keys))
 }
 
-/// What entries of an index are tested for, behind the path.
+/// What entries of an index are tested for, after the path.
 fn tested(print: &Printer<'_>, index_condition: Option<&Expr>) -> String {
     index_condition.map_or_else(String::new, |cond| format!(", with index condition: {}", print.expr(cond)))
 }
