@@ -46,7 +46,7 @@ fn change(bytes: &mut Vec<u8>, place: u16, value: u8) {
     }
 }
 
-/// Puts the checksum after what stands before it, as docs/file_format.md, section 5, has it.
+/// Puts the checksum after what is before it, as docs/file_format.md, section 5, has it.
 fn stamp(bytes: &mut Vec<u8>) {
     let body = bytes.len().saturating_sub(SUM_BYTES);
     bytes.truncate(body);

@@ -43,7 +43,7 @@ pub fn run(input: &[u8]) {
         let body = input.take(usize::from(len));
         let with_id = |middle: &[u8]| [&1u32.to_le_bytes()[..], middle, body].concat();
         match selector % 4 {
-            // Cursor flags and the number of iterations stand between the id and the parameters.
+            // Cursor flags and the number of iterations are between the id and the parameters.
             0 | 1 => script.command(EXECUTE, &with_id(&[selector >> 7, 1, 0, 0, 0])),
             2 => script.command(SEND_LONG_DATA, &with_id(&[])),
             _ => script.command(RESET, &with_id(&[])),

@@ -1,4 +1,4 @@
-//! Running other programs, and where the workspace stands.
+//! Running other programs, and where the workspace is.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

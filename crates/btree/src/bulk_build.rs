@@ -63,7 +63,7 @@ impl<'s> BulkBuild<'s> {
         Ok(())
     }
 
-    /// Whether the tree is one of those whose leaves stand in shared extents, as far as it has come.
+    /// Whether the tree is one of those whose leaves are in shared extents, as far as it has come.
     pub fn is_small(&self) -> bool {
         self.taken.len() < SMALL_TREE_CHILDREN
     }

@@ -210,7 +210,7 @@ impl<'p> Cursor<'p> {
         self.settle_backward(0)
     }
 
-    /// Searches `key` in this leaf without leaving it, if its fences enclose `key`. True: the cursor stands
+    /// Searches `key` in this leaf without leaving it, if its fences enclose `key`. True: the cursor is
     /// on that very record. False with `Some`: the leaf has no such record, and neither has the tree.
     #[inline]
     pub fn reseek(&mut self, key: &[u8]) -> Option<bool> {

@@ -8,7 +8,7 @@
 //!
 //! # Why a believed hint is right
 //! A page that left the tree answers for itself while it is in memory: it is formatted as free, or as what it
-//! became. On disk its old bytes may stand when it was used for something else and forgotten without being
+//! became. On disk its old bytes may remain after it was used for something else and forgotten without being
 //! written. Therefore whoever frees a leaf raises `frees` while it holds the leaf, and who arrives by a hint
 //! compares `frees`, after latching, with what it was when the build began. `built_at` is loaded before the
 //! entry is: if the page was freed after the entry was written, `frees` is above it, and the latch of the
@@ -101,7 +101,7 @@ impl Array {
 /// The directory of one tree; empty until lookups have shown that it pays.
 #[derive(Debug)]
 pub(crate) struct LeafDirectory {
-    /// [`UNEVEN`]; entries in use, above; which array they stand in, below. 0: none.
+    /// [`UNEVEN`]; entries in use, above; which array they are in, below. 0: none.
     shape: AtomicU64,
     /// `frees` when the build began.
     built_at: AtomicU64,

@@ -291,7 +291,7 @@ impl<'p> LeafEdit<'p> {
         self.slot > 0
     }
 
-    /// Where the record after the position (after the record itself if found) stands; appends its key or the
+    /// Where the record after the position (after the record itself if found) is; appends its key or the
     /// fence to `out`.
     pub fn append_next_key(&self, out: &mut Vec<u8>) -> Neighbour {
         let page = self.page();

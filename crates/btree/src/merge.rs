@@ -130,7 +130,7 @@ fn fit_together(left: PageRef<'_>, right: PageRef<'_>) -> bool {
     all + reserve <= PAGE_SIZE
 }
 
-/// Moves everything of `right` to `left` and frees it. `right_slot`: where it stands in the parent.
+/// Moves everything of `right` to `left` and frees it. `right_slot`: where it is in the parent.
 fn merge_pair<'p>(
     tree: &Tree,
     store: &'p Store,

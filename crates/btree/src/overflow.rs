@@ -48,7 +48,7 @@ impl Tree {
         Ok(if is_shared { Locality::Shared } else { Locality::Own })
     }
 
-    /// Whether the tree is one of those whose pages stand in shared extents.
+    /// Whether the tree is one of those whose pages are in shared extents.
     ///
     /// # Errors
     /// Those of reading the root.

@@ -4,7 +4,7 @@
 /// differs.
 ///
 /// `left` < `right`. As all keys of the left page are at most `left` and all of the right page at least
-/// `right`, it divides them, and it stands on the page above as well as on both pages as a fence.
+/// `right`, it divides them, and it is on the page above as well as on both pages as a fence.
 pub(crate) fn shortest<'k>(left: &[u8], right: &'k [u8]) -> &'k [u8] {
     debug_assert!(left < right, "{left:?} is not below {right:?}");
     let common = common_prefix_len(left, right);

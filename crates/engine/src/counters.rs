@@ -4,7 +4,7 @@
 //! One that is not known is found again: one above the greatest value in the table.
 //!
 //! AUTO_INCREMENT numbers are not given out twice, not even after a crash: the dictionary has a limit that is
-//! raised, in steps, before numbers at or above it are given out; after a crash the counter stands at the
+//! raised, in steps, before numbers at or above it are given out; after a crash the counter is at the
 //! limit.
 
 use std::sync::atomic::Ordering;
@@ -267,7 +267,7 @@ impl Table {
 
     /// The greatest number that a row without one may get.
     fn auto_increment_max(&self) -> u64 {
-        // The last number is kept back, so that the counter can stand after it.
+        // The last number is kept back, so that the counter can be after it.
         self.auto_increment_last().min(u64::MAX - 1)
     }
 

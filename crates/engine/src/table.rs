@@ -92,7 +92,7 @@ impl Index {
         Index { versions, ..Index::new(def, Arc::clone(&self.tree), format, usable_from) }
     }
 
-    /// Appends the payload that `record` has in the index's row format to `out`; `page`, where it stands, has
+    /// Appends the payload that `record` has in the index's row format to `out`; `page`, where it is, has
     /// an older version.
     ///
     /// # Errors
@@ -257,7 +257,7 @@ pub struct Table {
     /// Indexes in the definition's order, the clustered one first.
     pub indexes: Vec<Index>,
     pub(crate) state: Arc<TableState>,
-    /// Columns that stand in the key of some secondary index.
+    /// Columns that are in the key of some secondary index.
     pub(crate) indexed_columns: ColumnSet,
     /// The last sample of this version's indexes.
     pub(crate) statistics: Mutex<Option<Arc<TableStatistics>>>,

@@ -461,7 +461,7 @@ impl<'r> TableAccess<'r> {
         flow
     }
 
-    /// Gives the rows of whole clustered keys to a sink that takes their cells where they stand.
+    /// Gives the rows of whole clustered keys to a sink that takes their cells where they are.
     fn put_cells(&mut self, parent: Option<&Frame<'_>>, cells: &mut dyn TakeCells) -> Result<Flow> {
         let (table, st) = (self.table(), self.run.st);
         let mut examined = 0;

@@ -39,7 +39,7 @@ impl ColumnPackets {
         ColumnPackets { packets: OnceLock::new(), was_written: AtomicBool::new(false), kept, count }
     }
 
-    /// Writes everything that stands before the rows. Cost: one copy for the first result of an answer, but
+    /// Writes everything that is before the rows. Cost: one copy for the first result of an answer, but
     /// for the plan's first two.
     #[inline]
     pub(crate) fn write(&self, output: &[OutputColumn], client: &mut Client<'_>) {

@@ -525,7 +525,7 @@ impl PartSpans {
         store(&self.value, &mut self.bytes, &self.charge)
     }
 
-    /// The place of the bytes for `value`, and how they stand to it.
+    /// The place of the bytes for `value`, and how they compare with it.
     fn encode(
         &mut self,
         value: &Value<'_>,

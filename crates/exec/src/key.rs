@@ -29,7 +29,7 @@ pub(crate) struct KeyPart {
     int: Option<IntPart>,
 }
 
-/// How the bytes appended stand to the value asked for.
+/// How the bytes appended compare with the value asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fit {
     /// They are the value.

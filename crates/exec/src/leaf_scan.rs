@@ -1,4 +1,4 @@
-//! Queries that read one stretch of one index and send its rows as they stand, or integer aggregates of all
+//! Queries that read one stretch of one index and send its rows as they are, or integer aggregates of all
 //! of them: straight functions over leaves, in the connection's memory. [`QueryRun::rows`] answers the same
 //! with operators.
 
@@ -80,7 +80,7 @@ impl LeafScan {
     }
 }
 
-/// Whether the rows are a leaf's records as they stand, and nothing else is read meanwhile.
+/// Whether the rows are a leaf's records as they are, and nothing else is read meanwhile.
 fn is_simple(access: &AccessOp) -> bool {
     access.batched && !access.detached && matches!(access.path, PathOp::Scan { .. } | PathOp::Range { .. })
 }

@@ -245,7 +245,7 @@ impl<'s> LineReader<'s> {
         Ok(byte == b'N')
     }
 
-    /// Steps over a terminator that stands here, if one does.
+    /// Steps over a terminator that is here, if one does.
     fn end_here(&mut self) -> io::Result<Option<FieldEnd>> {
         let format = self.format;
         if !format.field_end.is_empty() && self.starts_with(&format.field_end)? {

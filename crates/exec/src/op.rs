@@ -92,7 +92,7 @@ pub(crate) struct AccessOp {
     pub(crate) repeated: bool,
     /// The columns that the query reads are all in the records of the path's index.
     pub(crate) in_place: bool,
-    /// Rows are handed on a leaf at a time, as they stand.
+    /// Rows are handed on a leaf at a time, as they are.
     pub(crate) batched: bool,
     /// Other pages are read while a row is looked at.
     pub(crate) detached: bool,

@@ -393,7 +393,7 @@ impl SelectProgram {
     }
 
     /// As [`SelectProgram::run`] for a query that is a point read: apart, so that the little code it takes
-    /// stands together.
+    /// is together.
     #[inline(never)]
     fn run_point(
         &self,

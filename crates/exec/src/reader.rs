@@ -1,4 +1,4 @@
-//! Where the columns of a relation stand in the records of one index, and reading them.
+//! Where the columns of a relation are in the records of one index, and reading them.
 
 use std::sync::{Arc, OnceLock};
 

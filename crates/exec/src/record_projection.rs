@@ -166,7 +166,7 @@ impl RecordProjection {
         }
     }
 
-    /// Stores what stands before the values: the first `head_bytes` of the room.
+    /// Stores what is before the values: the first `head_bytes` of the room.
     #[inline(always)]
     pub(crate) fn store_head(head_bytes: usize, room: &mut [u8]) {
         if head_bytes > size_of::<u64>() {

@@ -82,7 +82,7 @@ pub(crate) trait Sink {
         None
     }
 
-    /// The sink as one that takes records of relation `rel` where they stand, if it does.
+    /// The sink as one that takes records of relation `rel` where they are, if it does.
     fn as_cells(&mut self, _rel: u16) -> Option<&mut dyn TakeCells> {
         None
     }

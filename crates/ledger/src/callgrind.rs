@@ -41,7 +41,7 @@ pub(crate) fn dump(name: &str) {
 }
 
 /// # Source
-/// Valgrind manual, "The client request mechanism"; the sequence for x86-64 stands in its valgrind.h.
+/// Valgrind manual, "The client request mechanism"; the sequence for x86-64 is in its valgrind.h.
 #[cfg(target_arch = "x86_64")]
 fn request(code: usize, argument: *const u8) -> usize {
     let arguments = [code, argument as usize, 0, 0, 0, 0];

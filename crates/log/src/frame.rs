@@ -1,4 +1,4 @@
-//! Frames: what stands around a payload, and its checksum.
+//! Frames: what is around a payload, and its checksum.
 //!
 //! | OFFSET | SIZE | FIELD                                                     |
 //! |--------|------|-----------------------------------------------------------|

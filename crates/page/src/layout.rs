@@ -1,4 +1,4 @@
-//! Where everything stands in a B-tree page: offsets, widths, page types, slot flags.
+//! Where everything is in a B-tree page: offsets, widths, page types, slot flags.
 //!
 //! Header of every page, little-endian:
 //!

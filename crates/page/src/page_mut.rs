@@ -359,7 +359,7 @@ impl<'a> PageMut<'a> {
         self.set_flags(slot, SlotFlags::NONE);
     }
 
-    /// Overwrites bytes of a page that is not a B-tree page; its type's own module says what stands where.
+    /// Overwrites bytes of a page that is not a B-tree page; its type's own module says what is where.
     pub(crate) fn write_bytes(&mut self, offset: usize, bytes: &[u8]) {
         debug_assert!(offset >= COMMON_HEADER_BYTES && self.as_ref().page_type() != PageType::BTree);
         self.0[offset..offset + bytes.len()].copy_from_slice(bytes);

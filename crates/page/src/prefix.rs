@@ -1,7 +1,7 @@
 //! What all keys of a page share: how many bytes are taken off each key, and how a page is encoded again with
 //! another prefix.
 //!
-//! A prefix that the lower fence starts with costs nothing; another one stands in the heap on its own.
+//! A prefix that the lower fence starts with costs nothing; another one is in the heap on its own.
 //! Between the two the choice is the one that makes the page smaller, so that lengthening never needs room. A
 //! prefix longer than what the fences share is shortened by the first key that does not have it.
 

@@ -82,7 +82,7 @@ impl<'a> Cell<'a> {
         self.body_at
     }
 
-    /// The body, and what stands after it.
+    /// The body, and what is after it.
     #[inline(always)]
     pub fn body(self) -> &'a [u8] {
         &self.bytes[self.body_at as usize..]

@@ -49,7 +49,7 @@ pub enum Field<'a> {
     OffPage(OverflowRef),
 }
 
-/// Where a column's value stands in a record.
+/// Where a column's value is in a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InBody {
     /// It is NULL, as the body says.
@@ -174,7 +174,7 @@ impl<'a> RowRef<'a> {
         is_off_page.then(|| OverflowRef::decode(bytes))
     }
 
-    /// Where in the body the value of the column at `position` stands.
+    /// Where in the body the value of the column at `position` is.
     #[inline]
     pub fn in_body(&self, position: usize) -> InBody {
         let column = &self.format.columns()[position];

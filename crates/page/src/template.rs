@@ -1,4 +1,4 @@
-//! Row formats: where each column of a table stands in the records of one index, for one row format version.
+//! Row formats: where each column of a table is in the records of one index, for one row format version.
 //!
 //! Resolved once per table version; a record read follows constant offsets. Payload of a record,
 //! little-endian:
@@ -13,7 +13,7 @@
 //! | ... | | bytes of the variable columns |
 //!
 //! H is 13 in a clustered index and 0 in a secondary one. In a secondary record marked `HAS_END` a 6-byte end
-//! transaction id stands before all this; the *body* starts after it. Columns that can be read back from the
+//! transaction id is before all this; the *body* starts after it. Columns that can be read back from the
 //! key are not in the payload. The payload orders the others by column id, so that a table's columns may
 //! change places while its records stay as they are.
 
@@ -100,7 +100,7 @@ pub struct KeyPartPlace {
     pub from_end: Option<u16>,
     /// Length in the key, if constant.
     pub len: Option<u16>,
-    /// Whether a null marker byte (0 = NULL) stands before the value.
+    /// Whether a null marker byte (0 = NULL) is before the value.
     pub nullable: bool,
     /// Descending: all bytes inverted, the null marker too.
     pub desc: bool,

@@ -1,6 +1,6 @@
 //! Command line and option files: MySQL's names, forms and rules.
 //!
-//! Nearly every option is a system variable that may be set at start-up; the rest stand in [`Options::take`].
+//! Nearly every option is a system variable that may be set at start-up; the rest are in [`Options::take`].
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::service_user;
 use crate::sysvars::{ALL, Access, Scope, SetValue, VarKind, VarValue, Variables, find, parse_switch};
 use crate::undo_settings;
 
-/// An option as written: a name, a value if there was one, and where it stood.
+/// An option as written: a name, a value if there was one, and where it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// Name as written, without leading dashes.

@@ -119,7 +119,7 @@ pub struct PreparedStatements {
     last_id: u32,
     /// By id, ascending. `None` while the statement runs.
     by_id: Vec<(u32, Option<Box<Prepared>>)>,
-    /// Where the statement stood that was looked for last.
+    /// Where the statement was that was looked for last.
     latest: usize,
 }
 

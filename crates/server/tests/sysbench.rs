@@ -68,7 +68,7 @@ impl Sysbench {
     }
 }
 
-/// The number that stands after `name` in a report.
+/// The number that is after `name` in a report.
 fn count(report: &str, name: &str) -> Option<u64> {
     let line = report.lines().find(|line| line.trim_start().starts_with(name))?;
     line.trim_start()[name.len()..].split_whitespace().next()?.parse().ok()

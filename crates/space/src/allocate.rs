@@ -224,7 +224,7 @@ impl<'p> Mtr<'p> {
     }
 }
 
-/// The extents in which a run stands.
+/// The extents in which a run is.
 fn extents_of(first: PageNo, count: u32) -> RangeInclusive<ExtentNo> {
     extent_of(first)..=extent_of(PageNo(first.0 + count - 1))
 }
@@ -267,7 +267,7 @@ pub(crate) fn free_run(store: &Store, first: PageNo, count: u32, parts: &[u8]) -
         return Err(Error::Corruption(Corruption { page: first, what: CorruptionKind::Overflow }));
     }
     let mut mtr = Mtr::new(store);
-    // A run stands within one group of extents: the first of them latches the one map page, which is all that
+    // A run is within one group of extents: the first of them latches the one map page, which is all that
     // can fail.
     for extent in extents_of(first, count) {
         mtr.release_pages(extent, pages_within(extent, first, count))?;

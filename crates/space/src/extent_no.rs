@@ -1,4 +1,4 @@
-//! Numbers of extents: where a page stands among them.
+//! Numbers of extents: where a page is among them.
 
 use base::PageNo;
 use page::EXTENT_PAGES;

@@ -409,7 +409,7 @@ impl Extents {
         self.states[extent as usize].garbage = false;
     }
 
-    /// Whether a page is in use, and if it stands in an extent of one tree, by that tree.
+    /// Whether a page is in use, and if it is in an extent of one tree, by that tree.
     pub(crate) fn is_used_by(&self, index: IndexId, page: PageNo) -> bool {
         let Some(state) = self.states.get((page.0 / EXTENT_PAGES) as usize) else { return false };
         state.used & bit_of(page) != 0 && (state.index_id == index || state.state == ExtentState::Shared)

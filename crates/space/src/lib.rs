@@ -7,7 +7,7 @@
 //!   Mtr      a few pages latched exclusively; what changes them is one frame of the log
 //! ```
 //! A file is a row of extents of 64 pages; the map pages say which tree owns each extent and which of its
-//! pages are in use. Small trees share extents. Pages belong to trees by number only: what stands in them is
+//! pages are in use. Small trees share extents. Pages belong to trees by number only: what is in them is
 //! the business of the layers above.
 //!
 //! # Invariants

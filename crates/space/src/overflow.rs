@@ -1,4 +1,4 @@
-//! Values that stand outside their record, on consecutive pages of their own.
+//! Values that are outside their record, on consecutive pages of their own.
 
 use base::checksum::crc32;
 use base::sync::interrupt;
@@ -13,7 +13,7 @@ use crate::mtr::Mtr;
 use crate::space::EXTENT_BYTES;
 use crate::store::Store;
 
-/// Longest value: it stands within one group of extents.
+/// Longest value: it is within one group of extents.
 pub const OVERFLOW_BYTES_MAX: u64 = (EXTENTS_PER_MAP as u64 - 2) * (EXTENT_BYTES - 64 * 64);
 
 /// Pages written between two looks whether the statement is to end.

@@ -1,4 +1,4 @@
-//! Which tree a page belongs to that stands in an extent shared by small trees.
+//! Which tree a page belongs to that is in an extent shared by small trees.
 //!
 //! The map says of such an extent only which of its pages are in use; the page's own header has its tree.
 //! Pages that were given out since the start are known; others are read once, when trees are freed for the

@@ -27,7 +27,7 @@ impl Store {
         self.substitute_header.as_deref().map(|substitute_header| &substitute_header.why)
     }
 
-    /// Puts a stand-in in the place of a file header that cannot be read.
+    /// Puts a substitute in the place of a file header that cannot be read.
     ///
     /// # Errors
     /// That of the header, if the root of the dictionary cannot be found.

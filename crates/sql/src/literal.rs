@@ -29,7 +29,7 @@ pub enum LiteralKind {
     Timestamp = 9,
 }
 
-/// A literal: where it stands in the text, and what is known of it without decoding. 16 bytes.
+/// A literal: where it is in the text, and what is known of it without decoding. 16 bytes.
 ///
 /// `text()[offset..offset + len]` is the whole literal with its quotes and prefixes, without a charset
 /// introducer and without a sign: `'it''s'`, `x'0A'`, `12.50`.
@@ -165,7 +165,7 @@ pub fn parse_int(digits: &[u8]) -> IntValue {
 }
 
 /// Appends the value of one or more adjacent quoted strings (`'a' "b"`, with their quotes; `N` prefix
-/// allowed) to `out`. Between the pieces stand blanks or comments, which are skipped.
+/// allowed) to `out`. Between the pieces are blanks or comments, which are skipped.
 pub fn unescape_into(text: &[u8], mode: LexMode, out: &mut Vec<u8>) {
     let mut pos = 0;
     while let Some(open) = next_quote(text, pos) {

@@ -15,7 +15,7 @@ impl LexMode {
     pub const PIPES_AS_CONCAT: Self = Self(4);
     /// `NOT` binds like `!`.
     pub const HIGH_NOT_PRECEDENCE: Self = Self(8);
-    /// Spaces may stand between a built-in function's name and its parenthesis.
+    /// Spaces may be between a built-in function's name and its parenthesis.
     pub const IGNORE_SPACE: Self = Self(16);
     /// The type REAL is FLOAT, not DOUBLE.
     pub const REAL_AS_FLOAT: Self = Self(32);

@@ -95,7 +95,7 @@ pub fn without_secrets(text: &[u8], mode: LexMode) -> Vec<u8> {
             Tok::Kw(Kw::BY | Kw::AS | Kw::USING | Kw::REPLACE | Kw::PASSWORD) | Tok::Eq | Tok::Assign => {
                 is_next = true;
             }
-            // They stand before the literal.
+            // They are before the literal.
             Tok::Introducer(_) | Tok::LParen => {}
             _ => is_next = false,
         }

@@ -19,7 +19,7 @@
 /// One statement and its recorded answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Comment lines that stand before the statement, each with its `#`.
+    /// Comment lines that are before the statement, each with its `#`.
     pub comments: Vec<String>,
     /// Connection name; empty for the default one.
     pub connection: String,

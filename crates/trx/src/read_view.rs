@@ -51,7 +51,7 @@ impl ReadView {
         id.0 < self.limit || id.0 == self.own || trx.commits.is_visible(id, Lsn(self.number))
     }
 
-    /// Whether everything on a page whose highest writer is `max_trx` is visible as it stands.
+    /// Whether everything on a page whose highest writer is `max_trx` is visible as it is.
     #[inline(always)]
     pub fn sees_whole_page(&self, max_trx: TrxId) -> bool {
         max_trx.0 < self.limit

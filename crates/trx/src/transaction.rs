@@ -465,7 +465,7 @@ impl Trx {
         self.metadata.release_newest();
     }
 
-    /// Ends the transaction: commit as it stands, or after the engine has undone everything. Gives back
+    /// Ends the transaction: commit as it is, or after the engine has undone everything. Gives back
     /// locks, view, metadata locks.
     /// # Errors  [`Error::ShuttingDown`] when the engine had rolled it back; it is ended all the same.
     pub fn end(&mut self, ending: TrxOutcome) -> Result<(), Error> {

@@ -21,7 +21,7 @@ modes! {
     PIPES_AS_CONCAT = 1,
     /// `"` quotes identifiers.
     ANSI_QUOTES = 2,
-    /// A blank may stand between a function's name and its parenthesis.
+    /// A blank may be between a function's name and its parenthesis.
     IGNORE_SPACE = 3,
     /// Columns outside GROUP BY must depend on it.
     ONLY_FULL_GROUP_BY = 4,

@@ -34,7 +34,7 @@ impl LobSize {
     }
 }
 
-/// What kind of value a type holds. Sizes, sign and collation stand beside it in [`SqlType`].
+/// What kind of value a type holds. Sizes, sign and collation are beside it in [`SqlType`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TypeKind {
     /// The type of a bare NULL.

@@ -163,7 +163,7 @@ impl OutBuffer {
         self.len >= FLUSH_BYTES
     }
 
-    /// Where the answer stands; call between packets.
+    /// Where the answer is; call between packets.
     #[inline]
     pub fn mark(&self) -> Mark {
         Mark { sent: self.sent, len: self.len, sequence: self.sequence }

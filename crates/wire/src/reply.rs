@@ -186,7 +186,7 @@ pub fn write_column_count(out: &mut OutBuffer, columns: usize) {
     out.end_packet();
 }
 
-/// Writes what stands between column definitions and rows: an EOF packet, or nothing under
+/// Writes what is between column definitions and rows: an EOF packet, or nothing under
 /// CLIENT_DEPRECATE_EOF.
 #[inline]
 pub fn write_columns_end(

@@ -1,4 +1,4 @@
-//! Calls and words that may not stand in production code.
+//! Calls and words that may not be in production code.
 
 use super::at;
 use super::source::SourceFile;
@@ -36,7 +36,7 @@ const TIMES_WAITS: &str = "crates/base/src/sync/wait_times.rs";
 /// Validators of whole structures that may be defined outside `check.rs`: they run once per I/O.
 const BOUNDARY_CHECKS: [&str; 2] = ["verify_on_read", "verify_password"];
 
-/// Where the one stands that is planted on purpose.
+/// Where the one is that is planted on purpose.
 const PLANTED: &str = "crates/exec/src/planted.rs";
 
 /// Banned words and calls in the production lines of `file`.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::process::{output, root};
 
-/// Endings of what counts as a path of this repository when it stands in backquotes.
+/// Endings of what counts as a path of this repository when it is in backquotes.
 const ENDINGS: [&str; 8] = [".rs", ".md", ".tsv", ".toml", ".test", ".sql", ".spec", ".jsonl"];
 /// Parts of a path that stand for something else.
 const PLACEHOLDERS: [char; 5] = ['*', '<', '{', '$', ' '];

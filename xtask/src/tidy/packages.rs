@@ -16,7 +16,7 @@ struct Permitted {
     licenses: Vec<String>,
     /// Further licences of single packages.
     exceptions: Vec<(String, String)>,
-    /// Versions that may stand beside a newer one.
+    /// Versions that may be beside a newer one.
     skipped: BTreeSet<(String, String)>,
 }
 

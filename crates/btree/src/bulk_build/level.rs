@@ -20,7 +20,7 @@ const KEY_LEN_BYTES: usize = 2;
 /// Array entries are made in pairs.
 const ARRAY_SLACK: usize = 10;
 
-/// Where a page will stand, and its version.
+/// Where a page will be, and its version.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) page_no: PageNo,
@@ -30,7 +30,7 @@ pub(super) struct Place {
 /// The page that a level is filling.
 #[derive(Debug)]
 pub(super) struct Level {
-    /// Where the page will stand; none while it may be the only one, which becomes the root.
+    /// Where the page will be; none while it may be the only one, which becomes the root.
     pub(super) place: Option<Place>,
     /// Its lower fence.
     pub(super) lower: Vec<u8>,

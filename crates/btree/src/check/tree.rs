@@ -23,7 +23,7 @@ pub struct TreeReport {
     pub leaf_bytes_used: u64,
     /// What is wrong.
     pub problems: Problems,
-    /// Pages were left out, because they could not be read or trusted; what stands below them was not seen
+    /// Pages were left out, because they could not be read or trusted; what is below them was not seen
     /// either.
     pub is_partial: bool,
 }
@@ -137,7 +137,7 @@ impl Check<'_, '_> {
         }
     }
 
-    /// Notes that a page and what stands below it were not seen.
+    /// Notes that a page and what is below it were not seen.
     fn leave_out(&mut self, expected: &Expected, what: &str) {
         self.report.problems.add(expected.page_no, what);
         self.report.is_partial = true;

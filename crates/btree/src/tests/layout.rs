@@ -188,7 +188,7 @@ fn a_file_of_several_groups_of_extents_opens_again() {
     let real: Arc<dyn env::Disk> = Arc::new(env::RealDisk);
     let store = Store::create(&real, &path, config(256)).unwrap();
     let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
-    // Two runs cannot stand in the first group together.
+    // Two runs cannot be in the first group together.
     let runs: Vec<_> = [400, 150]
         .map(|extents| {
             let mut mtr = space::Mtr::new(&store);
@@ -207,7 +207,7 @@ fn a_file_of_several_groups_of_extents_opens_again() {
     assert_eq!(assert_sound(&store, &tree).records, 100);
     store.free_trees(&[tree.index].into()).unwrap();
     assert_eq!(pages_used(&store), 0);
-    // The tree itself stood in the first extent, which is never free.
+    // The tree itself was in the first extent, which is never free.
     checkpoint(&store);
     assert_eq!(store.punch_free_extents(1000).unwrap(), 550);
 }

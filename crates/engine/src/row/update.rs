@@ -25,7 +25,7 @@ pub enum UpdateOutcome {
     Missing,
 }
 
-/// A change whose new values depend on the row as it stands.
+/// A change whose new values depend on the row as it is.
 pub trait RowChange {
     /// Makes the new values; false: the row stays as it is. The row's leaf is latched: this reads no page and
     /// waits for nothing.

@@ -31,7 +31,7 @@ pub(crate) fn flags_from_undo(flags: u8) -> SlotFlags {
 /// What a view sees of a clustered record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
-    /// The record as it stands.
+    /// The record as it is.
     Current,
     /// An older version, or the record converted: its payload is at the end of the arena.
     Older,

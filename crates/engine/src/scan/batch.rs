@@ -60,12 +60,12 @@ impl<'a> Batch<'a> {
         self.bodies.len()
     }
 
-    /// The leaf that the rows stand on.
+    /// The leaf that the rows are on.
     pub(crate) fn page_no(&self) -> PageNo {
         self.page.page_no()
     }
 
-    /// Where the rows' columns stand.
+    /// Where the rows' columns are.
     #[inline]
     pub fn format(&self) -> &'a RowFormat {
         self.format

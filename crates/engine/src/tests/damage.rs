@@ -325,7 +325,7 @@ fn a_record_that_does_not_fit_its_format_is_told() {
     let mut page = PageNo::NONE;
     let told = findings(|file| {
         page = file.leaves(0)[5];
-        // The end of the only two variable columns stands after header, null bits and fixed columns.
+        // The end of the only two variable columns is after header, null bits and fixed columns.
         let at = file.page(page).payload(2).len() as u16;
         file.apply(page, &PageOp::ReplacePayload { slot: 2, payload: &vec![0x55; usize::from(at)] });
     });

@@ -154,7 +154,7 @@ impl<F: Clone> Names<F> {
     }
 }
 
-/// A name may stand in a folder that was created, or at the top.
+/// A name may be in a folder that was created, or at the top.
 fn has_parent<F>(map: &Map<F>, path: &Path) -> bool {
     match path.parent() {
         None => true,

@@ -54,7 +54,7 @@ impl<'r> TableAccess<'r> {
         }
     }
 
-    /// Locks the row of a whole clustered key and gives it to a sink that takes cells where they stand, in
+    /// Locks the row of a whole clustered key and gives it to a sink that takes cells where they are, in
     /// one descent; false, with nothing done: there is no such row, or it takes more than that.
     fn lock_cell(&self, locks: &LockRead, interval: Interval<'_>, sink: &mut dyn Sink) -> Result<bool> {
         #[cfg(test)]

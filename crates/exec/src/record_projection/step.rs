@@ -14,11 +14,11 @@ pub(super) struct Step {
     /// Tests: bit of the row's NULL bitmap in the binary protocol.
     pub(super) bit: u16,
     /// Fixed columns: first byte in the body. The first variable column: the same. Other variable columns:
-    /// where the end of the one before stands. Key columns: position in `keys`. Columns that the records
+    /// where the end of the one before is. Key columns: position in `keys`. Columns that the records
     /// lack: first byte in `constants`.
     pub(super) from: u16,
     /// Fixed columns and those that the records lack: after the last byte. Variable columns: where the end
-    /// of the first one stands.
+    /// of the first one is.
     pub(super) to: u16,
     /// Number of variable columns; bytes on the wire of a binary integer; position in `encoders`.
     pub(super) arg: u16,
@@ -66,7 +66,7 @@ impl Step {
         matches!(self.op, StepOp::FirstVar | StepOp::Var)
     }
 
-    /// Whether this column stands after those of the last of `steps`, which stores it then, too: another
+    /// Whether this column is after those of the last of `steps`, which stores it then, too: another
     /// variable column, or another one that the records lack.
     pub(super) fn joins_last(self, steps: &mut [Step]) -> bool {
         if let Some(last) = steps.last_mut().filter(|last| last.op == StepOp::Initial)

@@ -186,7 +186,7 @@ impl Builder {
     pub(crate) fn in_charset(&self, expr: Expr, collation: CollationId) -> Expr {
         let (from, to) = (expr.ty.charset(), charset_of(collation));
         let is_constant = matches!(expr.kind, ExprKind::Const(_));
-        // Text of utf8mb3 is text of utf8mb4 as it stands.
+        // Text of utf8mb3 is text of utf8mb4 as it is.
         let is_subset = (from, to) == (Charset::Utf8mb3, Charset::Utf8mb4) && !is_constant;
         if !is_text(&expr) || from == to || to == Charset::Binary || is_subset {
             return expr;

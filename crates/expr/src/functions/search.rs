@@ -39,7 +39,7 @@ fn common(call: &Call<'_>) -> &'static Collation {
     call.collation_of(texts.unwrap_or(0))
 }
 
-/// The 1-based character at which `wanted` first stands in `text` after `skipped` characters; 0 if it does
+/// The 1-based character at which `wanted` first occurs in `text` after `skipped` characters; 0 if it does
 /// not. A match has as many characters as `wanted`.
 fn place_of(call: &Call<'_>, wanted: &[u8], text: &[u8], skipped: usize) -> Result<i64, EvalError> {
     let (ctx, collation) = (call.ctx, common(call));
@@ -89,7 +89,7 @@ impl From<Option<usize>> for Place {
     }
 }
 
-/// The byte at which `wanted` first stands in a long `text`, by a search for folded bytes.
+/// The byte at which `wanted` first occurs in a long `text`, by a search for folded bytes.
 fn place_of_folded(call: &Call<'_>, wanted: &[u8], text: &[u8]) -> Result<Place, EvalError> {
     let collation = common(call);
     if collation.is_binary() {

@@ -20,7 +20,7 @@ pub(super) enum Target {
 /// A call, or a jump to another function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Call {
-    /// Where the instruction stands.
+    /// Where the instruction is.
     pub(super) address: u64,
     /// What it calls; none if that is known only as it runs.
     pub(super) target: Option<Target>,
@@ -43,7 +43,7 @@ enum Step {
     End,
 }
 
-/// The calls in the `code` of a function that stands at `address`; `judge` tells what a target is.
+/// The calls in the `code` of a function that is at `address`; `judge` tells what a target is.
 pub(super) fn calls(code: &[u8], address: u64, judge: &dyn Fn(Target) -> Callee) -> Vec<Call> {
     let instructions: Vec<Instruction> =
         Decoder::with_ip(64, code, address, DecoderOptions::NONE).into_iter().collect();

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HotPaths {
-    /// Crates in whose code no validator stands outside a `check` module, and whose large copies are listed.
+    /// Crates in whose code no validator is outside a `check` module, and whose large copies are listed.
     pub crates: Vec<String>,
     /// Functions that are called like validators and may be hot: what they check is checked once per read or
     /// login.

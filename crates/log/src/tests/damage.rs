@@ -101,7 +101,7 @@ fn a_short_file_is_a_torn_tail_or_damage() {
         let short = copy(&disk);
         let (name, proven_end) = place(&short, frames[proven - 1].0.end);
         short.open(&name, OpenOptions::default()).unwrap().set_len(len).unwrap();
-        // Nothing after the cut is left to prove what was durable, but what stands before it.
+        // Nothing after the cut is left to prove what was durable, but what is before it.
         match read_all(&short) {
             Ok((found, _)) => assert_eq!(found, frames[..found.len()]),
             Err(Error::Damaged(damage)) => assert!(damage.offset <= len && len < proven_end),

@@ -137,7 +137,7 @@ pub(super) fn heap(page: PageRef<'_>) -> String {
     format!("heap from {} to {PAGE_SIZE}\n{out}", page.heap_top())
 }
 
-/// The heads that the hints hold, and where they stand.
+/// The heads that the hints hold, and where they are.
 pub(super) fn hints(page: PageRef<'_>) -> String {
     let count = page.count();
     let mut out = format!("{count} slots, hints from {HINT_COUNT_MIN} on\n");

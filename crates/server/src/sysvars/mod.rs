@@ -2,7 +2,7 @@
 //!
 //! [`table`] lists them; a [`Variables`] holds one value for each of them, the server's (global) or one
 //! session's. A session begins with the server's values shared, and copies them at its first SET. Values that
-//! statements need all the time stand typed in [`HotVariables`] beside them.
+//! statements need all the time are typed in [`HotVariables`] beside them.
 
 mod definition;
 mod hot;

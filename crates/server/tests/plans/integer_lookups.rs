@@ -1,5 +1,5 @@
 //! Integer and DECIMAL columns beside text, doubles and decimals: an index finds what a scan finds, whether
-//! the value stands in the text or is a parameter.
+//! the value is in the text or is a parameter.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

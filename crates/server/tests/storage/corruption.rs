@@ -67,7 +67,7 @@ impl Place {
         std::fs::write(self.datadir.join("data.pages"), bytes).unwrap();
     }
 
-    /// The page that `text` stands on, the first of that type.
+    /// The page that `text` is on, the first of that type.
     fn page_with(&self, text: &str, kind: u8) -> usize {
         let bytes = self.pages();
         let has = |page: &&[u8]| page[16] == kind && page.windows(text.len()).any(|at| at == text.as_bytes());

@@ -335,7 +335,7 @@ pub struct FunctionCall<'a> {
     pub schema: Option<&'a str>,
     /// Name as written, not folded.
     pub name: &'a str,
-    /// Blanks stand before the parenthesis, and `IGNORE_SPACE` is off: some names are functions only without.
+    /// Blanks are before the parenthesis, and `IGNORE_SPACE` is off: some names are functions only without.
     pub spaced: bool,
     /// Arguments in order.
     pub args: &'a [Expr<'a>],

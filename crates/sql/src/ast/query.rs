@@ -13,7 +13,7 @@ pub struct Query<'a> {
     pub order_by: &'a [OrderItem<'a>],
     /// LIMIT.
     pub limit: Option<&'a Limit<'a>>,
-    /// INTO, wherever it stood.
+    /// INTO, wherever it was.
     pub into: Option<&'a Into<'a>>,
     /// FOR UPDATE, FOR SHARE, LOCK IN SHARE MODE.
     pub locks: &'a [LockClause<'a>],

@@ -157,7 +157,7 @@ fn shows_aggregates_alone(block: &Block) -> bool {
         && block.output.iter().all(|item| is_aggregate(&item.expr))
 }
 
-/// Where an expression stands, for errors 1055 and 1140.
+/// Where an expression is, for errors 1055 and 1140.
 type Place = (&'static str, usize);
 
 /// Rewrites expressions from the relations below the aggregation to its output.

@@ -429,7 +429,7 @@ impl<'a> Binder<'a, '_> {
         Ok(if test.negated { self.build.not(found) } else { found })
     }
 
-    /// What `value` is bound to beside `column`, if that is an integer and `value` a parameter that stands
+    /// What `value` is bound to beside `column`, if that is an integer and `value` a parameter that is
     /// for an integer literal: no rule changes such a pair.
     fn integer_literal(&mut self, column: &Expr, value: &ast::Expr<'a>) -> Result<Option<Expr>, BindError> {
         let ExprKind::Literal(literal) = value.kind else { return Ok(None) };

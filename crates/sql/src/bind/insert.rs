@@ -134,7 +134,7 @@ impl<'a> Binder<'a, '_> {
         self.targets(table, names.iter())
     }
 
-    /// The target columns of these names, each of which may stand once.
+    /// The target columns of these names, each at most once.
     fn targets<'n, 'e: 'n>(
         &self,
         table: &Arc<TableDef>,

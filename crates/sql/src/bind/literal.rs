@@ -224,7 +224,7 @@ impl Binder<'_, '_> {
     }
 }
 
-/// The literal for which `value`, written so, is a parameter, and whether a minus stands before it.
+/// The literal for which `value`, written so, is a parameter, and whether a minus is before it.
 fn lifted_literal(value: &Expr, written: &ast::Expr<'_>) -> Option<(Literal, bool)> {
     match (&value.kind, written.kind) {
         (ExprKind::Param(_), ast::ExprKind::Literal(literal)) => Some((literal, false)),

@@ -80,7 +80,7 @@ impl<'a> Binder<'a, '_> {
         self.column_elsewhere(name)
     }
 
-    /// As [`Binder::column`], of a name that is no column of the query's tables, or stands in HAVING.
+    /// As [`Binder::column`], of a name that is no column of the query's tables, or is in HAVING.
     #[inline(never)]
     fn column_elsewhere(&mut self, name: &ast::ColumnRef<'_>) -> Result<Expr, BindError> {
         let top = self.levels.len() - 1;

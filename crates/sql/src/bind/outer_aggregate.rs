@@ -11,8 +11,8 @@ use crate::ast;
 
 impl<'a> Binder<'a, '_> {
     /// The enclosing query that `call` aggregates rows of, `None` for the query at hand. It is the innermost
-    /// one whose columns its arguments name; where the call may not stand there, or its arguments name no
-    /// column and it may not stand in the query at hand, the next one inside where it may.
+    /// one whose columns its arguments name; where the call may not be there, or its arguments name no
+    /// column and it may not be in the query at hand, the next one inside where it may.
     pub(super) fn aggregated_outside(
         &mut self,
         call: &'a ast::Aggregate<'a>,
@@ -97,7 +97,7 @@ impl<'a> Binder<'a, '_> {
         owner.is_some()
     }
 
-    /// The query that subquery `id`, which is being bound, stands in.
+    /// The query that subquery `id`, which is being bound, is in.
     fn parent_of(&self, id: u16) -> Option<usize> {
         let at = self.levels.iter().position(|level| matches!(&level.sub, Some((own, _)) if *own == id))?;
         at.checked_sub(1)

@@ -279,7 +279,7 @@ fn set_operation_type(ty: SqlType, values: &[&Expr]) -> SqlType {
     SqlType { zerofill: false, length, decimals, ..ty }
 }
 
-/// SQL_CALC_FOUND_ROWS stands in the first operand and counts the union's rows.
+/// SQL_CALC_FOUND_ROWS is in the first operand and counts the union's rows.
 fn take_count_found_rows(arm: &mut Query) -> bool {
     match arm {
         Query::Select(block) => std::mem::take(&mut block.count_found_rows),

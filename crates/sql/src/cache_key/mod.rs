@@ -108,7 +108,7 @@ impl CacheKey {
         self.tokens.truncate(0);
     }
 
-    /// How many of [`CacheKey::literals`] stand in select items without an alias: a column may be named by
+    /// How many of [`CacheKey::literals`] are in select items without an alias: a column may be named by
     /// the text around and with them.
     pub fn named_literals(&self) -> usize {
         self.named_literals

@@ -1,4 +1,4 @@
-//! Texts of statements seen before, with holes where their literals stand: a radix tree that a text walks
+//! Texts of statements seen before, with holes where their literals are: a radix tree that a text walks
 //! down once, instead of being read token by token.
 //!
 //! ```text
@@ -9,8 +9,8 @@
 //! Only texts that [`CacheKey::read`] has read to their end are put in, and only if every literal it lists is
 //! an integer or a string without escapes. A text found here has the same [`CacheKey`] as the one put in, its
 //! literals where the holes are: reading goes from left to right, all bytes outside the holes are the same,
-//! and in a hole stands what reads as the same kind of token. Digits do, up to a byte that ended digits there
-//! before (so it is none that would make a decimal, a float or a name of them); and so does what stands
+//! and in a hole is what reads as the same kind of token. Digits do, up to a byte that ended digits there
+//! before (so it is none that would make a decimal, a float or a name of them); and so does what is
 //! between two quotes, up to the first, if there is no backslash in it (a second quote right after would
 //! have been part of the literal before as well).
 

@@ -27,7 +27,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Whether what stands at `pos` makes a comment of the two dashes before it: a blank, a control byte, or
+    /// Whether what is at `pos` makes a comment of the two dashes before it: a blank, a control byte, or
     /// the end.
     fn is_comment_dash(&self, pos: usize) -> bool {
         self.text.get(pos).is_none_or(|&b| is_blank(b) || b < b' ')

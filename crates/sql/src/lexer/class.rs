@@ -55,7 +55,7 @@ const fn build() -> [Class; 256] {
     table
 }
 
-/// Whether a byte may stand inside an unquoted name, by byte.
+/// Whether a byte may be inside an unquoted name, by byte.
 static WORD: [bool; 256] = build_word();
 
 const fn build_word() -> [bool; 256] {
@@ -68,7 +68,7 @@ const fn build_word() -> [bool; 256] {
     table
 }
 
-/// Whether `b` may stand inside an unquoted name: letters, digits, `_`, `$`, and every byte of a multi-byte
+/// Whether `b` may be inside an unquoted name: letters, digits, `_`, `$`, and every byte of a multi-byte
 /// character.
 #[inline]
 pub(super) fn is_word(b: u8) -> bool {

@@ -99,7 +99,7 @@ impl<'a> Lexer<'a> {
     #[inline(always)]
     pub(crate) fn step(&mut self) -> Token {
         let context = std::mem::replace(&mut self.context, Context::Plain);
-        // Most tokens stand after one blank or none.
+        // Most tokens are after one blank or none.
         if self.text.get(self.pos) == Some(&b' ') {
             self.pos += 1;
         }

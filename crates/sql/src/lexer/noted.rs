@@ -6,7 +6,7 @@ use super::{Context, Lexer, Token};
 /// Most tokens that are noted: statements with more are loads of rows, or take far longer than their text.
 const NOTED_MAX: usize = 256;
 
-/// A token, and what stands around it.
+/// A token, and what is around it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Noted {
     /// Position of the lexer before it.

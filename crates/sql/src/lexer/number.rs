@@ -13,7 +13,7 @@ fn digit_run(eight: u64) -> usize {
     above.trailing_zeros() as usize / 8
 }
 
-/// How many decimal digits stand in `text` from `pos` on.
+/// How many decimal digits are in `text` from `pos` on.
 #[inline]
 pub(crate) fn digits_at(text: &[u8], pos: usize) -> usize {
     let mut end = pos;

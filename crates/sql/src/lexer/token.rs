@@ -31,7 +31,7 @@ pub enum Tok {
     Decimal,
     /// Digits with an exponent.
     Float,
-    /// A string, with all pieces that stand next to it. True: its value needs unescaping.
+    /// A string, with all pieces that are next to it. True: its value needs unescaping.
     Str(bool),
     /// `N'..'`, likewise.
     NationalStr(bool),

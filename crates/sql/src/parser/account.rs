@@ -23,7 +23,7 @@ impl<'a> Parser<'a, '_> {
         Ok(Account::Named { user, host })
     }
 
-    /// `@host`; the host may stand apart from its `@`.
+    /// `@host`; the host may be apart from its `@`.
     fn account_host(&mut self) -> Result<&'a str> {
         if self.tok.end - self.tok.start > 1 {
             return self.user_var();

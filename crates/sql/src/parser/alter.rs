@@ -98,7 +98,7 @@ impl<'a> Parser<'a, '_> {
         self.syntax()
     }
 
-    /// ORDER BY, after which no other action can stand.
+    /// ORDER BY, after which no other action can be.
     fn alter_order(&mut self) -> Result<AlterAction<'a>> {
         self.bump();
         self.expect_kw(Kw::BY)?;

@@ -39,7 +39,7 @@ pub(super) struct Parser<'a, 'n> {
     /// End of the token before it.
     pub(super) prev_end: u32,
     pub(super) text: &'a [u8],
-    /// A prefix of the text, checked at once to be UTF-8: most names stand in it.
+    /// A prefix of the text, checked at once to be UTF-8: most names are in it.
     checked: &'a str,
     pub(super) mode: LexMode,
     pub(super) arena: &'a Bump,
@@ -54,9 +54,9 @@ pub(super) struct Parser<'a, 'n> {
     literals: &'n [Literal],
     /// How many of them have been met in the tree.
     claimed: usize,
-    /// INTO of the query being read, wherever it stood.
+    /// INTO of the query being read, wherever it was.
     pub(super) into: Option<&'a Into<'a>>,
-    /// Start of the select item being read: only there may `t.*` stand.
+    /// Start of the select item being read: only there may `t.*` be.
     pub(super) item_start: u32,
     /// The table of a `t.*` just read.
     pub(super) table_star: Option<TableName<'a>>,
@@ -213,7 +213,7 @@ impl<'a, 'n> Parser<'a, 'n> {
         Some(row.into_bump_slice())
     }
 
-    /// Bytes of text from offset `from` to where the lexer stands, and from there to the end.
+    /// Bytes of text from offset `from` to where the lexer is, and from there to the end.
     pub(super) fn text_around(&self, from: u32) -> (usize, usize) {
         (self.lexer.pos() - from as usize, self.text.len() - self.lexer.pos())
     }
@@ -261,7 +261,7 @@ impl<'a, 'n> Parser<'a, 'n> {
         self.eat(Tok::Kw(kw))
     }
 
-    /// Takes `first second` if both stand here, nothing otherwise.
+    /// Takes `first second` if both are here, nothing otherwise.
     pub(super) fn eat_kw2(&mut self, first: Kw, second: Kw) -> bool {
         let found = self.at_kw(first) && self.peek() == Tok::Kw(second);
         if found {

@@ -14,7 +14,7 @@ pub(super) fn without_version_marks<'a>(text: &'a [u8], mode: LexMode, arena: &'
     if has_mark { stripped(text, mode, arena) } else { text }
 }
 
-/// Blanks that belong to an item that ends at `end`: where blanks may stand before the parenthesis of a call,
+/// Blanks that belong to an item that ends at `end`: where blanks may be before the parenthesis of a call,
 /// MySQL reads them with the word before, unless a point is before that.
 #[cold]
 pub(super) fn blanks_after_word(text: &[u8], end: usize) -> usize {
@@ -46,7 +46,7 @@ fn stripped<'a>(text: &'a [u8], mode: LexMode, arena: &'a Bump) -> &'a [u8] {
     }
 }
 
-/// Appends what stands between two tokens, blanks and comments.
+/// Appends what is between two tokens, blanks and comments.
 fn push_gap(mut gap: &[u8], out: &mut Vec<'_, u8>) {
     while !gap.is_empty() {
         let taken = match gap {

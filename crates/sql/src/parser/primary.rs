@@ -12,7 +12,7 @@ use crate::lexer::{Kw, Tok, Token};
 use crate::literal::LiteralKind;
 use crate::mode::LexMode;
 
-/// What stands between parentheses.
+/// What is between parentheses.
 pub(super) enum ParenContent<'a> {
     /// A query, itself perhaps in more parentheses.
     Query(&'a Query<'a>),
@@ -145,7 +145,7 @@ impl<'a> Parser<'a, '_> {
         self.node(ExprKind::Binary(op, self.alloc(column), self.alloc(path)), pos, 1)
     }
 
-    /// `[schema.][table.]column` where nothing else may stand.
+    /// `[schema.][table.]column` where nothing else may be.
     pub(super) fn column_ref(&mut self) -> Result<ColumnRef<'a>> {
         let first = self.name()?;
         if !self.eat(Tok::Dot) {

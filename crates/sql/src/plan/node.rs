@@ -322,7 +322,7 @@ pub enum Node {
         rel: u16,
         /// Queries with equally many columns.
         arms: Vec<QueryPlan>,
-        /// Duplicates among arms 0..=i are removed (the last UNION DISTINCT stands before arm i); `None`:
+        /// Duplicates among arms 0..=i are removed (the last UNION DISTINCT is before arm i); `None`:
         /// UNION ALL.
         distinct_after: Option<usize>,
     },

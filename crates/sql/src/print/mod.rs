@@ -9,7 +9,7 @@ use std::fmt::{self, Write};
 
 use crate::ast::{Expr, Query};
 
-/// Prints trees whose literals stand in `sql`.
+/// Prints trees whose literals are in `sql`.
 struct Printer<'t> {
     sql: &'t [u8],
     out: String,

@@ -49,7 +49,7 @@ pub(super) fn alternatives(sql: &str, keys: &BTreeMap<String, Vec<String>>) -> V
     found
 }
 
-/// The tables that `sql` reads, with the places where their hints stand.
+/// The tables that `sql` reads, with the places where their hints are.
 fn tables(sql: &str) -> Vec<(&str, usize)> {
     let words: Vec<(usize, &str)> = words(sql).collect();
     let mut found = Vec::new();

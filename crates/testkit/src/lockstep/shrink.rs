@@ -137,7 +137,7 @@ fn of_parentheses(whole: &[Token], open: usize, close: usize, found: &mut Vec<Ve
     }
 }
 
-/// What stands between the commas of a parenthesis.
+/// What is between the commas of a parenthesis.
 fn parts(whole: &[Token], open: usize, close: usize) -> Vec<(usize, usize)> {
     let mut parts = Vec::new();
     let (mut depth, mut from) = (0usize, open + 1);

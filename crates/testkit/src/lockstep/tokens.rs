@@ -5,7 +5,7 @@
 pub(crate) struct Token {
     /// As written.
     pub(crate) text: String,
-    /// Whether white space stands before it.
+    /// Whether white space is before it.
     pub(crate) spaced: bool,
 }
 

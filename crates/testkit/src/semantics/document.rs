@@ -50,7 +50,7 @@ pub fn render(text: &str, tables: &[Table]) -> Result<String, String> {
     }
 }
 
-/// Returns the tables that stand in the document.
+/// Returns the tables that are in the document.
 ///
 /// # Errors
 /// A marker has no end, or a row has another width than its table.

@@ -32,7 +32,7 @@ impl RowQueue {
         })
     }
 
-    /// Those that keep `trx` from `mode` if it stood at position `at`: conflicting locks of others, and
+    /// Those that keep `trx` from `mode` if it was at position `at`: conflicting locks of others, and
     /// conflicting requests before it, unless they wait for `trx` itself.
     pub(super) fn blockers(&self, trx: TrxId, mode: LockMode, at: usize) -> impl Iterator<Item = TrxId> {
         self.requests.iter().enumerate().filter_map(move |(i, other)| {
@@ -47,7 +47,7 @@ impl RowQueue {
         self.requests.iter().any(|held| held.trx == trx && held.granted && held.mode.conflicts(waiting.mode))
     }
 
-    /// Where the waiting request of `trx` stands.
+    /// Where the waiting request of `trx` is.
     pub(super) fn waiting(&self, trx: TrxId) -> Option<usize> {
         self.requests.iter().position(|request| request.trx == trx && !request.granted)
     }

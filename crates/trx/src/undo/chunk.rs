@@ -296,7 +296,7 @@ pub struct UndoLog {
     needs_purge: bool,
     /// Log parts that go into the frame of the next change, encoded.
     parts: Vec<u8>,
-    /// Where it stands how the transaction has ended.
+    /// Where the outcome of the transaction is recorded.
     ids: Option<Arc<IdChunk>>,
     /// The engine rolled the transaction back on its own (shutdown); the session learns of it at its next
     /// call.

@@ -1,6 +1,6 @@
 //! `utf8mb4_0900_ai_ci`: primary weights of UCA 9.0.0, NO PAD.
 //!
-//! A weight stands in keys as a *code*: a string of one to three bytes, none of them zero, no code being a
+//! A weight is in keys as a *code*: a string of one to three bytes, none of them zero, no code being a
 //! prefix of another, in the order of the weights. Weights of ASCII characters have one byte. So ASCII text,
 //! and Latin text with accents, has a key as long as the text has characters. The key of a string is the
 //! codes of its weights, then a zero.
@@ -401,7 +401,7 @@ pub(super) fn weight_class(point: u32) -> u64 {
         pool if pool.len() <= 8 => {
             pool.iter().rev().fold(0, |queue, &byte| queue >> 8 | u64::from(byte) << 56)
         }
-        // Longer ones stand in the pool once: entry and an unused leading byte.
+        // Longer ones are in the pool once: entry and an unused leading byte.
         _ => u64::MAX << 56 | u64::from(entry(point)),
     }
 }

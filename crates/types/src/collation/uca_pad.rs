@@ -230,7 +230,7 @@ impl Table {
                 let weights = pool.chunks_exact(2).map(|w| u64::from(u16_at(w, 0)));
                 weights.zip([48, 32, 16, 0]).map(|(weight, shift)| weight << shift).sum()
             }
-            // Longer ones stand in the pool once, and no character begins with a weight as large as this.
+            // Longer ones are in the pool once, and no character begins with a weight as large as this.
             _ => u64::MAX << 48 | u64::from(self.entry(point)),
         }
     }

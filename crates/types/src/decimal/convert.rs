@@ -94,7 +94,7 @@ impl Decimal {
         }
     }
 
-    /// The value whose digits stand as a two's complement little-endian integer in `bytes` (1..=32 of them).
+    /// The value of a two's complement little-endian integer in `bytes` (1..=32 of them).
     pub(crate) fn from_units_le(bytes: &[u8], scale: u8) -> Decimal {
         let neg = bytes.last().is_some_and(|b| b & 0x80 != 0);
         let mut raw = [if neg { 0xff } else { 0 }; 32];

@@ -8,7 +8,7 @@ use crate::value::digits::{clipped_number, count_while, is_blank};
 pub struct ParsedDecimal {
     /// The value; clipped to the largest when `overflow`.
     pub value: Decimal,
-    /// Bytes read, leading white space included; 0 if no number stands at the front.
+    /// Bytes read, leading white space included; 0 if no number is at the front.
     pub consumed: usize,
     /// Fraction digits were dropped because the number has more than fit.
     pub truncated: bool,
@@ -62,7 +62,7 @@ impl std::str::FromStr for Decimal {
     }
 }
 
-/// Where the parts of a number stand in its text.
+/// Where the parts of a number are in its text.
 struct Scan {
     neg: bool,
     /// First byte after the sign.

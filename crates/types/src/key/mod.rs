@@ -12,7 +12,7 @@
 //! | BINARY | the bytes, filled up with zeros |
 //! | other strings | the collation's sort key: see [`crate::collation`] |
 //!
-//! Before that stands 01, or 00 for NULL, if the column is nullable; a NULL of fixed width is filled up with
+//! Before that is 01, or 00 for NULL, if the column is nullable; a NULL of fixed width is filled up with
 //! zeros. All bytes of a descending part are inverted.
 //!
 //! A part is *reversible* when it gives the storage bytes back; then the record need not hold the column as

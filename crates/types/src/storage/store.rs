@@ -86,7 +86,7 @@ impl PlainKind {
         }
     }
 
-    /// The storage bytes of such a value, text where it stands and an integer in `room`. `None`: it is
+    /// The storage bytes of such a value, text where it is and an integer in `room`. `None`: it is
     /// something else.
     #[inline(always)]
     pub fn bytes<'b>(self, value: &Value<'b>, room: &'b mut [u8; 8]) -> Option<&'b [u8]> {

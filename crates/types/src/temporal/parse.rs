@@ -50,7 +50,7 @@ pub struct ParsedTime {
     pub truncated: bool,
     /// Clipped to the range of TIME.
     pub out_of_range: bool,
-    /// A date stood before the time.
+    /// A date was before the time.
     pub date_dropped: bool,
 }
 
@@ -268,7 +268,7 @@ fn datetime_of_parts(date: Date, hour: i64, minute: i64, second: i64, micro: i64
     fits.then(|| DateTime::new(date, hour as u8, minute as u8, second as u8, micro as u32))
 }
 
-/// The seven parts of a literal as they stand in it.
+/// The seven parts of a literal as they are in it.
 #[derive(Default)]
 struct Parts {
     value: [i64; 7],
@@ -345,7 +345,7 @@ fn read_parts(text: &[u8], start: usize, compact: bool, four_digit_year: bool) -
     Some(parts)
 }
 
-/// Skips punctuation, and white space where it may stand: only after the day.
+/// Skips punctuation, and white space where it may be: only after the day.
 fn skip_delimiters(text: &[u8], mut at: usize, part: usize, parts: &mut Parts) -> Option<usize> {
     while let Some(b) = text.get(at) {
         if b.is_ascii_whitespace() {

@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-/// Plain notation for values whose leading digit stands at 10^(decpt-1) with `decpt` in this range.
+/// Plain notation for values whose leading digit is at 10^(decpt-1) with `decpt` in this range.
 const PLAIN_RANGE: std::ops::RangeInclusive<i32> = -14..=15;
 
 /// Appends a DOUBLE without a fixed scale. Cost: 40 ns, no allocation beyond the output.

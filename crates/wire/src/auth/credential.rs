@@ -7,7 +7,7 @@ use super::{Password, equal_secrets, native, new_nonce};
 
 /// Bytes of a `caching_sha2_password` salt.
 pub(super) const SALT_BYTES: usize = SALT_BYTES_MAX;
-/// Rounds stand in the stored form in thousands.
+/// Rounds are in the stored form in thousands.
 const ROUNDS_UNIT: u32 = 1000;
 /// Rounds of new hashes.
 pub const DEFAULT_ROUNDS: u32 = 5 * ROUNDS_UNIT;

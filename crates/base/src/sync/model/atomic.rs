@@ -1,7 +1,7 @@
 //! The checker's atomics, with an order among sequentially consistent accesses, and orderings that can be
 //! made weaker.
 //!
-//! Beside each value stands a second word, which makes up for two things that the checker does not do.
+//! Beside each value is a second word, which makes up for two things that the checker does not do.
 //!
 //! *The order among SeqCst accesses.* The checker treats SeqCst as AcqRel. Here a SeqCst store or exchange
 //! releases the second word right after, and a SeqCst load acquires it before. Exchanges always find the

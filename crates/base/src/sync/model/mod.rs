@@ -6,7 +6,7 @@
 //! come through [`super::atomic`], [`super::plain`] and [`super::park`], and here those are the checker's.
 //!
 //! A model that cannot fail proves nothing. So each access whose ordering is stronger than Relaxed notes
-//! where it stands in the source, and each run can make one of them weaker ([`weakened`]); as can be planted
+//! where it is in the source, and each run can make one of them weaker ([`weakened`]); as can be planted
 //! bugs ([`super::planted`]). `cargo xtask loom` tries them all and wants each to make a model fail.
 //!
 //! # What the checker does not know

@@ -167,7 +167,7 @@ fn cpu_in_figures(bar: &Bar) -> String {
 }
 
 impl Standing<'_> {
-    /// As it stands at the right of a bar.
+    /// As it is at the right of a bar.
     fn in_figures(&self) -> String {
         match self {
             Standing::Compared(c) => {

@@ -25,7 +25,7 @@ pub(super) const TEXT: Ink = RGBColor(0x1b, 0x1f, 0x24);
 pub(super) const MUTED: Ink = RGBColor(0x57, 0x60, 0x6a);
 /// Lines that guide the eye.
 pub(super) const LINE: Ink = RGBColor(0xd0, 0xd7, 0xde);
-/// What an image stands on where no page gives it a colour.
+/// Background of an image where no page gives it a colour.
 pub(super) const PAPER: Ink = RGBColor(0xff, 0xff, 0xff);
 /// Shown to be faster.
 pub(super) const FASTER: Ink = RGBColor(0x0a, 0x5f, 0x9e);
@@ -51,7 +51,7 @@ pub(super) struct Canvas<'a> {
     area: DrawingArea<SVGBackend<'a>, Shift>,
 }
 
-/// Draws an image and returns its markup, to stand in a page.
+/// Draws an image and returns its markup, for use in a page.
 pub(super) fn draw(height: i32, label: &str, paint: impl FnOnce(&Canvas)) -> String {
     let mut markup = String::new();
     {

@@ -92,7 +92,7 @@ fn draw(stacks: &str) -> std::result::Result<(String, usize), String> {
     let mut image = Vec::new();
     from_lines(&mut options, stacks.lines(), &mut image).map_err(|e| e.to_string())?;
     let image = String::from_utf8_lossy(&image).into_owned();
-    // What stands before the image is for a file of its own.
+    // What is before the image is for a file of its own.
     let image = image.find("<svg").map(|at| &image[at..]).ok_or("no image")?.to_owned();
     let image = without_script(&image);
     let height = image.split_once("height=\"").and_then(|(_, rest)| rest.split('"').next()?.parse().ok());

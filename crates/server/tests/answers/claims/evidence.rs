@@ -49,7 +49,7 @@ impl Evidence {
     }
 }
 
-/// What follows the word, wherever it stands as a whole.
+/// What follows the word, wherever it is as a whole.
 fn places<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = &'a str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.match_indices(word).filter_map(move |(at, _)| {

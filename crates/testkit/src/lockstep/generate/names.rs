@@ -21,7 +21,7 @@ pub(super) fn tables() -> Vec<String> {
 }
 
 /// Queries in the default sql_mode, or in one with other rules for names. All modes have ONLY_FULL_GROUP_BY:
-/// without it, which row's value stands beside an aggregate is each server's own affair.
+/// without it, which row's value is beside an aggregate is each server's own affair.
 pub(super) fn case(dice: &mut Dice) -> Case {
     let mut steps = Vec::new();
     if dice.percent(15) {
@@ -261,7 +261,7 @@ impl Query<'_> {
         self.nested(2)
     }
 
-    /// What may stand in GROUP BY and ORDER BY.
+    /// What may be in GROUP BY and ORDER BY.
     fn key(&mut self) -> String {
         match self.dice.below(10) {
             0 | 1 => self.dice.pick(&["1", "2", "3", "0", "-1"]).to_owned(),
@@ -302,7 +302,7 @@ fn columns_of(from: &str) -> Vec<String> {
     found
 }
 
-/// The text that stands in no parentheses.
+/// The text that is in no parentheses.
 fn without_parentheses(text: &str) -> String {
     let mut depth = 0usize;
     let outside = text.chars().filter(|&c| {

@@ -195,7 +195,7 @@ impl Type {
 
     fn of(family: usize, dice: &mut Dice) -> Type {
         let types = FAMILIES[family].types;
-        // Those that most statements take stand first.
+        // Those that most statements take are first.
         let bound = if dice.percent(70) { types.len().min(6) } else { types.len() };
         let mut text = types[dice.below(bound)].to_owned();
         if matches!(family, 2 | 3 | 8) && dice.percent(25) {
