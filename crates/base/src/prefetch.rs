@@ -3,8 +3,7 @@
 /// Bytes of a cache line.
 pub const LINE_BYTES: usize = 64;
 
-/// Has the processor fetch the line of the byte at `place`, any address, while it goes on. Cost: one
-/// instruction.
+/// Prefetches the cache line of the byte at `place`, which may be any address. Cost: one instruction.
 #[inline(always)]
 pub fn prefetch(place: *const u8) {
     #[cfg(target_arch = "x86_64")]

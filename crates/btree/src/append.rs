@@ -1,10 +1,10 @@
 //! Ascending inserts: the tree remembers its right-most leaf, so that a key after all others needs no
 //! descent.
 //!
-//! The hint is a page number and the page's version in one word, 0 for none. It is set by an insert after
-//! the last record and believed only after the page, latched exclusively, has shown that it is still this
-//! tree's right-most leaf and that the key belongs there. Whoever frees a leaf clears the hint while it holds
-//! the leaf, and the hint is looked at again under the latch, so that a page which left the tree cannot
+//! The hint is a page number and the page's version in one word, 0 for none. It is set by an insert after the
+//! last record and believed only after the page, latched exclusively, has shown that it is still this tree's
+//! right-most leaf and that the key belongs there. The thread that frees a leaf clears the hint while it
+//! holds the leaf, and readers check the hint again under the latch, so that a page that left the tree cannot
 //! answer with its old bytes. A wrong guess costs one latch pair and disarms the hint until the next insert
 //! at the end.
 

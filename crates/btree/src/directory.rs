@@ -9,10 +9,10 @@
 //! # Why a believed hint is right
 //! A page that left the tree answers for itself while it is in memory: it is formatted as free, or as what it
 //! became. On disk its old bytes may remain after it was used for something else and forgotten without being
-//! written. Therefore whoever frees a leaf raises `frees` while it holds the leaf, and who arrives by a hint
-//! compares `frees`, after latching, with what it was when the build began. `built_at` is loaded before the
-//! entry is: if the page was freed after the entry was written, `frees` is above it, and the latch of the
-//! page orders the two. An entry is written only while its page is a leaf.
+//! written. Therefore the thread that frees a leaf raises `frees` while it holds the leaf, and a reader that
+//! followed a hint compares `frees`, after latching, with its value when the build began. `built_at` is
+//! loaded before the entry is: if the page was freed after the entry was written, `frees` is above it, and
+//! the latch of the page orders the two. An entry is written only while its page is a leaf.
 //!
 //! Entries are changed in place while others read them. An array is never given back, so there is nothing to
 //! wait for.
@@ -238,13 +238,13 @@ impl LeafDirectory {
         array.entries[..self.len()].iter().map(read).collect()
     }
 
-    /// Has it never built anew.
+    /// Prevents further builds.
     #[cfg(test)]
     pub(crate) fn keep_as_it_is(&self) {
         self.churn.building.store(true, Ordering::Relaxed);
     }
 
-    /// Has the processor fetch what a lookup looks at first that goes where `hint` leads.
+    /// Prefetches what a lookup with `hint` reads first.
     #[inline]
     pub(crate) fn prefetch(hint: Hint<'_>, store: &Store) {
         store.pool().will_latch(hint.page_no);

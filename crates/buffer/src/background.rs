@@ -70,8 +70,8 @@ fn run(pool: &Weak<Pool>, signal: &Signal) {
             return;
         }
         let Some(pool) = pool.upgrade() else { return };
-        // A failed write is remembered by the pool, which refuses changes from then on; those who wait see it
-        // there.
+        // The pool remembers a failed write and refuses changes from then on; waiting threads find the
+        // failure there.
         let progress = pool.refill().unwrap_or(0);
         if progress > 0 && pool.wants_frames() {
             continue;

@@ -99,8 +99,8 @@ impl Formats {
 }
 
 impl Pool {
-    /// Has the records of leaves of `tree` checked against `format` from now on, when a page is read, or
-    /// against that of their version if there are `versions`.
+    /// From now on the records of leaves of `tree` are checked when a page is read: against `format`, or,
+    /// with `versions`, against the format of their version.
     pub fn register_format(
         &self,
         tree: IndexId,
@@ -111,15 +111,15 @@ impl Pool {
         self.formats.known.lock().trees.insert(tree, formats);
     }
 
-    /// Has reads of `page` fail until it is made anew: the log has changes of it that recovery could not
-    /// make.
+    /// Reads of `page` fail until it is created again: the log has changes of it that recovery could not
+    /// apply.
     #[cold]
     pub fn lose_page(&self, page: PageNo) {
         self.formats.known.lock().lost.insert(page);
         self.formats.has_lost.store(true, Ordering::Relaxed);
     }
 
-    /// Has transaction ids of pages checked from now on, when a page is read.
+    /// From now on the transaction ids of pages are checked when a page is read.
     pub fn register_ids(&self, ids: TrxIds) {
         self.formats.known.lock().ids = Some(ids);
     }

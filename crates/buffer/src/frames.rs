@@ -173,8 +173,8 @@ impl Frames {
         start.cast()
     }
 
-    /// Has the processor fetch what a search in the page looks at first: the header and the first heads.
-    /// Most frames are in memory only, and each load would wait for the one before.
+    /// Prefetches what a search in the page reads first: the header and the first heads. Most frames are in
+    /// memory only, and each load would wait for the one before.
     #[inline(always)]
     pub(crate) fn prefetch(&self, frame: u32) {
         let page = self.arena.base().as_ptr().wrapping_add(frame as usize * PAGE_SIZE);

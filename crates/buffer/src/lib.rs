@@ -11,8 +11,8 @@
 //! docs/buffer_pool.md has the rules.
 //!
 //! # Invariants
-//! 1. An entry's frame changes only under the page's exclusive latch. Whoever holds the page in any mode and
-//!    sees a frame may use it until it lets go.
+//! 1. An entry's frame changes only under the page's exclusive latch. A thread that holds the page in any
+//!    mode and sees a frame may use it until it releases the page.
 //! 2. A frame belongs to one entry, or to the free list, or to the one thread that is filling it.
 //! 3. A frame's bytes change only under its page's exclusive latch (or, unowned, by the thread that fills
 //!    it).

@@ -220,7 +220,7 @@ impl Table {
             return Ok(());
         }
         let next = self.greatest_auto_increment(engine)?.saturating_add(1).max(self.def.auto_increment_start);
-        // Whoever came first has the same number or a later one.
+        // The thread that came first has the same number or a later one.
         let zero = self.state.auto_increment.compare_exchange(0, next, Ordering::Relaxed, Ordering::Relaxed);
         debug_assert!(zero.is_ok() || zero.is_err_and(|now| now > 0), "a counter starts once");
         Ok(())
@@ -291,7 +291,7 @@ impl Table {
         if counter.load(Ordering::Relaxed) == 0 {
             let last = self.clustered().tree.seek(&engine.store, &[], Seek::Last)?;
             let greatest = last.map_or(0, |at| at.record().with_key(row_id_of));
-            // Whoever came first has found the same id or a later one, and may have used it.
+            // The thread that came first has found the same id or a later one, and may have used it.
             let _first = counter.compare_exchange(0, greatest + 1, Ordering::Relaxed, Ordering::Relaxed);
         }
         let id = counter.fetch_add(1, Ordering::Relaxed);

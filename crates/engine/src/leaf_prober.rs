@@ -15,8 +15,8 @@ use crate::scan::{Batch, Selection, Source, VersionedBatch, end_slot};
 use crate::table::Table;
 
 /// Looks up keys under one view. Rows are read in place: between two calls it may hold a leaf latched, so
-/// touch no other page and wait for nothing before [`LeafProber::release`]. [`crate::Prober`] is for those
-/// who must.
+/// touch no other page and wait for nothing before [`LeafProber::release`]. [`crate::Prober`] is for callers
+/// that must.
 ///
 /// Not for a secondary index under a mixed view, whose entries are looked up in other pages.
 #[derive(Debug)]

@@ -287,7 +287,7 @@ impl<'e> LockingScan<'e> {
             && self.range.ends_with(key)
     }
 
-    /// Lets the gap lock reach to `to`; false if it did so already, or none is wanted.
+    /// Extends the gap lock to `to`; false if it reached there already, or no gap lock is wanted.
     fn cover(&mut self, to: Bound<Vec<u8>>) -> bool {
         if !self.locks.gaps {
             return false;

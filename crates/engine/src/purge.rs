@@ -49,7 +49,7 @@ pub struct PurgeReport {
 pub(crate) struct PurgeControl {
     stop: Mutex<bool>,
     wake: Condvar,
-    /// One purge at a time, whoever calls it.
+    /// Serialises purges of all callers.
     turn: Mutex<()>,
     /// Unreadable undo was logged already.
     is_unreadable_logged: AtomicBool,

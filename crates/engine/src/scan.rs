@@ -208,7 +208,7 @@ impl<'e> Scan<'e> {
         Ok(self.batch().map(|batch| (batch, is_last)))
     }
 
-    /// The rows of the leaf at hand.
+    /// The rows of the current leaf.
     #[inline(always)]
     fn batch(&self) -> Option<Batch<'_>> {
         let page = match (self.copy.get(), &self.position) {

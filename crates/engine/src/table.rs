@@ -153,7 +153,7 @@ impl Index {
         self.tree.versions.as_ref()?.format(page.format_version())
     }
 
-    /// Has the pool check pages of the index that are read.
+    /// Makes the pool check pages of the index when it reads them.
     pub(crate) fn register_with(&self, pool: &buffer::Pool) {
         pool.register_format(self.tree.index, &self.format, self.tree.versions.as_ref());
     }
@@ -326,8 +326,8 @@ impl Table {
     /// Whether this is the newest version; asked with the metadata lock held. Cost: a load.
     #[inline]
     pub fn is_current(&self) -> bool {
-        // Acquire pairs with the release in `retire`: whoever still sees true under the lock sees the live
-        // trees.
+        // Acquire pairs with the release in `retire`: a statement that still sees true under the lock sees
+        // the live trees.
         self.usability.load(Ordering::Acquire) != usability::RETIRED
     }
 
@@ -338,7 +338,7 @@ impl Table {
         self.usability.load(Ordering::Acquire) == usability::PLAIN
     }
 
-    /// Has statements look what stands against the use of the table before they use it.
+    /// From now on statements check for obstacles before they use the table.
     pub(crate) fn restrict(&self) {
         self.change_usability(usability::PLAIN, usability::RESTRICTED);
     }

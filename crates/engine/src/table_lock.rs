@@ -36,8 +36,8 @@ impl Drop for TableLock {
 
 impl Engine {
     /// Locks all tables of `requests`, which names none twice, for the session that `wait` names; it has
-    /// committed. Nobody waits while holding one of them, so that those who use several of the tables never
-    /// wait for this in a circle.
+    /// committed. No thread waits while it holds one of them, so that threads that use several of the tables
+    /// cannot deadlock.
     ///
     /// # Errors
     /// [`crate::Error::Name`] for tables that are not there, [`trx::Error::LockWaitTimeout`],

@@ -52,7 +52,7 @@ impl fmt::Display for UndoFull {
     }
 }
 
-/// Who tells of the limit, and of whom it was told last.
+/// Where the limit is reported, and the transaction that was reported last.
 #[derive(Debug)]
 pub(crate) struct UndoWarnings {
     notes: Arc<dyn StartupLog>,

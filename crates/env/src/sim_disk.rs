@@ -120,8 +120,8 @@ impl SimDisk {
         self.schedule_all(&[ScheduledFault { op, file: None, nth, fault }]);
     }
 
-    /// Lets the faults of `scheduled` happen one after another, each counted from when the one before has
-    /// happened; see [`SimDisk::schedule`].
+    /// Schedules faults that happen one after another, each counted from when the one before has happened;
+    /// see [`SimDisk::schedule`].
     pub fn schedule_all(&self, scheduled: &[ScheduledFault]) {
         self.0.state.lock().faults.schedule(scheduled);
     }
@@ -141,7 +141,7 @@ impl SimDisk {
         self.0.used.load(Ordering::Relaxed)
     }
 
-    /// Lets things go wrong by chance from now on, also after crashes.
+    /// Sets the rates of random faults, which stay in force after crashes.
     pub fn set_rates(&self, rates: FaultRates) {
         self.0.state.lock().faults.set_rates(rates);
     }

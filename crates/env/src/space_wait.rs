@@ -42,7 +42,7 @@ fn repeat_while_full<T>(mut error: IoError, mut work: impl FnMut() -> Result<T>)
     Err(error)
 }
 
-/// Lets some time go by in which somebody may free space.
+/// Waits a moment, in which space may be freed.
 #[cold]
 pub fn pause_for_space() {
     let event = Event::new();

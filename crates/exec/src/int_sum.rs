@@ -20,7 +20,7 @@ pub(crate) fn int_sum<'v>(expr: &Expr, row: &impl RowSource, params: &[Value<'_>
     if expr.ty.unsigned { u64::try_from(sum).ok().map(Value::UInt) } else { Some(Value::Int(sum)) }
 }
 
-/// An integer that is at hand.
+/// An integer that was read already.
 #[inline]
 fn operand(expr: &Expr, row: &impl RowSource, params: &[Value<'_>]) -> Option<i64> {
     match &expr.kind {

@@ -377,7 +377,7 @@ fn push_unmatched(
     }
 }
 
-/// Lets the sink pause, with the leaf released, if it wants to.
+/// Pauses the sink, with the leaf released, if it asks for that.
 #[inline]
 fn pause(prober: &mut LeafProber<'_>, pairs: &mut PairSink<'_>) -> Result<()> {
     if pairs.sink.wants_pause() {

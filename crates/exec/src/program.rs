@@ -179,7 +179,7 @@ impl SelectProgram {
 }
 
 impl Program {
-    /// Has the next run do what runs do after the first one.
+    /// Makes the next run behave like a second run.
     #[cfg(test)]
     pub(crate) fn note_run(&self) {
         if let Body::Query(program) = &self.body

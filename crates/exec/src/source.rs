@@ -1,7 +1,7 @@
 //! How rows flow: a source pushes them into a sink, one chain of frames a row.
 //!
-//! A row is valid during the call only. Whoever loops over rows asks the sink for a pause between batches,
-//! with no latch held: that is when the answer is sent.
+//! A row is valid during the call only. Sources ask the sink for a pause between batches, with no latch held:
+//! that is when the answer is sent.
 
 use std::ops::Range;
 

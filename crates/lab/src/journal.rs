@@ -161,7 +161,7 @@ pub struct Journal {
     pub header: Header,
     /// Cells in order of measurement.
     pub cells: Vec<Cell>,
-    /// Row, round and target of those that were tried in vain before the journal was opened.
+    /// Row, round and target of measurements that had failed before the journal was opened.
     to_retry: HashSet<(RowKey, usize, String)>,
 }
 

@@ -1,9 +1,9 @@
 //! The instruction ledger over time: what an operation cost in each release, and which functions made the
 //! difference.
 //!
-//! Counts are the same on every machine, so that those of two releases may be compared whoever counted them.
-//! The file is written by `cargo xtask ledger --bless`: one JSON line per time that figures were entered, the
-//! oldest first.
+//! Counts are the same on every machine, so that counts of two releases may be compared, wherever they were
+//! made. The file is written by `cargo xtask ledger --bless`: one JSON line per time that figures were
+//! entered, the oldest first.
 
 use std::fmt::Write;
 use std::path::Path;

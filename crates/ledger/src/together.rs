@@ -21,7 +21,7 @@ const CLIENTS: u32 = 16;
 const WARM_UP: u32 = 20;
 
 /// Runs `operation` on sixteen connections at once, each with rows of its own, against a server whose syncs
-/// are not fast. What one serving thread does is not told: it depends on who meets whom.
+/// are not fast. The counts of single threads are not reported: they depend on which threads meet.
 pub(crate) fn measure(datadir: &Path, operation: &Operation, seed: u64) -> Result<Measured, String> {
     let server = serve::open(datadir, Arc::new(SlowSyncDisk))?;
     let starts = Arc::new(Barrier::new(CLIENTS as usize + 1));

@@ -1,11 +1,11 @@
 //! How long the leader of a group commit waits for more committers before it syncs.
 //!
 //! Clients that commit again and again fall into two groups otherwise, each of which comes while the other
-//! one's sync runs: every client waits for two syncs, and half as many share each. Those whom a sync let go,
-//! and those who came while it ran, are likely to be back soon; the leader waits for that many, at most for
-//! half of the time that a sync takes, and seldom if it waited in vain. Where one commits there is nobody to
-//! wait for. (PostgreSQL's manual, 28.5, finds half of a sync's time the best value of its `commit_delay`,
-//! which is fixed.)
+//! one's sync runs: every client waits for two syncs, and half as many share each. Committers that the last
+//! sync released, and those that came while it ran, are likely to be back soon. The leader waits for that
+//! many, at most for half of the time that a sync takes, and less often after a wait that brought nobody.
+//! Where one commits there is nobody to wait for. (PostgreSQL's manual, 28.5, finds half of a sync's time the
+//! best value of its `commit_delay`, which is fixed.)
 
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ const MISSES_MAX: u32 = 6;
 #[derive(Debug, Default)]
 pub(crate) struct CommitWaiters {
     count: AtomicU64,
-    /// Whoever makes `count` this tells the leader.
+    /// The committer that raises `count` to this value wakes the leader.
     awaited: AtomicU64,
     all_here: Event,
 }
@@ -61,14 +61,14 @@ impl CommitWaiters {
     }
 }
 
-/// What the leader knows of the syncs before. Belongs to whoever holds the writer.
+/// What the leader knows of the syncs before. Belongs to the holder of the writer.
 #[derive(Debug, Default)]
 pub(crate) struct CommitDelay {
-    /// Those who had come when the leader began whose sync was the last.
+    /// Committers that had come when the leader of the last sync began.
     covered: u64,
-    /// Those whom that sync let go, and those who came while it ran.
+    /// Committers that the last sync released, and those that came while it ran.
     group: u64,
-    /// Those who had come when the leader of the moment began.
+    /// Committers that had come when the current leader began.
     begun: u64,
     /// How long a sync takes.
     sync_ns: u64,
@@ -79,7 +79,7 @@ pub(crate) struct CommitDelay {
 }
 
 impl CommitDelay {
-    /// A leader begins: waits for those who are likely to come, if anybody is.
+    /// A leader begins: waits for the committers that are likely to come.
     pub(crate) fn gather(&mut self, waiters: &CommitWaiters) {
         self.wait_for_group(waiters);
         self.begun = waiters.count();

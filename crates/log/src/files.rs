@@ -167,7 +167,7 @@ fn is_zero(bytes: &[u8]) -> bool {
     bytes.chunks(256).all(|chunk| chunk.iter().fold(0, |all, byte| all | byte) == 0)
 }
 
-/// The chain of files and the spares. Belongs to whoever holds the writer.
+/// The chain of files and the spares. Belongs to the holder of the writer.
 #[derive(Debug)]
 pub(crate) struct Files {
     folder: Folder,

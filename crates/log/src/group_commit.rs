@@ -1,9 +1,9 @@
 //! Making the log durable: one thread at a time leads, writes what is complete, syncs it, and has done so for
 //! all.
 //!
-//! A thread that wants durability tries for the writer. Whoever gets it is the leader; the others sleep until
-//! a leader has made progress and then look again. One committer alone is its own leader: one write, one
-//! sync, nobody else involved.
+//! A thread that wants durability tries for the writer. The thread that gets it is the leader; the others
+//! sleep until a leader has made progress and then check again. One committer alone is its own leader: one
+//! write, one sync, nobody else involved.
 
 use std::time::Duration;
 
@@ -54,7 +54,8 @@ pub(crate) struct Writer {
     pub(crate) delay: CommitDelay,
 }
 
-/// The writer, held. Whoever sleeps because it was held is woken when it is given back: it may have to lead.
+/// The writer, held. A thread that sleeps because it was held is woken when it is given back: it may have to
+/// lead.
 pub(crate) struct WriterHold<'l> {
     /// Taken out by the drop alone.
     writer: Option<MutexGuard<'l, Writer>>,

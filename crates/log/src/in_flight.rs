@@ -1,4 +1,4 @@
-//! In-flight words: which stretch of the log is still being written by whom.
+//! In-flight words: the stretch of the log that each appending thread is still writing.
 //!
 //! A thread that is about to reserve a frame publishes a word no higher than where the frame will begin, and
 //! takes it back when the frame's bytes are in the ring and the pages that it changed are marked. The least

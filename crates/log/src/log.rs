@@ -357,8 +357,7 @@ impl Log {
         Ok(self.asks_changes.load(Ordering::Relaxed))
     }
 
-    /// Whether those who want to change rows are asked to look for another reason to wait. It costs others
-    /// nothing.
+    /// Set when row changes must also check the undo limits. It costs others nothing.
     pub fn ask_changes(&self, ask: bool) {
         if self.asks_changes.swap(ask, Ordering::SeqCst) != ask {
             self.publish_admission();
@@ -443,8 +442,8 @@ impl Log {
         self.tail.0.load(Ordering::Acquire) < self.room_limit.load(Ordering::Acquire)
     }
 
-    /// Lets changes know what has been decided. Of two that decide at once, whoever publishes last looks
-    /// again afterwards and so has seen both.
+    /// Publishes the decision to changes. Of two threads that decide at the same time, the one that publishes
+    /// last checks again afterwards and so has seen both.
     pub(crate) fn publish_admission(&self) {
         let decided = || {
             let is_closed = self.asks_changes.load(Ordering::SeqCst) || self.failure.get().is_some();

@@ -222,7 +222,7 @@ fn watch_signals() -> std::io::Result<(UnixStream, UnixStream)> {
     Ok((stop, ignored))
 }
 
-/// The line on stderr by which whoever starts the server sees that it is ready, whatever the log is.
+/// The line on stderr that reports that the server is ready, wherever the log goes.
 fn announce(server: &Server, listeners: &Listeners) {
     let port = listeners.port();
     server.variables.write().put_named("port", crate::sysvars::VarValue::UInt(u64::from(port)));

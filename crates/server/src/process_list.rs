@@ -196,7 +196,7 @@ impl Process {
         (asked != 0).then(|| stopped.saturating_sub(asked))
     }
 
-    /// The flag that ends the session's waits for locks; whoever kills wakes the waiters.
+    /// The flag that ends the session's waits for locks; KILL wakes the waiters.
     pub fn interrupt(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.interrupt)
     }

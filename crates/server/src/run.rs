@@ -53,7 +53,7 @@ use item_names::ItemNames;
 use params::Strings;
 use sql::cache_key::CACHED_LITERALS_MAX;
 
-/// A text, and where in it the statement at hand begins.
+/// A text, and where in it the current statement begins.
 #[derive(Clone, Copy, Debug)]
 struct Text<'a> {
     sql: &'a [u8],
@@ -116,7 +116,7 @@ fn run_statements(session: &mut Session, io: &mut ClientIo, work: &mut Workspace
     }
 }
 
-/// Runs the statement at hand; where the next one begins, if there is one.
+/// Runs the current statement; where the next one begins, if there is one.
 fn one_statement(
     session: &mut Session,
     io: &mut ClientIo,
@@ -219,7 +219,7 @@ fn run_renamed(
     result
 }
 
-/// Parses and runs the statement at hand. `cacheable`: plans of its kind are kept, under the key read.
+/// Parses and runs the current statement. `cacheable`: plans of its kind are kept, under the key read.
 fn parse_and_run(
     session: &mut Session,
     io: &mut ClientIo,

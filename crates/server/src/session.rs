@@ -212,8 +212,7 @@ impl Session {
         self.changes = StateChanges::default();
     }
 
-    /// Lets the account know what the session may use: at its start, once its account is known, after a
-    /// change.
+    /// Sets the memory limits of the session: at its start, once its account is known, after a change.
     pub fn set_memory_limits(&self) {
         self.memory.set_limits(memory_limits::of_session(&self.variables, self.is_connection_admin()));
     }
@@ -279,7 +278,7 @@ impl Session {
         }
     }
 
-    /// Lets others know them, and the socket how long it may wait.
+    /// Publishes the settings to other threads, and sets the socket's write timeout.
     pub fn tell_settings(&self) {
         self.process.set_settings(self.settings());
         self.process.set_write_timeout(self.variables.hot.net_write_timeout);

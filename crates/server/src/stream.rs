@@ -192,7 +192,7 @@ impl Stream {
         poll(&mut polled, Some(&Timespec::default())).is_ok() && polled[0].revents().intersects(closed)
     }
 
-    /// Ends the connection under whoever reads or writes it. A socket that is gone already is no error.
+    /// Shuts the connection down for its readers and writers. A socket that is gone already is no error.
     pub fn shut_down(&self) {
         let _ = match &self.socket {
             Socket::Tcp(socket) => socket.shutdown(Shutdown::Both),
@@ -200,7 +200,7 @@ impl Stream {
         };
     }
 
-    /// Lets whoever waits for the client read its end; what is written still goes out.
+    /// Ends reading: a waiting reader sees the end of the stream; what is written still goes out.
     pub fn shut_down_read(&self) {
         let _ = match &self.socket {
             Socket::Tcp(socket) => socket.shutdown(Shutdown::Read),

@@ -130,7 +130,7 @@ impl UserLocks {
         let waited =
             process.wait_until(deadline, || (!self.0.lock().waiting.contains_key(&me)).then_some(()));
         let mut state = self.0.lock();
-        // Whoever was given the lock in the last moment has it.
+        // A session that was granted the lock in the last moment keeps it.
         let has_it = !state.waiting.contains_key(&me);
         match waited {
             _ if !has_it => state.leave_queue(me, name),

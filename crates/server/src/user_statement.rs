@@ -105,7 +105,7 @@ fn note_existence(session: &mut Session, statement: &UserStatement<'_>, name: &s
     session.warn(Severity::Note, kind.with(&[&name]));
 }
 
-/// Has the sessions of accounts follow the limits that have changed.
+/// Applies changed limits to the open sessions of the accounts.
 fn renew_limits(session: &Session, users: &[UserSpec<'_>]) -> Result<(), SqlError> {
     users.iter().try_for_each(|spec| {
         let (user, host) = name_of(session, &spec.account)?;

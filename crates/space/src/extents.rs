@@ -1,4 +1,4 @@
-//! Which pages of the data file are in use, and by whom: the allocation state in memory.
+//! Which pages of the data file are in use, and by which tree: the allocation state in memory.
 //!
 //! Pure bookkeeping without I/O. [`crate::space`] keeps the extent map pages equal to it.
 //!
@@ -296,7 +296,7 @@ impl Extents {
         }
     }
 
-    /// Lets an extent that is withheld be given out. False: there is none.
+    /// Releases a withheld extent for allocation. False: there is none.
     pub(crate) fn give_withheld(&mut self) -> bool {
         let Some(extent) = self.withheld.pop_first() else { return false };
         self.free.insert(extent);

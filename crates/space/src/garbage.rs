@@ -10,9 +10,10 @@
 //!   1        0         the bit was found at the start: the extent is unswept, or being swept
 //! ```
 //! The bit here is looked at under the latch of the page on which something is about to be marked, and set
-//! under the allocation state, with the map's if that is not set. A sweep takes the map's back only while the
-//! bit here is not set: who marks something on a page later finds neither, and whoever did before the sweep
-//! came to the page was seen there. Records that move to another extent take the bits along.
+//! under the allocation state, with the map's if that is not set. A sweep clears the map's bit only while the
+//! bit here is not set: a writer that marks something on a page later finds neither bit, and the marks of a
+//! writer before the sweep reached the page were seen there. Records that move to another extent take the
+//! bits along.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -21,9 +21,9 @@
 //!    its table: `metadata_waits.rs` finds the cycles that come of it.
 //!
 //! # Latching
-//! No function here takes a page latch. The undo mutex of a transaction is taken before page latches by
-//! whoever changes rows, and is held while that waits for a row; the lock table's mutex and the undo store's
-//! lock may be taken under page latches. Undo that was swapped may be read back under a shared one.
+//! No function here takes a page latch. The undo mutex of a transaction is taken before page latches by the
+//! thread that changes rows, and is held while it waits for a row; the lock table's mutex and the undo
+//! store's lock may be taken under page latches. Undo that was swapped may be read back under a shared one.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]

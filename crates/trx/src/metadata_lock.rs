@@ -1,7 +1,7 @@
 //! Metadata locks: a table's definition stays while a transaction uses it.
 //!
 //! Shared for every statement, kept to the transaction's end; exclusive for definition changes and LOCK
-//! TABLES ... WRITE. Those who share say whether they change rows: LOCK TABLES ... READ keeps those out, and
+//! TABLES ... WRITE. Shared holders say whether they change rows: LOCK TABLES ... READ keeps those out, and
 //! waits for them. A shared lock costs one compare-and-exchange. A session that already holds metadata locks
 //! passes a waiting (not a granted) request to keep it out, so that two sessions cannot wait for each other;
 //! one that holds none queues behind it, for a moment or, behind LOCK TABLES, until it has its turn
@@ -26,16 +26,16 @@ mod requests;
 const EXCLUSIVE: u64 = 1 << 63;
 /// Somebody waits for an exclusive lock, and keeps newcomers out.
 const PENDING: u64 = 1 << 62;
-/// Somebody waits for those who change rows to end, and keeps newcomers that do so out.
+/// A transaction waits for row changers to end, and keeps new ones out.
 const PENDING_READ_ONLY: u64 = 1 << 61;
 /// A session has the table for itself by LOCK TABLES ... WRITE.
 const OWNED: u64 = 1 << 60;
-/// Somebody waits for those who share to end, and is to be woken by them.
+/// A transaction waits for shared holders to end, and they wake it.
 const WAITED: u64 = 1 << 59;
 /// One who keeps others from changing rows.
 const READ_ONLY: u64 = 1 << 40;
 const READ_ONLYS: u64 = WAITED - READ_ONLY;
-/// One of those who share that changes rows.
+/// A shared holder that changes rows.
 const WRITER: u64 = 1 << 20;
 const WRITERS: u64 = READ_ONLY - WRITER;
 /// One who shares.
@@ -79,7 +79,7 @@ impl TableUse {
     }
 }
 
-/// How long to wait for an exclusive lock, and for whom.
+/// How long to wait for an exclusive lock, and for which holders.
 #[derive(Clone, Debug)]
 pub struct ExclusiveWait {
     /// How long.
@@ -105,7 +105,7 @@ pub struct MetadataLock {
     owner: AtomicU64,
     /// A rebuild of the table waits for readers to end.
     rebuild_waits: AtomicBool,
-    /// Held by those who begin to wait, and by those who wake them.
+    /// Held by threads that begin to wait, and by threads that wake them.
     requests: Mutex<Requests>,
     changed: Condvar,
 }
@@ -194,8 +194,8 @@ impl MetadataLock {
         })
     }
 
-    /// Brings the state's marks up to date; for how long they are so. Wakes those whom a mark keeps out no
-    /// more.
+    /// Brings the state's marks up to date; for how long they are so. Wakes the waiters that no mark keeps
+    /// out any more.
     fn mark(&self, requests: &mut Requests) -> Duration {
         let now = requests.marks(now());
         let set = |state| Some(state & !Requests::MARKS | now.marks);
@@ -376,7 +376,7 @@ impl MetadataLock {
         session != 0 && self.owner.load(Ordering::Relaxed) == session
     }
 
-    /// Lets others use the table again.
+    /// Allows others to use the table again.
     pub fn disown(&self) {
         self.owner.store(0, Ordering::Relaxed);
         self.state.fetch_and(!OWNED, Ordering::Release);

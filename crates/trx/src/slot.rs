@@ -191,7 +191,7 @@ impl Slots {
         Lsn(oldest)
     }
 
-    /// Whoever needs the oldest undo, by where the log was when they began to.
+    /// The transaction that needs the oldest undo, by the log position when it began to.
     pub(crate) fn oldest_pin(&self) -> Option<UndoPin> {
         let since = |slot: &TrxSlot| {
             let begun = slot.first_undo.load(Ordering::Acquire);

@@ -201,7 +201,8 @@ impl TrxSystem {
         }
         log.end();
         slot.end();
-        // In this order: whoever finds the id ended, or below the limit, takes a number that is not smaller.
+        // In this order: a view that finds the id ended, or below the limit, takes a number that is not
+        // smaller.
         self.newest.fetch_max(number.0, Ordering::SeqCst);
         log.publish_end(&self.commits, id, ending);
         if self.limit.load(Ordering::SeqCst) == id.0 {

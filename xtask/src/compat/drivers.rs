@@ -71,7 +71,7 @@ impl Driver {
         (self.make)(&folder)
     }
 
-    /// Has the program make the logins that the driver can make.
+    /// Runs the logins that the driver supports.
     pub(super) fn log_in(&self, program: Vec<String>, place: &Place) -> Result<Vec<Finding>, String> {
         let text = read(&root().join(LIST))?;
         let logins = logins::read(&text, place, self.can)?;

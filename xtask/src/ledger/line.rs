@@ -58,7 +58,7 @@ impl Line {
         compare("allocations", self.allocations, before.allocations, 1.0, chance);
         compare("system calls", self.syscalls, before.syscalls, 1.0, chance);
         compare("bytes copied", self.bytes_copied, before.bytes_copied, BYTES_TOLERANCE, 0.0);
-        // Who shares a sync with whom is for the limit in the budgets to judge.
+        // The limit in the budgets covers which commits share a sync.
         let of_one_client = |line: &Line, figure: f64| line.instructions.map(|_| figure);
         let (now, then) = (of_one_client(self, self.log_bytes), of_one_client(before, before.log_bytes));
         compare("bytes of log", now, then, BYTES_TOLERANCE, 0.0);

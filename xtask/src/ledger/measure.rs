@@ -26,8 +26,8 @@ struct Counted {
     syncs: u64,
 }
 
-/// The line of many clients at once. They are not counted by instructions: what a thread does depends on whom
-/// it meets.
+/// The line of many clients at once. They are not counted by instructions: a thread's work depends on which
+/// other threads it meets.
 const TOGETHER: &str = "commit_16_clients";
 
 /// Measures the operations called `names`, or all, in a driver that is built with these options of cargo.

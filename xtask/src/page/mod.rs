@@ -59,7 +59,7 @@ fn sample(place: &Path) -> Result<PathBuf, String> {
     Ok(sample)
 }
 
-/// Has a page's layout measured, after that of a page whose faults must be seen.
+/// Measures a page's layout, after that of a page with known faults.
 fn look(place: &Path, page: &str) -> Result<(), String> {
     let found = measure(place, BROKEN)?.1.join("\n");
     let blind: Vec<&str> = OBJECTIONS.into_iter().filter(|objection| !found.contains(objection)).collect();

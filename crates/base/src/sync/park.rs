@@ -13,7 +13,7 @@ use super::sim;
 #[cfg(not(loom))]
 mod lot;
 
-/// The kind of those of whom there is only one.
+/// A kind with exactly one waiter.
 const KIND_ANY: usize = 0;
 
 /// Why a parked thread runs again.

@@ -1,10 +1,10 @@
 //! Simulated threads: real ones of which exactly one runs at a time, in an order that a seed decides.
 //!
 //! A simulated thread holds the *baton* while it runs. At every place where threads of the storage layers
-//! meet (taking a latch or mutex, parking, waking others, reading and writing files) it may have to hand the
-//! baton on, and whoever gets it is drawn by a seeded generator. Parked threads are no candidates until they
-//! are woken or their deadline passes. Time is simulated: it moves a little at every such place, and jumps to
-//! the next deadline when nobody can run. One seed is one run, to the last step.
+//! meet (taking a latch or mutex, parking, waking others, reading and writing files) it may have to pass the
+//! baton to a thread that a seeded generator draws. Parked threads are no candidates until they are woken or
+//! their deadline passes. Time is simulated: it moves a little at every such place, and jumps to the next
+//! deadline when nobody can run. One seed is one run, to the last step.
 //!
 //! Threads that were not started inside a simulation know nothing of it. Release builds have no trace of it
 //! ([`ENABLED`]).

@@ -29,8 +29,8 @@ impl DroppedTrees {
 }
 
 impl Engine {
-    /// Has the trees of an entry of pending trees freed, except those that a table has: by the purge thread,
-    /// or at once if there is none.
+    /// Frees the trees of an entry of pending trees, except those that a table has: the purge thread frees
+    /// them, or this thread at once if there is no purge thread.
     pub(crate) fn give_up_trees(&self, pending: Vec<IndexId>) -> Result<()> {
         if pending.is_empty() {
             return Ok(());

@@ -85,8 +85,8 @@ impl Engine {
         Ok(found)
     }
 
-    /// Has pages checked from now on against the row formats of their tables, first those that are in memory
-    /// already.
+    /// From now on pages are checked against the row formats of their tables; pages that are in memory are
+    /// checked first.
     fn know_records(&self) -> Result<()> {
         let pool = self.store.pool();
         for index in self.catalog().all_tables().flat_map(|table| &table.indexes) {

@@ -26,8 +26,8 @@ pub struct Duplicate {
     pub index: usize,
 }
 
-/// Gates of unique keys. Whoever adds an entry to a unique index holds the gate of its key from looking for
-/// others to having inserted it.
+/// Gates of unique keys. A transaction that adds an entry to a unique index holds the mutex of its key from
+/// its search for duplicates until the entry is inserted.
 #[derive(Debug)]
 pub(crate) struct UniqueGates(Box<[Mutex<()>]>);
 

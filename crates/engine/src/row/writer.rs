@@ -1,4 +1,4 @@
-//! What every row change needs at hand, and the changes of one clustered record.
+//! The state of every row change, and the changes of one clustered record.
 
 use std::ops::Bound;
 
@@ -78,7 +78,7 @@ pub(crate) fn change<R>(
     let done = work(&mut writer, buffers);
     let RowWriter { mixed, committed, .. } = writer;
     if let Some(end) = committed {
-        // Under the mutex of the undo: whoever rolls back at shutdown finds no transaction.
+        // Under the mutex of the undo: the rollback at shutdown finds no transaction.
         locker.end_committed(&mut log, end);
         drop(log);
         trx.note_committed(end);

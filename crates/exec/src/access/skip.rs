@@ -1,8 +1,7 @@
 //! Skip scans: the scan jumps from one value of an index's first parts to the next, and reads a stretch after
 //! each.
 //!
-//! A group that ends within the leaf at hand is left by a search in that leaf; only larger groups take
-//! descents.
+//! A search in the current leaf finds the end of a group within it; only larger groups take descents.
 //!
 //! A read that turns out to lock passes over no entry: see [`super::skip_locked`].
 

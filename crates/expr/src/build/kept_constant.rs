@@ -56,8 +56,8 @@ impl Builder {
         }
     }
 
-    /// Has a constant text that is no number read once a statement, beside an integer column. Doubles would
-    /// lose digits of some.
+    /// Makes a statement convert a constant text that is not a number once, beside an integer column. Doubles
+    /// would lose digits of some.
     fn read_once(&self, arg: &mut Expr) {
         let ExprKind::Const(value) = &arg.kind else { return };
         let text = value.as_value();
@@ -73,7 +73,7 @@ impl Builder {
         }
     }
 
-    /// Has a constant text that is no number, or that is calculated, read once a statement.
+    /// Makes a statement convert a constant text once if it is not a number, or is calculated.
     pub(super) fn keep_no_number(&self, arg: &mut Expr) {
         let is_kept = class_of(arg) == Class::Text
             && match &arg.kind {

@@ -54,7 +54,7 @@ impl Builder {
         connect(flat, ExprKind::Or)
     }
 
-    /// Has constant texts among `terms` that are no numbers read once a statement.
+    /// Makes a statement convert constant texts among `terms` that are not numbers once.
     fn keep_texts(&self, terms: &mut [Expr]) {
         for term in terms.iter_mut().filter(|term| matches!(term.kind, ExprKind::Const(_))) {
             self.keep_no_number(term);

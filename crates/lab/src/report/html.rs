@@ -31,7 +31,7 @@ use text::escape;
 /// What a page shows beside the measurements.
 #[derive(Debug, Default)]
 pub struct Extras {
-    /// The instruction ledger over time, if there is one at hand.
+    /// The instruction ledger over time, if one was given.
     pub history: Option<History>,
     /// Stacks of profiled servers.
     pub profiles: Vec<Profile>,

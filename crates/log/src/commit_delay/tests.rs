@@ -16,8 +16,8 @@ impl Commits {
         (0..committers).for_each(|_| self.waiters.add());
     }
 
-    /// A sync of this length, during which `meanwhile` committers come. True if its leader waited, which was
-    /// in vain.
+    /// A sync of this length, during which `meanwhile` committers come. True if its leader waited without
+    /// effect.
     fn sync(&mut self, meanwhile: u64, took_ns: u64) -> bool {
         let pause = self.delay.pause;
         self.delay.gather(&self.waiters);

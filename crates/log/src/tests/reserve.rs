@@ -14,7 +14,7 @@ struct Open {
     since: AtomicU64,
     told: AtomicUsize,
     waits_told: AtomicUsize,
-    /// The disk on which space is freed for whoever waits.
+    /// The disk on which space is freed for waiting writers.
     frees: OnceLock<SimDisk>,
 }
 

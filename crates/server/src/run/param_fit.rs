@@ -2,8 +2,8 @@
 //! conversion.
 //!
 //! As in MySQL, a statement keeps the types that PREPARE derived. Texts are converted to them, and so are
-//! values of a class that the type holds. Another value has the statement planned again for the types of the
-//! values at hand, which it keeps from then on. NULL fits every type.
+//! values of a class that the type holds. For any other value the statement is planned again for the types of
+//! the current values, which it keeps from then on. NULL fits every type.
 
 use bumpalo::Bump;
 use expr::EvalCtx;

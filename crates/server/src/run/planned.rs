@@ -354,7 +354,7 @@ impl Run<'_> {
         };
         reply::write_local_infile_request(answer.out, name.as_bytes());
         let timeout_s = self.session.variables.hot.net_read_timeout;
-        // A client that is gone is noticed by whoever reads the file.
+        // The reader of the file notices when the client is gone.
         let _ = answer.socket.send(answer.out);
         let source = ClientFile::new(answer.socket, reader, answer.out.sequence(), timeout_s);
         let source = upload.insert(source);

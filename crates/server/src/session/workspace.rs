@@ -18,7 +18,7 @@ pub struct Workspace {
     pub packet: Vec<u8>,
     /// Arena for syntax trees and values of parameters.
     pub arena: Bump,
-    /// Cache key of the statement at hand.
+    /// Cache key of the current statement.
     pub key: CacheKey,
     /// Plans used lately.
     pub plans: SessionPlans,

@@ -24,8 +24,8 @@ pub struct Inspected {
     pub store: Store,
     /// What is wrong with header and map.
     pub problems: Problems,
-    /// Whether all of the map could be read. Pages whose map could not count as allocated to whoever has
-    /// them.
+    /// Whether all of the map could be read. Pages whose map could not be read count as allocated to the
+    /// trees that use them.
     pub is_map_known: bool,
 }
 

@@ -115,7 +115,7 @@ impl Applier {
         }
     }
 
-    /// Has pages read that were not looked at before, but those that are made anew.
+    /// Requests reads of pages that were not used before, except those that are created again.
     fn read_ahead(&mut self, stretch: &Stretch, runs: &[Run]) {
         let mut absent = std::mem::take(&mut self.absent);
         absent.clear();

@@ -29,7 +29,7 @@ impl<'a> Binder<'a, '_> {
         }
     }
 
-    /// An aggregate of the rows of the query at hand.
+    /// An aggregate of the rows of the current query.
     fn aggregate_here(&mut self, call: &'a ast::Aggregate<'a>) -> Result<Expr, BindError> {
         let func = aggregate_func(call.func)?;
         let level = self.level();

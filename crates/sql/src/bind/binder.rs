@@ -220,7 +220,7 @@ impl<'a, 'c> Binder<'a, 'c> {
         self.change = Some(self.ctx.modes.is_strict() && !ignore);
     }
 
-    /// The query at hand.
+    /// The current query.
     pub(super) fn level(&mut self) -> &mut Level<'a> {
         self.levels.last_mut().expect("a query is being bound")
     }

@@ -30,7 +30,7 @@ impl DeferredError {
 }
 
 impl<'a, 'c> Binder<'a, 'c> {
-    /// What `bind` binds: a query within the one at hand.
+    /// What `bind` binds: a query within the current one.
     pub(super) fn within<T>(&mut self, bind: impl FnOnce(&mut Self) -> T) -> T {
         let earlier = std::mem::take(&mut self.deferred);
         let bound = bind(self);

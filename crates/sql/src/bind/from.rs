@@ -24,7 +24,7 @@ const ON: u16 = 0x7ffd;
 type Bound = (JoinTree, Scope);
 
 impl<'a> Binder<'a, '_> {
-    /// Binds FROM and makes it the scope of the query at hand.
+    /// Binds FROM and makes it the scope of the current query.
     pub(super) fn from(&mut self, tables: &'a [TableRef<'a>]) -> Result<JoinTree, BindError> {
         let (tree, scope) = self.table_list(tables)?;
         if scope.tables.len() > TABLES_MAX {
@@ -179,7 +179,7 @@ impl<'a> Binder<'a, '_> {
         Ok(self.relation(alias.into(), named, source))
     }
 
-    /// A query in FROM: it sees the queries around the one at hand, but not that one.
+    /// A query in FROM: it sees the queries around the current one, but not the current one.
     pub(super) fn query_in_from(&mut self, query: &'a ast::Query<'a>) -> Result<Query, BindError> {
         self.query_and_tables(query).map(|(query, _)| query)
     }

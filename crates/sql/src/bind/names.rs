@@ -131,7 +131,7 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// The item of the select list of the query at `at` that `name` names, or, in its HAVING, the column of
-    /// GROUP BY, which wins if the two differ. Names with a table name items of the query at hand only.
+    /// GROUP BY, which wins if the two differ. Names with a table name items of the current query only.
     fn selected_or_grouped(
         &mut self,
         at: usize,

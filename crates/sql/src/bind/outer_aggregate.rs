@@ -10,9 +10,9 @@ use super::block::{Query, Source, outer_id};
 use crate::ast;
 
 impl<'a> Binder<'a, '_> {
-    /// The enclosing query that `call` aggregates rows of, `None` for the query at hand. It is the innermost
-    /// one whose columns its arguments name; where the call may not be there, or its arguments name no
-    /// column and it may not be in the query at hand, the next one inside where it may.
+    /// The enclosing query that `call` aggregates rows of, `None` for the current query. It is the innermost
+    /// one whose columns its arguments name; where the call may not be there, or its arguments name no column
+    /// and it may not be in the current query, the next one inside where it may.
     pub(super) fn aggregated_outside(
         &mut self,
         call: &'a ast::Aggregate<'a>,
@@ -46,7 +46,7 @@ impl<'a> Binder<'a, '_> {
         Ok(owner)
     }
 
-    /// The columns that the arguments and the subqueries in them name, as the query at hand sees them. The
+    /// The columns that the arguments and the subqueries in them name, as the current query sees them. The
     /// arguments are bound for it and forgotten.
     fn named_by(&mut self, call: &'a ast::Aggregate<'a>) -> Result<Vec<ColumnRef>, BindError> {
         let (subqueries, deprecated) = (self.level().subqueries.len(), self.deprecated.len());
@@ -90,7 +90,7 @@ impl<'a> Binder<'a, '_> {
         Ok(named)
     }
 
-    /// Raises `innermost` to the enclosing query that has `column`. False: the query at hand has it.
+    /// Raises `innermost` to the enclosing query that has `column`. False: the current query has it.
     fn note_owner(&self, column: ColumnRef, innermost: &mut Option<usize>) -> bool {
         let owner = outer_id(column.rel).and_then(|id| self.parent_of(id));
         *innermost = (*innermost).max(owner);

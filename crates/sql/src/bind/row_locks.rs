@@ -7,7 +7,7 @@ use crate::ast::{LockClause, TableName};
 use crate::plan::{RowLock, RowLocks};
 
 impl<'a> Binder<'a, '_> {
-    /// Resolves the locking clauses of the query at hand, whose FROM is bound.
+    /// Resolves the locking clauses of the current query, whose FROM is bound.
     ///
     /// # Errors
     /// 3568 for a table after OF that the query does not have, 3569 for one that two clauses are about.

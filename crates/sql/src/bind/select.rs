@@ -120,7 +120,7 @@ impl<'a> Binder<'a, '_> {
         if drops_groups { Vec::new() } else { groups }
     }
 
-    /// How many columns of enclosing queries the query at hand has named, if it is a subquery.
+    /// How many columns of enclosing queries the current query has named, if it is a subquery.
     fn outer_named(&mut self) -> usize {
         self.level().sub.as_ref().map_or(0, |(_, outer)| outer.len())
     }

@@ -13,7 +13,7 @@ use crate::plan::OutputColumn;
 pub(super) type Pairs = Vec<(Expr, Expr)>;
 
 impl<'a> Binder<'a, '_> {
-    /// Binds `query` as a subquery of the query at hand; its place among the subplans.
+    /// Binds `query` as a subquery of the current query; its place among the subplans.
     fn subquery(&mut self, query: &'a ast::Query<'a>, role: Role) -> Result<u16, BindError> {
         let id = self.new_sub()?;
         self.enter_select()?;

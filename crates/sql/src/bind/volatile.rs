@@ -56,8 +56,8 @@ pub(super) fn expand(expr: &mut Expr, output: &[OutputColumn]) {
     }
 }
 
-/// Has each volatile item that a clause looks at computed once a row, below DISTINCT, HAVING and ORDER BY.
-/// Grouping, which keeps the values that it computes, is bound already.
+/// Makes the plan compute each volatile item that a clause reads once a row, below DISTINCT, HAVING and ORDER
+/// BY. Grouping, which keeps the values that it computes, is bound already.
 pub(super) fn compute_once(block: &mut Block, build: &expr::Builder) {
     let named = named_items(block);
     if named.is_empty() && !block.distinct {

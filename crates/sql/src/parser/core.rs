@@ -148,7 +148,7 @@ impl<'a, 'n> Parser<'a, 'n> {
         token
     }
 
-    /// [`Parser::bump`] for those who know the token.
+    /// [`Parser::bump`] for callers that know the token.
     #[inline(never)]
     pub(super) fn advance(&mut self) {
         self.prev_end = self.tok.end;

@@ -197,7 +197,7 @@ impl<'a> Parser<'a, '_> {
         })
     }
 
-    /// A value right after the word at hand.
+    /// A value right after the current word.
     pub(super) fn after_word<T>(&mut self, value: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.bump();
         value(self)

@@ -14,7 +14,7 @@ pub(super) const LOOKUP: f64 = 2.0;
 /// Finding the next value of an index's first parts, or an end of its stretch, by a descent and a look at its
 /// leaf.
 const JUMP: f64 = 3.0;
-/// The same within the leaf at hand.
+/// The same within the current leaf.
 const LEAF_JUMP: f64 = 1.0;
 /// Rows of a leaf, about.
 const LEAF_ROWS: f64 = 100.0;

@@ -23,7 +23,7 @@ const UNDER_SCAN: f64 = 0.9;
 /// only read, and where a clause or a change is about them.
 const SCANS_MAX: [f64; 2] = [3.0, 6.0];
 
-/// Has indexes asked.
+/// Allows index dives.
 pub(super) fn allow(methods: &mut Methods) {
     methods.paths.push(refine_found);
 }

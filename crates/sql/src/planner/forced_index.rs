@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::access::{Choice, Methods, Paths};
 use crate::plan::Path;
 
-/// Has scans left out that are not wanted.
+/// Excludes scans that index hints forbid.
 pub(super) fn allow(methods: &mut Methods) {
     methods.paths.push(leave_out_scans);
 }

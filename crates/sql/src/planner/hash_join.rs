@@ -2,7 +2,7 @@
 
 use super::access::Methods;
 
-/// Lets the search join by hash tables.
+/// Allows hash joins.
 pub(super) fn allow(methods: &mut Methods) {
     methods.hash_join = true;
 }

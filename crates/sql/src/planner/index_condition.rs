@@ -10,7 +10,7 @@ use crate::bind::rewrite;
 use crate::bind::volatile::is_volatile;
 use crate::plan::RelationColumns;
 
-/// Lets conditions be tested on entries.
+/// Allows conditions to be tested on entries.
 pub(super) fn allow(methods: &mut Methods) {
     methods.index_condition = true;
 }

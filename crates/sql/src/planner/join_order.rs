@@ -10,7 +10,7 @@ use super::join_list::{Item, JoinList};
 use super::ordering::Ordering;
 use super::relations::{RelKind, RelSet, Rels};
 
-/// Lets the search choose the order of tables; else it is the order written.
+/// Allows the search to choose the order of tables; else it is the order written.
 pub(super) fn allow(methods: &mut Methods) {
     methods.join_order = true;
 }

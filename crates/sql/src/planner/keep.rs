@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use super::draft::Draft;
 use super::relations::Fixed;
 
-/// Has the constant operations in the conditions of joins, WHERE and HAVING computed once.
+/// Makes a statement compute the constant operations in the conditions of joins, WHERE and HAVING once.
 pub(super) fn apply(draft: &mut Draft<'_>) {
     let fixed = draft.rels.fixed;
     draft.for_each_conditions(&mut |conditions| {
@@ -16,8 +16,8 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
     });
 }
 
-/// Has each constant operation in `condition` computed once a statement, as MySQL does in conditions.
-/// Comparisons of two values become intervals of keys, which are made once.
+/// Makes a statement compute each constant operation in `condition` once, as MySQL does. Comparisons of two
+/// values become intervals of keys, which are made once.
 fn keep_in_condition(condition: &mut Expr, fixed: Fixed<'_>) {
     if compares_column(condition) || !keep_operands(condition, fixed) {
         return;
@@ -80,8 +80,8 @@ fn keep_operands(expr: &mut Expr, fixed: Fixed<'_>) -> bool {
     false
 }
 
-/// Has a constant operation computed once a statement, and its text read as a number if it is compared as
-/// one. Literals and values that the session holds cost nothing.
+/// Makes a statement compute a constant operation once, and convert its text once if it is compared as a
+/// number. Literals and values that the session holds cost nothing.
 fn keep(operation: &mut Expr, is_read_as_number: bool) {
     let is_at_hand = match &operation.kind {
         ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::UserVar(_) => true,

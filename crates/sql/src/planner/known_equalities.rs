@@ -7,7 +7,7 @@ use super::access::Methods;
 use super::equality::is_one_type;
 use crate::bind::same;
 
-/// Lets conditions be left out that follow from others.
+/// Allows conditions that follow from others to be dropped.
 pub(super) fn allow(methods: &mut Methods) {
     methods.known = true;
 }

@@ -123,7 +123,7 @@ pub(super) struct Rels<'c> {
 /// What is the same for a whole statement, though its text does not give the value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fixed<'c> {
-    /// Number of its parameters; from there on, parameters are columns of queries around the one at hand.
+    /// Number of its parameters; from there on, parameters are columns of enclosing queries.
     params: u16,
     sql: &'c [u8],
     assigns_variables: &'c OnceCell<bool>,

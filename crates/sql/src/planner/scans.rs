@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::access::{Methods, Paths, index_positions};
 
-/// Lets tables be read whole.
+/// Allows table scans.
 pub(super) fn allow(methods: &mut Methods) {
     methods.paths.push(add);
 }

@@ -1,4 +1,4 @@
-//! Who must come before whom, and circles of that.
+//! Which transaction must come before which, and cycles of that order.
 
 /// Why one comes before the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

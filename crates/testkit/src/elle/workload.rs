@@ -325,7 +325,7 @@ impl<'s> Session<'s> {
                 return Err(format!("{text}: a row twice: {row:?}"));
             }
         }
-        // One that is being remade is not there for those who see what is not committed.
+        // One that is being remade is missing for readers of uncommitted data.
         let may_miss = self.shared.plan.level == Level::ReadUncommitted && kind != ReadKind::Locking;
         for key in keys {
             match found.remove(&key) {

@@ -1,8 +1,8 @@
 //! What the tables must hold.
 //!
 //! Every transaction raises the one row that all share, so that its value numbers them in the order in which
-//! they commit. Whoever finds the value n, after a crash or in a snapshot, must find what the first n
-//! transactions left: no less, no more.
+//! they commit. A reader that finds the value n, after a crash or in a snapshot, must find the effects of
+//! exactly the first n transactions.
 
 use std::collections::BTreeMap;
 

@@ -40,7 +40,7 @@ impl From<String> for Stop {
 
 pub(super) type Result<T> = std::result::Result<T, Stop>;
 
-/// What threads tell each other, and those who look later.
+/// State that the threads share, and that checks read later.
 #[derive(Default)]
 pub(super) struct Shared {
     pub(super) model: Model,

@@ -14,8 +14,8 @@
 //!    no mutex are sound.
 //! 2. Nobody waits with a latch. A request that has to wait is queued under the latch; the caller lets go,
 //!    calls [`Locker::wait`], descends again and asks again. Everything may have changed meanwhile.
-//! 3. Whoever has to wait for an implicit lock first makes it explicit for its holder. The holder counts as
-//!    in progress until its end is public, and looks for locks made in its name after that.
+//! 3. A transaction that has to wait for an implicit lock first makes it explicit for its holder. The holder
+//!    counts as in progress until its end is public, and looks for locks made in its name after that.
 //! 4. Waits that close a circle are found when the last of them begins.
 
 mod deadlock;

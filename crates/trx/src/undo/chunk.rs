@@ -206,8 +206,7 @@ impl UndoStore {
         self.room.is_crowded()
     }
 
-    /// Lets `log` ask those who want to change rows to look at [`UndoStore::has_room`] while there may be
-    /// none.
+    /// Makes `log` send row changes to [`UndoStore::has_room`] while there may be no room.
     pub fn ask_by(&self, log: &Arc<Log>) {
         self.room.ask_by(log);
     }

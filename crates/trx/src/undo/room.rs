@@ -35,7 +35,7 @@ impl Default for Room {
 }
 
 impl Room {
-    /// Lets `log` ask those who want to change rows while a limit is passed.
+    /// Makes `log` ask before row changes while a limit is passed.
     pub(super) fn ask_by(&self, log: &Arc<Log>) {
         self.log.get_or_init(|| Arc::clone(log));
     }

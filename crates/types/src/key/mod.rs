@@ -17,9 +17,9 @@
 //!
 //! A part is *reversible* when it gives the storage bytes back; then the record need not hold the column as
 //! well. Parts that are not reversible are cut at [`KEY_PART_BYTES_MAX`] bytes. A cut part still sorts right
-//! against parts that differ within the limit, but values that only differ beyond it get the same bytes:
-//! whoever needs more compares the values themselves ([`Extent::Cut`]). The limit of 3,072 bytes on the
-//! columns of an index keeps all but freak strings of many-weight characters whole.
+//! against parts that differ within the limit, but values that only differ beyond it get the same bytes: a
+//! caller that needs the exact order compares the values themselves ([`Extent::Cut`]). The limit of 3,072
+//! bytes on the columns of an index keeps all but freak strings of many-weight characters whole.
 
 mod encoder;
 mod integer;

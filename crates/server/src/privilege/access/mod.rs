@@ -131,7 +131,7 @@ impl<'a> Gather<'_, 'a> {
             | Statement::Call(_)
             | Statement::Shutdown
             | Statement::ReloadTls(_) => {}
-            // Refused whoever asks for them.
+            // Refused for every account.
             Statement::Unsupported(_) => {}
         }
     }
