@@ -20,7 +20,7 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// What a zone makes of a moment, it makes a moment of again, but for the hour that occurs twice.
+/// What a zone makes of a moment, it makes a moment of again, except for the hour that occurs twice.
 fn read_zone(mut input: Bytes<'_>) {
     let seconds = i64::from_le_bytes(input.array());
     let name = String::from_utf8_lossy(input.rest());

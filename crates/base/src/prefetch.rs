@@ -10,7 +10,7 @@ pub fn prefetch(place: *const u8) {
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         #[expect(unsafe_code, reason = "a hint to the processor")]
-        // SAFETY: a prefetch reads nothing as far as the program can tell, whatever the address.
+        // SAFETY: a prefetch has no visible effect, whatever the address.
         unsafe {
             _mm_prefetch::<_MM_HINT_T0>(place.cast());
         }

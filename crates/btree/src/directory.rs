@@ -171,8 +171,8 @@ pub(crate) struct FreeCount(u64);
 
 impl LeafDirectory {
     /// Where the leaf of `key` was when the directory was built. Cost: about 75 instructions and a cache line
-    /// where leaves begin at even distances, 20 more and two lines where the guide knows better; a bisection
-    /// elsewhere.
+    /// where leaves begin at even distances, 20 more and two lines where the guide has the position; a
+    /// bisection elsewhere.
     #[inline]
     pub(crate) fn hint(&self, key: &[u8]) -> Option<Hint<'_>> {
         // Acquire: entries, and the shape, are from the build that stored this, or from a later one.

@@ -26,7 +26,7 @@
 //! Parent before child, left before right, tree pages before the allocation state before map pages and new
 //! pages. Descents couple: the child's latch comes before the parent's release. Edits hold nothing but their
 //! leaf. Splits and merges hold a parent and its children exclusively. A thread that holds a [`Position`],
-//! [`Cursor`] or [`LeafEdit`] enters no other tree, but for reads that go from a secondary leaf to the
+//! [`Cursor`] or [`LeafEdit`] enters no other tree, except for reads that go from a secondary leaf to the
 //! clustered tree: see [`Cursor`].
 //!
 //! # Failure and recovery
@@ -35,7 +35,7 @@
 //!
 //! # Performance
 //! `point` and `edit` allocate nothing and cost one latch pair and one search; one a level where the leaf
-//! directory does not know the way. Ascending inserts find the right-most leaf without a descent.
+//! directory has no entry. Ascending inserts find the right-most leaf without a descent.
 //!
 //! # Sources
 //! Latch coupling and pre-emptive splits: Graefe, "A Survey of B-Tree Locking Techniques" (TODS 2010). Suffix

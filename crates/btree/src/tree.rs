@@ -83,7 +83,7 @@ impl Tree {
     }
 
     /// The record with exactly this key, its leaf latched shared. Cost: one latch pair and search where the
-    /// leaf directory knows the way, else one a level; no allocation.
+    /// leaf directory has the leaf, else one a level; no allocation.
     #[inline]
     pub fn point<'p>(&self, store: &'p Store, key: &[u8]) -> Result<Option<Position<'p>>> {
         self.point_with_hint(self.prefetch_leaf(store, key), store, key)

@@ -29,7 +29,7 @@ impl Pool {
         (self.frames.count() / 100 * 3).max(2)
     }
 
-    /// A frame that the caller alone knows (lib.rs, invariant 2). May be called with page latches held.
+    /// A frame that the caller owns (lib.rs, invariant 2). May be called with page latches held.
     pub(crate) fn allocate_frame(&self) -> Result<u32> {
         let Some(frame) = self.frames.take() else { return self.allocate_slow() };
         if self.frames.free_count() < self.free_low() {
@@ -38,7 +38,7 @@ impl Pool {
         Ok(frame)
     }
 
-    /// A frame that the caller alone knows, if one is free or becomes so within `looks` looks.
+    /// A frame that the caller owns, if one is free or becomes free within `looks` attempts.
     pub(crate) fn frame_without_waiting(&self, looks: u32) -> Option<u32> {
         let frame = self.frames.take().or_else(|| self.evict_one(looks))?;
         if self.frames.free_count() < self.free_low() {

@@ -82,7 +82,7 @@ impl Pool {
     pub(crate) fn load(&self, page: PageNo, entry: &Entry) -> Result<u32> {
         let frame = self.allocate_frame()?;
         #[expect(unsafe_code, reason = "frames are reached by address")]
-        // SAFETY: this thread took the frame from the free list and alone knows it (lib.rs, invariant 2).
+        // SAFETY: this thread took the frame from the free list and owns it (lib.rs, invariant 2).
         let bytes = unsafe { self.frames.bytes(frame).as_mut() };
         // A read may go astray where the page is sound: it is damaged if it is so twice.
         if let Err(error) = self.read(page, bytes).or_else(|_| self.read(page, bytes)) {

@@ -183,7 +183,7 @@ impl Frames {
         }
     }
 
-    /// Takes a free frame. The caller is then the only one to know it (lib.rs, invariant 2).
+    /// Takes a free frame. The caller then owns it (lib.rs, invariant 2).
     pub(crate) fn take(&self) -> Option<u32> {
         let mut free = self.churn.0.free.lock();
         let frame = match free.returned.pop() {
@@ -199,7 +199,7 @@ impl Frames {
         Some(frame)
     }
 
-    /// Gives a frame back that the caller alone knows.
+    /// Gives back a frame that the caller owns.
     pub(crate) fn give_back(&self, frame: u32) {
         debug_assert!(self.state(frame).owner().is_none(), "a free frame has no owner");
         let mut free = self.churn.0.free.lock();

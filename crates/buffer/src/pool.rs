@@ -187,8 +187,8 @@ impl Pool {
     }
 
     /// Like [`Pool::shared`], for the next page of a scan: a page that has to be read for it, or was read
-    /// ahead, is among the first to leave until it is used again. Also tells whether read-ahead was, or would
-    /// have been, of use.
+    /// ahead, is among the first to leave until it is used again. Also returns whether read-ahead was, or
+    /// would have been, of use.
     #[inline]
     pub fn shared_in_order(&self, page: PageNo) -> Result<(SharedGuard<'_>, LookupOutcome)> {
         let entry = self.table.entry(page);

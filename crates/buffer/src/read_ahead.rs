@@ -116,7 +116,7 @@ fn run(pool: &Weak<Pool>, shared: &Shared) {
     }
 }
 
-/// A page about to be read: latched exclusively, with a frame that nobody else knows.
+/// A page about to be read: latched exclusively, with a frame that only this thread owns.
 struct Loading<'p> {
     request: Request,
     entry: &'p Entry,
@@ -134,8 +134,8 @@ impl Pool {
         self.request_absent(pages.iter().map(request));
     }
 
-    /// [`Pool::prefetch`] for a scan that [`Pool::shared_in_order`] takes through `pages`: it tells the scan
-    /// to ask for more when it comes to the middle of them.
+    /// [`Pool::prefetch`] for a scan that [`Pool::shared_in_order`] takes through `pages`: the scan is asked
+    /// to request more when it reaches the middle of them.
     pub fn read_ahead(&self, pages: &[PageNo]) {
         let pages = &pages[..pages.len().min(self.read_ahead_max())];
         let middle = pages.len() / 2;
@@ -198,8 +198,7 @@ impl Pool {
             .iter()
             .map(|page| {
                 #[expect(unsafe_code, reason = "frames are reached by address")]
-                // SAFETY: this thread took the frame from the free list and alone knows it (lib.rs, invariant
-                // 2).
+                // SAFETY: this thread took the frame from the free list and owns it (lib.rs, invariant 2).
                 let bytes = unsafe { self.frames.bytes(page.frame).as_mut() };
                 &mut bytes[..]
             })

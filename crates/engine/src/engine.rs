@@ -64,7 +64,8 @@ pub struct Engine {
     pub(crate) notes: Arc<dyn StartupLog>,
     pub(crate) checkpoint_thread: Mutex<Option<env::Thread<()>>>,
     pub(crate) recovery_thread: Mutex<Option<env::Thread<()>>>,
-    /// Ids below were given out before the start: but for the unfinished ones, their transactions have ended.
+    /// Ids below were given out before the start: except for the unfinished ones, their transactions have
+    /// ended.
     pub(crate) restart_horizon: TrxId,
     /// As in the file header: ids at or above it are not in use.
     trx_limit: AtomicU64,
@@ -249,7 +250,7 @@ impl Engine {
         Ok(())
     }
 
-    /// An engine that knows no names yet.
+    /// An engine whose catalog is not loaded yet.
     pub(crate) fn assemble(
         store: Store,
         datadir: DataDir,

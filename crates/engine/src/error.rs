@@ -279,13 +279,13 @@ pub enum DataDirError {
     Missing(PathBuf),
     /// It is not empty and has no FORMAT file.
     NotADataDir(PathBuf),
-    /// It has a page file and no FORMAT file, which tells which version wrote it.
+    /// It has a page file and no FORMAT file, which names the version that wrote it.
     FormatLost(PathBuf),
     /// It has a page file of the name in use and one of the name before.
     TwoDataFiles(PathBuf),
     /// It was not shut down cleanly.
     NotClean(PathBuf),
-    /// Its FORMAT file does not tell whose log and pages these are.
+    /// Its FORMAT file does not match its log and pages.
     NoIdentity(PathBuf),
     /// It cannot be written.
     NotWritable(env::IoError),

@@ -145,7 +145,7 @@ impl<'e> LeafProber<'e> {
         }
     }
 
-    /// Whether [`LeafProber::next_batch`] has no more to tell.
+    /// Whether [`LeafProber::next_batch`] has nothing left to return.
     #[inline]
     pub fn is_done(&self) -> bool {
         self.progress == Progress::End

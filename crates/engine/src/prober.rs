@@ -87,7 +87,7 @@ impl<'e> Prober<'e> {
             self.arena.clear();
             let current = Answer::Slot(at.slot);
             let found = answer(self.source, page, &page.record(at.slot), &mut self.arena, current);
-            // Who cannot be answered is told when he is answered from the tree.
+            // An error is returned when the lookup reads the tree.
             let Ok(found) = found else { return false };
             found
         };

@@ -171,7 +171,7 @@ impl<'e> Scan<'e> {
         let slots = page.search(&self.memory.range.from).slot..to;
         self.memory.selection.clear();
         if self.memory.selection.select_settled(self.source, page, slots).is_err() {
-            // It is told when the leaf is read.
+            // The error is returned when the leaf is read.
             return false;
         }
         if self.direction == Direction::Backward {

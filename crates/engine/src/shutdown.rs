@@ -57,7 +57,7 @@ impl Engine {
         self.free_dropped_trees()?;
         self.stop_threads();
         if !is_purged || self.dropped_trees.are_waiting() || !self.is_dictionary_written()? {
-            // The log tells the next start what is left.
+            // The next start finds what is left in the log.
             return Ok(self.store.log().flush()?);
         }
         self.store.update_header(|header| header.trx_limit = self.trx.next_id())?;

@@ -98,7 +98,7 @@ pub(crate) struct Spills {
     folder: SpillFolder,
     files: BTreeMap<TrxId, Spilled>,
     notes: Arc<dyn StartupLog>,
-    /// Whether it was told that the disk has no room.
+    /// Whether the full disk was reported.
     has_warned: bool,
 }
 
@@ -141,7 +141,7 @@ impl Spills {
         Ok(())
     }
 
-    /// Removes files that no checkpoint in force names, but for the one that undo is swapped to.
+    /// Removes files that no checkpoint in force names, except for the one that undo is swapped to.
     pub(crate) fn remove_unneeded_files(&self) -> Result<()> {
         let swap = self.folder.path.join(SWAP_FILE);
         let named: BTreeSet<PathBuf> = self.files.keys().map(|&trx| self.folder.file_of(trx)).collect();

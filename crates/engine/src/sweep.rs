@@ -1,9 +1,9 @@
 //! Sweeping: removing what transactions before the start left for a purge that never came.
 //!
 //! Purge works through what it has in memory; a crash, or a reader at shutdown, leaves delete-marked records
-//! and closed entries that nobody knows of. The map tells in which extents there may be some. In background,
-//! after the start, their leaves are looked at: what a transaction below the restart horizon marked is
-//! removed, for every view is younger.
+//! and closed entries that no list has. The map marks the extents that may have some. In background, after
+//! the start, their leaves are looked at: what a transaction below the restart horizon marked is removed, for
+//! every view is younger.
 
 use base::codec::get_u48;
 use base::{IndexId, TrxId};

@@ -47,7 +47,7 @@ impl Clock for RealClock {
         }
         // Asked directly: this is done for every commit.
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
-        // A machine whose clock is before 1970 has no time to tell; 0 is as wrong as any other answer.
+        // A clock before 1970 is wrong; 0 is as wrong as any other answer.
         let seconds = now.tv_sec.max(0);
         WallTime { seconds, micros: if now.tv_sec < 0 { 0 } else { now.tv_nsec as u32 / 1000 } }
     }

@@ -143,7 +143,7 @@ mod tests {
         let region = Mapping::zeroed(3 << 20).unwrap();
         // SAFETY: offset below the region's length.
         let last = unsafe { region.base().add((3 << 20) - 1) };
-        // SAFETY: mapped readable; nobody else knows the region.
+        // SAFETY: mapped readable; no other code has the region's address.
         assert_eq!(unsafe { last.read() }, 0);
         // SAFETY: as above, mapped writable.
         unsafe { last.write(7) };

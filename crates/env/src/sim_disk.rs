@@ -251,7 +251,8 @@ impl SimDisk {
         files.into_iter().filter(|(_, file)| !file.lock().is_durable()).map(|(path, _)| path).collect()
     }
 
-    /// Counts one operation. Fails if it is to fail; else tells what is to go wrong with it.
+    /// Counts one operation. Returns the error of a scheduled failure, or the fault that the caller carries
+    /// out.
     fn begin(&self, op: IoOp, path: &Path) -> Result<Option<FaultKind>> {
         sim::switch();
         let mut state = self.0.state.lock();

@@ -66,7 +66,7 @@ pub fn end_process(why: &str) -> ! {
 /// Upper bound on simulated processors.
 const SIMULATED_PROCESSORS_MAX: u64 = 4;
 
-/// How many threads the machine can run at once; 1 if it does not tell. In a simulation its seed decides.
+/// How many threads the machine can run at once; 1 if that is unknown. In a simulation its seed decides.
 pub fn processors() -> usize {
     if let Some(bits) = sim::random() {
         return 1 + (bits % SIMULATED_PROCESSORS_MAX) as usize;

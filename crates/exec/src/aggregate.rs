@@ -332,7 +332,7 @@ impl Sink for HashedSink<'_> {
         }
         let (number, is_new) = self.index.insert(&self.key)?;
         if is_new {
-            // A key that was cut short is a new one, but for the rarest chance.
+            // A key that was cut short is almost always a new one.
             st.fail_if_cut_short(&self.key)?;
             let values = group.iter().map(Value::to_owned_value).collect();
             self.states.push(Group::new(op, values, st.memory)?)?;

@@ -100,7 +100,7 @@ impl TableReader {
     }
 
     /// The reader of rows of version `older`, or this one, which is the current version's. Cost: two loads
-    /// but for the first time.
+    /// except for the first time.
     #[inline]
     pub(crate) fn of_version(&self, older: Option<&OlderVersion>) -> &TableReader {
         match older {

@@ -38,7 +38,7 @@ impl<'a> StrictSession<'a> {
     }
 }
 
-/// Whether strict modes refuse what `warning` tells of.
+/// Whether strict modes turn `warning` into an error.
 fn is_refused(warning: &Warning) -> bool {
     !matches!(
         warning,

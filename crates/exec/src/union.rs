@@ -1,4 +1,4 @@
-//! UNION: the arms one after the other, duplicates left out as far as DISTINCT reaches.
+//! UNION: the arms one after the other, without duplicates among the arms up to the last UNION DISTINCT.
 
 use crate::derived::Stream;
 use crate::error::Result;

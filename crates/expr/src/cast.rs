@@ -57,7 +57,8 @@ fn told_number<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Con
     read.value
 }
 
-/// The integer that a value is. As in MySQL a text that is none is told whatever column it comes from.
+/// The integer that a value is. As in MySQL, a text that is not one gives a warning, whatever column it comes
+/// from.
 fn told_integer<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Converted<T>) -> T {
     if read.loss != Loss::None {
         if value.is_textual() && !matches!(call.args[0].kind, ExprKind::Const(_)) {

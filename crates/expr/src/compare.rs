@@ -171,7 +171,8 @@ fn strings(a: &Value<'_>, b: &Value<'_>, collation: CollationId) -> Ordering {
     }
 }
 
-/// `value` as a date and time; a text that is none is told as what it is compared with, `other`.
+/// `value` as a date and time; a text that is not one gives a warning that names the type of `other`, with
+/// which it is compared.
 fn date_time(value: &Value<'_>, other: &Value<'_>, ctx: &EvalCtx<'_>) -> DateTime {
     match *value {
         Value::DateTime(v, _) => return v,
@@ -191,8 +192,8 @@ fn date_time(value: &Value<'_>, other: &Value<'_>, ctx: &EvalCtx<'_>) -> DateTim
     read.map_or(DateTime::ZERO, |read| read.value)
 }
 
-/// The order of two values as times. What is no time, a date among them, equals none and is told; so is a
-/// text of which a time is only the front.
+/// The order of two values as times. A value that is not a time, such as a date, equals no time and gives a
+/// warning; so does a text that only begins with a time.
 fn times(a: &Value<'_>, b: &Value<'_>, ctx: &EvalCtx<'_>) -> Ordering {
     let read = |value: &Value<'_>| {
         let read = value.to_time().filter(|_| !matches!(value, Value::Date(_)));

@@ -192,8 +192,8 @@ fn was_killed(ctx: &EvalCtx<'_>) -> bool {
     ctx.session.killed()
 }
 
-/// The number that a text is among numbers: it is read once, and the session is told once of one that is
-/// none.
+/// The number that a text is among numbers: it is converted once, and a text that is not a number gives one
+/// warning.
 #[inline(never)]
 fn number_of_text(text: &Value<'_>, domain: CmpDomain, ctx: &EvalCtx<'_>) -> Value<'static> {
     match domain {

@@ -9,9 +9,9 @@ use crate::func::Func;
 use crate::{EvalCtx, Expr, ExprKind, SessionInfo, Warning, eval};
 
 /// `expr` with its constant subtrees evaluated. What warns, fails, or asks the session anything stays as it
-/// is. Explicit collations stay too: they tell how hard an operand holds on to its collation. So do names of
-/// character sets and collations, which are texts of the system. Operands of what fails stay as well: the
-/// error that is raised at execution quotes them as they are written.
+/// is. Explicit collations stay too: they decide the coercibility of an operand. So do names of character
+/// sets and collations, which are texts of the system. Operands of what fails stay as well: the error that is
+/// raised at execution quotes them as they are written.
 pub fn fold(expr: Expr) -> Expr {
     if has_constant_operation(&expr) { fold_node(expr).expr } else { expr }
 }

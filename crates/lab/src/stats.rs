@@ -28,8 +28,8 @@ pub const NOISY: f64 = 0.05;
 const RESAMPLES_MIN: usize = 20_000;
 /// Rows drawn for each row that is tested: the smallest probability must pass the correction for all of them.
 const RESAMPLES_A_ROW: usize = 400;
-/// From this number of residuals on, they show the noise's shape; before, it is taken as normal, but for some
-/// rounds.
+/// From this number of residuals on, they show the noise's shape; before, it is taken as normal, except for
+/// some rounds.
 const RESIDUALS_MIN: usize = 100;
 /// Share of rounds taken as disturbed while too few residuals tell.
 const DISTURBED_ASSUMED: f64 = 0.04;

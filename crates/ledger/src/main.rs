@@ -1,5 +1,5 @@
-//! The ledger's driver: prepares the data, runs every operation against a server inside this process, tells
-//! what it cost.
+//! The ledger's driver: prepares the data, runs every operation against a server inside this process, and
+//! prints what it cost.
 //!
 //! `cargo xtask ledger` runs it under callgrind, which counts instructions and system calls, and natively
 //! with the library that counts copies; see ledger/README.md.

@@ -58,7 +58,7 @@ impl Log {
     }
 
     /// Makes the next file ahead of need, so that no change has to: for a background thread, now and then.
-    /// True if one was made; a disk that has no room for it is told to the changes that need it.
+    /// True if one was made; a full disk is reported to the changes that need the space.
     pub fn prepare_file(&self) -> Result<bool> {
         self.ensure_works()?;
         let written = Lsn(self.progress.0.written.load(Ordering::Acquire));

@@ -61,7 +61,7 @@ impl CommitWaiters {
     }
 }
 
-/// What the leader knows of the syncs before. Belongs to the holder of the writer.
+/// What the leader knows about earlier syncs. Belongs to the holder of the writer.
 #[derive(Debug, Default)]
 pub(crate) struct CommitDelay {
     /// Committers that had come when the leader of the last sync began.

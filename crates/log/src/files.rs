@@ -63,7 +63,7 @@ impl Folder {
         Ok((numbers, made))
     }
 
-    /// Makes a file of `size` zeros, durable but for its name. It needs no mutex: its name is its own.
+    /// Makes a file of `size` zeros, durable except for its name. It needs no mutex: its name is its own.
     pub(crate) fn make(&self, size: u64) -> Result<SpareFile> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let name = loop {

@@ -26,7 +26,7 @@ fn imprint(lsn: Lsn, len: u32) -> u32 {
     ((lsn.0 ^ u64::from(len) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
 }
 
-/// A frame's header but for its position: the part of the work that needs nobody else.
+/// A frame's header except for its position: the part of the work that needs no coordination.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrameSum {
     len: u32,

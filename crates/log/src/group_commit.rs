@@ -42,8 +42,8 @@ pub(crate) struct Complete {
 /// How often a leader looks whether a frame that is being appended is complete, before it goes without it.
 const APPEND_PAUSES: usize = pauses(40);
 
-/// How long a thread sleeps that waits for another in the middle of an append, which tells nobody when it is
-/// done.
+/// How long a thread sleeps that waits for another one in the middle of an append: the end of an append wakes
+/// nobody.
 const APPEND_WAIT: Duration = Duration::from_micros(50);
 
 /// What is written with, and what is known of the writes before. Held by the leader of a flush, and by who
@@ -217,7 +217,7 @@ impl Log {
             _ => self.complete_prefix(wanted),
         };
         let wrote = self.write_out(&mut writer.files, complete.bytes)?;
-        // What is told to be durable ends with a frame: a frame that was cut off is no damage.
+        // The reported durable LSN is the end of a frame: a frame that was cut off is no damage.
         if goal == FlushGoal::Written || self.has_reached(complete.frames, FlushGoal::Durable) {
             return Ok(wrote);
         }

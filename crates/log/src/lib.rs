@@ -17,8 +17,8 @@
 //!
 //! # Invariants
 //! 1. Positions only grow; two frames never share a byte; frames follow each other without gaps.
-//! 2. `durable <= written <= safe prefix <= tail`. What is written is complete frames but for the last, and
-//!    in order.
+//! 2. `durable <= written <= safe prefix <= tail`. What is written is complete frames except for the last,
+//!    and in order.
 //! 3. A frame below [`Log::safe_lsn`] has its bytes in the ring and `rec_lsn` on its pages.
 //! 4. Nobody who holds the writer waits for room in the ring, and nobody who waits for room needs a page
 //!    latch.

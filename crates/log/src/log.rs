@@ -132,7 +132,7 @@ pub struct Log {
     /// Changes begin only while the tail is below this; 0 after a failure, or while changes of rows are
     /// asked.
     admission_limit: Padded<AtomicU64>,
-    /// The same but for who is asked, and for the space ahead.
+    /// The same except for who is asked, and for the space ahead.
     room_limit: AtomicU64,
     pub(crate) space: Space,
     /// Whether who wants to change a row is asked to look for another reason to wait.

@@ -206,8 +206,8 @@ impl Part<'_> {
     }
 }
 
-/// Puts a [`Part::Undo`] but for its image, whose `image_len` bytes come next, at the front of `head`, which
-/// has [`UNDO_HEAD_BYTES_MAX`] bytes at least; returns where it ends.
+/// Puts a [`Part::Undo`] except for its image, whose `image_len` bytes come next, at the front of `head`,
+/// which has [`UNDO_HEAD_BYTES_MAX`] bytes at least; returns where it ends.
 #[inline]
 pub fn put_undo(head: &mut [u8], trx: TrxId, undo: UndoPtr, previous: UndoPtr, image_len: usize) -> usize {
     // Seven bytes of each field count; the eighth is overwritten by the next one.
@@ -255,7 +255,7 @@ pub struct Parts<'a> {
     rest: &'a [u8],
 }
 
-/// Bytes of a whole frame that are no part this version knows.
+/// Bytes of a whole frame that are not a known part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownPart {
     /// The byte that should be a kind.

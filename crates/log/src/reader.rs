@@ -16,7 +16,7 @@ use crate::log::{Log, LogConfig};
 use crate::part::{Part, SYNCED_UP_TO_BYTES, TrxState, as_synced_up_to};
 use crate::stretch::{Frame, FramePrefix, Stretch};
 
-/// Bytes of a stretch, but for one that a longer frame needs all of.
+/// Bytes of a stretch, except for one that a longer frame needs all of.
 const STRETCH_BYTES: usize = 4 << 20;
 
 /// Bytes looked at at a time after the end.
@@ -107,8 +107,8 @@ impl LogReader {
         self.checkpoint
     }
 
-    /// The transactions that the newest checkpoint lists. None if its frame cannot be read: who reads the log
-    /// to its end is told of the damage then.
+    /// The transactions that the newest checkpoint lists. None if its frame cannot be read: the reader that
+    /// reaches it reports the damage.
     pub fn listed(&self) -> Result<Vec<TrxState>> {
         let Checkpoint { redo_lsn, frame, .. } = self.checkpoint;
         if frame < redo_lsn {

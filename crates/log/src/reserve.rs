@@ -28,20 +28,21 @@ use env::IoError;
 use crate::error::{Error, Result};
 use crate::log::Log;
 
-/// Who writes the log that a change may still need once it has been admitted, and who is told of a full disk.
+/// Knows how much log rollbacks may need, and is notified of a full disk.
 pub trait SpaceObserver: Send + Sync + Debug {
     /// Most bytes of log that it takes to roll back everything that is open, while the log ends at `tail`.
     fn rollback_bytes(&self, tail: Lsn) -> u64;
 
-    /// The disk has no room for more log. Told again after it had.
+    /// The disk has no room for more log. Called again after it had.
     fn note_full(&self, error: &IoError);
 
-    /// Something that cannot be refused waits until the disk has room for more log. Told again after it had.
+    /// Something that cannot be refused waits until the disk has room for more log. Called again after it
+    /// had.
     fn note_wait(&self, error: &IoError);
 }
 
 /// The least reserve: for changes under way, commits and checkpoints. A quarter of a file, and not less than
-/// this, but for logs of less than four times as much.
+/// this, except for logs of less than four times as much.
 const RESERVE_BYTES_MIN: u64 = 256 << 10;
 /// The most, what rollbacks need aside.
 const RESERVE_BYTES_MAX: u64 = 16 << 20;

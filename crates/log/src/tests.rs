@@ -41,7 +41,7 @@ fn reader(disk: &SimDisk) -> Result<LogReader> {
     LogReader::open(&disk_of(disk), dir(), IDENTITY)
 }
 
-/// A payload that is a part, so that it is told from the log's own frames.
+/// A payload that is a part, to distinguish it from the log's own frames.
 fn payload(bytes: &[u8]) -> Vec<u8> {
     let mut payload = Vec::new();
     Part::Filler(bytes).encode(&mut payload);

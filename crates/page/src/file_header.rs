@@ -152,8 +152,9 @@ impl FileHeader {
         out
     }
 
-    /// The logged operations that bring page 0 from anything to this encoded header, but for the checkpoint
-    /// and clean-shutdown fields: those describe the log, so the checkpoint sets them without logging.
+    /// The logged operations that bring page 0 from anything to this encoded header, except for the
+    /// checkpoint and clean-shutdown fields: those describe the log, so the checkpoint sets them without
+    /// logging.
     pub fn store_ops(encoded: &[u8; FILE_HEADER_BYTES]) -> [PageOp<'_>; 2] {
         [(TRX_LIMIT, CHECKPOINT), (CATALOG_VERSION, END)].map(|(from, to)| PageOp::WriteBytes {
             offset: from as u16,

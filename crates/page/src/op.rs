@@ -160,8 +160,8 @@ pub enum PageOp<'a> {
     },
 }
 
-/// A new version of a clustered record that has the bytes of the one before but for some in their places. The
-/// highest transaction id of the page becomes at least the writer's.
+/// A new version of a clustered record: a same-length update that overwrites byte ranges of the one before.
+/// The highest transaction id of the page becomes at least the writer's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowPatch<'a> {
     /// The slot.

@@ -13,7 +13,7 @@ use crate::search::is_equal;
 pub struct Record<'a> {
     pub(crate) prefix: &'a [u8],
     pub(crate) head: u32,
-    /// Key length beyond the prefix, so that a head with fewer than 4 bytes is told from one padded with
+    /// Key length beyond the prefix, to distinguish a head with fewer than 4 bytes from one padded with
     /// zeros.
     pub(crate) rest_len: usize,
     pub(crate) suffix: &'a [u8],

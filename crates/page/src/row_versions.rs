@@ -55,7 +55,7 @@ impl RowVersions {
         self.older.len()
     }
 
-    /// The older `version`; `None`: pages cannot have it. Cost: a load but for the first time.
+    /// The older `version`; `None`: pages cannot have it. Cost: a load except for the first time.
     pub fn older(&self, version: u16) -> Option<&OlderVersion> {
         let place = self.older.get(usize::from(version.checked_sub(self.history.oldest)?))?;
         Some(place.get_or_init(|| self.make_older(version)))

@@ -236,7 +236,7 @@ fn bound_in_window<const N: usize>(heads: &Heads, slot: usize, head: u32) -> Opt
 }
 
 /// The lower bound of `head`, if it is at an end or heads are spread so evenly that interpolation hits it;
-/// else a slot that it is probably near to. `fetch` is told the guess before the heads there are looked at.
+/// else a slot that it is probably near to. `fetch` gets the guess before the heads there are read.
 #[inline(always)]
 fn guess(heads: &Heads, first: usize, head: u32, fetch: impl FnOnce(usize)) -> Result<usize, usize> {
     let (Some(low), Some(high)) = (heads.get(first), heads.last()) else { return Ok(heads.len()) };

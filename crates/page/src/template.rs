@@ -240,7 +240,7 @@ impl RowFormat {
         }
     }
 
-    /// The layout of these records for readers who know columns by their positions in `current`, a later
+    /// The layout of these records for readers that address columns by their positions in `current`, a later
     /// version of the same index. Columns that came later are absent; those that `current` lacks have no
     /// position.
     pub(crate) fn seen_from(&self, current: &RowFormat) -> RowFormat {

@@ -14,7 +14,7 @@ use crate::FAILED;
 /// Memory for pages.
 const POOL_BYTES: usize = 64 << 20;
 
-/// A file of more pages (1 GiB) gets progress told.
+/// Progress is reported for files of more pages than this (1 GiB).
 const PROGRESS_PAGES_MIN: u64 = 1 << 16;
 
 /// Checks a data directory and reports what was found. Findings go to standard output, the rest to standard
@@ -44,7 +44,7 @@ fn tell_progress(progress: Progress, percent: &mut u64) {
 
 fn tell(report: &FileReport, file: &Path) -> ExitCode {
     let mut out = std::io::stdout().lock();
-    // Nobody to tell is no reason to end differently.
+    // A closed stderr does not change the exit code.
     for finding in &report.findings {
         let _ = writeln!(out, "{}: {finding}", file.display());
     }

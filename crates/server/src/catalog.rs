@@ -100,7 +100,7 @@ fn is_missing(error: &NameError, schema: &str) -> bool {
 
 /// Length in bytes that clients get for a user variable without a value.
 const UNSET_BYTES: u32 = 65_532;
-/// Characters that they are told of one that is a text.
+/// Length in characters that clients see for one that is a text.
 const TEXT_VARIABLE_CHARS: u32 = 16_777_215;
 /// Characters of a system variable.
 const SYSTEM_VARIABLE_CHARS: u32 = 21_845;

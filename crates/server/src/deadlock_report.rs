@@ -12,7 +12,7 @@ use crate::server::Server;
 /// Characters of a statement's text in reports.
 const STATEMENT_CHARS: usize = 1024;
 
-/// The paragraphs that MySQL has on a deadlock, as far as they are true here.
+/// MySQL's paragraphs about a deadlock, where they apply here.
 pub(crate) fn text(engine: &Engine, deadlock: &Deadlock) -> String {
     let mut text = String::new();
     for (number, member) in (1..).zip(&deadlock.members) {
@@ -61,7 +61,7 @@ pub(crate) fn session(text: &mut String, client: &ClientInfo) {
     }
 }
 
-/// A statement's text as far as reports show it.
+/// The part of a statement's text that reports show.
 pub(crate) fn short(statement: &str) -> &str {
     let end = statement.char_indices().nth(STATEMENT_CHARS);
     &statement[..end.map_or(statement.len(), |(at, _)| at)]

@@ -67,7 +67,8 @@ impl Diagnostics {
         }
     }
 
-    /// What `@@warning_count` and `@@error_count` tell a statement: the conditions of the one before it.
+    /// The values of `@@warning_count` and `@@error_count` in a statement: the conditions of the one before
+    /// it.
     pub fn earlier(&self) -> Counts {
         self.earlier
     }

@@ -20,7 +20,7 @@
 //! | `A` | the attributes, a JSON object; absent if there are none |
 //! | `R` | the roles that it is granted, see `roles::name`; absent if there are none |
 //! | `D` | the roles that its logins activate, see `roles::name`; absent if there are none |
-//! | `Y` | the accounts that it may act as, see `proxy_grants`; absent if there are none, but for `root@localhost`: |
+//! | `Y` | the accounts that it may act as, see `proxy_grants`; absent if there are none, except for `root@localhost`: |
 //! |   | if absent there, it may grant PROXY on every account |
 //! | `G` | the grants, see `privilege::grants` |
 //! | `K` | the grants on columns, see `privilege::grants`; absent if there are none |
@@ -205,7 +205,7 @@ fn fields(mut rest: &[u8]) -> Option<Vec<(u8, &[u8])>> {
     Some(fields)
 }
 
-/// Gives an account what a field has, but for its credential and the grants of `G`, which it has.
+/// Gives an account what a field has, except for its credential and the grants of `G`, which it has.
 fn apply(account: &mut Account, grants: &mut Grants, tag: u8, value: &[u8]) -> Option<()> {
     match tag {
         b'P' | b'C' | b'G' => {}

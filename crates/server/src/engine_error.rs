@@ -165,7 +165,7 @@ fn part_text(part: &DuplicatePart, zone: &TimeZone) -> String {
         text.truncate(charset.byte_offset_of_char(&text, usize::from(chars)));
     }
     if part.ty.kind == TypeKind::Binary {
-        // The bytes that the column is padded with, but for the first.
+        // The bytes that the column is padded with, except for the first.
         let end = text.iter().rposition(|&byte| byte != 0).map_or(1, |last| last + 1);
         text.truncate(end);
     }

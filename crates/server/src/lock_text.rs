@@ -60,7 +60,7 @@ impl<'l> NamedLock<'l> {
         texts.join(", ")
     }
 
-    /// The lines that MySQL has for such a lock, as far as they are true here.
+    /// MySQL's lines for such a lock, where they apply here.
     pub(crate) fn report(&self) -> String {
         let LockInfo { trx, kind, granted, .. } = self.lock;
         let what = match kind {

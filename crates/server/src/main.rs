@@ -51,7 +51,7 @@ fn print(text: &str) -> ExitCode {
 }
 
 fn fail(message: &str) -> ExitCode {
-    // With stderr gone there is nobody left to tell.
+    // Without stderr the error cannot be reported.
     let _ = writeln!(std::io::stderr(), "ratchetd: {message}");
     ExitCode::FAILURE
 }

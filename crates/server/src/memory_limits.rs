@@ -86,7 +86,7 @@ pub(crate) fn tree_bytes_max(session: &Session, text_bytes: usize) -> usize {
     (available / PLAN_BYTES_PER_TREE_BYTE).max(TREE_BYTES_FREE)
 }
 
-/// The client's error for a text whose parse failed; the arena has the tree as far as it was made.
+/// The client's error for a text whose parse failed; the arena has the part of the tree that was made.
 #[cold]
 pub(crate) fn parse_error(session: &Session, arena: &Bump, error: &sql::ParseError) -> SqlError {
     if let Err(killed) = session.fail_if_killed() {
@@ -124,7 +124,7 @@ pub(crate) fn refuse(session: &Session, exceeded: LimitExceeded) -> SqlError {
     memory_error::of(exceeded)
 }
 
-/// Counters of SHOW STATUS. The allocator is asked where it can tell.
+/// Counters of SHOW STATUS. The figure comes from the allocator where it has one.
 pub(crate) fn counters(server: &Server) -> impl Iterator<Item = (&'static str, u64)> {
     let heap = server.heap_bytes().map(|bytes| ("Ratchet_heap_bytes", bytes));
     let charged = [

@@ -7,7 +7,8 @@
 //!
 //! Prepared statements keep their plan themselves, once it is found in the shared map or made for it.
 //!
-//! Texts that a session sends again and again, but for their literals, are found without making their keys.
+//! Texts that a session sends again and again, except for their literals, are found without making their
+//! keys.
 //!
 //! # Latching
 //! A hit in the session's own cache touches no shared memory but the catalog version. The shared map is cut

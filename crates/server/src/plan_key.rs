@@ -23,7 +23,7 @@ impl<'k> From<&'k CacheKey> for PlanKey<'k> {
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub enum Purpose {
-    /// To tell its columns and parameters, before values are known.
+    /// To describe its columns and parameters, before values are known.
     Description = 1,
     /// To run with values.
     Execution = 2,

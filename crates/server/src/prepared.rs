@@ -23,7 +23,7 @@ pub struct PreparedPlan {
     pub planned_types: Vec<Option<ParamType>>,
     /// What else decides its meaning.
     pub environment: EnvironmentId,
-    /// Values of the types bound last are used as they are, but for negative numbers of rows.
+    /// Values of the types bound last are used as they are, except for negative numbers of rows.
     pub is_direct: bool,
     /// Parameters that are numbers of rows.
     pub row_counts: Box<[usize]>,

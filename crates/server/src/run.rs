@@ -83,7 +83,7 @@ pub fn query(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
     result
 }
 
-/// Runs a statement whose like, but for literals, was run before; `None` if there is no plan for it that
+/// Runs a statement whose like, except for literals, was run before; `None` if there is no plan for it that
 /// serves.
 #[inline]
 fn run_known(session: &mut Session, io: &mut ClientIo, work: &mut Workspace) -> Option<Result<(), SqlError>> {

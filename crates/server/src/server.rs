@@ -40,7 +40,7 @@ use crate::user_locks::UserLocks;
 /// What the process's allocator can be asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Allocator {
-    /// Returns the bytes that it has given out; `None` if it cannot tell.
+    /// Returns the bytes that it has given out; `None` if it is unknown.
     pub heap_bytes: fn() -> Option<u64>,
     /// Gives back what it keeps of the memory that the calling thread has freed.
     pub drop_thread_cache: fn(),

@@ -24,7 +24,7 @@ pub struct TransactionState {
     pub open: bool,
     /// It may only read.
     pub read_only: bool,
-    /// It has outlasted a statement that has used a table, and the process list has been told so.
+    /// It has outlasted a statement that used a table, and the process list shows it.
     noted: bool,
     /// The engine's side; `None` before the first statement, and while a statement has it.
     trx: Option<Box<Trx>>,
@@ -71,7 +71,7 @@ fn commit_open(session: &mut Session) -> Result<(), SqlError> {
     match &mut session.transaction.trx {
         Some(trx) if trx.is_open() => session.server.engine.commit(trx).map_err(|error| {
             if error.effect() == Effect::Server {
-                // Whether the changes last is not known, and nobody may be told either.
+                // Whether the changes are durable is unknown, so neither answer may be sent.
                 session.server.fail(&error);
             }
             engine_error::plain(&error)

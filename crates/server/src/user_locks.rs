@@ -154,7 +154,7 @@ impl UserLocks {
         Some(true)
     }
 
-    /// Gives back everything that session `me` has, and tells how often it took it.
+    /// Releases all locks of session `me`, and returns how often it had taken them.
     pub fn release_all(&self, me: u32) -> u64 {
         let mut state = self.0.lock();
         let own = state.held.iter().filter(|(_, lock)| lock.owner == me);

@@ -106,8 +106,8 @@ impl<'p> Mtr<'p> {
         self.write_run(first, count)
     }
 
-    /// As [`Mtr::allocate_run`], of shared extents, with the tree's id on each page: a tree that is cut short
-    /// in the making, also by a crash, can be told its pages.
+    /// As [`Mtr::allocate_run`], of shared extents, with the tree's id on each page: the pages of a tree that
+    /// is left unfinished, also by a crash, can be found.
     pub fn allocate_labelled_run(&mut self, index: IndexId, count: u32) -> Result<NewRun> {
         let first = self.take_run(index, count, Locality::Shared)?;
         let mut frames = Vec::with_capacity(count as usize);

@@ -88,7 +88,7 @@ impl Extents {
         }
     }
 
-    /// Adds the next extent of the file, in the state its map page tells.
+    /// Adds the next extent of the file, in the state that its map page has.
     pub(crate) fn push(&mut self, state: ExtentEntry) {
         let extent = self.len();
         self.states.push(state);
@@ -354,7 +354,7 @@ impl Extents {
         !std::mem::replace(&mut self.states[to as usize].garbage, true)
     }
 
-    /// Takes an unswept extent, and tells its pages in use.
+    /// Takes an unswept extent, and returns its pages in use.
     pub(crate) fn begin_sweep(&mut self) -> Option<(ExtentNo, Vec<PageNo>)> {
         let Some(extent) = self.unswept.pop_first() else {
             self.unswept = std::mem::take(&mut self.postponed);
@@ -397,7 +397,7 @@ impl Extents {
         done && std::mem::replace(&mut entry.garbage, false)
     }
 
-    /// Extents with the map's bit, but for those that are still to be swept.
+    /// Extents with the map's bit, except for those that are still to be swept.
     pub(crate) fn marked(&self) -> Vec<ExtentNo> {
         let extents = (0..self.len()).filter(|&extent| self.get(extent).garbage);
         extents.filter(|&extent| !self.is_unswept(extent)).collect()

@@ -74,7 +74,7 @@ impl GarbageBits {
 
 impl Mtr<'_> {
     /// Notes that something on `page` is about to be marked as deleted or closed. On an error nothing has
-    /// happened. Cost: a few loads, but for the first time in an extent.
+    /// happened. Cost: a few loads, except for the first time in an extent.
     #[inline]
     pub fn note_garbage(&mut self, page: PageNo) -> Result<()> {
         let extent = extent_of(page);

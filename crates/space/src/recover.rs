@@ -12,7 +12,7 @@
 //! never reached the disk, because frames of freed pages are forgotten, and nobody will look at it.
 //!
 //! Changes of one page are applied by one thread, in log order, those of a frame together; pages do not
-//! depend on each other. A page that is damaged on disk loses its changes, but for those that make it anew
+//! depend on each other. A page that is damaged on disk loses its changes, except for those that make it anew
 //! (`lost.rs`). `cargo xtask recovery` measures it, and `examples/redo_speed.rs` these two passes alone. A
 //! page whose LSN is at or above the end of a frame has its changes already, so that redo may be repeated.
 
@@ -67,8 +67,8 @@ pub trait StartObserver {
     /// before anybody reads pages.
     fn lost_pages(&mut self, _pages: &[CorruptPage]) {}
 
-    /// How the log tells whether a page was in nobody's use at some moment after a position of the log.
-    /// Called when all of it has been read.
+    /// Returns whether, by the log, a page was free at some moment after a position of the log. Called when
+    /// all of it has been read.
     fn freed_after(&mut self, _is_freed_after: &dyn Fn(PageNo, Lsn) -> bool) {}
 
     /// How far it has got. Called once per some megabytes of log.

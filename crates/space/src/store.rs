@@ -100,9 +100,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens a data file. One that was not closed has its pages made what the log says they were; which
-    /// transactions are to be undone, `observer` is told. The caller undoes them and then records a
-    /// checkpoint.
+    /// Opens a data file. The pages of a file that was not closed are recovered from the log; `observer`
+    /// learns which transactions are to be undone. The caller undoes them and then records a checkpoint.
     ///
     /// # Errors
     /// [`Error::UnknownFormat`], and errors of a log that cannot be read to its end, leave file and log as

@@ -11,8 +11,7 @@ pub trait Client: Send + Sync + Debug {
     /// Who it is and what it does.
     fn describe(&self) -> ClientInfo;
 
-    /// Whether nobody is there any more to hear the answer. Asked now and then while the transaction waits,
-    /// with no latch held.
+    /// Whether the client is gone. Asked now and then while the transaction waits, with no latch held.
     fn is_gone(&self) -> bool;
 
     /// Whether its statement or itself was killed. Asked likewise.

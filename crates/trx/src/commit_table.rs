@@ -79,8 +79,8 @@ impl Chunk {
         self.word(id).is_some()
     }
 
-    /// `id`, in progress and in this chunk, is about to get its commit number: who needs to know whether it
-    /// is seen waits from here on.
+    /// `id`, in progress and in this chunk, is about to get its commit number: views that need to know
+    /// whether it is visible wait from here on.
     #[inline]
     pub(crate) fn begin_commit(&self, id: TrxId) {
         if let Some(word) = self.word(id) {

@@ -58,8 +58,8 @@ impl ReadView {
     }
 
     /// Whether the transaction has changed a row over a version that the view does not see. Such a row's
-    /// secondary entries, some closed by a writer the view does not see, do not tell alone which of them is
-    /// the row's.
+    /// secondary entries, some closed by a writer the view does not see, do not show by themselves which of
+    /// them is the row's.
     #[inline]
     pub fn is_mixed(&self) -> bool {
         self.mixed

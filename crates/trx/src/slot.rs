@@ -184,7 +184,7 @@ impl Slots {
     /// The lowest published number, at most `newest`, which the caller loaded before the call.
     pub(crate) fn oldest_view(&self, newest: Lsn) -> Lsn {
         let mut slots = self.0.lock();
-        // A slot only the registry knows has lost its session. Where that could not be rolled back, a
+        // A slot that only the registry holds has lost its session. Where that could not be rolled back, a
         // shutdown tries again.
         slots.retain(|slot| Arc::strong_count(slot) > 1 || slot.reads().0.is_some());
         let oldest = slots.iter().fold(newest.0, |oldest, slot| oldest.min(slot.view.load(Ordering::SeqCst)));

@@ -284,8 +284,8 @@ impl TrxSystem {
         self.locks.wake_waiters();
     }
 
-    /// The oldest committed transaction with leftovers but for `passed_over` older ones, if its number is up
-    /// to `horizon`, taken from the queue.
+    /// The oldest committed transaction with leftovers except for `passed_over` older ones, if its number is
+    /// up to `horizon`, taken from the queue.
     pub fn next_purge(&self, horizon: Lsn, passed_over: usize) -> Option<PurgeEntry> {
         let mut queue = self.queue.lock();
         let entry = queue.get(passed_over).copied().filter(|entry| entry.number <= horizon);

@@ -327,7 +327,7 @@ impl Trx {
     }
 
     /// The next change of a row is the transaction's last one: it may be committed in one frame with it. It
-    /// is over then but for [`Trx::end`], and nothing may come in between that can fail.
+    /// is over then except for [`Trx::end`], and nothing may come in between that can fail.
     #[inline]
     pub fn end_with_change(&mut self) {
         self.ends_with_change = true;

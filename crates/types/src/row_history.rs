@@ -2,8 +2,8 @@
 //!
 //! A change of columns that leaves the rows alone gives the table another format version. Pages keep the
 //! version that their records were written in until they are converted. For every version that a page may
-//! still have, a [`RowHistory`] tells the columns of its records: those of the table's columns that it had,
-//! as they were then, and those that were dropped since. A record's columns are in the order of their ids,
+//! still have, a [`RowHistory`] has the columns of its records: those of the table's columns that it had, as
+//! they were then, and those that were dropped since. A record's columns are in the order of their ids,
 //! whatever their order in the table.
 
 use std::ops::Range;

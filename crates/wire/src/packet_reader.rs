@@ -18,8 +18,8 @@ enum Body {
     None,
     /// In the receive buffer.
     Here { start: usize, end: usize },
-    /// In the assembly buffer, but for this number of bytes of the part that arrives, and for another part if
-    /// one follows.
+    /// In the assembly buffer, except for this number of bytes of the part that arrives, and for another part
+    /// if one follows.
     Part { missing: usize, another: bool },
     /// In the assembly buffer.
     Assembled,
@@ -142,8 +142,8 @@ impl PacketReader {
     }
 
     /// Moves to the packet that was received, if it is whole and all that was: so nearly every command comes.
-    /// False: nothing has happened, and [`advance`](Self::advance) knows more. For after the first receive
-    /// since [`is_drained`](Self::is_drained).
+    /// False: nothing was done; call [`advance`](Self::advance). For after the first receive since
+    /// [`is_drained`](Self::is_drained).
     #[inline]
     pub fn advance_to_only(&mut self) -> bool {
         let received = self.buffer.get(..self.end).unwrap_or_default();

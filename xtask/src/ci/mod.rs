@@ -85,7 +85,7 @@ fn lints(options: &[&str]) -> Result<(), String> {
     command("cargo", &[&selected, options, &["--", "-D", "warnings"]].concat())
 }
 
-/// All that later steps run in the profile `sim`, but for the fuzzer's programs.
+/// All that later steps run in the profile `sim`, except for the fuzzer's programs.
 fn build_tests() -> Result<(), String> {
     let programs = ["--bin=ratchetd", "--bin=ratchet", "--bin=sim"];
     command(

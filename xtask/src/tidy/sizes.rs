@@ -11,7 +11,7 @@ const FILE_LINES_MAX: usize = 700;
 /// Most lines of a function, unless its body is one flat `match`.
 const FUNCTION_LINES_MAX: usize = 60;
 
-/// A line of a comment may have this many characters, but for tables, and drawings in fences.
+/// A line of a comment may have this many characters, except for tables, and drawings in fences.
 const COMMENT_WIDTH_MAX: usize = 110;
 
 /// Files, functions and comments over their budget.

@@ -77,7 +77,7 @@ pub fn assert_no_latch() {
     held::assert_none();
 }
 
-/// A latch this thread holds, as far as the order is concerned. Empty in release builds.
+/// A latch that this thread holds, for the check of the latch order. Empty in release builds.
 #[derive(Debug)]
 pub struct HeldLatch {
     #[cfg(debug_assertions)]

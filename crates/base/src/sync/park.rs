@@ -1,7 +1,7 @@
 //! Parking by address: the one place where a thread of the storage layers goes to sleep.
 //!
-//! Timed waits take a deadline, which `env` makes: this crate reads the clock only to tell how long threads
-//! slept ([`super::wait_times`]).
+//! Timed waits take a deadline, which `env` makes: this crate reads the clock only to measure how long
+//! threads slept ([`super::wait_times`]).
 
 use std::time::Instant;
 

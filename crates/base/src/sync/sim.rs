@@ -6,8 +6,8 @@
 //! their deadline passes. Time is simulated: it moves a little at every such place, and jumps to the next
 //! deadline when nobody can run. One seed is one run, to the last step.
 //!
-//! Threads that were not started inside a simulation know nothing of it. Release builds have no trace of it
-//! ([`ENABLED`]).
+//! Threads that were not started inside a simulation do not take part in it. Release builds have no trace of
+//! it ([`ENABLED`]).
 //!
 //! # States of a thread
 //! ```text

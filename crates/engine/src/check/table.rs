@@ -21,7 +21,7 @@ pub struct TableReport {
     pub leftovers: u64,
     /// What is wrong; empty for a sound table.
     pub problems: Vec<Finding>,
-    /// Some pages could not be read or trusted, and nobody knows what was to be found there.
+    /// Some pages could not be read or trusted; their contents are unknown.
     pub is_partial: bool,
 }
 

@@ -90,8 +90,8 @@ impl History {
     }
 
     /// A transaction has committed. If it left values without a row, what purge would have to do for it is
-    /// kept: the map does not tell of such values, and what refers to them has to go first. Else the sweep
-    /// finds what there is to do.
+    /// kept: the map does not record such values, and records that refer to them have to go first. Else the
+    /// sweep finds what there is to do.
     fn commit(&mut self, trx: TrxId) -> Result<(), IoError> {
         let History { undo_stacks, record, unpurged, .. } = self;
         if undo_stacks.has_dead_values(trx) {

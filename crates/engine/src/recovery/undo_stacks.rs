@@ -63,7 +63,7 @@ impl Records {
         self.steps.iter().zip(ends).map(|(&(step, begin), end)| (step, &self.images[begin..end]))
     }
 
-    /// Memory, but for what its vectors have in reserve.
+    /// Memory, except for what its vectors have in reserve.
     fn bytes(&self) -> usize {
         self.steps.len() * size_of::<(Step, usize)>() + self.images.len()
     }

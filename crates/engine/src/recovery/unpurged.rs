@@ -13,7 +13,7 @@ use crate::error::Result;
 pub(super) struct UnpurgedRecord {
     trx: TrxId,
     record: UndoRecord,
-    /// End of the frame that tells of it.
+    /// End of the frame that has it.
     at: Lsn,
 }
 

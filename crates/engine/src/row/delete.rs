@@ -52,7 +52,7 @@ impl RowWriter<'_> {
         });
         edit.delete_row(&self.header(undo));
         if copy.is_none() {
-            // In the row's frame: a log that begins after the mark must not tell of its values.
+            // In the row's frame: a log that begins after the mark must not name its values.
             self.bury_values(buffers);
         }
         if last && self.table.indexes.len() == 1 {

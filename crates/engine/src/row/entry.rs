@@ -298,7 +298,7 @@ impl<'a> RowWriter<'a> {
         if edit.close(self.id).is_err() {
             return Ok(false);
         }
-        // The undo record is complete before the latch is released, which is all that readers can tell.
+        // The undo record is complete before the latch is released, so readers cannot see it incomplete.
         self.undo(index, UndoKind::EntryClose, open, whole_key, &[]);
         Ok(true)
     }
@@ -344,8 +344,8 @@ impl<'a> RowWriter<'a> {
                 let open = edit.record().flags();
                 edit.set_flags(open.with(CLOSED));
                 edit.raise_max_trx(id);
-                // The undo record is complete before the latch is released, which is all that readers can
-                // tell.
+                // The undo record is complete before the latch is released, so readers cannot see it
+                // incomplete.
                 self.undo(index, UndoKind::EntryClose, open, key, &[]);
                 self.commit(edit);
             },

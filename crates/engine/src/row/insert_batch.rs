@@ -201,8 +201,8 @@ impl Entries {
     }
 }
 
-/// The first bytes of a key, in the order of keys: of keys with different ones the lower start tells the
-/// lower key.
+/// The first bytes of a key, in the order of keys: of keys with different ones, the key with the lower start
+/// is lower.
 fn start_of(key: &[u8]) -> u64 {
     match key.first_chunk::<8>() {
         Some(start) => u64::from_be_bytes(*start),

@@ -1,8 +1,8 @@
 //! Secondary entries under a mixed view: the clustered record decides.
 //!
 //! A transaction that changed a row over a version its view does not see finds entries that a writer unknown
-//! to the view has opened or closed. Which of them is the row's is told by the version of the row that the
-//! view sees.
+//! to the view has opened or closed. The version of the row that the view sees decides which of them is the
+//! row's.
 
 use page::{RowHeader, RowRef, SlotFlags};
 

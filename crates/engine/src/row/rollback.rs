@@ -55,7 +55,7 @@ pub(crate) fn undo_newest(
     match admitted.and_then(|()| undo_one(engine, trx, record, log.parts())) {
         Ok(true) => log.clear_parts(),
         Ok(false) => {}
-        // What is undone of an index that is out of use for good is undone as far as its pages can be read.
+        // Changes of an index that is permanently out of use are undone where its pages can be read.
         Err(error) if error.is_corrupt_page() && is_void(engine, record, &error) => {}
         Err(error) => {
             log.take_back(newest, parts);

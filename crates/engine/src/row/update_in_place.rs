@@ -1,5 +1,5 @@
-//! Updating a row whose new version has the old one's bytes but for some in their places: no column is
-//! decoded that does not change, and the entries that change are moved in one frame an index.
+//! Updates of a row whose new version differs from the old one in some byte ranges of the same length:
+//! unchanged columns are not decoded, and the entries that change are moved in one frame an index.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ thread_local! {
     pub(crate) static NEVER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// What becomes of a row; its new payload is in [`Buffers::payload`], but for its header.
+/// The outcome for a row; its new payload, without its header, is in [`Buffers::payload`].
 #[derive(Debug)]
 pub(crate) struct Patch {
     /// Where bytes of the payload may differ.
@@ -106,8 +106,8 @@ impl RowWriter<'_> {
             return Ok(UpdateOutcome::Updated);
         }
         if patch.affected.is_power_of_two() {
-            // The usual case: one entry, told from the record before it is patched, so that nothing has to be
-            // copied.
+            // The usual case: one entry, whose key is read from the record before it is patched, so that
+            // nothing has to be copied.
             let index = &table.indexes[1 + patch.affected.trailing_zeros() as usize];
             let moves = self.plan_entry(index, key, leaf.record(), buffers)?;
             self.patch_record(table.clustered(), &mut leaf, &buffers.payload, patch.window.clone());

@@ -1,7 +1,7 @@
 //! Which version of a record a view sees.
 //!
 //! A clustered record carries its newest version; older ones are made from undo, one step at a time, until
-//! the view sees the writer. A secondary entry tells by itself.
+//! the view sees the writer. A secondary entry is judged alone.
 //!
 //! A page whose records have an older row format version has not changed since its table's columns did, so
 //! that every view that may read the table sees its records: they are handed out as the current version has

@@ -110,7 +110,7 @@ impl<'a> Batch<'a> {
         let run_slot = run.slots();
         let mut at = 0;
         while at < bodies.len() {
-            // A stretch of rows that are in the same place: all of them but for older versions.
+            // A run of rows whose bytes are in the same place: all of them, unless there are older versions.
             let (bytes, end) = match rows.get(at) {
                 Some(place) if place >> 16 != 0 => (&arena[..], at + 1),
                 Some(_) if !older.is_empty() => (self.records.page(), at + 1),

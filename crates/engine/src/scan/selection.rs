@@ -72,7 +72,7 @@ impl Selection {
         Ok(())
     }
 
-    /// As [`Selection::select`] where the entries tell by themselves. Cost: a look at the marks a slot when
+    /// As [`Selection::select`] where each entry can be judged alone. Cost: a look at the marks a slot when
     /// the whole page is visible.
     pub(crate) fn select_settled(
         &mut self,

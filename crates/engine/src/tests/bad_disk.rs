@@ -170,8 +170,8 @@ fn last_written_redo(disk: &SimDisk, files: &[PathBuf]) -> PathBuf {
 }
 
 /// Rows that may be found without a file, or with less of it: all 150 of a closed directory, all 160 of one
-/// that a crash left. What only the end of the log tells, and nothing proves to have been durable, cannot be
-/// missed.
+/// that a crash left. Loss of what only the end of the log has, and nothing proves to have been durable,
+/// cannot be noticed.
 fn rows_without(path: &Path, last_redo: &Path, closed: bool) -> std::ops::RangeInclusive<i32> {
     match (closed, path == last_redo) {
         (true, _) => 150..=150,

@@ -196,7 +196,7 @@ fn leaves_whose_rows_grow_are_split() {
     pair.assert_rows();
 }
 
-/// A row that fills a page as far as it can grows: values leave it that were too short for that.
+/// A row that nearly fills a page grows: values that were short enough to stay move off page.
 #[test]
 fn a_row_that_grows_beyond_a_page_sends_values_off_it() {
     let mut pair = MirroredTable::new(1);

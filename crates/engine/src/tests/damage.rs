@@ -18,7 +18,7 @@ const DATA_FILE: &str = "/data/data.pages";
 const HEADER: PageNo = PageNo(0);
 const MAP: PageNo = PageNo(1);
 
-/// Bytes of a B-tree page, as docs/file_format.md tells them.
+/// Bytes of a B-tree page, as docs/file_format.md defines them.
 const LEVEL: usize = 17;
 const INDEX_ID: usize = 20;
 const GARBAGE: usize = 34;
@@ -167,7 +167,7 @@ fn findings(damage: impl FnOnce(&mut DataFile)) -> Vec<String> {
     findings.iter().map(ToString::to_string).collect()
 }
 
-/// Asserts that a finding begins with `place` and tells `what`.
+/// Asserts that a finding begins with `place` and contains `what`.
 fn assert_told(findings: &[String], place: &str, what: &str) {
     let is_told = findings.iter().any(|finding| finding.starts_with(place) && finding.contains(what));
     assert!(is_told, "not told: {place} {what}\n{findings:#?}");

@@ -259,7 +259,7 @@ fn a_row_and_its_one_entry_change_in_one_frame() {
         engine.commit(&mut trx).unwrap();
         frames
     };
-    // After this number of descents the tree knows where its leaves are.
+    // After this number of descents the tree's leaf directory is built.
     (0..2000).for_each(|id| _ = change(id, 10 * id + 1));
     let frames: Vec<u64> = (2000..3000).map(|id| change(id, 10 * id + 1)).collect();
     let single = frames.iter().filter(|&&frames| frames == 1).count();

@@ -16,7 +16,7 @@ const FOLDER: &str = "/data/undo";
 const TINY: LogConfig =
     LogConfig { capacity_bytes: 1 << 20, buffer_bytes: 64 << 10, file_bytes_min: 128 << 10 };
 
-/// Files in the folder of undo, but for the one that undo is swapped to.
+/// Files in the folder of undo, except for the one that undo is swapped to.
 fn spill_files(disk: &SimDisk) -> Vec<PathBuf> {
     let names = disk.list(Path::new(FOLDER)).unwrap().into_iter();
     names.filter(|name| name != Path::new("swap.undo")).map(|name| Path::new(FOLDER).join(name)).collect()

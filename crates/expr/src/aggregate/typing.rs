@@ -93,7 +93,7 @@ fn bits_type(arg: &Expr) -> Result<SqlType, BindError> {
     {
         return Err(BindError::BitStringTooLong);
     }
-    // Of a calculation the type tells no more than a bound; what its values need is seen when they come.
+    // The type of a calculation is only an upper bound; what its values need is found when they come.
     if arg.ty.length > BIT_STRING_BYTES_MAX && matches!(arg.kind, ExprKind::Column(_)) {
         return Err(BindError::BitStringTooLong);
     }
@@ -111,7 +111,7 @@ fn extreme_type(arg: &Expr) -> SqlType {
     }
 }
 
-/// The default of `group_concat_max_len`, by which MySQL tells the length.
+/// The default of `group_concat_max_len`, from which MySQL derives the length.
 const CONCAT_CHARS: u32 = 1024;
 
 fn concat_type(collation: CollationId) -> SqlType {

@@ -11,7 +11,7 @@ use crate::fold::fold;
 use crate::func::Func;
 use crate::{Expr, ExprKind};
 
-/// How hard a collation holds on to its operand; the lower one wins. Numbers as COERCIBILITY() tells them.
+/// How hard a collation holds on to its operand; the lower one wins. Numbers as COERCIBILITY() returns them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Coercibility {
     /// COLLATE.

@@ -99,8 +99,8 @@ impl Builder {
         }
     }
 
-    /// Makes a column of TEXT, BLOB or of bytes a conversion of its own, which tells the session what MySQL
-    /// says of such columns.
+    /// Makes a column of TEXT, BLOB or of bytes a conversion of its own, which reports MySQL's warnings about
+    /// such columns to the session.
     pub(crate) fn read_special_text(&self, arg: &mut Expr) {
         use TypeKind::{Blob, Text, VarBinary, VarChar};
         let is_special = match arg.ty.kind {

@@ -161,7 +161,7 @@ impl Builder {
     }
 
     /// Turns text arguments to the character set of their common collation. A comparison (`strict`) needs one
-    /// collation; the first argument's type tells it to the evaluation.
+    /// collation; the evaluation takes it from the first argument's type.
     pub(super) fn share_charset(
         &self,
         args: &mut Vec<Expr>,

@@ -162,7 +162,7 @@ impl<'v> Call<'v> {
         Ok((!value.is_null()).then(|| self.noted(i, "DECIMAL", &value, (value.to_decimal(), |n| n))))
     }
 
-    /// The number that argument `i` is. The session is told of text that is none; that of a calculated date
+    /// The number that argument `i` is. Text that is not one gives a warning; the text of a calculated date
     /// is one, from which `of` makes the number.
     fn noted<T>(
         &self,

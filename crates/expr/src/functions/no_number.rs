@@ -1,5 +1,4 @@
-//! What the session is told of texts that are no numbers. MySQL says other things of columns, calculations
-//! and literals.
+//! Warnings for texts that are not numbers. MySQL says other things of columns, calculations and literals.
 
 use std::fmt::Write;
 
@@ -18,7 +17,7 @@ enum Origin {
     Column,
     /// A text that was chosen among others, of which nothing is said.
     Chosen,
-    /// A calculation or a variable, of which a DECIMAL is told nothing but that no number begins it.
+    /// A calculation or a variable: as a DECIMAL, it gives a warning only if it does not begin with a number.
     Calculated,
     /// Literals.
     Other,

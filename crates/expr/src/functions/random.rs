@@ -73,7 +73,7 @@ pub(crate) fn uuid<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let random = next_random();
     let ticks = (call.ctx.session.clock_micros() as u64).wrapping_mul(10).wrapping_add(GREGORIAN_OFFSET)
         + next_random() % 10;
-    // The multicast bit tells that the node is no network address.
+    // The multicast bit marks a node that is not a network address.
     let node = random >> 16 | 1 << 40;
     let text = format!(
         "{:08x}-{:04x}-{:04x}-{:04x}-{node:012x}",

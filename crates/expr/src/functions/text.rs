@@ -63,7 +63,7 @@ pub(crate) fn convert_text<'v>(
     }
     call.ctx.reserve(text.len())?;
     let mut out = Vec::with_capacity(text.len());
-    // Characters that the set does not have are question marks; nobody is told.
+    // Characters that the set does not have become question marks, without a warning.
     for piece in call.ctx.pieces(from, text) {
         convert(from, to, piece?, &mut out);
     }

@@ -199,7 +199,8 @@ impl Moment {
     }
 }
 
-/// Whether a number is told as no date: integers past the largest time, and other numbers past any.
+/// Whether a number gives the warning that it is not a date: integers past the largest time, and other
+/// numbers past any.
 fn is_past_times(value: &Value<'_>) -> bool {
     let least = match value {
         Value::Int(_) => -BIGINT_END,

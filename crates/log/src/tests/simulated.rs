@@ -74,7 +74,7 @@ fn assert_recovers(disk: &SimDisk, run: &mut Run, seed: u64) {
     let redo_lsn = reader.checkpoint().redo_lsn;
     run.frames.sort_by_key(|(range, _)| range.start);
     run.frames.retain(|(range, _)| range.start >= redo_lsn);
-    // A thread that was stopped between its append and its note left a frame nobody knows.
+    // A thread that was stopped between its append and its note left a frame that no list has.
     let known: Vec<_> = found.iter().filter(|frame| run.frames.contains(frame)).collect();
     assert!(found.len() - known.len() <= 3, "seed {seed}: frames that nobody wrote");
     let durable = run.frames.iter().filter(|(range, _)| range.end <= run.durable);

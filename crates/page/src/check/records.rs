@@ -55,7 +55,7 @@ pub fn check_records(page: PageRef<'_>, format: &RowFormat) -> Result<(), Corrup
 }
 
 /// Whether a record of `key` and `payload`, which was put together from undo, fits its row format: what
-/// [`check_records`] asks, but for transaction ids. After it the columns can be read.
+/// [`check_records`] asks, except for transaction ids. After it the columns can be read.
 pub fn fits_format(key: &[u8], payload: &[u8], flags: SlotFlags, format: &RowFormat) -> bool {
     let record = Record { prefix: key, head: 0, rest_len: 0, suffix: &[], payload, flags };
     has_sound_marks(&record, format)

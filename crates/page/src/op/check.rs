@@ -71,7 +71,7 @@ fn admits(page: PageRef<'_>, slot: usize, key: &[u8]) -> bool {
         && page.covers(key)
 }
 
-/// Begin and end ids that the marks tell of are there.
+/// The begin and end ids that the marks announce are there.
 fn check_marks(flags: SlotFlags, key: &[u8], payload: &[u8]) -> Result<(), OpError> {
     require(!flags.has_begin() || key.len() >= TRX_ID_BYTES)?;
     require(!flags.has_end() || payload.len() >= TRX_ID_BYTES)

@@ -30,12 +30,11 @@ pub(super) struct Planned {
     pub(super) is_forced: bool,
     /// MySQL copies the rows because of ORDER BY, or of ENABLE and DISABLE KEYS beside other actions.
     pub(super) is_copied: bool,
-    /// Options with a value that InnoDB does not have; the caller, who knows how the table is
-    /// changed, refuses it.
+    /// Options with a value that InnoDB does not have; the caller refuses it.
     pub(super) unknown: Option<UnknownOptions>,
 }
 
-/// What actions say, as far as it can be read without the table.
+/// The part of the actions that can be read without the table.
 pub(super) struct Read<'a> {
     actions: &'a [AlterAction<'a>],
     /// The columns that they define, in order.
@@ -46,7 +45,7 @@ pub(super) struct Read<'a> {
     converts: Option<CollationClauses>,
 }
 
-/// Reads actions as far as the table does not matter.
+/// Reads the part of the actions that does not depend on the table.
 ///
 /// # Errors
 /// Those of [`column::read`] and [`TableOptions::gather`]; 1221 for VALIDATION, as there are no generated

@@ -35,7 +35,7 @@ pub(super) struct Column<'a> {
     pub(super) failure: Option<SqlError>,
 }
 
-/// A definition as far as it can be read without its table, as MySQL reads it before it looks for the table.
+/// The part of a definition that does not depend on its table, which MySQL reads before it opens the table.
 pub(super) struct Written<'a> {
     name: &'a str,
     ty: WrittenType<'a>,
@@ -113,8 +113,8 @@ pub(super) fn ensure_one_visible(columns: &[ColumnDef]) -> Result<(), SqlError> 
     is_one_visible.then_some(()).ok_or_else(|| error_map::NO_VISIBLE_COLUMN.bare())
 }
 
-/// Reads definitions as far as their table does not matter. MySQL warns of all types before it looks at any
-/// definition.
+/// Reads the parts of definitions that do not depend on their table. MySQL warns of all types before it looks
+/// at any definition.
 ///
 /// # Errors
 /// Those of [`read`].
@@ -144,7 +144,7 @@ pub(super) fn warn_of_type(session: &mut Session, column: &ColumnDefinition<'_>)
     }
 }
 
-/// Reads a definition as far as its table does not matter.
+/// Reads the part of a definition that does not depend on its table.
 ///
 /// # Errors
 /// Those of its type; 1063, 1067, 1101, 1294; 1235 for attributes that are not supported yet.

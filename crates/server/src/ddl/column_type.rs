@@ -25,7 +25,7 @@ const ROW_BYTES_MAX: u32 = 65_535;
 const SET_MEMBERS_MAX: usize = 64;
 const ENUM_MEMBERS_MAX: usize = 65_535;
 
-/// A type as far as its table does not matter.
+/// The part of a type that does not depend on its table.
 #[derive(Debug)]
 pub(super) struct WrittenType<'a> {
     written: &'a TypeName<'a>,

@@ -13,7 +13,7 @@ use crate::exec_error::store_problem;
 use crate::session::Session;
 use crate::statement_context::clock_micros;
 
-/// What a DEFAULT clause says, as far as it can be read without the column's table.
+/// The part of a DEFAULT clause that can be read without the column's table.
 pub(super) enum Written<'a> {
     Null,
     Now,
@@ -120,7 +120,7 @@ fn is_taken(session: &Session, ty: &SqlType, value: &OwnedValue, problem: &Probl
         }
 }
 
-/// Whether the value is a date but for a month or a day.
+/// Whether the value is a date except for a month or a day.
 fn is_part_of_date(session: &Session, value: &OwnedValue) -> bool {
     let hot = &session.variables.hot;
     let today = hot.time_zone.to_local(clock_micros().div_euclid(1_000_000), 0).date();

@@ -86,7 +86,7 @@ impl<'a> TableOptions<'a> {
     /// Takes the next option.
     ///
     /// # Errors
-    /// As [`TableOptions::gather`], but for 1628.
+    /// As [`TableOptions::gather`], except for 1628.
     pub(super) fn add(
         &mut self,
         session: &mut Session,

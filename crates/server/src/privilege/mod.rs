@@ -12,7 +12,7 @@
 //! | a database | at once, for the default database from the next USE on |
 //! | a table, a column | at once |
 //!
-//! With active roles all of them are in force at once, but for the default database.
+//! With active roles all of them are in force at once, except for the default database.
 
 mod access;
 mod check;

@@ -79,7 +79,7 @@ pub(crate) fn forget(
     Ok(())
 }
 
-/// Error 3532 for an account that is granted to another: others know it by its name.
+/// Error 3532 for an account that is granted to another: the grants refer to it by its name.
 pub(crate) fn ensure_renamable(directory: &Directory, user: &str, host: &str) -> Result<(), SqlError> {
     let is_this = |role: &RoleName| (role.user.as_str(), role.host.as_str()) == (user, host);
     let is_granted = directory.all().iter().flat_map(|account| &account.roles).any(|g| is_this(&g.role));

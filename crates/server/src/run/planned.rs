@@ -254,7 +254,7 @@ fn drain(session: &Session, answer: &mut Answer<'_>, mut upload: ClientFile<'_>)
     }
 }
 
-/// Answers a query of constants, but for what ends its rows; it uses no transaction. False: it is another
+/// Answers a query of constants, except for what ends its rows; it uses no transaction. False: it is another
 /// statement.
 #[inline]
 fn write_constants(session: &Session, answer: &mut Answer<'_>, compiled: &Compiled) -> bool {

@@ -77,7 +77,7 @@ fn shown_columns(session: &Session, text: &[u8]) -> Option<Table> {
 }
 
 /// A new prepared statement, counted, and its program, if it is of a planned kind. The types of its
-/// parameters are not known yet, so the program only tells its columns and parameters.
+/// parameters are not known yet, so the program only describes its columns and parameters.
 ///
 /// # Errors
 /// Those of parsing and planning, 1461, 1295 for what cannot be prepared, 1390 and 1117 for what cannot be

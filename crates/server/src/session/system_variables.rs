@@ -173,7 +173,7 @@ impl Session {
         self.require_variables_admin()
     }
 
-    /// Whether the client wants to hear of changes of variable `name`.
+    /// Whether the client tracks changes of variable `name`.
     fn is_tracked(&self, name: &str) -> bool {
         let tracked = self.variables.named("session_track_system_variables").as_text();
         tracked == "*" || tracked.split(',').any(|one| one.trim().eq_ignore_ascii_case(name))

@@ -1,8 +1,8 @@
 //! How clients see the columns of SHOW and its kin.
 //!
-//! MySQL answers most forms by queries of its dictionary's views, whose types, flags and tables clients are
-//! told; another definition when the statement is prepared than when it runs. `definitions.txt` has what
-//! MySQL says, by statement.
+//! MySQL answers most forms by queries of its dictionary's views, whose types, flags and tables clients see;
+//! the definition at prepare time differs from that at execution. `definitions.txt` has what MySQL says, by
+//! statement.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! SHOW ENGINE: what the storage engine is doing, in MySQL's words as far as they are true here.
+//! SHOW ENGINE: what the storage engine is doing, in MySQL's words where they apply here.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! SHOW of what the server itself knows: variables, counters, conditions, connections, character sets.
+//! SHOW of the server's own state: variables, counters, conditions, connections, character sets.
 
 use std::sync::atomic::Ordering;
 

@@ -205,7 +205,7 @@ fn plans_are_found_before_parsing_until_statements_are_counted() {
     run(&mut root, "GRANT ALL ON d.* TO u");
     run(&mut root, "SET GLOBAL max_user_connections = 5");
     let mut client = login(&server, "u").unwrap();
-    // Statements that are alike but for a literal; the plans that they take.
+    // Statements that are alike except for a literal; the plans that they take.
     let mut inserts = |root: &mut RawClient, column: &str, times: u64| {
         let before = plans_made(root);
         let insert =

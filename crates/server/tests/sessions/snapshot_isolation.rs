@@ -1,5 +1,5 @@
 //! `innodb_snapshot_isolation`: what a transaction's view does not see is neither locked nor changed. What
-//! MariaDB 11.8 answers, case by case, but for the text of the error, which is MySQL's.
+//! MariaDB 11.8 answers, case by case, except for the text of the error, which is MySQL's.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

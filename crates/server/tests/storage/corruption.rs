@@ -394,7 +394,7 @@ fn a_flipped_bit_in_the_dictionary_of_a_server_that_is_up_costs_the_statements_t
     assert!(line.contains(&format!("page {page} ")) && line.contains("--innodb-force-recovery=1"), "{line}");
 }
 
-/// Every file below a data directory with its content, but for those of the server itself.
+/// Every file below a data directory with its content, except for those of the server itself.
 fn files(datadir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let (mut files, mut folders) = (Vec::new(), vec![datadir.to_path_buf()]);
     while let Some(folder) = folders.pop() {

@@ -113,7 +113,7 @@ fn start_on_small_disk(folder: &Path) -> Option<TestServer> {
     Some(TestServer::start_on(&script, &disk.join("data"), &options).unwrap())
 }
 
-/// Takes all space of the disk that holds `file`, but for `left` bytes.
+/// Takes all space of the disk that holds `file`, except for `left` bytes.
 fn fill_disk(file: &Path, left: u64) {
     let mut ballast = fs::File::create(file).unwrap();
     while ballast.write_all(&[1; 4096]).is_ok() {}

@@ -40,7 +40,7 @@ impl Stretches {
         Ok(Stretches { spares, source: Source::Thread(queue, thread) })
     }
 
-    /// The next stretch; `None` at the end, or if it cannot be read: [`Stretches::end`] tells.
+    /// The next stretch; `None` at the end, or if it cannot be read: [`Stretches::end`] has it.
     pub(super) fn next(&mut self) -> Result<Option<Stretch>> {
         match &mut self.source {
             Source::Here(reader) => Ok(reader.next_stretch(self.spares.take())?),

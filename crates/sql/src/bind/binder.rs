@@ -146,7 +146,7 @@ pub(super) struct Binder<'a, 'c> {
     pub(super) levels: Vec<Level<'a>>,
     /// Common table expressions, the innermost last.
     pub(super) ctes: Vec<CteEntry<'a>>,
-    /// No literal's value and nothing of the session is part of the plan beyond what the cache key tells.
+    /// No literal's value and nothing of the session is part of the plan beyond what the cache key covers.
     pub(super) shareable: bool,
     /// Outer columns of all subqueries so far.
     pub(super) outer_columns: usize,

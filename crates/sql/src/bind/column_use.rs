@@ -199,9 +199,9 @@ impl<'c> Binder<'_, 'c> {
         }
     }
 
-    /// Notes that no table has the column `name`, which is read. Where MySQL does not tell that from a column
-    /// that may not be read, neither do we: outside of subqueries, of HAVING and of what queries in FROM
-    /// select, as if it were one of the first table.
+    /// Notes that no table has the column `name`, which is read. Where MySQL does not distinguish that from a
+    /// column that may not be read, neither does this: outside of subqueries, of HAVING and of what queries
+    /// in FROM select, as if it were one of the first table.
     #[cold]
     pub(super) fn note_missing(&self, name: &ast::ColumnRef<'_>, clause: Clause) {
         let (Some(uses), Some(level)) = (self.ctx.column_uses, self.levels.last()) else { return };

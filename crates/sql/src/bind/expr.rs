@@ -8,7 +8,7 @@ use super::{BindError, Clause, ParamRole, conjuncts};
 use crate::ast::{self, BinaryOp, ExprKind, IsTest, UnaryOp, VarScope};
 
 impl<'a> Binder<'a, '_> {
-    /// A condition of WHERE, ON or HAVING, which need not tell NULL from false.
+    /// A condition of WHERE, ON or HAVING, which need not distinguish NULL from false.
     pub(super) fn condition(&mut self, condition: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
         match condition.kind {
             ExprKind::And(terms) => {

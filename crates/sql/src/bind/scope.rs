@@ -255,8 +255,8 @@ impl Scope {
     }
 }
 
-/// Whether the names are the same but for case. Names of one table often begin alike: their ends are compared
-/// first. Most names are written as they were defined.
+/// Whether the names are the same except for case. Names of one table often begin alike: their ends are
+/// compared first. Most names are written as they were defined.
 fn is_same_name(a: &str, b: &str) -> bool {
     let end = |name: &str| name.as_bytes().last().map(u8::to_ascii_lowercase);
     a.len() == b.len() && end(a) == end(b) && (a == b || a.eq_ignore_ascii_case(b))

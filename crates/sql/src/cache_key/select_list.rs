@@ -113,7 +113,7 @@ impl Reader<'_, '_> {
         Some(item.end)
     }
 
-    /// Adds the text of `item` but for its literals, which are listed from position `first` on, and their
+    /// Adds the text of `item` except for its literals, which are listed from position `first` on, and their
     /// kinds.
     fn text_around(&mut self, first: usize, item: &Item) {
         let mut start = item.start;

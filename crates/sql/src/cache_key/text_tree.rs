@@ -82,7 +82,7 @@ impl<T> Default for TextTree<T> {
 }
 
 impl<T> TextTree<T> {
-    /// What belongs to the text that `sql` is but for its literals, which `key` lists then as
+    /// What belongs to the text that `sql` is except for its literals, which `key` lists then as
     /// [`CacheKey::read`] would; the rest of `key` is unspecified.
     ///
     /// Cost: about an instruction a byte and 40 for each step; no allocation once the list of literals has

@@ -377,7 +377,7 @@ impl<'a> Parser<'a, '_> {
 
     // INTERVAL.
 
-    /// At INTERVAL: whether it is the function `INTERVAL(a, b, ..)`, told by a comma between its own
+    /// At INTERVAL: whether it is the function `INTERVAL(a, b, ..)`, recognised by a comma between its own
     /// parentheses.
     pub(super) fn interval_is_function(&self) -> bool {
         let mut lexer = self.ahead();

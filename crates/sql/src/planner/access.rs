@@ -239,7 +239,7 @@ impl Table<'_> {
         let stretches = boxes.stretches();
         let mut cost = cost::reading(rows, covering) + lookups;
         if known.is_some() && boxes.list.iter().all(|tests| leads_with_point(tests)) {
-            // An average does not tell how rare the values are that will be asked for.
+            // An average does not show how rare the values are that will be looked up.
             let most = cost::most_for_equal(self.rels.get(self.rel).rows, rows);
             cost = cost.min(most * stretches as f64);
         }

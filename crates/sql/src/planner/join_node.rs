@@ -136,7 +136,8 @@ impl<'r> NodeBuilder<'r> {
         self.take(|named| named.within(known))
     }
 
-    /// Takes the conditions whose relations satisfy `wanted`; those that follow from others are not told.
+    /// Takes the conditions whose relations satisfy `wanted`; conditions that follow from others are left
+    /// out.
     fn take(&mut self, wanted: impl Fn(RelSet) -> bool) -> Vec<Expr> {
         let mut taken = Vec::new();
         for (at, condition) in self.list.conditions.iter().enumerate() {

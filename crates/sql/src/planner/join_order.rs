@@ -297,8 +297,7 @@ impl<'r> Search<'r> {
         StepCandidate { step, rows: out, cost: price, needs, order: Ordering::default(), connected: true }
     }
 
-    /// Paths to table `rel` while `bound` are known, and the positions of the conditions that they were told
-    /// of.
+    /// Paths to table `rel` while `bound` are known, and the positions of the conditions that they may use.
     fn choices(&self, rel: u16, bound: RelSet, goal: Goal<'_>) -> (Positions, Choices) {
         let whole = bound.with(RelSet::of(rel));
         let named = &self.list.named;

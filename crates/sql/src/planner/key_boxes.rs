@@ -515,7 +515,7 @@ impl Trim<'_> {
     }
 }
 
-/// Whether the tests are one: a condition may be told twice.
+/// Whether the tests are one: a condition may appear twice.
 fn is_same(a: Test<'_>, b: Test<'_>) -> bool {
     match (a, b) {
         (Test::Eq(a), Test::Eq(b)) => same::same(a, b),

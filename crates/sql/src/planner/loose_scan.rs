@@ -189,7 +189,7 @@ fn within<'c>(table: &Table<'_>, parts: &[KeyPart], lead: usize, trees: &[Tree<'
     (is_of_use && !runs_subquery).then_some(boxes)
 }
 
-/// The rows of a group's `stretch` that tell what is asked of it; `next`: the part after the equal ones.
+/// The rows of a group's `stretch` that decide its result; `next`: the part after the equal ones.
 fn ends(table: &Table<'_>, next: Option<&KeyPart>, wanted: &Wanted, stretch: &Stretch) -> Option<Take> {
     let Some(column) = wanted.ends else {
         return Some(Take::Ends { first: true, not_null: false, last: false });

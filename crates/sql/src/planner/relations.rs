@@ -67,7 +67,7 @@ pub(super) struct Rel {
     pub(super) rows: f64,
     /// Part of these that a table has at present: one of few rows is planned for more.
     pub(super) present: f64,
-    /// What is known of its indexes: only of a table that is large enough to tell.
+    /// What is known of its indexes: only of a table that is large enough for statistics.
     pub(super) statistics: Option<Arc<TableStatistics>>,
 }
 

@@ -265,7 +265,7 @@ impl Finder<'_> {
         (!is_member).then_some(Sarg { col, test, exact })
     }
 
-    /// LIKE is told by the characters before its first wildcard; what they find is tested again.
+    /// LIKE becomes a range of the characters before its first wildcard; the rows found are tested again.
     fn like<'e>(
         &self,
         args: &'e [Expr; 2],

@@ -21,7 +21,7 @@ pub enum Class {
     ErrorNumber,
     /// The first server says that it does not support the statement (1235).
     NotSupported,
-    /// The rows are the same but for their order, or for which of several equal strings stands for them.
+    /// The rows are the same except for their order, or for which of several equal strings stands for them.
     Representative,
     /// Names or types of columns.
     Header,

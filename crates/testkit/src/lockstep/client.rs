@@ -242,7 +242,7 @@ impl Client {
         Ok(())
     }
 
-    /// Reads an answer, but for its warnings; `binary` if it is an execution's.
+    /// Reads an answer, except for its warnings; `binary` if it is an execution's.
     pub fn read_reply(&mut self, binary: bool) -> Result<Reply, String> {
         let packet = self.packet()?;
         match packet.first() {

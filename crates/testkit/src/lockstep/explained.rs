@@ -21,7 +21,7 @@ pub struct Rule {
     statement: Vec<String>,
     ours: Vec<String>,
     theirs: Vec<String>,
-    /// The answers are the same but for the number after this text.
+    /// The answers are the same except for the number after this text.
     apart: Option<String>,
     /// Numbers of warnings; a difference with another number is not explained. Empty: any number.
     numbers: Vec<String>,

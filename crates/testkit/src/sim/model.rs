@@ -28,7 +28,7 @@ const LETTERS: [u8; BLOCK_BYTES + 26] = {
     letters
 };
 
-/// A row but for its id. What its long column holds is made from `stamp`.
+/// A row except for its id. What its long column holds is made from `stamp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) n: i32,

@@ -190,7 +190,7 @@ impl UndoStore {
         self.room.set_memory_max(bytes / CHUNK_BYTES);
     }
 
-    /// Bytes of chunks in memory, but for those that were read back, and in the swap file.
+    /// Bytes of chunks in memory, except for those that were read back, and in the swap file.
     pub fn memory_and_swapped(&self) -> (u64, u64) {
         let (memory, swapped) = self.room.memory_and_swapped();
         (memory * CHUNK_BYTES, swapped * CHUNK_BYTES)
@@ -515,7 +515,7 @@ impl UndoLog {
         self.abandoned = true;
     }
 
-    /// Whether the engine rolled the transaction back and the session has not been told.
+    /// Whether the engine rolled the transaction back and the session has not learned it.
     pub fn is_abandoned(&self) -> bool {
         self.abandoned
     }

@@ -113,8 +113,8 @@ impl Room {
             && self.can_swap.load(Ordering::Relaxed)
     }
 
-    /// Tells the log how it is. Of two who tell at once the later may be the one who knows less: who is asked
-    /// tells again.
+    /// Tells the log how it is. Of two concurrent updates, the later may be the older figure; the reader
+    /// therefore updates it again.
     pub(super) fn tell(&self) {
         let (chunks, max) = self.chunks();
         if let Some(log) = self.log.get() {

@@ -130,8 +130,8 @@ pub(super) fn append_pad_space(bytes: &[u8], out: &mut Vec<u8>) {
     out.push(PAD_SPACE_END);
 }
 
-/// Appends the key, but for its end, of `bytes`, which does not end in a space. `weigh` keeps bytes up to the
-/// space.
+/// Appends the key, except for its end, of `bytes`, which does not end in a space. `weigh` keeps bytes up to
+/// the space.
 pub(super) fn append_pad_space_escaped(bytes: &[u8], weigh: impl Fn(u8) -> u8, out: &mut Vec<u8>) {
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {

@@ -42,7 +42,7 @@ pub fn convert(from: Charset, to: Charset, bytes: &[u8], out: &mut Vec<u8>) -> C
     if exact { Conversion::Exact } else { Conversion::Lossy }
 }
 
-/// Copies text but for characters beyond the basic plane; whether there were none.
+/// Copies text except for characters beyond the basic plane; whether there were none.
 fn copy_basic_plane(mut bytes: &[u8], out: &mut Vec<u8>) -> bool {
     let mut exact = true;
     while let Some(at) = utf8::first_beyond_basic_plane(bytes) {

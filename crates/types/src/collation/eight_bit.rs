@@ -27,7 +27,7 @@ const fn upper_ascii(mut map: [u8; 256]) -> [u8; 256] {
 }
 
 const fn latin1_swedish() -> [u8; 256] {
-    // Weights of C0..=DF; those of E0..=FF are the same but for the two signs and the last letter.
+    // Weights of C0..=DF; those of E0..=FF are the same except for the two signs and the last letter.
     const LETTERS: [u8; 32] = *b"AAAA\\[\\CEEEEIIIIDNOOOO]\xD7\xD8UUUYY\xDE\xDF";
     let mut map = upper_ascii(identity());
     let mut letter = 0;

@@ -13,7 +13,7 @@
 //! | `utf8mb4_unicode_ci`, `utf8mb4_unicode_520_ci` | two bytes per weight, one for a space |
 //! | `utf8mb4_general_ci` | UTF-8 of the weights |
 //! | `latin1_swedish_ci`, `ascii_general_ci` | one byte per character |
-//! | `*_bin`, `binary` | the bytes, which can be read back (but for trailing spaces under PAD SPACE) |
+//! | `*_bin`, `binary` | the bytes, which can be read back (except for trailing spaces under PAD SPACE) |
 //!
 //! Concepts: [`registry`] lists collations, `byte_key` is the key format of bytes, `uca900`, `uca_pad`,
 //! `general_ci` and `eight_bit` hold weights, [`utf8`] reads characters, [`like`] matches patterns,

@@ -559,7 +559,8 @@ const MYSQL_LIKES: &[LikeSample] = &[
     (46, b"a\\", b"a%\\", b'\\', true),
 ];
 
-/// Every 782th string of Unicode's CollationTest_NON_IGNORABLE_SHORT 9.0.0, but for those with contractions.
+/// Every 782th string of Unicode's CollationTest_NON_IGNORABLE_SHORT 9.0.0, except for those with
+/// contractions.
 #[rustfmt::skip]
 const CONFORMANCE: &[&str] = &[
     "\u{334}\u{1d1aa}", "\u{b}\u{62}", "\u{5a8}\u{21}", "\u{33d}\u{21}", "\u{200d}\u{3f}", "\u{322}\u{3f}",

@@ -294,7 +294,7 @@ pub(super) fn store_year(value: &Value<'_>, ctx: &StoreContext<'_>, out: &mut Ve
         Value::Date(v) => (i128::from(v.year()), Fault::None),
         Value::DateTime(v, _) => (i128::from(v.date().year()), Fault::None),
         Value::Time(..) => (i128::from(ctx.today.year()), Fault::None),
-        // A double loses its fraction, but for the range.
+        // A double loses its fraction, except for the range.
         Value::Double(_) | Value::Float(_) => (year_of_double(value.to_f64().value), Fault::None),
         _ => integer_of(value, true),
     };

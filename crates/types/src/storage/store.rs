@@ -61,7 +61,7 @@ pub fn store_plain(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> bool {
     plain.is_some()
 }
 
-/// What [`store_plain`] stores in a column, told by its type once for many values.
+/// What [`store_plain`] stores in a column, decided by its type once for many values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainKind {
     /// Integers of this number of bytes.

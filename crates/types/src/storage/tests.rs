@@ -189,7 +189,7 @@ fn round_trip(ty: &SqlType, value: &Value<'_>) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// How many types [`any_type`] tells apart.
+/// How many types [`any_type`] distinguishes.
 const TYPES: usize = 20;
 
 fn any_type(which: usize, precision: u32, fsp: u8) -> SqlType {
