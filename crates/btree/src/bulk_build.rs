@@ -4,7 +4,7 @@
 //! known: the page is written once, with its final prefix, in a mini-transaction of its own, and the level
 //! above gets its entry. A page's right sibling is the page that the collected entries will go to, so a level
 //! is one page number ahead of what it has written. The root is written last: until then the tree is empty
-//! for everybody, and an abandoned build gives its pages back.
+//! for all readers, and an abandoned build gives its pages back.
 
 mod level;
 
@@ -30,7 +30,7 @@ pub struct BulkBuild<'s> {
 }
 
 impl<'s> BulkBuild<'s> {
-    /// A build of `tree`, which must be empty and used by nobody else. `max_trx`: no record to come was
+    /// A build of `tree`, which must be empty and used by no other thread. `max_trx`: no record to come was
     /// changed by a later transaction.
     pub fn new(store: &'s Store, tree: &'s Tree, max_trx: TrxId) -> Result<Self> {
         let root = store.pool().shared(tree.root)?;

@@ -3,8 +3,8 @@
 //! All records of a leaf have one version ([`page::RowVersions`]). [`Tree::edit`] converts a leaf of an older
 //! version before it returns it, so that a writer sees current leaves only. The new leaf reaches the log as
 //! one image. If its records have grown too much for it, the leaf is split as it is, and its halves are
-//! converted when they are met. A record that is too long for any page sends values off page first; one that
-//! is marked as deleted has none of the values that came later, as nobody reads it.
+//! converted when they are met. A record that is too long for any page sends values off page first; a record
+//! that is marked as deleted has none of the values that came later, as it is not read.
 
 use std::collections::BTreeMap;
 

@@ -258,7 +258,7 @@ impl<'p> Cursor<'p> {
             return Err(links::broken(right.page_no()));
         }
         if arrival != LookupOutcome::Resident {
-            // The page was just read: nobody has followed its own link.
+            // The page was just read: its own link has not been followed yet.
             self.leaves_left = 1;
         } else if self.leaves_left == 0 {
             self.leaves_left = links::leaves_until_next_look();
@@ -305,7 +305,7 @@ impl Suspended {
     }
 
     /// Latches a leaf again and positions by `seek`, as seen from the remembered record. Cost: one page if
-    /// nobody changed the leaf, else a descent.
+    /// no thread changed the leaf, else a descent.
     pub fn resume<'p>(&self, tree: &'p Tree, store: &'p Store, seek: Seek) -> Result<Option<Cursor<'p>>> {
         let Some(leaf) = self.unchanged_leaf(tree, store) else {
             return Cursor::open(store, tree, &self.key, seek);

@@ -210,7 +210,7 @@ impl LeafDirectory {
     /// Notes, while a leaf that is about to be freed is held exclusively, that no hint is to be believed that
     /// may be of it.
     pub(crate) fn leaf_freed(&self) {
-        // Release pairs with the load in `frees`; who latches the page later sees it.
+        // Release pairs with the load in `frees`; a thread that latches the page later sees it.
         self.churn.frees.fetch_add(1, Ordering::Release);
     }
 

@@ -47,8 +47,8 @@ fn is_second_miss(leaf: PageRef<'_>) -> bool {
     known.is_some()
 }
 
-/// The leaves that follow the right neighbour of `leaf`, at most `max`; `None` if somebody changes pages
-/// above them.
+/// The leaves that follow the right neighbour of `leaf`, at most `max`; `None` while pages above them are
+/// being changed.
 fn leaves_after_right(store: &Store, root: PageNo, leaf: PageRef<'_>, max: usize) -> Option<Vec<PageNo>> {
     let fence = leaf.upper_fence()?;
     let mut parent = try_shared(store, root)?;

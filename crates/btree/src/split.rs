@@ -40,7 +40,7 @@ const _: () = assert!(
 
 /// What one way down has done.
 enum Step {
-    /// The leaf was split, or somebody else made room: look again.
+    /// The leaf was split, or another thread made room: search again.
     Done,
     /// A page on the way was split: go down again.
     Again,

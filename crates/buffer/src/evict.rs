@@ -99,7 +99,7 @@ impl Pool {
                 Passed::Kept => {}
             }
         }
-        // Fruitless attempts wake nobody: threads that find no frame would keep each other awake.
+        // Failed attempts wake no thread: threads that find no frame would keep each other awake.
         if evicted > 0 {
             self.refilled.notify_all();
         }
@@ -129,7 +129,7 @@ impl Pool {
         (0..looks).map_while(|_| self.frames.advance_hand()).find(|&frame| self.evict(frame))
     }
 
-    /// Evicts the page in `frame` if it was not used since the hand's last pass, is clean and nobody holds
+    /// Evicts the page in `frame` if it was not used since the hand's last pass, is clean and no thread holds
     /// it.
     fn evict(&self, frame: u32) -> bool {
         matches!(self.pass(frame), Passed::Evicted)

@@ -194,8 +194,8 @@ impl Pool {
     }
 }
 
-/// The check of bytes that were read. Nobody asks for a page that was not made before, and what was made is
-/// written before it is evicted: zeros are what a write that went astray, or a read, has left.
+/// The check of bytes that were read. A page is read only after it was created, and a created page is written
+/// before it is evicted: zeros are the result of a misdirected write or read.
 fn verify(bytes: &PageBytes, page: PageNo) -> std::result::Result<(), Damage> {
     page::verify_on_read(bytes, page).map_err(|corrupt| Damage::Bytes(corrupt.what))?;
     if PageRef::new(bytes).page_type() == PageType::Free { Err(Damage::Unwritten) } else { Ok(()) }

@@ -137,8 +137,8 @@ impl Pool {
     }
 
     /// Checks the tree pages that are in memory: those that were read before their formats were registered,
-    /// and those that recovery changed. Nobody else uses the pool yet. Cost: that of the check when a page is
-    /// read, without its checksum.
+    /// and those that recovery changed. No other thread uses the pool yet. Cost: that of the check when a
+    /// page is read, without its checksum.
     ///
     /// # Errors
     /// [`Error::Corruption`] for the first damaged page.

@@ -67,7 +67,7 @@ pub struct SharedGuard<'p> {
     pub(crate) _held: HeldLatch,
 }
 
-/// A page held exclusively: nobody else sees it until the guard is dropped. Bound to its thread.
+/// A page held exclusively: no other thread sees it until the guard is dropped. Bound to its thread.
 #[derive(Debug)]
 pub struct ExclusiveGuard<'p> {
     // Dropped in this order: the latch goes first, then what the thread notes about it.
@@ -117,8 +117,8 @@ impl<'p> ExclusiveGuard<'p> {
     #[inline]
     pub fn page_mut(&mut self) -> PageMut<'_> {
         #[expect(unsafe_code, reason = "frames are reached by address")]
-        // SAFETY: `bytes` is the frame of a page this guard holds exclusively, so nobody else reads or writes
-        // it (lib.rs, invariants 1 and 3), and `&mut self` rules out another view through this guard.
+        // SAFETY: `bytes` is the frame of a page this guard holds exclusively, so no other thread reads or
+        // writes it (lib.rs, invariants 1 and 3), and `&mut self` rules out another view through this guard.
         PageMut::new(unsafe { self.bytes.as_mut() })
     }
 

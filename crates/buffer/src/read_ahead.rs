@@ -1,7 +1,7 @@
-//! Read-ahead: pages read in runs, by threads of their own, before somebody asks for them.
+//! Read-ahead: pages read in runs, by threads of their own, before they are needed.
 //!
-//! A request is a hint. Pages that are resident, latched, or find no free frame are left out, and so are
-//! those that cannot be read or fail their check: who needs them reads them again and gets the error.
+//! A request is a hint. Pages that are resident, latched, or find no free frame are skipped, and so are those
+//! that cannot be read or fail their check: the thread that needs them reads them again and gets the error.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};

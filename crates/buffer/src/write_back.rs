@@ -54,8 +54,8 @@ impl Batch {
 
 impl Pool {
     /// Writes up to `max_pages` (at most a batch, 127) dirty pages, those the clock hand reaches first, and
-    /// returns how many. Pages that somebody holds exclusively are passed over. Not durable before a sync.
-    /// For tests and tools that decide themselves when a part of the pages is written.
+    /// returns how many. Pages that another thread holds exclusively are passed over. Not durable before a
+    /// sync. For tests and tools that decide themselves when a part of the pages is written.
     ///
     /// Latches: waits for no page latch.
     ///
@@ -107,7 +107,7 @@ impl Pool {
         self.sync()
     }
 
-    /// Writes a page, if it is dirty, and makes it durable. Waits for who holds it exclusively.
+    /// Writes a page, if it is dirty, and makes it durable. Waits while another thread holds it exclusively.
     ///
     /// Latches: the caller holds none.
     ///
@@ -209,7 +209,7 @@ impl Pool {
         }
     }
 
-    /// Copies a page into the batch if it is still dirty. False if somebody holds it exclusively.
+    /// Copies a page into the batch if it is still dirty. False if another thread holds it exclusively.
     fn collect(&self, batch: &mut Batch, item: Item) -> bool {
         let entry = self.table.entry(item.page);
         if !entry.latch.try_shared() {

@@ -41,7 +41,7 @@ const HOLES_PER_ROUND: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct CheckpointControl {
     stop: AtomicBool,
-    /// Milliseconds between two rounds that nobody asked for.
+    /// Milliseconds between two rounds that were not requested.
     pause_ms: AtomicU64,
     capacity_bytes: AtomicU64,
     /// One round at a time. Everything below is durable in data.pages.
@@ -79,7 +79,7 @@ impl CheckpointControl {
         self.spills.lock().adopt(spilled)
     }
 
-    /// Removes the files in the folder of undo that nobody needs.
+    /// Removes the files in the folder of undo that no thread needs.
     pub(crate) fn remove_unneeded_files(&self) -> Result<()> {
         self.spills.lock().remove_unneeded_files()
     }

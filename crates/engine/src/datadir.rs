@@ -1,4 +1,4 @@
-//! The data directory: what is in it, who may use it, which version wrote it.
+//! The data directory: its files, its lock, and the version that wrote it.
 //!
 //! | NAME | WHAT |
 //! |---|---|

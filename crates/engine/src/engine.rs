@@ -492,7 +492,7 @@ impl Engine {
             }
         }
         self.catalog.store(Arc::new(catalog));
-        // Release pairs with `catalog_version`: who sees the new version finds the new catalog.
+        // Release pairs with `catalog_version`: a thread that sees the new version finds the new catalog.
         self.version.fetch_add(1, Ordering::Release);
     }
 

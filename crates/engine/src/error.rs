@@ -317,8 +317,7 @@ impl Error {
             Error::UndoFull(_) | Error::LogFull(_) | Error::UndoNotSwapped(_) => Effect::Statement,
             // What was read has changed nothing.
             Error::VersionUnreadable(_) | Error::VersionDamaged { .. } => Effect::Statement,
-            // What should be undone stands, in progress and unseen, until the next start. Nobody may commit
-            // it.
+            // The changes remain, in progress and unseen, until the next start. They must not be committed.
             Error::UndoUnreadable(_) => Effect::Connection,
             // What the statement has made so far is given up.
             Error::Memory(_)

@@ -7,7 +7,7 @@
 //!                     locked    locked   wait, no latch held
 //! ```
 //! A gap grows under the latch of the leaf where its new end is. What lies on another leaf may have been
-//! inserted before it grew, so the next record is looked for again then: who comes later finds the lock.
+//! inserted before it grew, so the search for the next record is repeated then: later inserts find the lock.
 //!
 //! *Semi-consistent* scans of the clustered index do not wait for a row that another has locked: they hand
 //! out what was committed of it, and go on after it unless the caller insists.
@@ -67,8 +67,8 @@ pub(crate) fn lock_row(engine: &Engine, table: &Table, rows: RowLocker<'_>, key:
 }
 
 /// # Errors
-/// [`Error::RecordChanged`]: the row's writer, who has ended, is one that the transaction must see and
-/// does not.
+/// [`Error::RecordChanged`]: the row's writer has ended, and the transaction must see its version but does
+/// not.
 pub(crate) fn ensure_seen(table: &Table, rows: RowLocker<'_>, writer: TrxId) -> Result<()> {
     if rows.refuses(writer) { Err(Error::record_changed(table)) } else { Ok(()) }
 }

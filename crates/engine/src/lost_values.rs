@@ -78,7 +78,7 @@ impl Search {
 }
 
 impl Engine {
-    /// Begins the search of a start that follows a crash, or a shutdown that has left a note. Nobody works
+    /// Begins the search of a start that follows a crash, or a shutdown that has left a note. No thread works
     /// yet.
     pub(crate) fn begin_search(&self, is_unclean: bool) -> Result<()> {
         if !is_unclean && !self.has_search_note()? {
@@ -238,7 +238,7 @@ impl Engine {
         self.store.end_claims();
     }
 
-    /// Searches to the end, as far as the disk has room for it. Nobody works any more.
+    /// Searches to the end, as far as the disk has room for it. No thread works any more.
     pub(crate) fn finish_search(&self) -> Result<()> {
         if self.lost_values.are_sought() {
             while self.sweep_step()?.is_some() {}

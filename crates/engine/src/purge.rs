@@ -23,7 +23,7 @@ use crate::recovery::StartupLog;
 use crate::row::writer::remove;
 use crate::table::Table;
 
-/// How long the background thread rests between two looks. Nobody ever waits for purge, so no commit wakes
+/// How long the background thread rests between two looks. No transaction waits for purge, so no commit wakes
 /// it.
 const REST: Duration = Duration::from_millis(100);
 /// Extents (1 MiB each) swept before purge has its turn again.
@@ -251,8 +251,8 @@ impl Engine {
         Ok(Done::Whole)
     }
 
-    /// Removes what `record` of a committed transaction left behind. For recovery: nobody reads, and nobody
-    /// locks tables, yet.
+    /// Removes what `record` of a committed transaction left behind. For recovery: no thread reads, and no
+    /// thread locks tables, yet.
     pub(crate) fn purge_now(&self, id: TrxId, record: &UndoRecord) -> Result<()> {
         self.purge_sound(id, record, &mut HeldTable::default()).map(drop)
     }
@@ -344,7 +344,7 @@ pub(crate) enum Hold {
     Locked,
 }
 
-/// The table purge is at work on, its metadata lock held, so that nobody drops its trees.
+/// The table that purge works on; its metadata lock is held, so that its trees cannot be dropped.
 #[derive(Default)]
 pub(crate) struct HeldTable {
     table: Option<(Arc<Table>, usize)>,
@@ -358,8 +358,8 @@ impl HeldTable {
         self.table.as_ref().map(|(table, position)| (&**table, *position))
     }
 
-    /// Holds the table of an index. It waits for nobody, and lets a definition change that waits for the
-    /// table have it soon.
+    /// Holds the table of an index. Purge waits for no lock, and soon releases the table to a definition
+    /// change that waits for it.
     pub(crate) fn hold(&mut self, engine: &Engine, index: IndexId) -> Hold {
         let held = self.hold_again(index);
         if held == Some(Hold::Held) {

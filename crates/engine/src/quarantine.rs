@@ -307,7 +307,7 @@ impl Engine {
     /// Takes an index out of use for good, because a change of it could not be made.
     ///
     /// # Errors
-    /// The dictionary cannot be written: nobody would know after a restart.
+    /// The dictionary cannot be written: the damage would be forgotten at a restart.
     pub(crate) fn lose(&self, index: IndexId, why: &str) -> Result<()> {
         let _definition = self.definition.lock();
         if self.is_lost(index) {
@@ -343,7 +343,7 @@ impl Engine {
         Some(damaged)
     }
 
-    /// Takes the damaged indexes from the dictionary. Nobody uses tables yet.
+    /// Takes the damaged indexes from the dictionary. No thread uses tables yet.
     pub(crate) fn load_damages(&self) -> Result<()> {
         for (name, value) in self.dictionary.list(&self.store, Kind::Damage)? {
             let (Ok(name), Some((&ENTRY_VERSION, why))) =

@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 pub enum ShutdownMode {
     /// All that committed transactions have left is purged.
     Slow,
-    /// Of that the off-page values without a row are freed, which nobody would find later; the next server
-    /// sweeps the rest.
+    /// Off-page values without a row are freed, as they would not be found later; the next server sweeps the
+    /// rest.
     Fast,
     /// The log is written, and no more: the next start recovers.
     Abrupt,
@@ -30,7 +30,7 @@ impl Engine {
     /// calls of any kind fail with [`Error::Closed`](crate::Error::Closed) or a lock error; a second shutdown
     /// does nothing.
     ///
-    /// Sessions need not have ended, but nobody may be inside a read or hold a scan.
+    /// Sessions need not have ended, but none may be inside a read or hold a scan.
     pub fn shut_down(&self, mode: ShutdownMode) -> Result<()> {
         if self.closed.swap(true, Ordering::SeqCst) {
             return Ok(());
@@ -52,7 +52,7 @@ impl Engine {
             closed => closed?,
         }
         self.forget_unfinished();
-        // Somebody who reads still keeps it from being purged.
+        // A reader still keeps it from being purged.
         let is_purged = self.trx.purge_horizon() != self.trx.newest() || self.purge_at_end(mode)?;
         self.free_dropped_trees()?;
         self.stop_threads();
@@ -98,7 +98,7 @@ impl Engine {
         end(&self.recovery_thread);
         self.purge.stop();
         end(&self.purge_thread);
-        // After everybody who may wait for a checkpoint.
+        // After all threads that may wait for a checkpoint.
         self.checkpoints.stop(self.store.log());
         end(&self.checkpoint_thread);
     }

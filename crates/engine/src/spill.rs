@@ -74,7 +74,7 @@ impl SpillFolder {
         Ok(())
     }
 
-    /// Removes the swap file, which nobody reads any more.
+    /// Removes the swap file, which no thread reads any more.
     fn remove_swap(&self) {
         // A file that cannot be removed is removed by the next start.
         let _ = self.disk.remove(&self.path.join(SWAP_FILE));
@@ -293,7 +293,7 @@ impl Spills {
             trx,
             phase: TrxPhase::Active,
             first_undo: self.start_of(trx, first_undo).max(begin),
-            // Found again by who reads the undo.
+            // Readers of the undo find it again.
             newest_undo: UndoPtr::NONE,
             spilled_bytes: self
                 .files

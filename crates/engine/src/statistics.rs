@@ -48,7 +48,7 @@ impl Table {
     /// # Errors  A page cannot be read; the statement was interrupted.
     pub fn sample(&self, engine: &Engine) -> Result<Option<Arc<TableStatistics>>> {
         let lock = &self.state.lock;
-        // Who waited here would wait with the locks of its transaction, for an estimate.
+        // A wait here would hold the locks of the transaction, for an estimate.
         if !lock.try_shared(TableUse::Read, false) {
             return Ok(None);
         }

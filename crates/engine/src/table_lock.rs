@@ -16,7 +16,7 @@ pub struct TableRequest {
     pub schema: String,
     /// Table.
     pub name: String,
-    /// The session has it for itself; else nobody changes its rows.
+    /// The session has it for itself; else no thread changes its rows.
     pub write: bool,
 }
 

@@ -109,7 +109,7 @@ impl TempFile {
         Ok(self.file.read_exact_at(bytes, offset)?)
     }
 
-    /// Gives the space of a range back that nobody reads any more, where the file system can do that.
+    /// Gives the space of a range back that no thread reads any more, where the file system can do that.
     pub(crate) fn discard(&self, offset: u64, len: u64) {
         // The space is free when the file is removed, at the latest.
         let _ = self.file.punch_hole(offset, len);

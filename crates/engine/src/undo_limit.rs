@@ -1,5 +1,5 @@
-//! The limits of undo: who keeps too much of it from being freed is named, and changes of rows are refused
-//! meanwhile; what memory has no room for is swapped to a file.
+//! The limits of undo: the transaction that keeps too much of it from being freed is named, and changes of
+//! rows are refused meanwhile; undo that memory has no room for is swapped to a file.
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct UndoFull {
     pub bytes: u64,
     /// The most there may be.
     pub bytes_max: u64,
-    /// Who needs the oldest of it; `None`: purge is behind.
+    /// The transaction that needs the oldest of it; `None`: purge is behind.
     pub pin: Option<UndoPin>,
 }
 
@@ -108,7 +108,7 @@ impl Engine {
             self.free_oldest_undo();
         }
         let mut looks = 0;
-        // What nobody needs any more is freed first: the thread that does may only be behind.
+        // Undo that is not needed any more is freed first: the purge thread may only be late.
         let event = Event::new();
         loop {
             let swapped = undo.swap_out();
@@ -137,7 +137,7 @@ impl Engine {
         Error::UndoFull(Box::new(full))
     }
 
-    /// Frees undo that nobody needs, if there is much of it: who swaps it would do so for nothing.
+    /// Frees undo that is not needed, if there is much of it: swapping it would be wasted work.
     fn free_oldest_undo(&self) {
         // Purge at work frees what it can when it is done.
         let Some(_turn) = self.purge.try_pause() else { return };

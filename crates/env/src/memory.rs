@@ -11,7 +11,8 @@ const HUGE_PAGE: usize = 2 << 20;
 
 /// A private region of zeroed memory, aligned to 2 MiB. Memory is taken from the machine on first touch only.
 ///
-/// The region never moves; who may access which part when is its owner's business, hence only a raw pointer.
+/// The region never moves; its owner decides which thread may access which part when, hence only a raw
+/// pointer.
 #[derive(Debug)]
 pub struct Mapping {
     mapped: NonNull<u8>,

@@ -338,7 +338,7 @@ impl Disk for SimDisk {
     fn remove(&self, path: &Path) -> Result<()> {
         let file = self.0.state.lock().names.file(path);
         self.on_names(IoOp::Remove, path, |names| names.remove(path))?;
-        // Its space is free at once, also if somebody has it open: the bound is for tests of a full disk.
+        // Its space is free at once, even if it is open: the bound is for tests of a full disk.
         let _ = self.account(file.map_or(0, |file| file.lock().len()), 0);
         Ok(())
     }

@@ -10,8 +10,8 @@ use crate::error::{IoError, Result};
 /// How long a write that found the disk full waits before it is tried again.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Repeats `work` until it does anything but find the disk full, and returns that. For writes that nobody can
-/// take back, such as those of a committed transaction's log: their space is reserved ahead, but a file
+/// Repeats `work` until it does anything but find the disk full, and returns that. For writes that cannot be
+/// taken back, such as those of a committed transaction's log: their space is reserved ahead, but a file
 /// system that copies on write may need space for any write.
 ///
 /// Latches: those that the writer of the file holds.

@@ -8,9 +8,9 @@
 //!
 //! Rows are pushed: a [source](source::Source) calls its [sink](source::Sink) with a chain of frames, one
 //! link for each relation that has a current row. Records are read in place; only operators that must keep
-//! rows copy them, as compact [temporary rows](temp_row). A leaf's rows travel as one batch where nobody has
-//! to see them singly: also those of a join, with one fixed row from the other input. Output columns go from
-//! page bytes straight into the connection's buffer.
+//! rows copy them, as compact [temporary rows](temp_row). A leaf's rows travel as one batch where no operator
+//! needs them one by one: also those of a join, with one fixed row from the other input. Output columns go
+//! from page bytes straight into the connection's buffer.
 //!
 //! # Invariants
 //! 1. No I/O to the client and no change of rows while a leaf is latched: a scan is suspended before its sink

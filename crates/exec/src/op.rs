@@ -234,7 +234,7 @@ impl Op {
 /// What a node's surroundings do with its rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NodeContext {
-    /// Somebody reads pages while a row is looked at: no leaf may stay latched.
+    /// Pages are read while a row is processed: no leaf may stay latched.
     pub(crate) pages_read: bool,
     /// The node is run more than once.
     pub(crate) repeated: bool,

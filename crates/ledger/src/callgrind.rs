@@ -18,7 +18,7 @@ pub(crate) fn is_running() -> bool {
     request(RUNNING_ON_VALGRIND, ptr::null()) != 0
 }
 
-/// Counts the calling thread, where `--collect-atstart=no` counts nobody; called again, counts it no more.
+/// Starts counting the calling thread, where `--collect-atstart=no` counts no thread; a second call stops it.
 /// A new thread is counted if the last one to run was.
 pub(crate) fn toggle_this_thread() {
     request(TOGGLE_COLLECT, ptr::null());

@@ -215,8 +215,7 @@ fn stock_keys(draw: &mut Draw) -> Vec<Param> {
     (0..10).flat_map(|_| [Param::Int(warehouse), item()]).collect()
 }
 
-/// Statements that nobody has sent before, of a kind that clients send again and again: parsed, planned, kept
-/// and run once.
+/// New statements, of a kind that clients send again and again: parsed, planned, kept and run once.
 fn plans() -> Vec<Operation> {
     vec![
         each("plan_point_text", 2_000, Request::Text(new_point)),

@@ -22,8 +22,8 @@ use crate::tables::SCHEMA;
 /// Memory for pages: all tables fit.
 const POOL_BYTES: usize = 1 << 30;
 
-/// Memory for plans: statements that nobody has sent before fill it while they warm up. From then on each
-/// takes the memory of plans that are given up, and asks the system for none.
+/// Memory for plans: new statements fill it while they warm up. From then on each takes the memory of plans
+/// that are given up, and asks the system for none.
 const PLAN_CACHE_BYTES: usize = 4 << 20;
 
 /// Opens the server over a prepared data directory, all of which is in memory then; it listens nowhere. The

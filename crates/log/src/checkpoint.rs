@@ -21,8 +21,8 @@ impl Log {
         self.record_checkpoint(redo_lsn, transactions, |_| Lsn(0))
     }
 
-    /// The last checkpoint: every page is durable in data.pages, no transaction is open, nobody appends any
-    /// more. Returns the end of the log, which is the clean mark.
+    /// The last checkpoint: every page is durable in data.pages, no transaction is open, no thread appends
+    /// any more. Returns the end of the log, which is the clean mark.
     pub fn close(&self) -> Result<Lsn> {
         self.record_checkpoint(self.current(), Vec::new(), |end| end)?;
         Ok(self.current())
@@ -80,7 +80,7 @@ impl Log {
         };
         let mut writer = self.hold_writer();
         let files = &mut writer.files;
-        // The one before may have been used up meanwhile, and another made by who needed it.
+        // The one before may have been used up meanwhile, and another made by the thread that needed it.
         let linked = if files.wants_next(written) {
             files.link_next(spare)
         } else {

@@ -3,9 +3,9 @@
 //! Clients that commit again and again fall into two groups otherwise, each of which comes while the other
 //! one's sync runs: every client waits for two syncs, and half as many share each. Committers that the last
 //! sync released, and those that came while it ran, are likely to be back soon. The leader waits for that
-//! many, at most for half of the time that a sync takes, and less often after a wait that brought nobody.
-//! Where one commits there is nobody to wait for. (PostgreSQL's manual, 28.5, finds half of a sync's time the
-//! best value of its `commit_delay`, which is fixed.)
+//! many, at most for half of the time that a sync takes, and less often after a wait without a new committer.
+//! A single committer does not wait. (PostgreSQL's manual, 28.5, finds half of a sync's time the best value
+//! of its `commit_delay`, which is fixed.)
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ const MODEL_SYNC_NS: Option<u64> = if cfg!(loom) { Some(1_000_000) } else { None
 /// After this number of vain delays in a row, one sync in 2 to this power is delayed.
 const MISSES_MAX: u32 = 6;
 
-/// Who has come to wait for durability, for the leader who waits for more of them.
+/// Counts the threads that wait for durability, for the leader that waits for more of them.
 #[derive(Debug, Default)]
 pub(crate) struct CommitWaiters {
     count: AtomicU64,
@@ -98,7 +98,7 @@ impl CommitDelay {
         self.wait(waiters, awaited, Duration::from_nanos(longest_ns));
     }
 
-    /// Out of line: where one commits, nobody waits.
+    /// Out of line: a single committer does not wait.
     #[cold]
     #[inline(never)]
     fn wait(&mut self, waiters: &CommitWaiters, awaited: u64, longest: Duration) {

@@ -298,7 +298,7 @@ impl Files {
         Ok((self.current - first + 1) as u64)
     }
 
-    /// Moves on to the next file, making one if nobody has: what has been appended must be written.
+    /// Moves on to the next file, creating it if needed: what has been appended must be written.
     fn advance(&mut self) -> Result<()> {
         let mut is_noted = false;
         while self.current + 1 == self.chain.len() {
@@ -328,7 +328,7 @@ impl Files {
         }
     }
 
-    /// Whether the next file should be linked now, so that nobody waits for it later.
+    /// Whether the next file should be linked now, so that no append waits for it later.
     pub(crate) fn wants_next(&self, written: Lsn) -> bool {
         let file = &self.chain[self.current];
         self.current + 1 == self.chain.len() && file.end().0 - written.0 < file.head.size / 2

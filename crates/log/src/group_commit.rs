@@ -2,8 +2,8 @@
 //! all.
 //!
 //! A thread that wants durability tries for the writer. The thread that gets it is the leader; the others
-//! sleep until a leader has made progress and then check again. One committer alone is its own leader: one
-//! write, one sync, nobody else involved.
+//! sleep until a leader has made progress and then check again. A single committer is its own leader: one
+//! write, one sync, no other thread.
 
 use std::time::Duration;
 
@@ -43,11 +43,11 @@ pub(crate) struct Complete {
 const APPEND_PAUSES: usize = pauses(40);
 
 /// How long a thread sleeps that waits for another one in the middle of an append: the end of an append wakes
-/// nobody.
+/// no thread.
 const APPEND_WAIT: Duration = Duration::from_micros(50);
 
-/// What is written with, and what is known of the writes before. Held by the leader of a flush, and by who
-/// links, recycles or asks.
+/// What is written with, and what is known of the writes before. Held by the leader of a flush, and by
+/// threads that link or recycle files, or read positions.
 #[derive(Debug)]
 pub(crate) struct Writer {
     pub(crate) files: Files,

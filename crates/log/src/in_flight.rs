@@ -17,7 +17,7 @@ use base::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 /// Words; more threads than this at once in the middle of an append wait for each other. Two in a model.
 const WORDS: usize = if cfg!(loom) { 2 } else { 128 };
 
-/// The word of nobody.
+/// The word without an append.
 const IDLE: u64 = u64::MAX;
 
 thread_local! {
@@ -49,7 +49,8 @@ impl Word<'_> {
     /// The frame is in the ring up to `lsn`.
     #[inline]
     pub(crate) fn advance(&self, lsn: u64) {
-        // Release pairs with `least_in_ring`: who sees the position finds the bytes below it in the ring.
+        // Release pairs with `least_in_ring`: a thread that sees the position finds the bytes below it in the
+        // ring.
         self.0.reached.store(lsn, Ordering::Release);
     }
 }
@@ -86,8 +87,8 @@ impl InFlight {
     #[inline]
     fn take(&self, at: usize, tail: &AtomicU64) -> Option<Word<'_>> {
         let place = &self.places[at].0;
-        // The caller's AcqRel reservation comes after both stores, so that who reads the tail it leaves sees
-        // them.
+        // The caller's AcqRel reservation comes after both stores, so that a thread that reads the tail it
+        // leaves sees them.
         place
             .word
             .compare_exchange(IDLE, tail.load(Ordering::Relaxed), Ordering::AcqRel, Ordering::Relaxed)

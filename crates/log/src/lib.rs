@@ -20,10 +20,10 @@
 //! 2. `durable <= written <= safe prefix <= tail`. What is written is complete frames except for the last,
 //!    and in order.
 //! 3. A frame below [`Log::safe_lsn`] has its bytes in the ring and `rec_lsn` on its pages.
-//! 4. Nobody who holds the writer waits for room in the ring, and nobody who waits for room needs a page
-//!    latch.
-//! 5. After a failed write or sync nothing is written, nothing becomes durable, and everybody who asks gets
-//!    the failure. A write that finds the disk full has not failed: it is repeated until there is space.
+//! 4. The holder of the writer never waits for room in the ring, and a thread that waits for room needs no
+//!    page latch.
+//! 5. After a failed write or sync nothing is written, nothing becomes durable, and every caller gets the
+//!    failure. A write that finds the disk full has not failed: it is repeated until there is space.
 //! 6. What is appended after an admission lies in files that are there already ([`Log::keep_space_ahead`]).
 //!
 //! # Latching

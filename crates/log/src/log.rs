@@ -225,8 +225,8 @@ impl Log {
             None => self.wait_for_word(),
         };
         sim::switch();
-        // AcqRel: release publishes the word to who loads the tail; acquire orders positions after what
-        // others did.
+        // AcqRel: release publishes the word to threads that load the tail; acquire orders positions after
+        // what others did.
         let start = self.tail.0.fetch_add(sum.frame_bytes(), Ordering::AcqRel);
         sim::switch();
         if planted(PlantedBug::EarlyRingClear) {
@@ -427,8 +427,8 @@ impl Log {
     }
 
     /// A checkpoint is wanted once the log is written up to `due`, and changes begin only while its tail is
-    /// below `limit`. Without this call neither is: who does checkpoints sets both, and moves them after
-    /// each.
+    /// below `limit`. Without this call neither is set: the checkpointer sets both, and moves them after each
+    /// checkpoint.
     pub fn set_admission(&self, due: Lsn, limit: Lsn) {
         self.waiting.0.checkpoint_asked.store(false, Ordering::Release);
         self.progress.0.checkpoint_due.store(due.0, Ordering::Relaxed);
@@ -480,7 +480,7 @@ impl Log {
         self.failure.get().cloned().map_or(Ok(()), Err)
     }
 
-    /// Ends the log for good: everybody who waits or comes gets this error, or an earlier one.
+    /// Ends the log for good: every waiting or later caller gets this error, or an earlier one.
     #[cold]
     pub(crate) fn fail(&self, error: Error) -> Error {
         let first = self.failure.get_or_init(|| error).clone();

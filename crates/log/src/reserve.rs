@@ -5,15 +5,15 @@
 //!   |             |                <----------- reserve ---------> |
 //!   | <- admitted -> <- as much again, to undo what was admitted -> |
 //! ```
-//! Changes are admitted only while the tail is below the limit. Who comes to the limit links another file, or
-//! makes one. If the disk has no room for it, the log asks for a checkpoint that gives files back; if it has
-//! none to give, the change is refused with [`Error::Full`], and the next one tries again. Rollback, commits
-//! and checkpoints are never asked: the reserve is theirs, and that of changes that are under way. Rollback
-//! leaves the last part of it to commits and checkpoints: it waits for space before it takes anything that a
-//! checkpoint needs.
+//! Changes are admitted only while the tail is below the limit. A thread that reaches the limit links another
+//! file, or creates one. If the disk has no room for it, the log asks for a checkpoint that gives files back;
+//! if it has none to give, the change is refused with [`Error::Full`], and the next one tries again.
+//! Rollback, commits and checkpoints are never asked: the reserve is theirs, and that of changes that are
+//! under way. Rollback leaves the last part of it to commits and checkpoints: it waits for space before it
+//! takes anything that a checkpoint needs.
 //!
-//! A start that finds the disk full is not waited for: nobody would see why. What it must write fails, and so
-//! does the start. From [`Log::set_waits_for_space`] on what must be written waits.
+//! A startup that finds the disk full does not wait, as the cause would be hidden: its writes fail, and so
+//! does the startup. From [`Log::set_waits_for_space`] on, writes that must succeed wait.
 
 use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
@@ -92,7 +92,7 @@ impl Pace {
 /// What is known of the space ahead.
 #[derive(Debug)]
 pub(crate) struct Space {
-    /// Changes begin only while the tail is below this; `u64::MAX`: nobody has asked for it to be kept.
+    /// Changes begin only while the tail is below this; `u64::MAX`: none is kept.
     limit: AtomicU64,
     /// More than the last part of the reserve is ahead while the tail is below this.
     reserve_limit: AtomicU64,
@@ -107,7 +107,7 @@ pub(crate) struct Space {
     is_told: AtomicBool,
     /// A wait was noted, and no file was made since.
     is_wait_noted: AtomicBool,
-    /// Somebody does checkpoints when asked.
+    /// A thread makes checkpoints on request.
     has_checkpoints: AtomicBool,
     /// Rounds of checkpoints so far.
     rounds: AtomicU64,
@@ -221,8 +221,8 @@ impl Log {
         (files.end(), least_reserve(files.last_file_bytes(), files.capacity_bytes()))
     }
 
-    /// Whether a change waits for files that a checkpoint gives back. Asked by who does it, before it begins;
-    /// a change that asks later waits for the next one.
+    /// Whether a change waits for files that a checkpoint gives back. Called by the checkpointer before it
+    /// begins; a change that asks later waits for the next one.
     pub fn wants_files_back(&self) -> bool {
         self.space.wants_files.swap(false, Ordering::AcqRel)
     }
@@ -269,7 +269,7 @@ impl Log {
         Err(Error::Full(full))
     }
 
-    /// Waits until checkpoints, if anybody does any, may have given files back.
+    /// Waits until checkpoints, if there are any, may have given files back.
     fn wait_for_rounds(&self, interruptible: bool) -> Result<()> {
         let wanted = self.space.rounds.load(Ordering::Acquire) + ROUNDS;
         while self.space.has_checkpoints.load(Ordering::Relaxed) && self.has_room_limit() {

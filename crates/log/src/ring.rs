@@ -23,7 +23,7 @@ pub(crate) struct Ring {
 }
 
 #[expect(unsafe_code, reason = "the ring is plain memory")]
-// SAFETY: the memory belongs to the ring; who may access which byte when is invariants 1 and 2.
+// SAFETY: the memory belongs to the ring; invariants 1 and 2 say which thread may access which byte when.
 unsafe impl Send for Ring {}
 #[expect(unsafe_code, reason = "the ring is plain memory")]
 // SAFETY: as above.
@@ -65,7 +65,7 @@ impl Ring {
         self.race_check.writes(0, bytes.len() - first);
         // SAFETY: `place` is below the ring's length.
         let at = unsafe { self.start.add(place) };
-        // SAFETY: `place` + `first` <= the ring's length; nobody else uses these bytes (invariant 1).
+        // SAFETY: `place` + `first` <= the ring's length; no other thread uses these bytes (invariant 1).
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at.as_ptr(), first) };
         if first < bytes.len() {
             let rest = &bytes[first..];
@@ -89,7 +89,7 @@ impl Ring {
         self.race_check.reads(0, bytes - first);
         // SAFETY: `place` is below the ring's length.
         let at = unsafe { self.start.add(place) };
-        // SAFETY: inside the ring, as in `store`; nobody stores there (invariant 2).
+        // SAFETY: inside the ring, as in `store`; no thread stores there (invariant 2).
         let front = unsafe { std::slice::from_raw_parts(at.as_ptr(), first) };
         // SAFETY: at most the ring's length; invariant 2.
         let back = unsafe { std::slice::from_raw_parts(self.start.as_ptr(), bytes - first) };
@@ -101,7 +101,7 @@ impl Drop for Ring {
     #[expect(unsafe_code, reason = "gives back what `new` took")]
     fn drop(&mut self) {
         let memory = std::ptr::slice_from_raw_parts_mut(self.start.as_ptr(), self.bytes);
-        // SAFETY: the box of `new`, of this address and length, which nobody refers to any more.
+        // SAFETY: the box of `new`, of this address and length, with no references left.
         drop(unsafe { Box::from_raw(memory) });
     }
 }

@@ -48,11 +48,11 @@ const STRETCH_PAGES: u32 = EXTENTS_PER_MAP * EXTENT_PAGES;
 const _: () = assert!(FIRST_EXTENT == COMMON_HEADER_BYTES);
 const _: () = assert!(ENTRIES + EXTENTS_PER_MAP as usize * EXTENT_ENTRY_BYTES == PAGE_SIZE);
 
-/// Who uses an extent.
+/// The use of an extent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ExtentState {
-    /// Nobody.
+    /// No tree.
     #[default]
     Free = 0,
     /// Pages of several small trees.

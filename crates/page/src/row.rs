@@ -13,7 +13,7 @@ use crate::template::{IntPart, KeyPartPlace, NullBit, OFF_PAGE, Place, ROW_ID_BY
 /// Writer and undo pointer of a clustered record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowHeader {
-    /// Who wrote the record.
+    /// The transaction that wrote the record.
     pub trx: TrxId,
     /// Where its previous version is.
     pub undo: UndoPtr,
@@ -101,13 +101,13 @@ impl<'a> RowRef<'a> {
         TrxId(get_u48(self.body, 0))
     }
 
-    /// Who began a secondary entry; `TrxId::NONE` = older than every reader.
+    /// The transaction that began a secondary entry; `TrxId::NONE` = older than every reader.
     #[inline]
     pub fn begin_trx(&self) -> TrxId {
         TrxId(self.record.begin_trx())
     }
 
-    /// Who closed a secondary entry, if anyone did.
+    /// The transaction that closed a secondary entry, if it is closed.
     #[inline]
     pub fn end_trx(&self) -> Option<TrxId> {
         self.record.flags.has_end().then(|| TrxId(get_u48(self.record.payload, 0)))

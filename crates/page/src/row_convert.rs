@@ -28,7 +28,7 @@ pub struct RowConverter {
 pub enum KeptValues {
     /// All of them.
     All,
-    /// Those that it had. For records that are marked as deleted: nobody reads the others.
+    /// Those that it had. For records that are marked as deleted: the others are not read.
     Own,
     /// Those that are off page: purge frees them.
     OffPage,

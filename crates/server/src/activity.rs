@@ -1,6 +1,6 @@
 //! What a connection is doing: written by its thread with plain stores, read by others at any time.
 //!
-//! Every command writes here and hardly anybody reads, so the writer takes no lock: it makes the version odd,
+//! Every command writes here and reads are rare, so the writer takes no lock: it makes the version odd,
 //! writes, and makes it even again; a reader copies and looks at the version before and after. The text of a
 //! short statement is kept in words that can be stored one by one; a long one is copied under a mutex that
 //! only readers contend for.
@@ -106,7 +106,7 @@ impl Activity {
     pub(crate) fn begin(&self, command: Command, text: &[u8]) {
         let version = self.version.load(Ordering::Relaxed);
         self.version.store(version.wrapping_add(1), Ordering::Relaxed);
-        // Pairs with the acquire fence in `read`: who sees a store below sees the odd version.
+        // Pairs with the acquire fence in `read`: a reader that sees a store below sees the odd version.
         fence(Ordering::Release);
         self.command.store(command as u8, Ordering::Relaxed);
         self.since_s.store(coarse_seconds(), Ordering::Relaxed);

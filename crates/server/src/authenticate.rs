@@ -1,4 +1,4 @@
-//! Who is the client: the handshake, and COM_CHANGE_USER.
+//! Authentication of clients: the handshake, and COM_CHANGE_USER.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -200,7 +200,7 @@ fn process_kill(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError
     Ok(())
 }
 
-/// KILL: anybody may kill their own connections, who has CONNECTION_ADMIN all.
+/// KILL: an account may kill its own connections, and all with CONNECTION_ADMIN.
 pub fn kill(session: &mut Session, id: u64, what: Kill) -> Result<(), SqlError> {
     let process = u32::try_from(id).ok().and_then(|id| session.server.processes.find(id));
     let Some(process) = process else {

@@ -225,7 +225,7 @@ fn answer_commands(session: &mut Session, io: &mut ClientIo) -> End {
 }
 
 /// Runs commands by `run`. A panic outside critical sections costs the client its statement, its transaction
-/// and its connection, nobody else anything; one inside aborts the process in the panic hook.
+/// and its connection, and does not affect others; one inside aborts the process in the panic hook.
 fn guarded(
     session: &mut Session,
     io: &mut ClientIo,

@@ -229,7 +229,7 @@ fn announce(server: &Server, listeners: &Listeners) {
     let socket = listeners.socket();
     server.log.note(&format!("version {} started", crate::version::VERSION));
     let line = format!("ratchetd: ready for connections. port: {port} socket: {socket}\n");
-    // Nobody may be listening there; the server runs all the same.
+    // There may be no listener; the server runs all the same.
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
@@ -254,7 +254,7 @@ impl PidFile {
 
 impl Drop for PidFile {
     fn drop(&mut self) {
-        // A pid file that somebody removed already is no reason to complain.
+        // A pid file that was already removed is not an error.
         let _ = fs::remove_file(&self.0);
     }
 }

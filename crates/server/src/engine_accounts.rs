@@ -70,7 +70,7 @@ impl AccountStore for EngineAccounts {
     fn load(&self) -> Result<Vec<Account>, SqlError> {
         let objects = self.0.list_objects(KIND).map_err(|e| engine_error::plain(&e))?;
         if objects.is_empty() && self.0.is_read_only() {
-            // Damage may have hidden them: nobody gets in without one.
+            // Damage may have hidden them: there is no login without an account.
             return Err(error_map::INTERNAL_ERROR.with(&[&"no account can be read"]));
         }
         objects.iter().map(|(name, bytes)| decode(name, bytes).ok_or_else(|| damaged(name))).collect()

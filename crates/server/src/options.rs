@@ -72,7 +72,7 @@ pub struct Options {
     pub warnings: Vec<String>,
     /// Whether clients may ask for TLS (`--skip-ssl`).
     pub offers_tls: bool,
-    /// A data directory is to be made, and nobody to be served.
+    /// A data directory is created, and no clients are served.
     pub initialize: Option<FirstPassword>,
     /// The system user that the server runs as (`--user`).
     pub user: Option<User>,

@@ -1,4 +1,4 @@
-//! Who is connected and what they do: SHOW PROCESSLIST and KILL.
+//! The connections and their activity: SHOW PROCESSLIST and KILL.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ pub struct ProcessInfo {
 /// A session that waits looks this often whether its client is still there.
 const CLIENT_LOOK: Duration = Duration::from_millis(250);
 
-/// Who is at the other end.
+/// The client.
 #[derive(Debug)]
 struct Client {
     user: String,

@@ -33,7 +33,7 @@ pub struct StatementContext<'s> {
     keeps_values: bool,
 }
 
-/// Who the client is.
+/// The client's account.
 #[derive(Debug)]
 struct Users {
     /// USER().
@@ -65,7 +65,7 @@ struct Changes {
 }
 
 impl<'s> StatementContext<'s> {
-    /// A statement of `session` that begins now. No allocation, no look at the clock before somebody asks.
+    /// A statement of `session` that begins now. No allocation, and the clock is read on demand only.
     #[inline]
     pub fn new(session: &'s Session) -> Self {
         StatementContext {

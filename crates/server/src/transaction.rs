@@ -158,7 +158,7 @@ pub fn rollback_to(session: &mut Session, name: &str) -> Result<(), SqlError> {
     let trx = trx.ok_or_else(|| no_savepoint(name))?;
     match server.engine.rollback_to_savepoint(trx, name) {
         Err(engine::Error::Lock(trx::Error::NoSuchSavepoint)) => Err(no_savepoint(name)),
-        // Half of it is undone, and nobody may commit the rest.
+        // Half of it is undone, and the rest must not be committed.
         Err(error) if matches!(error.effect(), Effect::Server | Effect::Connection) => {
             not_undone(session, &error);
             Err(engine_error::plain(&error))

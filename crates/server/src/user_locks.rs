@@ -1,8 +1,8 @@
 //! Locks that clients name themselves: GET_LOCK and its kin.
 //!
-//! A lock that is given back goes to the session that has waited for it longest, which is woken for that:
-//! nobody polls. A session waits for one lock at a time, so that who would close a circle is found by going
-//! from owner to owner.
+//! A lock that is given back goes to the session that has waited for it longest, which is woken for that;
+//! sessions do not poll. A session waits for one lock at a time, so that a deadlock is found by following
+//! owners.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ struct Lock {
     owner: u32,
     /// How often the owner has taken it.
     times: u64,
-    /// Who waits, in order of arrival.
+    /// The waiters, in order of arrival.
     queue: VecDeque<Arc<Process>>,
 }
 
@@ -140,7 +140,7 @@ impl UserLocks {
         if waited == Waited::Killed { Err(EvalError::Killed) } else { Ok(has_it) }
     }
 
-    /// Gives back one taking of `name`: false if another has it, `None` if nobody has.
+    /// Gives back one taking of `name`: false if another session has it, `None` if it is free.
     fn release(&self, me: u32, name: &str) -> Option<bool> {
         let mut state = self.0.lock();
         let lock = state.held.get_mut(name)?;

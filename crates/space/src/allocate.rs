@@ -191,8 +191,8 @@ impl<'p> Mtr<'p> {
     /// Commits the release of `pages`, which are not latched, and forgets their buffer frames.
     ///
     /// In this order: a checkpoint that no longer sees a page's unwritten changes makes the log durable up to
-    /// here at least, so that redo knows the page as free. Until the space is unlocked nobody else can have
-    /// taken the pages.
+    /// here at least, so that redo knows the page as free. Until the space is unlocked no other thread can
+    /// have taken the pages.
     pub(crate) fn write_release(mut self, parts: &[u8], pages: impl Iterator<Item = PageNo>) {
         self.write(parts);
         pages.for_each(|page| self.store.pool.discard(page));

@@ -45,7 +45,7 @@ pub struct UnclaimedPages {
 }
 
 impl Store {
-    /// Notes which pages are in use in extents of `trees`, and in those that small trees share. Nobody
+    /// Notes which pages are in use in extents of `trees`, and in those that small trees share. No thread
     /// allocates meanwhile.
     pub fn begin_claims(&self, trees: &BTreeSet<IndexId>) {
         self.space.lock().begin_claims(trees);
@@ -94,7 +94,7 @@ impl Store {
         let wanted = pages.iter().fold(0, |bits, &page| bits | bit_of(page));
         let mut mtr = Mtr::new(self);
         mtr.prepare_map(extent)?;
-        // The state is locked until the commit: nobody claims or frees in between.
+        // The state is locked until the commit: no thread claims or frees in between.
         let bits = wanted & mtr.space().unclaimed().of(extent);
         if bits == 0 {
             return Ok(());

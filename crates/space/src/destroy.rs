@@ -17,8 +17,8 @@ const LINGERING: usize = 500;
 
 impl Store {
     /// Frees everything that belongs to the trees, off-page values included, without knowing their roots.
-    /// Nobody uses them, or will: the dictionary has forgotten them already. What an error leaves is freed by
-    /// another call.
+    /// They are not used any more: the dictionary has forgotten them already. What an error leaves is freed
+    /// by another call.
     ///
     /// Latches: none may be held. Cost: a mini-transaction for each extent and each page that is in an
     /// extent shared by small trees. No page of the trees is read, but the first call after a start reads all

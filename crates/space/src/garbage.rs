@@ -162,7 +162,7 @@ impl Store {
     }
 
     /// Takes all bits back but those of unswept extents: everything that was marked since the start has been
-    /// purged. Nobody else changes anything.
+    /// purged. No other thread changes anything.
     pub fn forget_garbage(&self) -> Result<()> {
         let marked = self.space.lock().marked();
         for extent in marked {

@@ -59,8 +59,8 @@ pub struct Mtr<'p> {
 struct Rest<'p> {
     // Dropped in this order: pages go before the allocation state.
     pages: Vec<LatchedPage<'p>>,
-    /// Held from the first allocation to the commit: nobody may take a page whose release is not in the log
-    /// yet.
+    /// Held from the first allocation to the commit: a page whose release is not in the log yet must not be
+    /// allocated.
     space: Option<SpaceGuard<'p>>,
 }
 

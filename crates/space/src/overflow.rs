@@ -168,8 +168,8 @@ impl Store {
         Ok(())
     }
 
-    /// Frees the pages of a value. No record points at it any more, and nobody reads it. `parts`, encoded, go
-    /// into the last frame of it.
+    /// Frees the pages of a value. No record points at it any more, and no thread reads it. `parts`, encoded,
+    /// go into the last frame of it.
     pub fn free_overflow(&self, reference: &OverflowRef, parts: &[u8]) -> Result<()> {
         free_run(self, reference.first, reference.pages, parts)
     }

@@ -9,7 +9,7 @@
 //!
 //! The first pass finds the end of the log, so that a damaged log is refused before anything is written. It
 //! also finds pages that were freed: what the log says of a page below that moment may build on bytes that
-//! never reached the disk, because frames of freed pages are forgotten, and nobody will look at it.
+//! never reached the disk, because frames of freed pages are forgotten, and it will not be read.
 //!
 //! Changes of one page are applied by one thread, in log order, those of a frame together; pages do not
 //! depend on each other. A page that is damaged on disk loses its changes, except for those that make it anew

@@ -3,7 +3,7 @@
 //! The state in memory ([`Extents`]) answers every question; each change of it is also written, as one entry,
 //! to the map page that covers the extent, in the mini-transaction that makes use of it. The state's mutex is
 //! taken after tree pages and before map pages and new pages, and held until that mini-transaction commits,
-//! so that nobody builds on an allocation that is not in the log yet.
+//! so that no thread builds on an allocation that is not in the log yet.
 //!
 //! Extents come in groups, each described by one map page, the second page of its group. The first extent of
 //! a group is shared by small trees; its first two pages are never given out.
@@ -42,7 +42,7 @@ pub struct SpaceReport {
     pub pages_total: u64,
     /// Pages given out to trees.
     pub pages_used: u64,
-    /// Extents that nobody uses.
+    /// Free extents.
     pub extents_free: u64,
     /// Extents whose pages small trees share.
     pub extents_shared: u64,

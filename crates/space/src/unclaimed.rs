@@ -1,11 +1,11 @@
-//! Pages in use that nobody has claimed yet (see `claims.rs`).
+//! Pages in use that no thread has claimed yet (see `claims.rs`).
 
 use std::collections::BTreeMap;
 
 use crate::extent_no::ExtentNo;
 
-/// Pages that were in use at the start and are not claimed: a bit for each page, by extent. Empty when nobody
-/// asks.
+/// Pages that were in use at the start and are not claimed: a bit for each page, by extent. Empty unless they
+/// are tracked.
 ///
 /// Memory: about 40 bytes for each extent (1 MiB) that holds one.
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! Who is behind a transaction, for reports on locks. Asked only when one is made.
+//! The client of a transaction, for reports on locks. Asked only when one is made.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::isolation::Isolation;
 /// The session of a transaction as its server knows it. Answers while locks are held: briefly, and without
 /// waiting.
 pub trait Client: Send + Sync + Debug {
-    /// Who it is and what it does.
+    /// Its client and activity.
     fn describe(&self) -> ClientInfo;
 
     /// Whether the client is gone. Asked now and then while the transaction waits, with no latch held.
@@ -55,7 +55,7 @@ pub struct ClientSettings {
     pub foreign_key_checks: bool,
 }
 
-/// Who a session is and what it does at the moment.
+/// The client of a session and its current activity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientInfo {
     /// Number of the connection.

@@ -136,7 +136,7 @@ pub(crate) struct CommitTable {
     restart: u64,
     /// Taken to replace the directory.
     change: Mutex<()>,
-    /// Told when a transaction has its number, if somebody waits for that.
+    /// Notified when a transaction has its number, if a thread waits for that.
     ended: Event,
     waiters: AtomicU32,
 }
@@ -154,7 +154,8 @@ impl CommitTable {
         }
     }
 
-    /// The transactions `ids` from before the start, in ascending order, are in progress. Nobody reads yet.
+    /// The transactions `ids` from before the start, in ascending order, are in progress. No thread reads
+    /// yet.
     pub(crate) fn set_unfinished(&self, ids: &[TrxId]) {
         let _change = self.change.lock();
         let unfinished = |id: &TrxId| Unfinished { id: id.0, word: AtomicU64::new(IN_PROGRESS) };

@@ -75,7 +75,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether nobody holds the lock.
+    /// Whether the lock is free.
     fn is_free(lock: &MetadataLock) -> bool {
         let free = lock.lock_exclusive(&Duration::ZERO.into()).is_ok();
         if free {

@@ -24,7 +24,7 @@ use requests::{Request, Requests};
 mod requests;
 
 const EXCLUSIVE: u64 = 1 << 63;
-/// Somebody waits for an exclusive lock, and keeps newcomers out.
+/// A transaction waits for an exclusive lock, and keeps new requests out.
 const PENDING: u64 = 1 << 62;
 /// A transaction waits for row changers to end, and keeps new ones out.
 const PENDING_READ_ONLY: u64 = 1 << 61;
@@ -52,7 +52,7 @@ pub enum TableUse {
     Read,
     /// It changes rows, or locks them to do so.
     Write,
-    /// It removes what nobody sees, also while a session has the table for itself.
+    /// It removes what no view sees, also while a session has the table for itself.
     Purge,
 }
 
@@ -111,7 +111,7 @@ pub struct MetadataLock {
 }
 
 impl MetadataLock {
-    /// Takes a shared lock if nobody stands against it, or (unless `may_pass`) waits for what would.
+    /// Takes a shared lock if no lock conflicts, or (unless `may_pass`) no waiting request does.
     #[inline]
     pub fn try_shared(&self, use_: TableUse, may_pass: bool) -> bool {
         self.try_add(use_.count(), use_.blockers(may_pass))
@@ -131,7 +131,7 @@ impl MetadataLock {
         false
     }
 
-    /// Whether somebody waits for the exclusive lock and keeps newcomers out.
+    /// Whether a transaction waits for the exclusive lock and keeps new requests out.
     pub fn is_wanted(&self) -> bool {
         self.state.load(Ordering::Relaxed) & PENDING != 0
     }
@@ -142,7 +142,7 @@ impl MetadataLock {
     }
 
     /// As [`MetadataLock::lock_shared`]; ends with the error of `look`, which is called before each sleep:
-    /// now and then, when somebody else gives up the lock, and when a rebuild begins to wait for readers.
+    /// now and then, when another thread gives up the lock, and when a rebuild begins to wait for readers.
     pub(crate) fn lock_shared_unless(
         &self,
         use_: TableUse,
@@ -162,7 +162,7 @@ impl MetadataLock {
         self.share(timeout, Some(look), || self.try_add(WRITER, READ_ONLYS))
     }
 
-    /// Whether a rebuild of the table waits for all who share the lock, and lets nobody change rows.
+    /// Whether a rebuild of the table waits for all shared holders, and blocks row changes.
     pub(crate) fn rebuild_waits(&self) -> bool {
         self.rebuild_waits.load(Ordering::Relaxed)
     }
@@ -263,9 +263,9 @@ impl MetadataLock {
         self.request(Request::ReadOnly, wait, || self.try_read_only())
     }
 
-    /// As [`MetadataLock::lock_read_only`], but that nobody else may keep rows from changing either: one
-    /// rebuild of a table runs at a time. The session of `wait` may have the table for itself: it passes
-    /// waiting exclusive requests, because they wait for that session.
+    /// As [`MetadataLock::lock_read_only`], and excludes others that block row changes: one rebuild of a
+    /// table runs at a time. The session of `wait` may have the table for itself: it passes waiting exclusive
+    /// requests, because they wait for that session.
     pub fn lock_for_rebuild(&self, wait: &ExclusiveWait) -> Result<(), Error> {
         let passes = if self.is_owned_by(wait.session) { OWNED | PENDING } else { 0 };
         let blockers = (EXCLUSIVE | OWNED | PENDING | WRITERS | READ_ONLYS) & !passes;
@@ -334,12 +334,13 @@ impl MetadataLock {
         self.request(Request::Change, wait, || self.try_exclusive(0, passes, EXCLUSIVE))
     }
 
-    /// Sets `mark` in place of the caller's lock `own` if nobody else has any lock but those in `passes`.
+    /// Sets `mark` in place of the caller's lock `own` if no other transaction has any lock except those in
+    /// `passes`.
     fn try_exclusive(&self, own: u64, passes: u64, mark: u64) -> bool {
         let blockers = (EXCLUSIVE | OWNED | SHARERS) & !passes;
         let mut state = self.state.load(Ordering::Relaxed);
-        // Again when the state has changed: another waiter's mark is no reason to wait, and who leaves a mark
-        // wakes nobody.
+        // Again when the state has changed: another waiter's mark is no reason to wait, and setting a mark
+        // wakes no thread.
         while (state - own) & blockers == 0 {
             let taken = (state - own) | mark;
             match self.state.compare_exchange(state, taken, Ordering::Acquire, Ordering::Relaxed) {
@@ -357,7 +358,7 @@ impl MetadataLock {
         self.wake();
     }
 
-    /// Gives `session` the table for itself, if nobody uses it.
+    /// Gives `session` the table for itself, if no thread uses it.
     pub fn try_own(&self, session: u64) -> bool {
         let owns = self.try_exclusive(0, 0, OWNED);
         if owns {

@@ -1,8 +1,8 @@
 //! Deadlocks of transactions with rebuilds of tables.
 //!
-//! A rebuild that has copied a table's rows waits for all who share its metadata lock, and lets nobody change
-//! rows meanwhile. So a transaction that has read the table and wants to write another one, which is rebuilt
-//! too, may be part of a cycle:
+//! A rebuild that has copied a table's rows waits for all shared holders of its metadata lock, and blocks row
+//! changes meanwhile. So a transaction that has read the table and wants to write another one, which is
+//! rebuilt too, may be part of a cycle:
 //!
 //! ```text
 //!   T1 has read a, wants to write b   --->   the rebuild of b waits for its readers
@@ -14,8 +14,8 @@
 //! (`metadata_lock.rs`). The victim is a transaction, never the rebuild, as in MySQL.
 //!
 //! A transaction notes what it holds and what it waits for, and then looks for a cycle. A rebuild first says
-//! that it waits for readers, and then wakes the waiters of its table, which look again. So whichever
-//! comes last, somebody in the cycle finds it whole.
+//! that it waits for readers, and then wakes the waiters of its table, which look again. So whichever comes
+//! last, one member of the cycle finds it complete.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl Wait {
 #[derive(Debug)]
 pub(crate) struct NotedWait<'w> {
     waits: &'w MetadataWaits,
-    /// `None`: the transaction holds nothing, and so nobody waits for it.
+    /// `None`: the transaction holds nothing, and so no other waits for it.
     wait: Option<Arc<Wait>>,
 }
 
@@ -191,7 +191,7 @@ mod tests {
         let waits = MetadataWaits::default();
         let (a, b, c) = (Arc::default(), Arc::default(), Arc::default());
         // The rebuild of `a` waits for a transaction that wants `b`, whose rebuild waits for one that wants
-        // `c`, which nobody rebuilds.
+        // `c`, which is not being rebuilt.
         let (first, second) = (reading(&[&a]), reading(&[&b, &c]));
         let rebuilds = [rebuild(&a), rebuild(&b)];
         let noted = [waits.note(&b, &first), waits.note(&c, &second), waits.note(&b, &HeldLocks::default())];

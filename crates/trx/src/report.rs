@@ -45,7 +45,7 @@ impl TrxSystem {
                 None => slot.client_info()?,
             };
             let locks = id.map(|id| self.locks.owner_info(id)).unwrap_or_default();
-            // Who waits for a row may hold its undo meanwhile.
+            // A transaction that waits for a row may hold its undo meanwhile.
             let changes = if locks.waits_s.is_some() { Some(locks.changes) } else { slot.try_changes() };
             Some(TrxInfo { id, has_view, changes, locks, client, is_unfinished: unfinished_s.is_some() })
         });

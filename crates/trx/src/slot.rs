@@ -14,7 +14,7 @@ use crate::undo::{UndoLog, UndoStore};
 const IDLE: u64 = u64::MAX;
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// One session's place; alone on its cache lines, so that publishing a view disturbs nobody.
+/// One session's place; alone on its cache lines, so that publishing a view disturbs no other thread.
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct TrxSlot {
@@ -74,7 +74,8 @@ impl TrxSlot {
     /// keep the log from there on until the transaction has ended.
     #[inline]
     pub fn note_first_undo(&self, now: Lsn) {
-        // Relaxed: who reads the log's tail after the part was appended has acquired this store, too.
+        // Relaxed: a thread that reads the log's tail after the part was appended has acquired this store,
+        // too.
         self.first_undo.store(now.0, Ordering::Relaxed);
     }
 
@@ -145,7 +146,7 @@ impl TrxSlot {
     }
 }
 
-/// Who needs the oldest undo.
+/// The transaction that needs the oldest undo.
 #[derive(Clone, Debug)]
 pub struct UndoPin {
     /// Where the log was when it began to.

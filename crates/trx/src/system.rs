@@ -50,7 +50,7 @@ pub struct TrxSystem {
     pub(crate) commits: CommitTable,
     pub(crate) locks: LockTable,
     pub(crate) metadata_waits: MetadataWaits,
-    /// Nobody may begin to write any more.
+    /// No thread may begin to write any more.
     closed: AtomicBool,
     pub(crate) slots: Slots,
     undo: Arc<UndoStore>,
@@ -254,7 +254,7 @@ impl TrxSystem {
         (first != u64::MAX).then_some(Lsn(first))
     }
 
-    /// Who needs the oldest undo, if anybody does.
+    /// The transaction that needs the oldest undo, if there is one.
     pub fn oldest_pin(&self) -> Option<UndoPin> {
         self.slots.oldest_pin()
     }
@@ -333,7 +333,7 @@ impl TrxSystem {
         number.is_some_and(|number| number <= horizon && number.0 < self.first_queued())
     }
 
-    /// The least number in line for purge; `u64::MAX`: nobody waits.
+    /// The least number in line for purge; `u64::MAX`: no waiter.
     fn first_queued(&self) -> u64 {
         self.queue.lock().front().map_or(u64::MAX, |entry| entry.number.0)
     }

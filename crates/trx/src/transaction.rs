@@ -50,7 +50,7 @@ impl Default for BeginOptions {
     }
 }
 
-/// Who rolls a dropped transaction back: the engine.
+/// Rolls a dropped transaction back; the engine implements it.
 pub trait RollbackOnDrop: Send + Sync {
     /// Rolls back `trx`, which its session dropped while it was open.
     fn roll_back_dropped(&self, trx: &mut Trx);
@@ -98,7 +98,7 @@ pub struct WriteParts<'t> {
     pub buffers: &'t mut Buffers,
     /// What others see of the transaction.
     pub slot: &'t TrxSlot,
-    /// Who locks.
+    /// The transaction that locks.
     pub locker: Locker<'t>,
     /// The view that has been taken already.
     pub view: Option<&'t ReadView>,
@@ -439,7 +439,7 @@ impl Trx {
         if lock.is_owned_by(self.session) {
             return Ok(false);
         }
-        // Who has locked tables uses no others, and nobody is to wait for that.
+        // A session with locked tables uses no others, so no other may wait for its use.
         let may_pass = may_pass || self.has_table_locks;
         let noted = self.system.metadata_waits.note(lock, &self.metadata);
         let _waiter = TableWaiter::new(self.slot.client());

@@ -48,8 +48,8 @@ impl UnfinishedTrx {
         self.slot.undo.lock()
     }
 
-    /// Takes the lock of a table that the transaction has changed. False: somebody has it already, and
-    /// clients are there.
+    /// Takes the lock of a table that the transaction has changed. False: the engine has it already, and
+    /// clients are connected.
     pub fn hold(&mut self, lock: &Arc<MetadataLock>) -> bool {
         if self.metadata.use_of(lock).is_some() {
             return true;
@@ -63,7 +63,7 @@ impl UnfinishedTrx {
 }
 
 impl TrxSystem {
-    /// Makes the transactions `found`, in ascending order of their ids, transactions in progress. Nobody
+    /// Makes the transactions `found`, in ascending order of their ids, transactions in progress. No thread
     /// reads or writes yet.
     pub fn adopt(&self, found: Vec<FoundTrx>) -> Vec<UnfinishedTrx> {
         let ids: Vec<TrxId> = found.iter().map(|found| found.id).collect();

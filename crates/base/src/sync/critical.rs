@@ -2,7 +2,7 @@
 //!
 //! A thread that holds a latch, a mutex, a log slot or a mini-transaction has half-changed shared state in
 //! its hands. Unwinding would release it as if it were whole, so the panic hook aborts instead. Background
-//! threads abort always: nobody would notice that one of them is gone.
+//! threads always abort: the loss of one would go unnoticed.
 
 use std::cell::Cell;
 use std::marker::PhantomData;

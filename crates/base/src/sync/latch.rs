@@ -146,7 +146,7 @@ impl Latch {
         self.0.load(Ordering::Acquire) >> VERSION_SHIFT
     }
 
-    /// Whether somebody holds the latch; stale at once, for statistics and assertions.
+    /// Whether the latch is held; stale at once, for statistics and assertions.
     #[inline]
     pub fn is_held(&self) -> bool {
         self.0.load(Ordering::Relaxed) & (EXCLUSIVE | SHARERS) != 0
@@ -198,8 +198,8 @@ impl Latch {
         }
     }
 
-    /// Sleeps until a release chooses this thread (true), unless the latch is no longer held or nobody would
-    /// wake us.
+    /// Sleeps until a release chooses this thread (true), unless the latch is no longer held or no release
+    /// would wake it.
     ///
     /// The check runs under the queue's lock, which every waker takes after its release: a holder seen here
     /// will find us in the queue.

@@ -47,8 +47,8 @@ impl LatchLevel {
         self.note()
     }
 
-    /// Notes a latch that was or will be taken without waiting: no order to keep, since nobody can wait in a
-    /// circle.
+    /// Notes a latch that was or will be taken without waiting: no order applies, since such a latch cannot
+    /// be part of a deadlock.
     #[inline]
     pub fn try_acquire(self) -> HeldLatch {
         self.note()
@@ -67,7 +67,7 @@ impl LatchLevel {
 }
 
 /// Says that the calling thread has let go of all latches: a guard that was kept by mistake shows where its
-/// statement ends, not where somebody waits for it.
+/// statement ends, not where a later wait hangs.
 ///
 /// # Panics
 /// In debug builds, if the thread holds a latch.

@@ -87,7 +87,7 @@ pub fn wake_one(word: &AtomicU32) {
 pub struct Event(AtomicU32);
 
 impl Event {
-    /// An event nobody has been notified of.
+    /// An event without notifications.
     pub fn new() -> Self {
         Event(AtomicU32::new(0))
     }

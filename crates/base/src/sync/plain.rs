@@ -82,7 +82,7 @@ impl<T> DerefMut for MutexGuard<'_, T> {
 pub struct Condvar(parking_lot::Condvar);
 
 impl Condvar {
-    /// A condition variable nobody waits for.
+    /// A condition variable without waiters.
     pub fn new() -> Self {
         Condvar(parking_lot::Condvar::new())
     }
@@ -132,7 +132,7 @@ impl Condvar {
         let mutex = parking_lot::MutexGuard::mutex(&guard.value);
         let addr = std::ptr::from_ref(mutex).addr() | sim::LOCK;
         parking_lot::MutexGuard::unlocked(&mut guard.value, || {
-            // Nobody can notify in between: this thread has the baton until it is parked.
+            // No thread can notify in between: this thread has the baton until it is parked.
             let wake = sim::sleep_released(addr, self.addr(), deadline);
             // When this returns the mutex is free, and is taken before anybody else runs.
             while mutex.is_locked() {
@@ -182,7 +182,7 @@ impl<T> RwLock<T> {
         ReadGuard { value, _released: Released::of(self.addr()) }
     }
 
-    /// Waits until nobody holds the lock.
+    /// Waits until no thread holds the lock.
     #[inline]
     pub fn write(&self) -> WriteGuard<'_, T> {
         let value = match acquire_simulated(self.addr(), || self.0.try_write(), || self.0.is_locked()) {

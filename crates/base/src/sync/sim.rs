@@ -4,7 +4,7 @@
 //! meet (taking a latch or mutex, parking, waking others, reading and writing files) it may have to pass the
 //! baton to a thread that a seeded generator draws. Parked threads are no candidates until they are woken or
 //! their deadline passes. Time is simulated: it moves a little at every such place, and jumps to the next
-//! deadline when nobody can run. One seed is one run, to the last step.
+//! deadline when no thread can run. One seed is one run, to the last step.
 //!
 //! Threads that were not started inside a simulation do not take part in it. Release builds have no trace of
 //! it ([`ENABLED`]).
@@ -39,7 +39,7 @@ pub(super) const CONDVAR: usize = 1 << 63;
 /// Most nanoseconds that pass between two places at which threads may change.
 const STEP_NS_MAX: u64 = 2_000;
 
-/// What threads wait for that linger: nobody wakes them.
+/// What background threads wait for that stay asleep at the end.
 const LINGERING: usize = 0;
 /// How rarely a thread lingers where it can: one time in this number, for less than this power of two of
 /// nanoseconds.
@@ -57,7 +57,7 @@ pub enum End {
     Stopped(String),
     /// A thread panicked.
     Panicked,
-    /// No thread could run, or too many steps were taken; who waits for what.
+    /// No thread could run, or too many steps were taken; names what each thread waits for.
     Stuck(String),
 }
 
@@ -104,7 +104,7 @@ struct State {
     trace: Trace,
     steps_max: u64,
     tasks: Vec<Task>,
-    /// Who has the baton.
+    /// The thread that has the baton.
     running: usize,
     /// Counts parkings, so that waiters are woken in the order in which they came.
     parkings: u64,
@@ -183,7 +183,7 @@ pub fn random() -> Option<u64> {
     with_sim_thread(|me| me.scheduler.state.lock().prng.next_u64())
 }
 
-/// Ends the simulation at once, as a power failure does: nobody runs any more, this thread included. Does
+/// Ends the simulation at once, as a power failure does: no thread runs any more, not even this one. Does
 /// nothing outside of a simulation.
 pub fn halt() {
     with_sim_thread(|me| me.scheduler.stop(me.number, End::Halted));
@@ -234,7 +234,7 @@ pub(super) fn wake_released(addr: usize) {
     with_sim_thread(|me| me.scheduler.unpark(addr, |_| Choice::Wake));
 }
 
-/// Waits on `condvar` after the lock at `lock` was released; nobody runs between the two.
+/// Waits on `condvar` after the lock at `lock` was released; no thread runs between the two.
 pub(super) fn sleep_released(lock: usize, condvar: usize, deadline: Option<Instant>) -> Wake {
     let sleep = |me: &SimThread| {
         me.scheduler.unpark(lock, |_| Choice::Wake);
@@ -401,7 +401,7 @@ impl State {
         }
     }
 
-    /// Draws who runs next; time jumps to the next deadline if nobody can.
+    /// Draws the thread that runs next; time jumps to the next deadline if no thread can run.
     fn draw(&mut self) -> Result<usize, End> {
         if self.trace.steps > self.steps_max {
             return Err(self.stuck("too many steps"));

@@ -1,7 +1,7 @@
 //! How long threads have slept, by what they waited for.
 //!
 //! Of the whole process, since it began. A wait is counted when it ends, by the thread that slept: nothing is
-//! counted where nobody sleeps.
+//! counted where no thread sleeps.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

@@ -46,7 +46,7 @@ fn write(store: &Store, tree: &Tree, writer: u64, seed: u64, steps: u64) {
     }
 }
 
-/// Scans the whole tree: keys ascend (or descend), and the keys that nobody touches are all there.
+/// Scans the whole tree: keys ascend (or descend), and the keys that no thread touches are all there.
 fn scan(store: &Store, tree: &Tree, forward: bool) {
     let start = if forward { Seek::First } else { Seek::Last };
     let mut cursor = tree.seek(store, &[], start).unwrap();
@@ -64,7 +64,7 @@ fn scan(store: &Store, tree: &Tree, forward: bool) {
     assert_eq!(untouched, 700, "a scan misses nothing");
 }
 
-/// Looks up the keys that nobody touches, in order or not, keeping a leaf: none is missed.
+/// Looks up the keys that no thread touches, in order or not, keeping a leaf: none is missed.
 fn look_up(store: &Store, tree: &Tree, prng: &mut Prng) {
     let mut probe = Probe::new(store, tree);
     let ordered = prng.below(2) == 0;

@@ -182,7 +182,7 @@ fn the_file_keeps_its_numbers() {
 
 #[test]
 fn a_file_of_several_groups_of_extents_opens_again() {
-    // On a real disk: 600 MiB that nobody touches cost nothing there.
+    // On a real disk: 600 MiB that are never touched cost nothing there.
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("data.pages");
     let real: Arc<dyn env::Disk> = Arc::new(env::RealDisk);

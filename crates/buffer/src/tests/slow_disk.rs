@@ -28,7 +28,7 @@ impl SlowFile {
     fn pass(&self, slow: &AtomicBool) {
         if slow.swap(false, Ordering::AcqRel) {
             self.arrived.notify_all();
-            // Three times the patience of a pool; nobody notifies.
+            // Three times the wait of a pool, without a notification.
             let open = env::deadline_in(Duration::from_millis(600));
             self.never.wait(self.never.ticket(), Some(open));
         }

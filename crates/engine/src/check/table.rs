@@ -26,7 +26,7 @@ pub struct TableReport {
 }
 
 impl Engine {
-    /// CHECK TABLE: [`Table::check`] while nobody uses the table and nothing is purged. Waits up to `wait`
+    /// CHECK TABLE: [`Table::check`] while no thread uses the table and nothing is purged. Waits up to `wait`
     /// for that.
     pub fn check_table(
         &self,
@@ -68,8 +68,8 @@ impl Engine {
 
 impl Table {
     /// Checks every tree, every record and off-page value, and that each index has exactly the entries that
-    /// the rows call for: of the newest versions, and of those that the oldest view may still ask for. Nobody
-    /// may write or purge meanwhile.
+    /// the rows call for: of the newest versions, and of those that the oldest view may still ask for. No
+    /// thread may write or purge meanwhile.
     pub fn check(&self, engine: &Engine) -> Result<TableReport> {
         self.check_with(engine, &mut PageSet::new(&engine.store), Depth::Full)
     }

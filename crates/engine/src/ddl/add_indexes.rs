@@ -2,15 +2,15 @@
 //!
 //! | phase | function | lock |
 //! |---|---|---|
-//! | trees, snapshot, side log | [`Engine::begin_build`] | nobody changes rows |
+//! | trees, snapshot, side log | [`Engine::begin_build`] | no thread changes rows |
 //! | scan, sort, fill | [`Engine::build`] | others read and change rows |
 //! | changes of others | [`Replay::catch_up`] | the same, also while the next lock is waited for |
 //! | the last changes | [`Replay::finish`] | exclusive |
 //! | the new definition | [`Engine::put_altered`] | exclusive |
 //!
-//! With [`BuildOptions::lets_writers_on`] off, nobody changes rows before the exclusive lock. An error, KILL
-//! or a crash before the new definition leaves the table as it was, and the new trees are freed as pending
-//! ones.
+//! With [`BuildOptions::lets_writers_on`] off, no thread changes rows before the exclusive lock. An error,
+//! KILL or a crash before the new definition leaves the table as it was, and the new trees are freed as
+//! pending ones.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ impl Drop for Noted<'_> {
 }
 
 impl Engine {
-    /// [`Engine::alter_table`] with new indexes, of a table whose rows nobody changes.
+    /// [`Engine::alter_table`] with new indexes, of a table whose rows no thread changes.
     pub(super) fn add_indexes(
         &self,
         old: &Arc<Table>,
@@ -119,8 +119,8 @@ impl Engine {
         Ok((build.indexes().iter().map(index).collect(), exclusive))
     }
 
-    /// Makes the trees, and has changes noted from the snapshot on, in which all changes so far are: nobody
-    /// has one in progress, as that would hold the metadata lock.
+    /// Makes the trees, and notes changes from the snapshot on. The snapshot has all earlier changes: none is
+    /// in progress, as that would hold the metadata lock.
     fn begin_build<'t>(
         &self,
         old: &'t Table,

@@ -203,7 +203,7 @@ impl Engine {
             };
             let new = Table::with(def, history, indexes, Arc::clone(&old.state));
             self.replace_tables(&[(old, Some(Arc::clone(&new)))], change, |_| {})?;
-            // Not before: pages are checked against the types that the table has. Nobody uses it yet.
+            // Not before: pages are checked against the types that the table has. No thread uses it yet.
             for index in &new.indexes {
                 index.register_with(self.store.pool());
             }

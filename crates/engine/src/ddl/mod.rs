@@ -204,7 +204,8 @@ impl Drop for Exclusive {
     }
 }
 
-/// A table whose definition stays, and whose rows nobody changes, unless writers were let in; readers go on.
+/// A table whose definition stays, and whose rows no thread changes, unless writers were let in; readers go
+/// on.
 pub(crate) struct DefinitionLock {
     /// `None`: the lock was handed to an [`Exclusive`].
     table: Option<Arc<Table>>,

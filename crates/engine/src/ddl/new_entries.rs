@@ -15,7 +15,7 @@ use crate::table::Index;
 /// Upper bound on memory for possibly duplicate keys, bytes.
 pub(super) const SUSPECT_BYTES_MAX: usize = 128 << 10;
 
-/// Secondary indexes that nobody else has, filled with the entries of a snapshot.
+/// Secondary indexes that no other thread has, filled with the entries of a snapshot.
 pub(super) struct NewEntries<'a> {
     engine: &'a Engine,
     indexes: &'a [Index],

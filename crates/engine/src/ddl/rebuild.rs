@@ -2,7 +2,7 @@
 //!
 //! | phase | function | lock |
 //! |---|---|---|
-//! | trees for the new table | [`Engine::create_new_table`] | nobody changes rows |
+//! | trees for the new table | [`Engine::create_new_table`] | no thread changes rows |
 //! | scan, convert, clustered records | [`Engine::copy_rows`] | the same, or others change rows |
 //! | secondary indexes | [`Engine::build`] | the same |
 //! | rows that others have changed | [`RowReplay::catch_up`] | others change rows |
@@ -189,7 +189,7 @@ impl Rebuild<'_> {
     ) -> std::result::Result<u64, E> {
         let Rebuild { engine, old, options, .. } = self;
         let rows = self.copy_rows(new, view, look, make)?;
-        // Nobody else has the new table.
+        // No other thread has the new table.
         let built = engine.build(new, &new.indexes[1..], &ReadView::newest(), &options.memory, look);
         built.map_err(|error| E::from(engine.name_damage(error, std::slice::from_ref(*old))))?;
         Ok(rows)

@@ -96,7 +96,7 @@ impl History {
         let History { undo_stacks, record, unpurged, .. } = self;
         if undo_stacks.has_dead_values(trx) {
             undo_stacks.each(trx, |step, image| {
-                // What cannot be decoded is found when it has to be undone; nobody needs it here.
+                // What cannot be decoded is found when it has to be undone; it is not needed here.
                 let needs_purge = UndoKind::of_image(image).is_some_and(UndoKind::needs_purge);
                 if needs_purge && record.decode_image(image) && record.is_complete() {
                     unpurged.push(UnpurgedRecord::of(trx, record, step.at));

@@ -44,7 +44,7 @@ pub trait StartupLog: Send + Sync + std::fmt::Debug {
     fn note(&self, line: &str);
 }
 
-/// Tells nobody.
+/// Reports nothing.
 #[derive(Debug)]
 pub struct NoStartupLog;
 

@@ -55,7 +55,7 @@ impl Engine {
         self.dictionary.delete(&self.store, Kind::PendingTrees, &name_of(ids)).map(drop)
     }
 
-    /// Frees the trees that were pending when the server ended. Nobody allocates pages meanwhile, and no
+    /// Frees the trees that were pending when the server ended. No thread allocates pages meanwhile, and no
     /// transaction is unfinished: the pages of a value that was not written to its end may look as those of
     /// such a tree. What a full disk has no log for is left to the thread that purges.
     pub(crate) fn free_pending_trees(&self) -> Result<()> {

@@ -48,7 +48,7 @@ pub struct RollbackReport {
 }
 
 impl Engine {
-    /// Makes the transactions that had not ended transactions in progress. Nobody reads or writes yet.
+    /// Makes the transactions that had not ended transactions in progress. No thread reads or writes yet.
     /// Returns how many there are.
     pub(super) fn adopt_unfinished(&self, found: &mut Found, notes: &dyn StartupLog) -> Result<usize> {
         let (mut transactions, mut indexes) = (Vec::new(), Vec::new());
@@ -236,7 +236,7 @@ pub(crate) fn run(engine: &Weak<Engine>) -> Result<()> {
     loop {
         let Some(engine) = engine.upgrade().filter(|engine| !engine.is_closed()) else { return Ok(()) };
         let report = match engine.rollback_step(STEP_RECORDS) {
-            // The next start has it from the log. Until then nobody sees what the transactions have done.
+            // The next start has it from the log. Until then no view sees what the transactions have done.
             Err(Error::UndoUnreadable(error)) => {
                 notes.note(&format!("recovery: open transactions are left to the next start: {error}"));
                 return Ok(());

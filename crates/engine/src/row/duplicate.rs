@@ -1,7 +1,7 @@
 //! Finding the row that a new one would clash with.
 //!
-//! An entry that another transaction is opening or closing may be a row or not: who asks waits for that
-//! transaction. Of others, an open entry is a row.
+//! An entry that another transaction is inserting or delete-marking may be a row or not: the search waits for
+//! that transaction. Of others, an open entry is a row.
 
 use base::sync::{LatchLevel, Mutex, MutexGuard};
 use base::{IndexId, TrxId};

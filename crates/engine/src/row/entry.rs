@@ -1,4 +1,5 @@
-//! Secondary entries: inserted with the id of who began them, closed with the id of who ended them.
+//! Secondary entries: inserted with the id of the transaction that began them, closed with the id of the one
+//! that ended them.
 //!
 //! An entry is never changed otherwise while a reader may need it: a new value is another entry.
 
@@ -87,7 +88,7 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    /// Opens the entry of `row` with `key` (no begin id yet), once nobody stands against it. `prefix` is
+    /// Opens the entry of `row` with `key` (no begin id yet), once no lock conflicts with it. `prefix` is
     /// scratch.
     /// # Errors  [`crate::Error::DuplicateKey`].
     pub(crate) fn open_row_entry(
@@ -105,7 +106,7 @@ impl<'a> RowWriter<'a> {
         self.open_entry(index, key, payload)
     }
 
-    /// Opens the entry with the whole key `key`, once nobody has locked its gap.
+    /// Opens the entry with the whole key `key`, once no other transaction locks its gap.
     pub(crate) fn open_entry(&mut self, index: &Index, key: &[u8], payload: &[u8]) -> Result<()> {
         while self.try_open_entry(index, key, payload)? == Attempt::Wait {
             self.locker.wait()?;
@@ -303,8 +304,8 @@ impl<'a> RowWriter<'a> {
         Ok(true)
     }
 
-    /// Latches the leaf that an entry's `key` belongs to, with room for `need` bytes. From a full leaf first
-    /// goes what nobody can see any more.
+    /// Latches the leaf that an entry's `key` belongs to, with room for `need` bytes. A full leaf first loses
+    /// entries that no view can see any more.
     #[inline]
     pub(crate) fn edit_entry<'k>(&self, index: &'k Index, key: &'k [u8], need: usize) -> Result<LeafEdit<'k>>
     where

@@ -66,7 +66,7 @@ pub(crate) fn undo_newest(
 }
 
 /// Whether a record that damage keeps from being undone needs no more: its index is out of use for good, or
-/// in no table, or all that stays is that pages are allocated to a value that nobody refers to.
+/// in no table, or all that stays is that pages are allocated to an unreferenced value.
 #[cold]
 fn is_void(engine: &Engine, record: &UndoRecord, error: &Error) -> bool {
     let page = if let Error::Storage(error) = error { error.damaged_page() } else { None };

@@ -122,7 +122,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// # Errors
-    /// [`Error::RecordChanged`]: the row's writer, who has ended, is one that the transaction must see and
+    /// [`Error::RecordChanged`]: the row's writer has ended, and the transaction must see its version but
     /// does not.
     #[inline(always)]
     pub(crate) fn ensure_seen(&self, writer: TrxId) -> Result<()> {
@@ -248,8 +248,8 @@ impl<'a> RowWriter<'a> {
     #[inline(always)]
     fn begin_last(&mut self) -> bool {
         if self.ends {
-            // Before the frame has a place: who meets a change of the transaction waits for its number. From
-            // here to the end this takes no latch.
+            // Before the frame has a position: readers that meet a change of the transaction wait for its
+            // number. From here to the end this takes no latch.
             self.log.begin_commit();
             self.log.push_part(&Part::Commit { trx: self.id, micros: now_micros() });
         }
@@ -332,7 +332,8 @@ pub(crate) fn remove(
     edit.commit_with(parts);
     if sparse {
         match tree.shrink(store, key) {
-            // The record is gone; a leaf that stays sparse does no harm. Who needs the page names it.
+            // The record is gone; a leaf that stays sparse does no harm. The statement that needs the page
+            // reports it.
             Err(error) if error.damaged_page().is_some() => {}
             shrunk => shrunk?,
         }

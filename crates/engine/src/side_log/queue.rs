@@ -149,7 +149,7 @@ impl ChangeQueue {
 }
 
 impl State {
-    /// The first error counts. Nobody needs what waits any more.
+    /// The first error counts. What waits is not needed any more.
     #[cold]
     fn fail(&mut self, error: Error) {
         if self.failure.is_none() {

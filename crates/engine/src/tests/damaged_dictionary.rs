@@ -201,7 +201,7 @@ fn a_damaged_page_of_the_dictionary_costs_what_needs_it_and_nothing_else_until_t
         engine.shutdown().unwrap();
         drop(engine);
         if refused == 0 {
-            // Nobody has met it, or the page was made anew.
+            // No read has met it, or the page was created again.
             continue;
         }
         let error = open(&disk).unwrap_err();

@@ -347,7 +347,7 @@ impl Session {
     /// A transaction; `None` if it was rolled back.
     fn transaction(&mut self) -> Option<(Lsn, Vec<Step>)> {
         let isolation = Isolation::RepeatableRead;
-        // Nobody sleeps: a wait this long is a deadlock that was not found.
+        // No thread sleeps on purpose: a wait this long is an undetected deadlock.
         let lock_wait = Duration::from_secs(100_000);
         self.trx.restart(BeginOptions { isolation, lock_wait, ..BeginOptions::default() });
         assert!(self.engine.lock_table(&mut self.trx, &self.table, trx::TableUse::Write).unwrap());

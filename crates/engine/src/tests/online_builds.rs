@@ -125,7 +125,7 @@ pub(super) fn change_in_rounds(engine: &Arc<Engine>, prng: &mut Prng) {
     }
 }
 
-/// Entry for entry what a build makes that nobody disturbs.
+/// Entry for entry what an undisturbed build makes.
 #[test]
 fn an_index_has_the_entries_of_all_rows_that_changed_meanwhile() {
     for seed in 0..8 {

@@ -62,7 +62,7 @@ fn wait_for_begin(engine: &Engine) {
     }
 }
 
-/// That a rebuild which nobody disturbs makes the same records of the table.
+/// An undisturbed rebuild makes the same records of the table.
 fn assert_as_rebuilt(engine: &Engine, table: &Table) {
     assert_sound(engine, table);
     // Where values off page are is in the records.

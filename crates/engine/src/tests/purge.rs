@@ -69,7 +69,7 @@ fn what_a_dropped_table_has_left_to_purge_goes_with_it() {
     delete_from(&engine, &[&table], 50..150);
     engine.drop_table("s", "t", WAIT).unwrap();
     assert_eq!(engine.store().space_report().pages_used, empty);
-    // The dropped table's entries are void, and free nobody else's pages.
+    // The dropped table's entries are void, and free no pages of other trees.
     let other = filled(&engine, "u", 200);
     assert_eq!(engine.purge_step(usize::MAX).unwrap().removed, 0);
     assert_eq!(engine.trx_system().purge_pending(), 0);

@@ -37,7 +37,7 @@ impl Case {
         self.trx.restart(BeginOptions::default());
     }
 
-    /// Nothing is left over once nobody reads.
+    /// Nothing is left over once no thread reads.
     fn purge(&self) {
         self.engine.purge_step(usize::MAX).unwrap();
         let report = self.table.check(&self.engine).unwrap();

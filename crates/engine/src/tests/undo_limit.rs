@@ -1,4 +1,4 @@
-//! More undo than there may be: who keeps it is named, and nothing but changes of rows is refused.
+//! More undo than the limit: the transaction that keeps it is named, and only changes of rows are refused.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Transactions that a crash left open, while clients work: nobody sees their rows, nobody changes them, and
+//! Transactions that a crash left open, while clients work: no other sees their rows or changes them, and
 //! they are rolled back whatever comes between.
 
 use std::sync::Arc;

@@ -30,7 +30,7 @@ fn join(threads: Vec<Thread<()>>) {
     }
 }
 
-/// Three threads that note their turns under every kind of lock; who came when.
+/// Three threads that note their turns under every kind of lock; returns the order of turns.
 fn turns() -> Vec<u32> {
     let mutex = Arc::new(Mutex::new(LatchLevel::Leaf, Vec::new()));
     let (latch, plain) = (Arc::new(Latch::new()), Arc::new(plain::Mutex::new(0)));

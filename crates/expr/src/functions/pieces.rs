@@ -1,7 +1,7 @@
 //! Work over long texts in pieces, with a look at the kill flag between two pieces.
 //!
-//! A text of up to [`PIECE_BYTES`] bytes is one piece, for which nobody looks: its cost is one comparison of
-//! its length.
+//! A text of up to [`PIECE_BYTES`] bytes is one piece, without a check of the flag: its cost is one
+//! comparison of its length.
 
 use std::ops::Range;
 

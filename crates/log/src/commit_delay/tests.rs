@@ -4,7 +4,7 @@ use super::*;
 
 const SYNC_NS: u64 = 1_000_000;
 
-/// Committers that come at given moments. Nobody comes while a leader waits.
+/// Committers that come at given moments. No committer comes while a leader waits.
 #[derive(Debug, Default)]
 struct Commits {
     waiters: CommitWaiters,

@@ -1,4 +1,4 @@
-//! Appending: order, wrap-around, concurrency, who writes and syncs.
+//! Appending: order, wrap-around, concurrency, the thread that writes and syncs.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

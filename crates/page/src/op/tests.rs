@@ -198,7 +198,7 @@ fn to_skim_a_change_takes_what_it_takes_to_decode_it() {
                 assert_eq!(skimmed, rest, "{op:?}");
                 decoded[usize::from(noise[1])] += 1;
             }
-            // Numbers out of range are for who applies the change.
+            // Numbers out of range are found when the change is applied.
             Err(_) => refused += u32::from(skim.is_err()),
         }
     }

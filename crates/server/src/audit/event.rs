@@ -55,7 +55,7 @@ pub(crate) struct Event<'a> {
     general_data: Option<GeneralData<'a>>,
 }
 
-/// Who acts.
+/// The account that acts.
 #[derive(Debug, Serialize)]
 struct Account<'a> {
     user: &'a str,

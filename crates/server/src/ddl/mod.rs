@@ -113,7 +113,7 @@ pub fn execute(
     }
 }
 
-/// How long a definition change waits for tables in use, and who it is that waits.
+/// How long a definition change waits for tables in use, and its client.
 pub(crate) fn lock_wait(session: &Session) -> ExclusiveWait {
     let timeout = Duration::from_secs(session.variables.hot.lock_wait_timeout);
     let process = Arc::clone(&session.process);

@@ -39,7 +39,7 @@ fn note(kind: ProgramKind, name: &FullName) -> SqlError {
     }
 }
 
-/// Error 1305 for CALL of `procedure`, or 1370 for who may not call one.
+/// Error 1305 for CALL of `procedure`, or 1370 for an account that may not call one.
 pub(crate) fn unknown_procedure(session: &Session, procedure: &TableName<'_>) -> SqlError {
     let allowed = FullName::resolve(session, procedure).and_then(|name| {
         privilege::ensure_program(session, &name, Privileges::EXECUTE)?;

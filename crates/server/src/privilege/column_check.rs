@@ -70,7 +70,7 @@ pub(crate) fn ensure_wanted(session: &Session, wanted: &RequiredPrivileges) -> R
     }
     let grants = session.current_grants();
     ensure_by(session, &grants, &wanted.accesses)?;
-    // Without privileges on columns, who may read from a table may read all of it.
+    // Without privileges on columns, an account that may read from a table may read all of it.
     if wanted.is_change || grants.has_columns() {
         ensure_columns(session, &grants, &wanted.columns)?;
     }

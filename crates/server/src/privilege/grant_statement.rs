@@ -105,7 +105,7 @@ pub(crate) fn grant(session: &mut Session, grant: &Grant<'_>) -> Result<(), SqlE
     change.commit()
 }
 
-/// Error 3897 for SYSTEM_USER to an account that is everybody's role.
+/// Error 3897 for SYSTEM_USER to an account that is a mandatory role.
 fn ensure_not_mandatory(session: &Session, account: &Account, named: &Named) -> Result<(), SqlError> {
     let role = account.role_name();
     let is_mandatory = || session.server.accounts.directory().mandatory().contains(&role);
@@ -302,7 +302,7 @@ fn named(session: &Session, grant: &Grant<'_>, level: &Level) -> Result<Named, S
     })
 }
 
-/// Who grants something has it, with GRANT OPTION. To take it from others, having it on some column is
+/// The grantor has what it grants, with GRANT OPTION. To take it from others, having it on some column is
 /// enough.
 fn ensure_may_grant(session: &Session, named: &Named, level: &Level, takes: bool) -> Result<(), SqlError> {
     let wanted = named.privileges | Privileges::GRANT_OPTION;
@@ -352,8 +352,8 @@ fn listed(missing: Privileges) -> String {
     first.names().chain(grant).chain(last.names()).collect::<Vec<_>>().join(", ")
 }
 
-/// Error 1146 if there is no such table, unless it may be created by who gets the privileges, and 1054 or
-/// 1143 for columns that are not there or not the session's to grant.
+/// Error 1146 if there is no such table, unless the grantee may create it, and 1054 or 1143 for columns that
+/// are not there or not the session's to grant.
 fn ensure_table(session: &Session, name: &FullName, named: &Named) -> Result<(), SqlError> {
     let FullName { schema, table, .. } = name;
     let found = virtual_tables::find(schema, table).or_else(|| {
@@ -385,7 +385,7 @@ fn ensure_table(session: &Session, name: &FullName, named: &Named) -> Result<(),
     Ok(())
 }
 
-/// `by`: the restrictions of who grants it.
+/// `by`: the restrictions of the grantor.
 fn add(grants: &mut Grants, named: &Named, level: &Level, (with_grant_option, by): (bool, &Restrictions)) {
     match level {
         Level::Everything => {

@@ -185,7 +185,7 @@ impl Grants {
         self.tables.take(schema, table, taken);
     }
 
-    /// Adds privileges on everything; `by`: the restrictions of who grants them.
+    /// Adds privileges on everything; `by`: the restrictions of the grantor.
     pub(crate) fn add_global(&mut self, added: Privileges, by: &Restrictions) {
         let mut by = by.clone();
         by.keep(added);

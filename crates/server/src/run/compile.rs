@@ -42,7 +42,7 @@ pub struct Compiled {
     pub com: Com,
     /// It is a query of constants.
     pub is_constant: bool,
-    /// DO: nobody reads the row.
+    /// DO: the row is not read.
     pub is_do: bool,
     /// Milliseconds of its hint MAX_EXECUTION_TIME; 0: none.
     pub execution_ms: u32,

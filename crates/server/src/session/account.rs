@@ -30,7 +30,7 @@ impl Session {
         self.set_memory_limits();
     }
 
-    /// The session is `account`'s from now on; `None`: nobody's yet.
+    /// The session is `account`'s from now on; `None`: before the login.
     pub fn become_account(&mut self, account: Option<Arc<Account>>) {
         self.rights = account.as_deref().map(Rights::of).unwrap_or_default();
         self.account = account;

@@ -30,7 +30,7 @@ pub(super) fn table(session: &Session, engine: &Engine, name: &str, what: &str) 
             let status = Cell::Text(status(engine));
             table.push(vec![Cell::text("InnoDB"), Cell::text(""), status]);
         }
-        // Nobody counts waits for mutexes.
+        // Waits for mutexes are not counted.
         "MUTEX" => {}
         _ => return Err(not_yet("SHOW ENGINE LOGS")),
     }

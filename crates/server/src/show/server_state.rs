@@ -136,7 +136,7 @@ fn count(column: &'static str, value: u64) -> Table {
     table
 }
 
-/// Who has PROCESS sees all connections, others their own.
+/// Accounts with PROCESS see all connections, others their own.
 fn processes(session: &Session, full: bool) -> Table {
     let mut table = Table::new(vec![
         Column::bigint("Id"),

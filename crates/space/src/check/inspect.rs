@@ -20,7 +20,7 @@ use crate::store::{Store, StoreConfig, log_folder, read_header};
 /// A data file that is looked at.
 #[derive(Debug)]
 pub struct Inspected {
-    /// The file. It is not marked as open; who changes pages of it spoils it.
+    /// The file. It is not marked as open; concurrent changes of its pages spoil the result.
     pub store: Store,
     /// What is wrong with header and map.
     pub problems: Problems,

@@ -1,4 +1,4 @@
-//! Looking at a data file: its header, its extent map, who has which page, off-page values.
+//! Looking at a data file: its header, its extent map, the owners of pages, off-page values.
 //!
 //! For CHECK TABLE, `ratchet check` and tests: no statement comes here. What is looked at must not change
 //! meanwhile. Memory: a bit for each page of the file.

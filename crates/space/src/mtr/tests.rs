@@ -432,7 +432,8 @@ impl Mtrs {
         }
     }
 
-    /// The pages given out, as they are in the pool; those of a run that nobody has written yet are left out.
+    /// The pages given out, as they are in the pool; those of a run that no thread has written yet are left
+    /// out.
     fn images(&self) -> Images {
         let image = |&page| Some((page, Box::new(*self.store.pool.shared(page).ok()?.page().bytes())));
         self.taken.iter().filter_map(image).collect()
@@ -517,7 +518,7 @@ impl Runner for Mtrs {
         let mut claimed = PageSet::new(self.store);
         for &page_no in &self.taken {
             assert!(claimed.claim(page_no), "{page_no} is given out once");
-            // Nobody writes the pages of a run here.
+            // No thread writes the pages of a run here.
             let Ok(guard) = self.store.pool.shared(page_no) else { continue };
             if guard.page().page_type() == page::PageType::BTree {
                 page::check::check_page(guard.page())?;

@@ -159,7 +159,7 @@ impl ApplyThread {
     }
 }
 
-/// Gives the memory of a stretch back if nobody else is at work on it.
+/// Returns the memory of a stretch if no other thread uses it.
 fn give_back(stretch: Arc<Stretch>, spares: &SpareBuffers<u8>) {
     if let Some(stretch) = Arc::into_inner(stretch) {
         spares.give(stretch.into_bytes());

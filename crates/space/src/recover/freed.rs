@@ -8,11 +8,11 @@ use page::{EXTENT_PAGES, ExtentEntry};
 use super::bad_frame;
 use crate::error::Result;
 
-/// Per page of an extent: the end of the last frame after which the page was in nobody's use.
+/// Per page of an extent: the end of the last frame after which the page was free.
 type Moments = [Lsn; EXTENT_PAGES as usize];
 
-/// Moments at which pages were in nobody's use. What the log says of a page below such a moment need not be
-/// redone: the next use of the page makes it anew.
+/// Moments at which pages were free. What the log says of a page below such a moment need not be redone: the
+/// next use of the page makes it anew.
 #[derive(Debug, Default)]
 pub(crate) struct Freed {
     /// By extent; `None` where the log says nothing of an extent's use.
@@ -50,7 +50,7 @@ impl Freed {
         }
     }
 
-    /// Whether the page was in nobody's use at some moment after the frame that ends at `end`.
+    /// Whether the page was free at some moment after the frame that ends at `end`.
     #[inline]
     pub(crate) fn is_freed_after(&self, page: PageNo, end: Lsn) -> bool {
         let moments = self.extents.get((page.0 / EXTENT_PAGES) as usize).and_then(Option::as_deref);

@@ -18,7 +18,7 @@ pub(super) struct Queue<T> {
 struct State<T> {
     pieces: VecDeque<T>,
     closed: bool,
-    /// Nobody takes any more: pieces are dropped.
+    /// The queue has no consumer any more: pieces are dropped.
     abandoned: bool,
 }
 
@@ -28,7 +28,7 @@ impl<T> Queue<T> {
         Queue { state: Mutex::new(LatchLevel::Leaf, state), changed: Event::new(), capacity }
     }
 
-    /// Adds a piece, when there is room. False: nobody wants it.
+    /// Adds a piece, when there is room. False: it is not wanted.
     pub(super) fn push(&self, piece: T) -> bool {
         loop {
             let ticket = self.changed.ticket();

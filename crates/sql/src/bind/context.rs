@@ -61,7 +61,7 @@ pub struct BindContext<'c> {
     pub assigns_variables: &'c OnceCell<bool>,
     /// Whether rows are locked that are only read.
     pub reads_lock: ReadsLock,
-    /// Takes note of the columns that the statement uses; `None`: nobody asks.
+    /// Takes note of the columns that the statement uses; `None`: not collected.
     pub column_uses: Option<&'c RefCell<ColumnUses>>,
     /// Dives with the values of this execution, which are not part of the key; `None`: they are not known.
     pub dives: Option<&'c Dives<'c>>,

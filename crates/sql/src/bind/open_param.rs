@@ -438,7 +438,7 @@ impl Binder<'_, '_> {
     }
 }
 
-/// Whether nobody has given the type of `?` number `n`.
+/// Whether the type of `?` number `n` is not given.
 fn is_open(ctx: &BindContext<'_>, n: usize) -> bool {
     n < usize::from(ctx.param_count) && ctx.param_types.get(n).is_none_or(Option::is_none)
 }

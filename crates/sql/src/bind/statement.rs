@@ -100,7 +100,7 @@ fn plan<'a>(statement: &Statement<'a>, binder: &mut Binder<'a, '_>) -> Result<Pl
 }
 
 impl<'a> Binder<'a, '_> {
-    /// DO is a SELECT whose row nobody reads.
+    /// DO is a SELECT whose row is not read.
     fn do_values(&mut self, values: &'a [ast::Expr<'a>]) -> Result<Query, BindError> {
         let values = self.values(values)?;
         let output = values

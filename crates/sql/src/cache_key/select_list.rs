@@ -48,7 +48,7 @@ impl Reader<'_, '_> {
         let names_columns = self.out.key.len() == KEYWORD_BYTES;
         // What is before this position is in the key.
         let mut taken = start;
-        // A hint right after SELECT would be a comment to who begins to read there.
+        // A hint right after SELECT would read as a comment from there.
         let mut item = Item::new(if token.kind == Tok::Hint { token.end as usize } else { start });
         let mut open = 0u32;
         loop {

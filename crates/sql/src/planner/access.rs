@@ -150,7 +150,7 @@ pub(super) fn index_positions<'i>(
 pub(super) struct RowTests<'t> {
     rel: u16,
     conditions: &'t [&'t Expr],
-    /// Cost of each condition for a row; NaN: nobody has asked.
+    /// Cost of each condition for a row; NaN: not computed yet.
     weights: SmallVec<[Cell<f64>; 4]>,
     /// The table is read once.
     is_once: bool,

@@ -57,8 +57,8 @@ pub struct RowRequest<'k> {
     pub policy: WaitPolicy,
 }
 
-/// Who waits for a lock looks this often whether its client is still there: the locks of one that is not are
-/// somebody's wait.
+/// How often a waiting transaction checks that its client is still connected: the locks of a lost client
+/// block others.
 const CLIENT_LOOK: Duration = Duration::from_millis(250);
 
 /// A transaction that locks.
@@ -90,8 +90,8 @@ impl Locker<'_> {
         self.system.end_log(self.slot, log, TrxOutcome::Committed(end));
     }
 
-    /// Whether the transaction may change the row. `changes`: how many it has made so far.
-    /// Cost: two loads where the row is settled and nobody has explicit locks.
+    /// Whether the transaction may change the row. `changes`: how many it has made so far. Cost: two loads
+    /// where the row is all-visible and no transaction has explicit locks.
     #[inline]
     pub fn try_write(
         &self,
@@ -150,8 +150,8 @@ impl Locker<'_> {
         self.begin_wait(locks, WaitTarget::Row { hash, index, key: key.into() }, changes)
     }
 
-    /// Whether the transaction may insert the key into the index: no other has locked the gap.
-    /// Cost: a load where nobody has explicit locks.
+    /// Whether the transaction may insert the key into the index: no other has locked the gap. Cost: a load
+    /// where no transaction has explicit locks.
     #[inline]
     pub fn try_insert(&self, index: IndexId, key: &[u8], changes: u64) -> Result<Attempt, Error> {
         if self.system.locks.is_index_free(index) {
@@ -302,7 +302,7 @@ impl fmt::Debug for LockRead {
 }
 
 impl LockRead {
-    /// Who locks.
+    /// The transaction that locks.
     pub fn locker(&self) -> Locker<'_> {
         Locker {
             system: &self.system,
@@ -328,7 +328,7 @@ impl LockRead {
 /// A transaction that locks rows in one way.
 #[derive(Clone, Copy, Debug)]
 pub struct RowLocker<'t> {
-    /// Who locks.
+    /// The transaction that locks.
     pub locker: Locker<'t>,
     /// The lock.
     pub mode: LockMode,

@@ -1,4 +1,4 @@
-//! Row and gap locks: who may change or insert what until a transaction ends.
+//! Row and gap locks: what others may not change or insert until a transaction ends.
 //!
 //! ```text
 //!  a row's lock    implicit: the id in its clustered record is in progress      nothing is stored
@@ -12,8 +12,9 @@
 //! 1. A lock is asked for under the latch of the leaf that has the record, or would have it. What is granted
 //!    counts before the latch goes, so that a writer who latches the leaf next finds it: the tests that need
 //!    no mutex are sound.
-//! 2. Nobody waits with a latch. A request that has to wait is queued under the latch; the caller lets go,
-//!    calls [`Locker::wait`], descends again and asks again. Everything may have changed meanwhile.
+//! 2. No thread waits while it holds a latch. A request that has to wait is queued under the latch; the
+//!    caller lets go, calls [`Locker::wait`], descends again and asks again. Everything may have changed
+//!    meanwhile.
 //! 3. A transaction that has to wait for an implicit lock first makes it explicit for its holder. The holder
 //!    counts as in progress until its end is public, and looks for locks made in its name after that.
 //! 4. Waits that close a circle are found when the last of them begins.

@@ -1,4 +1,4 @@
-//! What the lock table reports: who has and wants what, and which circle of waits was broken last.
+//! What the lock table reports: locks and requests of transactions, and the last deadlock.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::table::{Gap, LockTable, Locks, Wait, WaitState, WaitTarget};
 use crate::client::ClientInfo;
 
 const NS_PER_S: u64 = 1_000_000_000;
-/// Deadlocks kept for who has not taken them yet.
+/// Deadlocks kept until a reader takes them.
 const UNREAD_MAX: usize = 16;
 
 /// What a lock keeps others from.
@@ -42,7 +42,7 @@ pub enum LockKind {
 /// An explicit lock, or a request for one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockInfo {
-    /// Who has or wants it.
+    /// The transaction that has or requests it.
     pub trx: TrxId,
     /// On what.
     pub index: IndexId,
@@ -75,7 +75,7 @@ pub struct LockReport {
 pub struct DeadlockMember {
     /// The transaction.
     pub trx: TrxId,
-    /// Its session; `None` for one of nobody's.
+    /// Its session; `None` without a transaction.
     pub client: Option<ClientInfo>,
     /// Changes it had made.
     pub changes: u64,
@@ -142,7 +142,7 @@ impl LockTable {
         self.lock().state.found.latest.clone()
     }
 
-    /// The newest deadlocks that nobody has taken yet.
+    /// The newest deadlocks that have not been taken yet.
     pub(crate) fn take_deadlocks(&self) -> Vec<Arc<Deadlock>> {
         std::mem::take(&mut self.lock().state.found.unread)
     }

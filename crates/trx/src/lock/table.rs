@@ -184,7 +184,7 @@ impl LockTable {
         Locks { table: self, state: self.state.lock() }
     }
 
-    /// Whether nobody has a request for the row, as far as locks taken under the caller's latch go.
+    /// Whether there is no request for the row, among locks taken under the caller's latch.
     #[inline]
     pub(super) fn is_row_free(&self, index: IndexId, key: &[u8]) -> bool {
         self.owners.load(Ordering::SeqCst) == 0 || self.is_row_uncounted(row_hash(index, key))
@@ -204,8 +204,8 @@ impl LockTable {
     /// Gives up everything that `trx` has, and grants what waited for it. Its end is public already.
     #[inline]
     pub(crate) fn release(&self, trx: TrxId) {
-        // Sequentially consistent with `Locks::convert`: who makes a lock for `trx` is counted before it
-        // looks whether `trx` has ended.
+        // Sequentially consistent with `Locks::convert`: a thread that makes a lock for `trx` is counted
+        // before it checks whether `trx` has ended.
         if self.owners.load(Ordering::SeqCst) != 0 {
             self.lock().release(trx);
         }

@@ -80,7 +80,7 @@ fn shared_locks_share_and_waiters_are_served_in_order() {
     let [a, b, c, d] = sessions();
     assert_eq!((a.ask(b"k", S, SETTLED), b.ask(b"k", S, SETTLED)), (FRESH, FRESH));
     assert_eq!(c.ask(b"k", X, SETTLED), WAIT);
-    // Behind a waiter nobody gets through.
+    // Behind a waiter no thread gets through.
     assert_eq!(d.ask(b"k", S, SETTLED), WAIT);
     a.end();
     assert!(!c.has(b"k", X));

@@ -88,7 +88,7 @@ fn let_time_pass(table: &Table) {
     table.lock.changed.notify_all();
 }
 
-/// Runs all at the same time; nobody may be left waiting.
+/// Runs all at the same time; none may be left waiting.
 fn at_once<const N: usize>(preemptions: usize, works: [fn(&Table); N]) {
     explore(preemptions, move || {
         let table = Arc::new(Table::default());

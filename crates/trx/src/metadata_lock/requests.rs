@@ -1,8 +1,8 @@
 //! Requests that keep newcomers out while they wait.
 //!
 //! A change of a definition does so in attempts: newcomers are held for [`HOLD`], pass during a pause, which
-//! gets longer each time, and so on. So a change that waits for an idle transaction stops nobody for longer.
-//! LOCK TABLES holds newcomers until it has its turn.
+//! gets longer each time, and so on. So a change that waits for an idle transaction blocks others no longer
+//! than that. LOCK TABLES holds newcomers until it has its turn.
 
 use std::time::Duration;
 
@@ -95,7 +95,7 @@ impl Requests {
     }
 
     /// Says whether indexes are built while others change rows. Until that ends no other request can get its
-    /// lock, so none keeps anybody out.
+    /// lock, so none keeps others out.
     pub(super) fn set_build_goes_on(&mut self, goes_on: bool) {
         self.build_goes_on = goes_on;
         self.attempt = None;
@@ -150,7 +150,7 @@ impl Requests {
     }
 }
 
-/// `held`, and that somebody waits if any of `wanted` is.
+/// `held`, and the mark of a waiter if any of `wanted` is set.
 fn marks_of(held: u64, wanted: u64) -> u64 {
     if wanted == 0 { 0 } else { held | WAITED }
 }

@@ -53,7 +53,7 @@ impl<const N: usize> Tables<N> {
     }
 }
 
-/// All at the same time: one transaction gives way, and nobody is left waiting.
+/// All at the same time: one transaction gives way, and none is left waiting.
 fn one_gives_way<const N: usize>(preemptions: usize) {
     explore(preemptions, || {
         let tables = Tables::<N>::new();

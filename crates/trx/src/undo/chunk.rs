@@ -1,4 +1,4 @@
-//! Chunks of undo words, who fills them and when they are freed.
+//! Chunks of undo words: how they are filled and freed.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ enum Place {
     Swapped(Slot),
 }
 
-/// Chunks that nobody writes into any more: full ones and those of ended sessions.
+/// Chunks that are not written any more: full ones and those of ended sessions.
 #[derive(Debug, Default)]
 struct Retired {
     /// With the newest transaction in each, in order of retirement.
@@ -141,8 +141,8 @@ impl UndoStore {
         self.retired.lock().chunks.front().is_some_and(|&(newest, _)| is_settled(newest))
     }
 
-    /// Writes the oldest chunks that nobody writes into to the swap file while memory has more than it may,
-    /// and some more. Latches: none may be held. Cost: up to a MiB is written, usually.
+    /// Writes the oldest retired chunks to the swap file while memory is above its limit, and some more.
+    /// Latches: none may be held. Cost: up to a MiB is written, usually.
     ///
     /// # Errors
     /// Of the disk. What was not written stays in memory.
@@ -261,8 +261,8 @@ impl UndoStore {
         Some(chunk)
     }
 
-    /// The undo of all unfinished transactions is back: all other numbers can be given out. Nobody has asked
-    /// for a chunk yet.
+    /// The undo of all unfinished transactions is back: all other numbers can be given out. No chunk was
+    /// requested yet.
     pub fn end_restoring(&self) {
         let mut free: Vec<u32> = {
             let chunks = self.chunks.read();
@@ -421,7 +421,7 @@ impl UndoLog {
         &self.parts
     }
 
-    /// Takes the parts out, for a frame that is written by somebody else.
+    /// Takes the parts out, for a frame that the caller writes.
     pub fn take_parts(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.parts)
     }
@@ -472,7 +472,7 @@ impl UndoLog {
     }
 
     /// Takes a [`UndoLog::pop`] back: the record, which was at `newest` when [`UndoLog::parts`] had `parts`
-    /// bytes, could not be undone. Nobody may come to think that it was.
+    /// bytes, could not be undone. It must not appear to have been.
     #[cold]
     pub fn take_back(&mut self, newest: UndoPtr, parts: usize) {
         self.last = newest;
@@ -484,8 +484,8 @@ impl UndoLog {
         self.needs_purge
     }
 
-    /// The commit is about to be appended to the log: who meets a change of the transaction waits for its
-    /// number.
+    /// The commit is about to be appended to the log: readers that meet a change of the transaction wait for
+    /// its number.
     #[inline]
     pub fn begin_commit(&self) {
         if let Some(ids) = &self.ids {

@@ -1,5 +1,5 @@
-//! How much undo there may be, in all and in memory. Who changes a row asks the log for admission anyway, and
-//! is asked to look here when a limit is passed: nobody else pays.
+//! How much undo there may be, in all and in memory. A row change asks the log for admission anyway, and is
+//! sent here when a limit is passed: others pay nothing.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -15,7 +15,7 @@ const SPARE_CHUNKS: u64 = 32;
 pub(super) struct Room {
     chunks: AtomicU64,
     chunks_max: AtomicU64,
-    /// Of `chunks`: those that nobody writes into any more, and of these those in the swap file.
+    /// Of `chunks`: those that are not written any more, and of these those in the swap file.
     retired: AtomicU64,
     swapped: AtomicU64,
     /// Chunks in memory beyond which the oldest are swapped.
@@ -60,7 +60,7 @@ impl Room {
         self.tell();
     }
 
-    /// Nobody writes into a chunk any more.
+    /// A chunk is not written any more.
     pub(super) fn retire(&self) {
         self.retired.fetch_add(1, Ordering::Relaxed);
         self.tell();

@@ -1,5 +1,5 @@
-//! The swap file: old chunks of undo that memory has no room for. Nobody needs it after a start, so that
-//! nothing of it is ever synced; what the log has, or a spill file, is what a start undoes from.
+//! The swap file: old chunks of undo that memory has no room for. It is not needed after a restart, so it is
+//! never synced: recovery undoes from the log, or from a spill file.
 //!
 //! The file is made of slots of a chunk's size, in no order. Which chunk lies where, and the checksum of its
 //! bytes, is known in memory alone: bytes that are not those written last are found whatever they are. A slot
@@ -77,7 +77,7 @@ pub(super) struct Swap {
     place: OnceLock<(Arc<dyn Disk>, PathBuf)>,
     /// Made for the first chunk.
     file: OnceLock<Arc<dyn File>>,
-    /// Held by who writes chunks and by who frees any, from beginning to end.
+    /// Held by a thread that writes or frees chunks, from beginning to end.
     slots: Mutex<Slots>,
     /// What was read last, the newest at the end.
     cache: Mutex<VecDeque<Arc<Chunk>>>,
@@ -97,7 +97,7 @@ impl Swap {
         self.slots.lock()
     }
 
-    /// Writes a chunk that nobody writes into any more.
+    /// Writes a retired chunk.
     ///
     /// # Errors
     /// Of the disk; nothing has happened then.
@@ -128,11 +128,11 @@ impl Swap {
         let (disk, path) =
             self.place.get().expect("chunks are swapped only when there is a place for the file");
         let file = disk.create(path, OpenOptions::default())?;
-        // Who writes is alone.
+        // There is one writer.
         Ok(self.file.get_or_init(|| file))
     }
 
-    /// The chunk `number` that was written to `slot`, and that nobody frees meanwhile. Cost: a look through
+    /// The chunk `number` that was written to `slot`, and that is not freed meanwhile. Cost: a look through
     /// the cache under its mutex, or a read of 32 KiB.
     ///
     /// # Errors

@@ -19,7 +19,8 @@ pub enum AuthPlugin {
     Native,
     /// `caching_sha2_password`, the default.
     CachingSha2,
-    /// `auth_socket`: who the client is to the system, over the Unix socket. No exchange of packets.
+    /// `auth_socket`: the client's user of the operating system, over the Unix socket. No exchange of
+    /// packets.
     Socket,
 }
 

@@ -39,7 +39,7 @@ impl Shadow {
         self.touch(if ordering == SeqCst { Release } else { Relaxed });
     }
 
-    /// Part of the access before it: nobody comes in between.
+    /// Part of the access before it: no thread comes in between.
     fn touch(&self, ordering: Ordering) {
         loom::stop_exploring();
         self.0.fetch_add(1, ordering);

@@ -89,7 +89,8 @@ fn weakened(ordering: Ordering, place: &'static Location<'static>) -> Ordering {
 /// many executions that took and which places it came by. `MODEL_PREEMPTIONS` adds to them.
 ///
 /// # Panics
-/// When an assertion of an execution fails, when two accesses to plain memory race, or when nobody can run.
+/// When an assertion of an execution fails, when two accesses to plain memory race, or when no thread can
+/// run.
 pub fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     let more = std::env::var("MODEL_PREEMPTIONS").map_or(0, |more| more.parse().expect("a number"));
     let mut builder = loom::model::Builder::new();

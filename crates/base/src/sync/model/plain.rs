@@ -58,7 +58,7 @@ impl<T> DerefMut for MutexGuard<'_, T> {
 pub struct Condvar(loom::sync::Condvar);
 
 impl Condvar {
-    /// A condition variable nobody waits for.
+    /// A condition variable without waiters.
     pub fn new() -> Self {
         Condvar(loom::sync::Condvar::new())
     }
@@ -106,7 +106,7 @@ impl<T> RwLock<T> {
         self.0.read().expect("never poisoned")
     }
 
-    /// Waits until nobody holds the lock.
+    /// Waits until no thread holds the lock.
     pub fn write(&self) -> WriteGuard<'_, T> {
         self.0.write().expect("never poisoned")
     }
