@@ -16,7 +16,7 @@ const LONGER: [(&str, usize); 8] = [
     ("base", 7),
     ("btree", 8),
     ("buffer", 7),
-    ("engine", 29),
+    ("engine", 26),
     ("exec", 41),
     ("expr", 18),
     ("server", 24),

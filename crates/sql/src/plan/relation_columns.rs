@@ -5,8 +5,8 @@ use smallvec::SmallVec;
 /// Words of a [`RelationColumns`] that need no allocation: enough for 128 columns.
 const INLINE_WORDS: usize = 2;
 
-/// Positions of columns of one relation: of a table, or of the rows of a query. (Sets of a table's columns that
-/// storage needs are of one size: the engine's `ColumnSet`.)
+/// Positions of columns of one relation: of a table, or of the rows of a query. (Sets of a table's columns
+/// that storage needs are of one size: the engine's `ColumnSet`.)
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct RelationColumns(SmallVec<[u64; INLINE_WORDS]>);
 
