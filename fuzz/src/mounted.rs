@@ -101,7 +101,7 @@ impl Mounted {
             pool_bytes: 16 << 20,
             background: false,
             log,
-            undo_memory: 1 << 20,
+            undo_memory_bytes: 1 << 20,
             ..EngineConfig::new(Arc::new(disk), DATADIR)
         };
         let engine = Engine::open(config).map_err(|error| error.to_string())?;

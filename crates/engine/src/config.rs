@@ -29,7 +29,7 @@ pub struct EngineConfig {
     pub startup_log: Arc<dyn StartupLog>,
     /// Bytes of memory that recovery takes for the undo of transactions that had not ended; what is more goes
     /// to a file.
-    pub undo_memory: usize,
+    pub undo_memory_bytes: usize,
     /// Whether pages are protected against being torn by a crash (`innodb_doublewrite`).
     pub doublewrite: bool,
     /// How much damage a start passes over.
@@ -46,7 +46,7 @@ impl EngineConfig {
             background: true,
             log: LogConfig::default(),
             direct: false,
-            undo_memory: 64 << 20,
+            undo_memory_bytes: 64 << 20,
             doublewrite: true,
             force_recovery: ForceRecovery::default(),
             startup_log: Arc::new(NoStartupLog),

@@ -108,7 +108,7 @@ impl Engine {
         let store_config = |identity| StoreConfig { pool, log, direct, doublewrite, identity, forced };
         let history = |datadir: &DataDir, identity| {
             let spills = datadir.spill_folder(&config.disk, identity);
-            History::new(&config.startup_log, spills, config.undo_memory)
+            History::new(&config.startup_log, spills, config.undo_memory_bytes)
         };
         let (datadir, store, history) = match DataDir::open(&config.disk, &config.datadir)? {
             Found::New(datadir) => {
@@ -164,7 +164,7 @@ impl Engine {
             return Ok(engine);
         }
         engine.load_counters(!history.is_unclean())?;
-        engine.trx.undo().set_memory_max(config.undo_memory as u64);
+        engine.trx.undo().set_memory_max(config.undo_memory_bytes as u64);
         spills.offer_swap(engine.trx.undo())?;
         engine.temp_folder.clear()?;
         let is_unclean = history.is_unclean();

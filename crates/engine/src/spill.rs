@@ -60,8 +60,8 @@ impl SpillFolder {
     }
 
     /// None yet: undo of open transactions, of which this number of bytes stays in memory.
-    pub(crate) fn undo_stacks(&self, undo_memory: usize) -> UndoStacks {
-        UndoStacks::new(&self.disk, self.path.join(RECOVERY_FILE), undo_memory)
+    pub(crate) fn undo_stacks(&self, undo_memory_bytes: usize) -> UndoStacks {
+        UndoStacks::new(&self.disk, self.path.join(RECOVERY_FILE), undo_memory_bytes)
     }
 
     /// Says to `undo` where it may be swapped to. What another process has left there goes.

@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn a_full_account_refuses_new_keys_and_finds_the_old_ones() {
         let connection = ConnectionAccount::new(std::sync::Arc::new(ServerAccount::default()));
-        connection.set_limits(ConnectionLimits { statement: 1 << 20, ..ConnectionLimits::default() });
+        connection.set_limits(ConnectionLimits { statement_bytes: 1 << 20, ..ConnectionLimits::default() });
         let account = StatementAccount::new(connection);
         let mut index = HashIndex::new(&account);
         let refused = (0..u32::MAX).find(|i| index.insert(&i.to_le_bytes()).is_err()).unwrap();

@@ -63,8 +63,8 @@ impl Folder {
         Ok((numbers, made))
     }
 
-    /// Makes a file of `size` zeros, durable except for its name. It needs no mutex: its name is its own.
-    pub(crate) fn make(&self, size: u64) -> Result<SpareFile> {
+    /// Makes a file of `size_bytes` zeros, durable except for its name. It needs no mutex: its name is its own.
+    pub(crate) fn make(&self, size_bytes: u64) -> Result<SpareFile> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let name = loop {
             let unique = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -74,8 +74,8 @@ impl Folder {
             }
         };
         let file = self.disk.create(&name, OpenOptions::default())?;
-        match fill(&*file, size) {
-            Ok(()) => Ok(SpareFile { name, size, file }),
+        match fill(&*file, size_bytes) {
+            Ok(()) => Ok(SpareFile { name, size_bytes, file }),
             Err(error) => {
                 drop(file);
                 // A file that cannot be removed is removed by the next start.
@@ -117,7 +117,7 @@ fn write_zeros(file: &dyn File, from: u64, to: u64) -> Result<()> {
 #[derive(Debug)]
 pub(crate) struct SpareFile {
     pub(crate) name: PathBuf,
-    pub(crate) size: u64,
+    pub(crate) size_bytes: u64,
     pub(crate) file: Arc<dyn File>,
 }
 
@@ -132,7 +132,7 @@ pub(crate) struct LogFile {
 impl LogFile {
     /// The position after its last byte.
     pub(crate) fn end(&self) -> Lsn {
-        Lsn(self.head.first_lsn.0 + self.head.size - HEADER_BYTES)
+        Lsn(self.head.first_lsn.0 + self.head.size_bytes - HEADER_BYTES)
     }
 
     /// Whether the byte at `lsn` lies in it.
@@ -149,8 +149,8 @@ impl LogFile {
     pub(crate) fn erase_from(&self, lsn: Lsn) -> Result<()> {
         let mut piece = vec![0; ZEROS_BYTES as usize];
         let mut at = self.offset(lsn);
-        while at < self.head.size {
-            let n = (self.head.size - at).min(ZEROS_BYTES);
+        while at < self.head.size_bytes {
+            let n = (self.head.size_bytes - at).min(ZEROS_BYTES);
             let piece = &mut piece[..n as usize];
             self.file.read_exact_at(piece, at)?;
             if !is_zero(piece) {
@@ -331,7 +331,7 @@ impl Files {
     /// Whether the next file should be linked now, so that no append waits for it later.
     pub(crate) fn wants_next(&self, written: Lsn) -> bool {
         let file = &self.chain[self.current];
-        self.current + 1 == self.chain.len() && file.end().0 - written.0 < file.head.size / 2
+        self.current + 1 == self.chain.len() && file.end().0 - written.0 < file.head.size_bytes / 2
     }
 
     /// The position after the last byte for which there is space.
@@ -341,7 +341,7 @@ impl Files {
 
     /// Bytes of the file that was linked last.
     pub(crate) fn last_file_bytes(&self) -> u64 {
-        self.chain.back().map_or(0, |file| file.head.size)
+        self.chain.back().map_or(0, |file| file.head.size_bytes)
     }
 
     /// Takes a spare out, if there is one.
@@ -358,7 +358,8 @@ impl Files {
     }
 
     fn link(&mut self, spare: SpareFile, number: u64, first_lsn: Lsn) -> Result<()> {
-        let head = FileHead { identity: self.folder.identity, number, first_lsn, size: spare.size };
+        let head =
+            FileHead { identity: self.folder.identity, number, first_lsn, size_bytes: spare.size_bytes };
         let name = self.folder.name(number);
         if let Err(error) = self.folder.disk.rename(&spare.name, &name) {
             self.spares.push(spare);
@@ -393,9 +394,9 @@ impl Files {
             self.current -= 1;
             recycled += 1;
             self.unsynced = self.unsynced.map(|first| first.saturating_sub(1));
-            let total = self.bytes() + head.size;
-            if is_short || (head.size == self.file_bytes && total <= self.capacity_bytes) {
-                self.spares.push(SpareFile { name, size: head.size, file });
+            let total = self.bytes() + head.size_bytes;
+            if is_short || (head.size_bytes == self.file_bytes && total <= self.capacity_bytes) {
+                self.spares.push(SpareFile { name, size_bytes: head.size_bytes, file });
             } else {
                 drop(file);
                 self.folder.disk.remove(&name)?;
@@ -409,7 +410,7 @@ impl Files {
         while let Some(at) = self
             .spares
             .iter()
-            .position(|spare| spare.size != self.file_bytes || self.bytes() > self.capacity_bytes)
+            .position(|spare| spare.size_bytes != self.file_bytes || self.bytes() > self.capacity_bytes)
         {
             let spare = self.spares.swap_remove(at);
             drop(spare.file);
@@ -420,8 +421,8 @@ impl Files {
 
     /// Bytes of all files.
     pub(crate) fn bytes(&self) -> u64 {
-        let linked = self.chain.iter().map(|file| file.head.size);
-        linked.chain(self.spares.iter().map(|spare| spare.size)).sum()
+        let linked = self.chain.iter().map(|file| file.head.size_bytes);
+        linked.chain(self.spares.iter().map(|spare| spare.size_bytes)).sum()
     }
 
     /// Adds a file that was found without a place.

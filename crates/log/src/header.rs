@@ -26,8 +26,8 @@ pub(crate) struct FileHead {
     pub(crate) identity: Identity,
     pub(crate) number: u64,
     pub(crate) first_lsn: Lsn,
-    /// Bytes of the whole file.
-    pub(crate) size: u64,
+    /// Of the whole file.
+    pub(crate) size_bytes: u64,
 }
 
 /// Why a header is not one of ours.
@@ -48,7 +48,7 @@ impl FileHead {
         bytes[16..32].copy_from_slice(&self.identity);
         put_u64(&mut bytes, 32, self.number);
         put_u64(&mut bytes, 40, self.first_lsn.0);
-        put_u64(&mut bytes, 48, self.size);
+        put_u64(&mut bytes, 48, self.size_bytes);
         stamp(&mut bytes[..SECTOR_BYTES]);
         bytes
     }
@@ -69,7 +69,7 @@ impl FileHead {
             identity,
             number: get_u64(sector, 32),
             first_lsn: Lsn(get_u64(sector, 40)),
-            size: get_u64(sector, 48),
+            size_bytes: get_u64(sector, 48),
         })
     }
 }

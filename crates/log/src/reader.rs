@@ -333,7 +333,7 @@ impl LogReader {
 /// returned.
 fn erase_after(chain: &VecDeque<LogFile>, end: Lsn) -> Result<Option<usize>> {
     for (number, file) in chain.iter().enumerate().filter(|(_, file)| file.end() > end) {
-        if file.head.first_lsn >= end && number > 0 && file.file.len()? < file.head.size {
+        if file.head.first_lsn >= end && number > 0 && file.file.len()? < file.head.size_bytes {
             return Ok(Some(number));
         }
         file.erase_from(file.head.first_lsn.max(end))?;
@@ -358,7 +358,7 @@ impl Found {
         file.read_at(&mut header, 0)?;
         match FileHead::decode(&header) {
             Ok(head) if head.identity != folder.identity => return Err(Error::NoLog(folder.path.clone())),
-            Ok(head) if head.number == number && head.size > HEADER_BYTES => {
+            Ok(head) if head.number == number && head.size_bytes > HEADER_BYTES => {
                 let newest = Checkpoint::newest_in(&header);
                 self.checkpoint = newest.into_iter().chain(self.checkpoint).max_by_key(|block| block.number);
                 self.files.push(LogFile { head, name, file });

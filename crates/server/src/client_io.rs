@@ -87,9 +87,9 @@ pub struct ClientIo {
 }
 
 impl ClientIo {
-    /// A connection that takes packets of at most `limit` bytes and counts what it receives and sends.
-    pub fn new(stream: Arc<Stream>, counters: Arc<Counters>, limit: usize) -> Self {
-        let (reader, out) = (PacketReader::new(limit), OutBuffer::new());
+    /// A connection that takes packets of at most `packet_bytes_max` bytes and counts what it receives and sends.
+    pub fn new(stream: Arc<Stream>, counters: Arc<Counters>, packet_bytes_max: usize) -> Self {
+        let (reader, out) = (PacketReader::new(packet_bytes_max), OutBuffer::new());
         ClientIo { stream, counters, deadline: Instant::now(), reader, out }
     }
 

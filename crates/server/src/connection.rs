@@ -153,7 +153,7 @@ fn establish(session: &mut Session, io: &mut ClientIo) -> bool {
     match authenticate::handshake(session, io) {
         Ok(compression) => {
             let limit = session.variables.hot.max_allowed_packet as usize;
-            io.reader.set_limit(limit);
+            io.reader.set_bytes_max(limit);
             take_interactive_timeout(session);
             session.process.set_idle_limit(idle_timeout(session));
             session.process.end();

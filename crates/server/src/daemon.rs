@@ -155,7 +155,7 @@ fn engine_config(options: &Options) -> Result<EngineConfig, String> {
     Ok(EngineConfig {
         pool_bytes: bytes("innodb_buffer_pool_size")
             .map_err(|_| "the buffer pool is too large".to_owned())?,
-        undo_memory: bytes("ratchet_undo_memory_size").unwrap_or(usize::MAX),
+        undo_memory_bytes: bytes("ratchet_undo_memory_size").unwrap_or(usize::MAX),
         direct: bypasses_page_cache(variables.named("innodb_flush_method").as_text()),
         force_recovery: ForceRecovery::new(
             u8::try_from(variables.named("innodb_force_recovery").as_u64()).unwrap_or(u8::MAX),

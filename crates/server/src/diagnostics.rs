@@ -73,31 +73,31 @@ impl Diagnostics {
         self.earlier
     }
 
-    /// Adds a condition; `limit` is `max_error_count`.
+    /// Adds a condition; `conditions_max` is `max_error_count`.
     #[cold]
-    pub fn push(&mut self, severity: Severity, error: SqlError, limit: u64) {
-        self.insert(u64::MAX, severity, error, limit);
+    pub fn push(&mut self, severity: Severity, error: SqlError, conditions_max: u64) {
+        self.insert(u64::MAX, severity, error, conditions_max);
     }
 
     /// As [`Diagnostics::push`]; the condition follows the first `place` ones.
     #[cold]
-    pub fn insert(&mut self, place: u64, severity: Severity, error: SqlError, limit: u64) {
+    pub fn insert(&mut self, place: u64, severity: Severity, error: SqlError, conditions_max: u64) {
         self.warnings += 1;
         self.errors += u64::from(severity == Severity::Error);
         let place = place.min(self.conditions.len() as u64);
-        if place < limit {
+        if place < conditions_max {
             let SqlError { code, sqlstate, message, .. } = error;
             self.conditions.insert(place as usize, Condition { severity, code, sqlstate, message });
-            self.conditions.truncate(limit as usize);
+            self.conditions.truncate(conditions_max as usize);
         }
     }
 
-    /// Adds the conditions of `later`; `limit` is `max_error_count`.
+    /// Adds the conditions of `later`; `conditions_max` is `max_error_count`.
     #[cold]
-    pub fn absorb(&mut self, later: Diagnostics, limit: u64) {
+    pub fn absorb(&mut self, later: Diagnostics, conditions_max: u64) {
         self.warnings += later.warnings;
         self.errors += later.errors;
-        let room = (limit as usize).saturating_sub(self.conditions.len());
+        let room = (conditions_max as usize).saturating_sub(self.conditions.len());
         self.conditions.extend(later.conditions.into_iter().take(room));
     }
 

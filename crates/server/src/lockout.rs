@@ -133,12 +133,12 @@ impl Lockout {
         self.blocked(today, today).map_or(Ok(()), Err)
     }
 
-    /// The lock that has begun on the day `since`, if it lasts today.
-    fn blocked(&self, since: u64, today: u64) -> Option<Blocked> {
+    /// The lock that began on the day `since_day`, if it lasts on the day `today`.
+    fn blocked(&self, since_day: u64, today: u64) -> Option<Blocked> {
         let Ok(all) = u64::try_from(self.days) else {
             return Some(Blocked { days: None, attempts: self.attempts });
         };
-        let left = (since + all).saturating_sub(today);
+        let left = (since_day + all).saturating_sub(today);
         (left > 0).then_some(Blocked { days: Some((all, left)), attempts: self.attempts })
     }
 

@@ -39,7 +39,7 @@ pub(crate) fn changed(server: &Server, variables: &mut Variables, name: &str) {
     match name {
         "ratchet_memory_limit" | "global_connection_memory_limit" => configure(&server.memory, variables),
         "ratchet_plan_cache_size" => {
-            server.plans.set_limit(variables.named("ratchet_plan_cache_size").as_u64());
+            server.plans.set_bytes_max(variables.named("ratchet_plan_cache_size").as_u64());
         }
         _ => {}
     }
@@ -68,9 +68,9 @@ pub(crate) fn is_limit(name: &str) -> bool {
 /// What a session with these variables may use.
 pub(crate) fn of_session(variables: &Variables, is_admin: bool) -> ConnectionLimits {
     ConnectionLimits {
-        statement: variables.named("ratchet_statement_memory_limit").as_u64(),
-        connection: variables.named("connection_memory_limit").as_u64(),
-        step: variables.named("connection_memory_chunk_size").as_u64(),
+        statement_bytes: variables.named("ratchet_statement_memory_limit").as_u64(),
+        connection_bytes: variables.named("connection_memory_limit").as_u64(),
+        step_bytes: variables.named("connection_memory_chunk_size").as_u64(),
         tracked: variables.named("global_connection_memory_tracking").as_bool(),
         exempt: is_admin,
     }

@@ -157,11 +157,11 @@ pub struct PlanCache {
 }
 
 impl PlanCache {
-    /// An empty cache for plans of `limit` bytes, charged to `memory`.
-    pub fn new(limit: u64, memory: &Arc<ServerAccount>) -> Self {
+    /// An empty cache for plans of `bytes_max` bytes, charged to `memory`.
+    pub fn new(bytes_max: u64, memory: &Arc<ServerAccount>) -> Self {
         PlanCache {
             parts: Default::default(),
-            part_bytes_max: AtomicU64::new(limit / PARTS as u64),
+            part_bytes_max: AtomicU64::new(bytes_max / PARTS as u64),
             memory: Arc::clone(memory),
             environments: Mutex::default(),
             made: AtomicU64::new(0),
@@ -179,7 +179,7 @@ impl PlanCache {
     }
 
     /// Sets the limit, bytes. A part that has more is emptied when the next plan comes.
-    pub fn set_limit(&self, bytes: u64) {
+    pub fn set_bytes_max(&self, bytes: u64) {
         self.part_bytes_max.store(bytes / PARTS as u64, Ordering::Relaxed);
     }
 

@@ -48,12 +48,13 @@ pub struct PacketReader {
     sequence: u8,
     /// Packets may carry any number.
     ignores_numbers: bool,
-    limit: usize,
+    /// Packets of more bytes in all their parts are refused.
+    bytes_max: usize,
 }
 
 impl PacketReader {
-    /// A reader that refuses packets of more than `limit` bytes in all their parts.
-    pub fn new(limit: usize) -> Self {
+    /// A reader that refuses packets of more than `bytes_max` bytes in all their parts.
+    pub fn new(bytes_max: usize) -> Self {
         PacketReader {
             buffer: vec![0; BUFFER_BYTES],
             start: 0,
@@ -63,13 +64,13 @@ impl PacketReader {
             after_long: false,
             sequence: 0,
             ignores_numbers: false,
-            limit,
+            bytes_max,
         }
     }
 
-    /// Changes the limit for packets to come.
-    pub fn set_limit(&mut self, limit: usize) {
-        self.limit = limit;
+    /// Changes the limit on packets to come.
+    pub fn set_bytes_max(&mut self, bytes_max: usize) {
+        self.bytes_max = bytes_max;
     }
 
     /// Accepts packets of any number from now on: frames that carry them are counted in their place.
@@ -151,7 +152,7 @@ impl PacketReader {
             return false;
         };
         let whole = body.len() as u32 | u32::from(self.sequence) << 24;
-        if u32::from_le_bytes(*header) != whole || body.len() > self.limit || self.end > BUFFER_BYTES {
+        if u32::from_le_bytes(*header) != whole || body.len() > self.bytes_max || self.end > BUFFER_BYTES {
             return false;
         }
         self.sequence = self.sequence.wrapping_add(1);
@@ -260,10 +261,10 @@ impl PacketReader {
 
     #[inline]
     fn admit_length(&self, part: usize) -> Result<(), Error> {
-        if self.assembled.len() + part <= self.limit {
+        if self.assembled.len() + part <= self.bytes_max {
             return Ok(());
         }
-        Err(Error::PacketTooLarge { limit: self.limit })
+        Err(Error::PacketTooLarge { limit: self.bytes_max })
     }
 
     fn begin_assembly(&mut self, length: usize) -> Result<bool, Error> {

@@ -32,16 +32,16 @@ pub enum LimitExceeded {
     /// That of one connection.
     Connection {
         /// The limit, bytes.
-        limit: u64,
+        limit_bytes: u64,
         /// What the connection would use, bytes.
-        used: u64,
+        used_bytes: u64,
     },
     /// That of all connections that are tracked.
     AllConnections {
         /// The limit, bytes.
-        limit: u64,
+        limit_bytes: u64,
         /// What they would use, bytes.
-        used: u64,
+        used_bytes: u64,
     },
     /// That of the server, or the machine has no more.
     Server,
@@ -52,11 +52,11 @@ impl fmt::Display for LimitExceeded {
         match self {
             LimitExceeded::Statement(_) => f.write_str("the statement's memory limit is reached"),
             LimitExceeded::Session => f.write_str("the session keeps as much memory as it may"),
-            LimitExceeded::Connection { limit, .. } => {
-                write!(f, "the connection's limit of {limit} bytes is reached")
+            LimitExceeded::Connection { limit_bytes, .. } => {
+                write!(f, "the connection's limit of {limit_bytes} bytes is reached")
             }
-            LimitExceeded::AllConnections { limit, .. } => {
-                write!(f, "the limit of {limit} bytes for all connections is reached")
+            LimitExceeded::AllConnections { limit_bytes, .. } => {
+                write!(f, "the limit of {limit_bytes} bytes for all connections is reached")
             }
             LimitExceeded::Server => f.write_str("the server's memory limit is reached"),
         }
@@ -136,7 +136,7 @@ impl ServerAccount {
             return Ok(());
         }
         self.release_connection(bytes, true);
-        Err(LimitExceeded::AllConnections { limit, used })
+        Err(LimitExceeded::AllConnections { limit_bytes: limit, used_bytes: used })
     }
 
     fn release_connection(&self, bytes: u64, tracked: bool) {
@@ -151,11 +151,11 @@ impl ServerAccount {
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionLimits {
     /// Bytes of one statement; also of what the session keeps between statements.
-    pub statement: u64,
+    pub statement_bytes: u64,
     /// Bytes of the connection.
-    pub connection: u64,
+    pub connection_bytes: u64,
     /// Step in which the connection takes memory from the server's account, bytes.
-    pub step: u64,
+    pub step_bytes: u64,
     /// The connection counts among the tracked ones.
     pub tracked: bool,
     /// The limits of the connection and of all tracked ones do not bind it: an administrator.
@@ -164,7 +164,13 @@ pub struct ConnectionLimits {
 
 impl Default for ConnectionLimits {
     fn default() -> Self {
-        ConnectionLimits { statement: u64::MAX, connection: u64::MAX, step: 0, tracked: false, exempt: false }
+        ConnectionLimits {
+            statement_bytes: u64::MAX,
+            connection_bytes: u64::MAX,
+            step_bytes: 0,
+            tracked: false,
+            exempt: false,
+        }
     }
 }
 
@@ -215,8 +221,8 @@ impl ConnectionAccount {
     pub fn charge(&self, bytes: u64) -> Result<(), LimitExceeded> {
         let used = self.used.get().saturating_add(bytes);
         let limits = self.limits.get();
-        if used > limits.connection && !limits.exempt {
-            return Err(LimitExceeded::Connection { limit: limits.connection, used });
+        if used > limits.connection_bytes && !limits.exempt {
+            return Err(LimitExceeded::Connection { limit_bytes: limits.connection_bytes, used_bytes: used });
         }
         if used > self.granted.get() {
             self.take(used - self.granted.get(), &limits)?;
@@ -228,7 +234,7 @@ impl ConnectionAccount {
     /// Takes at least `bytes` from the server's account.
     #[cold]
     fn take(&self, bytes: u64, limits: &ConnectionLimits) -> Result<(), LimitExceeded> {
-        let whole = bytes.checked_next_multiple_of(limits.step.max(STEP_BYTES_MIN)).unwrap_or(bytes);
+        let whole = bytes.checked_next_multiple_of(limits.step_bytes.max(STEP_BYTES_MIN)).unwrap_or(bytes);
         let taken = match self.server.charge_connection(whole, limits) {
             Ok(()) => whole,
             // The last of the server's memory is given out to the byte.
@@ -244,7 +250,7 @@ impl ConnectionAccount {
         let used = self.used.get().saturating_sub(bytes);
         self.used.set(used);
         let limits = self.limits.get();
-        let step = limits.step.max(STEP_BYTES_MIN);
+        let step = limits.step_bytes.max(STEP_BYTES_MIN);
         let spare = self.granted.get() - used;
         if spare > SPARE_STEPS * step {
             let back = spare - step;
@@ -257,7 +263,7 @@ impl ConnectionAccount {
     /// # Errors  The limit that would be exceeded.
     pub fn keep(&self, bytes: u64) -> Result<(), LimitExceeded> {
         let kept = self.kept.get().saturating_add(bytes);
-        if kept > self.limits.get().statement {
+        if kept > self.limits.get().statement_bytes {
             return Err(LimitExceeded::Session);
         }
         self.charge(bytes)?;
@@ -338,8 +344,8 @@ impl StatementAccount {
     pub fn available(&self) -> u64 {
         let Some(connection) = &self.connection else { return u64::MAX };
         let limits = connection.limits.get();
-        let of_statement = limits.statement.saturating_sub(self.used.get());
-        let of_connection = if limits.exempt { u64::MAX } else { limits.connection };
+        let of_statement = limits.statement_bytes.saturating_sub(self.used.get());
+        let of_connection = if limits.exempt { u64::MAX } else { limits.connection_bytes };
         let server = &connection.server;
         let of_server = server.limit.load(Ordering::Relaxed).saturating_sub(server.charged());
         let spare = connection.granted.get().saturating_sub(connection.used());
@@ -352,7 +358,7 @@ impl StatementAccount {
         let bytes = bytes as u64;
         let used = self.used.get().saturating_add(bytes);
         if let Some(connection) = &self.connection {
-            if used > connection.limits.get().statement {
+            if used > connection.limits.get().statement_bytes {
                 return Err(LimitExceeded::Statement(purpose));
             }
             connection.charge(bytes)?;
@@ -386,7 +392,8 @@ mod tests {
     #[test]
     fn a_connection_takes_memory_in_steps_and_gives_it_back() {
         let server = Arc::new(ServerAccount::default());
-        let connection = account(&server, ConnectionLimits { step: MIB, ..ConnectionLimits::default() });
+        let connection =
+            account(&server, ConnectionLimits { step_bytes: MIB, ..ConnectionLimits::default() });
         connection.charge(10).unwrap();
         assert_eq!((connection.used(), server.charged()), (10, MIB));
         connection.charge(20 * MIB).unwrap();
@@ -401,14 +408,18 @@ mod tests {
     #[test]
     fn each_limit_is_named_and_leaves_nothing_charged() {
         let server = Arc::new(ServerAccount::default());
-        let limits = ConnectionLimits { statement: MIB, connection: 2 * MIB, ..ConnectionLimits::default() };
+        let limits = ConnectionLimits {
+            statement_bytes: MIB,
+            connection_bytes: 2 * MIB,
+            ..ConnectionLimits::default()
+        };
         let connection = account(&server, limits);
         let statement = StatementAccount::new(Rc::clone(&connection));
         statement.charge(MIB as usize, Purpose::Sort).unwrap();
         assert_eq!(statement.charge(1, Purpose::Sort), Err(LimitExceeded::Statement(Purpose::Sort)));
         assert_eq!(connection.keep(MIB + 1), Err(LimitExceeded::Session));
         connection.keep(MIB).unwrap();
-        let over = LimitExceeded::Connection { limit: 2 * MIB, used: 2 * MIB + 1 };
+        let over = LimitExceeded::Connection { limit_bytes: 2 * MIB, used_bytes: 2 * MIB + 1 };
         assert_eq!(connection.charge(1), Err(over));
         assert_eq!((statement.used(), connection.used()), (MIB, 2 * MIB));
         statement.release(MIB as usize);
@@ -426,7 +437,7 @@ mod tests {
         server.set_tracked_limit(MIB);
         let tracked = ConnectionLimits { tracked: true, ..ConnectionLimits::default() };
         let bound = account(&server, tracked);
-        let over = LimitExceeded::AllConnections { limit: MIB, used: 2 * MIB };
+        let over = LimitExceeded::AllConnections { limit_bytes: MIB, used_bytes: 2 * MIB };
         assert_eq!(bound.charge(2 * MIB), Err(over));
         assert_eq!((server.tracked(), server.charged()), (0, 0));
         let free = account(&server, ConnectionLimits { exempt: true, ..tracked });

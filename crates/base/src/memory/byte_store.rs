@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn a_row_beyond_the_limit_is_refused_and_those_before_it_stay() {
         let connection = ConnectionAccount::new(Arc::new(ServerAccount::default()));
-        connection.set_limits(ConnectionLimits { statement: 1 << 20, ..ConnectionLimits::default() });
+        connection.set_limits(ConnectionLimits { statement_bytes: 1 << 20, ..ConnectionLimits::default() });
         let account = StatementAccount::new(connection);
         let mut store = ByteStore::new(&account, Purpose::Sort);
         store.extend_from_slice(b"kept");

@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_vector_charges_what_it_has_and_stops_at_the_limit() {
         let connection = ConnectionAccount::new(Arc::new(ServerAccount::default()));
-        connection.set_limits(ConnectionLimits { statement: 4 << 20, ..ConnectionLimits::default() });
+        connection.set_limits(ConnectionLimits { statement_bytes: 4 << 20, ..ConnectionLimits::default() });
         let account = StatementAccount::new(connection);
         let mut items: ChargedVec<u64> = ChargedVec::new(&account, Purpose::Sort);
         let mut pushed = 0;

@@ -169,7 +169,7 @@ fn what_is_held_is_charged_and_within_the_buffer() {
 #[test]
 fn a_statement_with_less_memory_writes_runs_and_one_with_none_fails() {
     let connection = ConnectionAccount::new(Arc::new(ServerAccount::default()));
-    connection.set_limits(ConnectionLimits { statement: 400 << 10, ..ConnectionLimits::default() });
+    connection.set_limits(ConnectionLimits { statement_bytes: 400 << 10, ..ConnectionLimits::default() });
     let account = StatementAccount::new(Rc::clone(&connection));
     let memory = SortMemory { buffer_bytes: 1 << 30, account: Some(Rc::clone(&account)) };
     let all = [entries(&mut Prng::new(8), 30_000, 40)];
@@ -178,7 +178,7 @@ fn a_statement_with_less_memory_writes_runs_and_one_with_none_fails() {
     assert_eq!(taken(&mut sorted, 0).unwrap().len(), 30_000);
     assert!(place.counters.totals().runs > 1);
     drop(sorted);
-    connection.set_limits(ConnectionLimits { statement: 20 << 10, ..ConnectionLimits::default() });
+    connection.set_limits(ConnectionLimits { statement_bytes: 20 << 10, ..ConnectionLimits::default() });
     assert!(matches!(place.sort(1, &memory), Err(Error::Memory(_))));
     assert_eq!(account.used(), 0);
 }

@@ -60,13 +60,13 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// Of a directory whose undo was spilled to `spills`. Undo of open transactions takes `undo_memory`
+    /// Of a directory whose undo was spilled to `spills`. Undo of open transactions takes `undo_memory_bytes`
     /// bytes.
-    pub(crate) fn new(log: &Arc<dyn StartupLog>, spills: SpillFolder, undo_memory: usize) -> Self {
+    pub(crate) fn new(log: &Arc<dyn StartupLog>, spills: SpillFolder, undo_memory_bytes: usize) -> Self {
         History {
             log: Arc::clone(log),
             pace: None,
-            undo_stacks: spills.undo_stacks(undo_memory),
+            undo_stacks: spills.undo_stacks(undo_memory_bytes),
             spills: Some(spills),
             spilled: BTreeMap::new(),
             first_undo: BTreeMap::new(),
@@ -197,7 +197,7 @@ impl space::StartObserver for History {
     fn progress(&mut self, progress: space::Progress) {
         let (done, total) = (progress.at.0 - progress.from.0, progress.end.0 - progress.from.0);
         if let Some(pace) = &mut self.pace {
-            pace.tell("applying the redo log", done, total);
+            pace.report("applying the redo log", done, total);
         }
         if progress.at == progress.end {
             let seconds = (RealClock.monotonic_ns() - self.began_ns) as f64 / 1e9;

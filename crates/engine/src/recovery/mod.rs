@@ -69,7 +69,7 @@ impl Pace {
     }
 
     /// Tells, if it is time to, that `done` of `total` of `what` are done.
-    pub(crate) fn tell(&mut self, what: &str, done: u64, total: u64) {
+    pub(crate) fn report(&mut self, what: &str, done: u64, total: u64) {
         let now = RealClock.monotonic_ns();
         if now - self.told_ns < NOTE_SECONDS * 1_000_000_000 || done == 0 {
             return;

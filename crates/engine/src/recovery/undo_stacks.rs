@@ -182,18 +182,18 @@ impl Scratch {
 pub(crate) struct UndoStacks {
     open: BTreeMap<TrxId, UndoStack>,
     scratch: Scratch,
-    /// Bytes of records in memory, and how many there may be.
-    memory: usize,
-    memory_max: usize,
+    /// Of records in memory, and the limit.
+    memory_bytes: usize,
+    memory_bytes_max: usize,
     /// Why the scratch file is not written to any more.
     refused: Option<IoError>,
 }
 
 impl UndoStacks {
-    /// None yet. The scratch file is `path`; `memory_max` in bytes.
-    pub(crate) fn new(disk: &Arc<dyn Disk>, path: PathBuf, memory_max: usize) -> UndoStacks {
+    /// None yet. The scratch file is `path`; `memory_bytes_max` in bytes.
+    pub(crate) fn new(disk: &Arc<dyn Disk>, path: PathBuf, memory_bytes_max: usize) -> UndoStacks {
         let scratch = Scratch { disk: Arc::clone(disk), path, file: None, end: 0, wanted: 0 };
-        UndoStacks { open: BTreeMap::new(), scratch, memory: 0, memory_max, refused: None }
+        UndoStacks { open: BTreeMap::new(), scratch, memory_bytes: 0, memory_bytes_max, refused: None }
     }
 
     /// The transactions, in the order of their ids.
@@ -224,8 +224,10 @@ impl UndoStacks {
         stack.count += 1;
         stack.dead_values += usize::from(is_dead_value(image));
         let bytes = stack.records.bytes();
-        self.memory += bytes - before;
-        if self.memory > self.memory_max && bytes >= MOVED_MIN.min(self.memory_max) && self.refused.is_none()
+        self.memory_bytes += bytes - before;
+        if self.memory_bytes > self.memory_bytes_max
+            && bytes >= MOVED_MIN.min(self.memory_bytes_max)
+            && self.refused.is_none()
         {
             self.move_older_half(trx);
         }
@@ -241,7 +243,7 @@ impl UndoStacks {
                     stack.older.push(segment);
                 }
                 stack.records = newer;
-                self.memory -= older.bytes();
+                self.memory_bytes -= older.bytes();
             }
             Err(error) => self.refused = Some(error),
         }
@@ -259,7 +261,7 @@ impl UndoStacks {
             stack.records = self.scratch.read(segment)?;
             stack.older.pop();
             self.scratch.forget(1);
-            self.memory += stack.records.bytes();
+            self.memory_bytes += stack.records.bytes();
         }
         Ok(stack.records.newest())
     }
@@ -273,7 +275,7 @@ impl UndoStacks {
             stack.count -= 1;
         }
         stack.records.pop();
-        self.memory -= before - stack.records.bytes();
+        self.memory_bytes -= before - stack.records.bytes();
     }
 
     /// Forgets what is newer than the record `reached`. Errors as [`UndoStacks::newest`].
@@ -313,7 +315,7 @@ impl UndoStacks {
     /// Forgets a transaction.
     pub(super) fn remove(&mut self, trx: TrxId) {
         if let Some(stack) = self.open.remove(&trx) {
-            self.memory -= stack.records.bytes();
+            self.memory_bytes -= stack.records.bytes();
             self.scratch.forget(stack.older.len());
         }
     }
@@ -330,9 +332,9 @@ mod tests {
 
     use super::*;
 
-    fn undo_stacks(disk: &Arc<SimDisk>, memory_max: usize) -> UndoStacks {
+    fn undo_stacks(disk: &Arc<SimDisk>, memory_bytes_max: usize) -> UndoStacks {
         let disk: Arc<dyn Disk> = Arc::clone(disk) as _;
-        UndoStacks::new(&disk, PathBuf::from("recovery.undo"), memory_max)
+        UndoStacks::new(&disk, PathBuf::from("recovery.undo"), memory_bytes_max)
     }
 
     fn record(prng: &mut Prng, number: u64) -> (Step, Vec<u8>) {
@@ -352,9 +354,9 @@ mod tests {
 
     #[test]
     fn stacks_agree_with_vectors_whatever_the_memory() {
-        for (seed, memory_max) in [(1, 0), (2, 300), (3, 5000), (4, usize::MAX)] {
+        for (seed, memory_bytes_max) in [(1, 0), (2, 300), (3, 5000), (4, usize::MAX)] {
             let disk = Arc::new(SimDisk::new());
-            let (mut undo_stacks, mut prng) = (undo_stacks(&disk, memory_max), Prng::new(seed));
+            let (mut undo_stacks, mut prng) = (undo_stacks(&disk, memory_bytes_max), Prng::new(seed));
             let mut model: BTreeMap<TrxId, Vec<(Step, Vec<u8>)>> = BTreeMap::new();
             let mut moved = false;
             for number in 1..20_000 {
@@ -389,18 +391,18 @@ mod tests {
                     (expected.len(), dead)
                 );
                 assert_eq!(
-                    undo_stacks.memory,
+                    undo_stacks.memory_bytes,
                     undo_stacks.open.values().map(|stack| stack.records.bytes()).sum()
                 );
                 if number % 500 == 0 {
                     assert_eq!(all(&undo_stacks, trx), *expected, "seed {seed}");
                 }
             }
-            assert_eq!(moved, memory_max < usize::MAX);
+            assert_eq!(moved, memory_bytes_max < usize::MAX);
             for trx in model.keys() {
                 undo_stacks.remove(*trx);
             }
-            assert_eq!((undo_stacks.memory, undo_stacks.scratch.end), (0, 0));
+            assert_eq!((undo_stacks.memory_bytes, undo_stacks.scratch.end), (0, 0));
             undo_stacks.close();
             assert!(!disk.exists("recovery.undo".as_ref()).unwrap());
         }

@@ -244,7 +244,7 @@ pub(crate) fn run(engine: &Weak<Engine>) -> Result<()> {
             report => report?,
         };
         undone += report.undone as u64;
-        pace.tell("rolling back", undone, total);
+        pace.report("rolling back", undone, total);
         if report.unfinished == 0 {
             notes.note("recovery: done");
             return Ok(());

@@ -59,8 +59,8 @@ fn reopen(disk: &Arc<SimDisk>) -> Result<Arc<Engine>> {
 }
 
 /// The same with so much memory for undo.
-fn reopen_with(disk: &Arc<SimDisk>, undo_memory: usize) -> Result<Arc<Engine>> {
-    Engine::open(EngineConfig { log: TINY, undo_memory, ..config(disk) })
+fn reopen_with(disk: &Arc<SimDisk>, undo_memory_bytes: usize) -> Result<Arc<Engine>> {
+    Engine::open(EngineConfig { log: TINY, undo_memory_bytes, ..config(disk) })
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn undo_that_recovery_has_no_memory_for_is_set_aside() {
     ] {
         let (disk, told) = (Arc::new(crashed.crash()), Arc::new(StartupLines::default()));
         let startup_log = Arc::clone(&told) as Arc<dyn StartupLog>;
-        let config = EngineConfig { log: TINY, undo_memory: 20_000, startup_log, ..config(&disk) };
+        let config = EngineConfig { log: TINY, undo_memory_bytes: 20_000, startup_log, ..config(&disk) };
         disk.schedule_all(scheduled.as_slice());
         let engine = match Engine::open(config.clone()) {
             Err(error) => {

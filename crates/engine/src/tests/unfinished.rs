@@ -62,8 +62,8 @@ fn open(disk: &Arc<SimDisk>) -> (Arc<Engine>, Arc<Table>) {
     open_with(disk, 64 << 20)
 }
 
-fn open_with(disk: &Arc<SimDisk>, undo_memory: usize) -> (Arc<Engine>, Arc<Table>) {
-    let engine = Engine::open_unfinished(&EngineConfig { undo_memory, ..config(disk) }).unwrap();
+fn open_with(disk: &Arc<SimDisk>, undo_memory_bytes: usize) -> (Arc<Engine>, Arc<Table>) {
+    let engine = Engine::open_unfinished(&EngineConfig { undo_memory_bytes, ..config(disk) }).unwrap();
     let table = engine.table("s", "t").unwrap();
     (engine, table)
 }

@@ -65,7 +65,7 @@ fn it_forgets_when_full_and_ends_when_nothing_is_repeated() {
 #[test]
 fn without_memory_it_ends_and_nothing_fails() {
     let connection = ConnectionAccount::new(Arc::new(ServerAccount::default()));
-    connection.set_limits(ConnectionLimits { statement: 128 << 10, ..ConnectionLimits::default() });
+    connection.set_limits(ConnectionLimits { statement_bytes: 128 << 10, ..ConnectionLimits::default() });
     let account = StatementAccount::new(connection);
     let mut memo = AnswerMemo::new(&account);
     let known = (0..20_000).filter(|n| ask_or_make(&mut memo, n / 2)).count();

@@ -11,7 +11,7 @@ pub(super) struct Queue<T> {
     /// Notified of every change.
     changed: Event,
     /// Pieces that wait, at most.
-    capacity: usize,
+    pieces_max: usize,
 }
 
 #[derive(Debug)]
@@ -23,9 +23,9 @@ struct State<T> {
 }
 
 impl<T> Queue<T> {
-    pub(super) fn new(capacity: usize) -> Self {
+    pub(super) fn new(pieces_max: usize) -> Self {
         let state = State { pieces: VecDeque::new(), closed: false, abandoned: false };
-        Queue { state: Mutex::new(LatchLevel::Leaf, state), changed: Event::new(), capacity }
+        Queue { state: Mutex::new(LatchLevel::Leaf, state), changed: Event::new(), pieces_max }
     }
 
     /// Adds a piece, when there is room. False: it is not wanted.
@@ -36,7 +36,7 @@ impl<T> Queue<T> {
             if state.abandoned {
                 return false;
             }
-            if state.pieces.len() < self.capacity {
+            if state.pieces.len() < self.pieces_max {
                 state.pieces.push_back(piece);
                 drop(state);
                 self.changed.notify_all();

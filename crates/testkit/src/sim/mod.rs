@@ -71,11 +71,11 @@ struct Shape {
     background: bool,
     writers: u64,
     /// Bytes of undo in memory from which on it is swapped, also by recovery.
-    undo_memory: u64,
+    undo_memory_bytes: u64,
 }
 
 impl Shape {
-    fn draw(prng: &mut Prng, tight: bool, undo_memory: u64) -> Self {
+    fn draw(prng: &mut Prng, tight: bool, undo_memory_bytes: u64) -> Self {
         let pick = |prng: &mut Prng, of: [u64; 4]| of[prng.below(4) as usize];
         let log = LogConfig {
             capacity_bytes: pick(prng, if tight { [384, 512, 768, 1024] } else { [8192; 4] }) << 10,
@@ -87,7 +87,7 @@ impl Shape {
             log,
             background: true,
             writers: 1 + prng.below(writer::WRITERS_MAX),
-            undo_memory,
+            undo_memory_bytes,
         }
     }
 
@@ -98,7 +98,7 @@ impl Shape {
             background: self.background,
             log: self.log,
             startup_log,
-            undo_memory: self.undo_memory as usize,
+            undo_memory_bytes: self.undo_memory_bytes as usize,
             ..EngineConfig::new(disk, DATADIR)
         }
     }
@@ -152,8 +152,8 @@ struct Seed {
     notes: Notes,
     /// Whether the log is short.
     tight: bool,
-    /// As [`Shape::undo_memory`].
-    undo_memory: u64,
+    /// As [`Shape::undo_memory_bytes`].
+    undo_memory_bytes: u64,
     /// How each round went.
     story: Vec<String>,
 }
@@ -162,9 +162,10 @@ impl Seed {
     fn new(number: u64, planted: Option<PlantedBug>) -> Self {
         let (mut prng, disk) = (Prng::new(number ^ 0x5eed), SimDisk::seeded(number));
         let tight = prng.below(2) == 0;
-        let undo_memory = [u64::MAX, 128 << 10, 64 << 10, 0][Prng::new(number ^ 0x5a9).below(4) as usize];
+        let undo_memory_bytes =
+            [u64::MAX, 128 << 10, 64 << 10, 0][Prng::new(number ^ 0x5a9).below(4) as usize];
         let (notes, story) = (Notes::default(), Vec::new());
-        Seed { number, planted, prng, disk, notes, tight, undo_memory, story }
+        Seed { number, planted, prng, disk, notes, tight, undo_memory_bytes, story }
     }
 
     fn work(&mut self) -> Result<(), String> {
@@ -179,7 +180,7 @@ impl Seed {
 
     /// Starts, works and ends in one way or another. The disk is then as the next start finds it.
     fn round(&mut self, number: u64, plan: Plan, operations: u64) -> Result<(), String> {
-        let shape = Shape::draw(&mut self.prng, self.tight, self.undo_memory);
+        let shape = Shape::draw(&mut self.prng, self.tight, self.undo_memory_bytes);
         let end = if self.prng.below(3) == 0 { End::Kill } else { End::Shutdown };
         let ended = self.simulate(number, shape, plan, operations, end);
         let was_off = self.disk.is_powered_off();
@@ -257,7 +258,7 @@ impl Seed {
         self.story.push(format!("{plan:?}{}", if at_start { " from the start on" } else { "" }));
         let ended = simulate_with(seed, STEPS_MAX, self.planted, move || {
             let engine = Engine::open(shape.config(&disk, Arc::new(Listener(Arc::clone(&notes)))))?;
-            engine.set_undo_memory(shape.undo_memory);
+            engine.set_undo_memory(shape.undo_memory_bytes);
             lock(&notes).engine = Arc::downgrade(&engine);
             verify::start(&engine, &notes)?;
             let checks_first = arming.below(2) == 0;
@@ -304,7 +305,7 @@ impl Seed {
     /// A last round in which pages are damaged. Nothing wrong may be shown; what is damaged must be named.
     fn damage(&mut self, number: u64) -> Result<(), String> {
         let plan = Plan::draw_damage(&mut self.prng);
-        let mut shape = Shape::draw(&mut self.prng, self.tight, self.undo_memory);
+        let mut shape = Shape::draw(&mut self.prng, self.tight, self.undo_memory_bytes);
         // Many reads.
         shape.frames = 32;
         let operations = lock(&self.notes).coverage.of(Event::Operations) + 200;
@@ -359,7 +360,8 @@ impl Seed {
 
     /// A last start and shutdown without faults, and a check of all files.
     fn close(&mut self, number: u64) -> Result<(), String> {
-        let shape = Shape { background: false, ..Shape::draw(&mut self.prng, self.tight, self.undo_memory) };
+        let shape =
+            Shape { background: false, ..Shape::draw(&mut self.prng, self.tight, self.undo_memory_bytes) };
         let ended = self.simulate(number, shape, Plan::Nothing, 0, End::Shutdown);
         match (ended.result, ended.stopped) {
             (Some(Ok(())), _) => {}
