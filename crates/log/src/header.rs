@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     fn head() -> FileHead {
-        FileHead { identity: [7; 16], number: 3, first_lsn: Lsn(1 << 33), size: 1 << 20 }
+        FileHead { identity: [7; 16], number: 3, first_lsn: Lsn(1 << 33), size_bytes: 1 << 20 }
     }
 
     fn bytes_of(head: &FileHead) -> [u8; HEADER_BYTES as usize] {
