@@ -37,7 +37,7 @@ pub(crate) fn frames(log: &[u8]) -> Vec<FramePlace> {
     frames
 }
 
-/// Stamps the checksum of a frame anew.
+/// Stamps the checksum of a frame again.
 pub(crate) fn stamp(log: &mut [u8], frame: FramePlace) {
     let lsn = get_u64(log, FIRST_LSN) + (frame.from - FILE_HEADER_BYTES) as u64;
     let sum = frame_sum(lsn, &log[frame.payload()]);

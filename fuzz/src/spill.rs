@@ -103,7 +103,7 @@ fn read_file(disk: &SimDisk, path: &Path, len: u64) -> log::Result<usize> {
     Ok(parts)
 }
 
-/// Stamps the entries' checksums anew, as far as their lengths go.
+/// Stamps the entries' checksums again, as far as their lengths go.
 fn stamp(bytes: &mut [u8]) {
     let mut from = HEAD_BYTES;
     while let Some(head) = bytes.get(from..from + LSN_BYTES + FRAME_HEADER_BYTES) {

@@ -1,7 +1,7 @@
 //! `miri`: unsafe code under the interpreter Miri, which stops at undefined behaviour, data races and leaks.
 //!
 //! Run are the tests that come by unsafe code and need no kernel; some do fewer rounds there (`cfg!(miri)`).
-//! Which thread goes on, and what a weak load sees, a seed decides: each test runs under several.
+//! Which thread continues, and what a weak load sees, a seed decides: each test runs under several.
 
 use std::process::Command;
 

@@ -71,7 +71,7 @@ fn profiled(place: &Path) -> Result<Option<PathBuf>, String> {
     build(&host, &fresh(&place.join("profiled"))?, &flags).map(Some)
 }
 
-/// The binary laid out anew by llvm-bolt; none without it.
+/// The binary laid out again by llvm-bolt; none without it.
 fn bolted(binary: &Path, place: &Path) -> Result<Option<PathBuf>, String> {
     let names =
         std::iter::once("llvm-bolt".to_owned()).chain(BOLT_VERSIONS.rev().map(|v| format!("llvm-bolt-{v}")));

@@ -149,7 +149,7 @@ impl<'p> Cursor<'p> {
     }
 
     /// Moves to the next record of this leaf; false, and no move, if there is none: [`Cursor::next_leaf`]
-    /// goes on.
+    /// continues.
     #[inline]
     pub fn next_in_leaf(&mut self) -> bool {
         let more = self.slot() + 1 < self.page().count();
@@ -248,7 +248,7 @@ impl<'p> Cursor<'p> {
         if self.slot() < self.page().count() { Ok(Some(self)) } else { self.next_leaf() }
     }
 
-    /// Looks whether `right`, which the leaf links to, goes on where the leaf ends; reads ahead if there is
+    /// Looks whether `right`, which the leaf links to, continues where the leaf ends; reads ahead if there is
     /// reason to.
     #[cold]
     #[inline(never)]

@@ -333,7 +333,7 @@ impl LeafDirectory {
             && self.frees() == frees
     }
 
-    /// Notes that a descent to `key` begins, and builds the directory anew if enough of them have paid for
+    /// Notes that a descent to `key` begins, and builds the directory again if enough of them have paid for
     /// it. The caller holds no page of the tree.
     #[inline]
     pub(crate) fn note_descent(&self, store: &Store, tree: &Tree, key: &[u8]) -> Result<()> {

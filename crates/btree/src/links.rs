@@ -66,7 +66,7 @@ fn child<G>(
     if tree_level(&guard) == parent.tree_level().of_children() { Ok(guard) } else { Err(broken(child)) }
 }
 
-/// Whether `right`, which `page` links to, goes on where `page` ends.
+/// Whether `right`, which `page` links to, continues where `page` ends.
 #[inline]
 pub(crate) fn follows(page: PageRef<'_>, right: PageRef<'_>) -> bool {
     right.tree_level() == page.tree_level() && page.upper_fence() == Some(right.lower_fence())
@@ -83,7 +83,7 @@ thread_local! {
 }
 
 /// Leaves that a scan may pass now until it looks at fences again, after it has looked at one because its way
-/// was long. Scans that go in a circle come to look at every link in it, as the stretches that are passed
+/// was long. A scan in a cycle of links checks every link in it sooner or later, as the checked stretches
 /// differ in length.
 pub(crate) fn leaves_until_next_look() -> u32 {
     let looks = LOOKS.get().wrapping_add(1);

@@ -64,7 +64,7 @@ impl Tree {
 enum Merge<'p> {
     /// It was merged with a neighbour.
     Merged,
-    /// Nothing changed; the child to go on with, `None` if it is a leaf.
+    /// Nothing changed; the child to continue with, `None` if it is a leaf.
     LeftAlone(Option<ExclusiveGuard<'p>>),
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn follow(store: &Store, root: PageNo, leaf: PageRef<'_>, arrival: Lo
 fn is_second_miss(leaf: PageRef<'_>) -> bool {
     let mut missed = MISSED.get();
     let known = missed.iter().position(|&page| page == leaf.page_no());
-    // A scan that goes on keeps its place; a new one takes the place of the oldest.
+    // A scan that continues keeps its place; a new one takes the place of the oldest.
     missed[..=known.unwrap_or(SCANS - 1)].rotate_right(1);
     missed[0] = leaf.right();
     MISSED.set(missed);

@@ -62,7 +62,7 @@ impl Tree {
         Tree { index, root, shape, versions: None, end_hint, directory }
     }
 
-    /// Makes an empty tree: one leaf, which is the root for good.
+    /// Makes an empty tree: one leaf, which stays the root.
     pub fn create(store: &Store, index: IndexId, shape: TreeShape) -> Result<Self> {
         let mut mtr = Mtr::new(store);
         let [root] = mtr.allocate(index, Locality::Shared)?;

@@ -59,7 +59,7 @@ impl Pool {
         Ok(Some(guard))
     }
 
-    /// Loads a page held exclusively, unless another thread has, and goes on holding it shared.
+    /// Loads a page held exclusively, unless another thread has, and continues holding it shared.
     fn load_and_share<'p>(
         &'p self,
         page_no: PageNo,

@@ -73,7 +73,7 @@ impl Formats {
         self.has_lost.load(Ordering::Relaxed) && self.known.lock().lost.contains(&page)
     }
 
-    /// The page is made anew.
+    /// The page is made again.
     pub(crate) fn find_again(&self, page: PageNo) {
         if self.has_lost.load(Ordering::Relaxed) {
             self.known.lock().lost.remove(&page);

@@ -319,7 +319,7 @@ impl Pool {
     }
 
     /// Writes all changes, makes them durable, and ends the background thread. Later changes are refused with
-    /// [`Error::Closed`]; reads go on. The last step of a clean shutdown.
+    /// [`Error::Closed`]; reads continue. The last step of a clean shutdown.
     ///
     /// Latches: the caller holds none, and has seen to it that no thread changes pages any more. On an error
     /// the background thread is ended all the same.

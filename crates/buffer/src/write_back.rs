@@ -204,7 +204,8 @@ impl Pool {
                 self.counters.writes.add(batch.items.len() as u64);
                 Ok(batch.items.len())
             }
-            // The pages stay marked as being written: they are never evicted, and reads go on finding them.
+            // The pages stay marked as being written: they are never evicted, and reads continue finding
+            // them.
             Err(error) => Err(self.refuse_changes(error)),
         }
     }

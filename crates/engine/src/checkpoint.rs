@@ -1,4 +1,4 @@
-//! Checkpoints: keeping the log short while work goes on.
+//! Checkpoints: keeping the log short while work continues.
 //!
 //! ```text
 //!  redo LSN          pages LSN                                              tail

@@ -23,8 +23,8 @@ use crate::scan::Scan;
 use crate::table::Table;
 
 impl Engine {
-    /// Takes the tables' counters from the dictionary. After a crash (not `clean`) AUTO_INCREMENT goes on at
-    /// its limit, and row ids are found again.
+    /// Takes the tables' counters from the dictionary. After a crash (not `clean`) AUTO_INCREMENT continues
+    /// at its limit, and row ids are found again.
     pub(crate) fn load_counters(&self, clean: bool) -> Result<()> {
         for (name, bytes) in self.dictionary.list(&self.store, Kind::Counters)? {
             let catalog = self.catalog();

@@ -213,7 +213,7 @@ impl Engine {
     }
 
     fn start_threads(engine: &Arc<Engine>) -> Result<()> {
-        // A background thread that cannot go on ends the process: pages or log could not be written.
+        // A background thread that cannot continue ends the process: pages or log could not be written.
         if engine.cleans_up() {
             let (weak, control) = (Arc::downgrade(engine), Arc::clone(&engine.purge));
             let thread = env::spawn_background("purge", move || {

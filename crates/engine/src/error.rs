@@ -25,13 +25,13 @@ pub(crate) fn fail_if_interrupted() -> Result<()> {
 /// How far an error reaches. The session acts on this, never on the variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// The statement is rolled back, its transaction goes on.
+    /// The statement is rolled back, its transaction continues.
     Statement,
     /// The whole transaction is rolled back.
     Transaction,
     /// The connection ends, its transaction is rolled back.
     Connection,
-    /// The server stops: going on could lose data.
+    /// The server stops: continuing could lose data.
     Server,
 }
 
@@ -311,7 +311,7 @@ impl Error {
             Error::RecordChanged { .. } => Effect::Transaction,
             // Refused before anything happened.
             Error::Definition(_) | Error::Name(_) => Effect::Statement,
-            // The transaction may go on with other tables.
+            // The transaction may continue with other tables.
             Error::TableDefinitionChanged | Error::TableChanged => Effect::Statement,
             // Refused before the row was changed.
             Error::UndoFull(_) | Error::LogFull(_) | Error::UndoNotSwapped(_) => Effect::Statement,

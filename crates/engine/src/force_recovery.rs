@@ -57,7 +57,7 @@ impl ForceRecovery {
 }
 
 impl Error {
-    /// The lowest `innodb_force_recovery` with which a start that has failed with this error goes on.
+    /// The lowest `innodb_force_recovery` with which a start that has failed with this error continues.
     pub fn force_recovery_level(&self) -> Option<u8> {
         match self {
             Error::DictionaryCorrupt { .. } => Some(1),

@@ -123,7 +123,7 @@ impl<'e> LeafProber<'e> {
             let (to, last) = end_slot(page, self.range.to());
             self.selection.clear();
             if from < to {
-                self.selection.select_settled(self.source, page, from..to)?;
+                self.selection.select_by_entry(self.source, page, from..to)?;
             }
             self.progress = if last { Progress::End } else { Progress::Leaf };
             if !self.selection.is_empty() {

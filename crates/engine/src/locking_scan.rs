@@ -10,7 +10,7 @@
 //! inserted before it grew, so the search for the next record is repeated then: later inserts find the lock.
 //!
 //! *Semi-consistent* scans of the clustered index do not wait for a row that another has locked: they hand
-//! out what was committed of it, and go on after it unless the caller insists.
+//! out what was committed of it, and continue after it unless the caller insists.
 
 use std::cmp::Ordering;
 use std::ops::Bound;

@@ -56,7 +56,7 @@ struct Search {
     trees: BTreeSet<IndexId>,
     /// Those of them whose rows are not all read; the last one is next.
     rest: Vec<IndexId>,
-    /// Where to go on in it.
+    /// Where to continue in it.
     at: Option<Suspended>,
     /// The extent whose unclaimed pages were freed last.
     freed: Option<UnclaimedPages>,

@@ -304,7 +304,7 @@ impl Engine {
         }
     }
 
-    /// Takes an index out of use for good, because a change of it could not be made.
+    /// Takes an index out of use permanently, because a change of it could not be made.
     ///
     /// # Errors
     /// The dictionary cannot be written: the damage would be forgotten at a restart.
@@ -382,9 +382,9 @@ impl Engine {
         left
     }
 
-    /// Runs a rollback, which goes on past changes that damaged pages keep it from undoing: their indexes are
-    /// out of use from then on. The caller holds no latch, no undo and not the definition mutex; `undo` can
-    /// be called again.
+    /// Runs a rollback, which continues past changes that damaged pages keep it from undoing: their indexes
+    /// are out of use from then on. The caller holds no latch, no undo and not the definition mutex; `undo`
+    /// can be called again.
     #[inline]
     pub(crate) fn past_damage<R>(&self, mut undo: impl FnMut() -> Result<R>) -> Result<R> {
         loop {

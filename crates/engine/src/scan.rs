@@ -170,7 +170,7 @@ impl<'e> Scan<'e> {
         }
         let slots = page.search(&self.memory.range.from).slot..to;
         self.memory.selection.clear();
-        if self.memory.selection.select_settled(self.source, page, slots).is_err() {
+        if self.memory.selection.select_by_entry(self.source, page, slots).is_err() {
             // The error is returned when the leaf is read.
             return false;
         }
@@ -325,7 +325,7 @@ impl<'e> Scan<'e> {
             self.position = Position::Suspended;
             selection.select(self.source, PageRef::new(copy), slots)?;
         } else {
-            selection.select_settled(self.source, cursor.page(), slots)?;
+            selection.select_by_entry(self.source, cursor.page(), slots)?;
             self.position = Position::Leaf(cursor);
         }
         if self.direction == Direction::Backward {

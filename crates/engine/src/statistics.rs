@@ -44,7 +44,7 @@ impl Table {
         })
     }
 
-    /// Samples the indexes anew; `None` while the table is changed.
+    /// Samples the indexes again; `None` while the table is changed.
     /// # Errors  A page cannot be read; the statement was interrupted.
     pub fn sample(&self, engine: &Engine) -> Result<Option<Arc<TableStatistics>>> {
         let lock = &self.state.lock;

@@ -200,7 +200,7 @@ pub(crate) struct TableState {
 
 /// Plans are the same for tables that have fewer rows.
 const REPLAN_ROWS_MIN: i64 = 1000;
-/// Growth by this factor makes plans anew.
+/// Growth by this factor makes plans again.
 const REPLAN_FACTOR: i64 = 4;
 
 impl TableState {
@@ -227,7 +227,7 @@ impl TableState {
         self.expect_rows(0);
     }
 
-    /// The table was made anew with `rows` rows; numbers below `limit` are never given out after a restart.
+    /// The table was made again with `rows` rows; numbers below `limit` are never given out after a restart.
     pub(crate) fn begin_rebuilt(&self, auto_increment: u64, limit: u64, rows: u64) {
         let rows = i64::try_from(rows).unwrap_or(i64::MAX);
         self.auto_increment.store(auto_increment, Ordering::Relaxed);

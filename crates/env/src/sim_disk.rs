@@ -395,7 +395,7 @@ impl SimFile {
         Ok(())
     }
 
-    /// Stores `bytes`, which go on at `offset`.
+    /// Stores `bytes`, which continue at `offset`.
     fn store(&self, bytes: &[u8], offset: usize) -> Result<()> {
         self.resize(IoOp::Write, |len| len.max(offset + bytes.len()))?;
         self.contents.lock().write(bytes, offset);

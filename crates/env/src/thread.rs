@@ -55,7 +55,7 @@ pub(crate) fn spawn_member<T: Send + 'static>(
     })
 }
 
-/// Ends the process because a background thread cannot go on: by a panic, which does that there. In a
+/// Ends the process because a background thread cannot continue: by a panic, which does that there. In a
 /// simulation that ends instead, as its process.
 #[cold]
 pub fn end_process(why: &str) -> ! {

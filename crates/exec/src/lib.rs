@@ -15,7 +15,7 @@
 //! # Invariants
 //! 1. No I/O to the client and no change of rows while a leaf is latched: a scan is suspended before its sink
 //!    pauses, and a scan whose rows make others read pages is detached. A join's outer rows are copies, and
-//!    its inner leaf is let go before the outer side goes on.
+//!    its inner leaf is let go before the outer side continues.
 //! 2. A frame is valid during one call of a sink; a sink that keeps a row copies it.
 //! 3. A statement that fails with an effect on itself alone has undone its changes.
 //! 4. A program is immutable; what a run needs lives in the run.

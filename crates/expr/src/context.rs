@@ -109,7 +109,7 @@ pub trait SessionInfo {
     fn sleep(&self, _time: Duration) -> Option<bool> {
         None
     }
-    /// The next number of RAND(`seed`) with a constant seed, for the call at `place`: the sequence goes on
+    /// The next number of RAND(`seed`) with a constant seed, for the call at `place`: the sequence continues
     /// through the statement. `None` if the session keeps no sequences, so that each call yields the first
     /// number.
     fn next_seeded_random(&self, _place: usize, _seed: u32) -> Option<f64> {

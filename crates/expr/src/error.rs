@@ -109,7 +109,7 @@ impl From<LimitExceeded> for EvalError {
     }
 }
 
-/// Something lost or suspicious; the statement goes on, unless the session's mode makes it an error.
+/// Something lost or suspicious; the statement continues, unless the session's mode makes it an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {

@@ -4,7 +4,7 @@
 //! between are measured side by side with the first, round by round, until it is clear whether they are
 //! nearer to the first or to the last: a round counts for one side, and who is [`LEAD`] rounds ahead has won
 //! (a sequential probability ratio test of the sign: it asks nothing of the noise but that more rounds than
-//! not tell the truth). Every round and decision is in a file, from which a search goes on.
+//! not tell the truth). Every round and decision is in a file, from which a search continues.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -213,7 +213,7 @@ impl<'a> Matrix<'a> {
         rows
     }
 
-    /// Makes the tables of these rows anew on all targets. One that cannot is out.
+    /// Makes the tables of these rows again on all targets. One that cannot is out.
     fn load_all(&mut self, rows: &[(Workload, RowKey)]) -> Result<()> {
         self.is_written = false;
         for config in &self.config.targets {

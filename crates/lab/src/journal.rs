@@ -1,6 +1,6 @@
 //! What has been measured: one JSON line per cell, appended as soon as it is known.
 //!
-//! A run that ended early goes on where it ended; what was measured on other servers or another data set is
+//! A run that ended early continues where it ended; what was measured on other servers or another data set is
 //! refused rather than mixed in.
 
 use std::collections::{HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! A file of JSON lines that grows while something is measured, and from which that goes on.
+//! A file of JSON lines that grows while something is measured, and from which that continues.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;

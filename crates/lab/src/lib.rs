@@ -4,7 +4,7 @@
 //!  Config ──> Matrix: rows (workload x threads x setting), rounds, targets in random order
 //!                │ per cell: pause the other targets, pin, set, run sysbench, read /proc meanwhile
 //!                v
-//!             Journal: one JSON line per cell, so that a run goes on where it ended
+//!             Journal: one JSON line per cell, so that a run continues where it ended
 //!                v
 //!             Verdicts (paired log ratios, variance shared among rows, correction for many rows) ──> report
 //! ```
@@ -17,7 +17,7 @@
 //! 4. Nothing here knows the engine: any server that speaks the protocol is measured by the same means.
 //!
 //! # Failure
-//! A target that is down, refuses or dies loses its cells; the run goes on with the others.
+//! A target that is down, refuses or dies loses its cells; the run continues with the others.
 
 pub mod bisect;
 pub mod cell;

@@ -38,7 +38,7 @@ fn listening(file: &str, port: u16) -> Vec<u64> {
     text.lines().skip(1).filter_map(of_line).collect()
 }
 
-/// Stops a process where it is, or lets it go on.
+/// Stops a process where it is, or lets it continue.
 pub fn set_paused(pid: u32, paused: bool) {
     let signal = if paused { Signal::STOP } else { Signal::CONT };
     if let Some(pid) = Pid::from_raw(pid as i32) {

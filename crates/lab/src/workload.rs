@@ -10,8 +10,8 @@ pub enum Kind {
     Read,
     /// Writes; measured at each of the configured durability settings.
     Write,
-    /// Writes that use the tables up (deletes) or make them grow: tables are loaded anew before each cell, so
-    /// that all targets meet the same ones.
+    /// Writes that use the tables up (deletes) or make them grow: tables are loaded again before each cell,
+    /// so that all targets meet the same ones.
     Consume,
 }
 

@@ -1,5 +1,5 @@
 //! Counting the system calls of one thread, from inside: a filter stops each of them until another thread of
-//! this process, which counts, lets it go on. Calls that the vDSO answers (the clock) are none.
+//! this process, which counts, lets it continue. Calls that the vDSO answers (the clock) are none.
 //!
 //! # Source
 //! seccomp_unotify(2) of the Linux manual pages; numbers and layouts from linux/seccomp.h and linux/filter.h.

@@ -93,7 +93,7 @@ impl Log {
         }
     }
 
-    /// A file could not be made or linked. The log goes on if that may work again.
+    /// A file could not be made or linked. The log continues if that may work again.
     fn not_now(&self, error: Error) -> Result<bool> {
         match error {
             Error::Io(error) if error.is_out_of_space() => Ok(false),

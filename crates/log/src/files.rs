@@ -63,7 +63,8 @@ impl Folder {
         Ok((numbers, made))
     }
 
-    /// Makes a file of `size_bytes` zeros, durable except for its name. It needs no mutex: its name is its own.
+    /// Makes a file of `size_bytes` zeros, durable except for its name. It needs no mutex: its name is its
+    /// own.
     pub(crate) fn make(&self, size_bytes: u64) -> Result<SpareFile> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let name = loop {
@@ -205,7 +206,7 @@ impl Files {
         Ok(files)
     }
 
-    /// The files of a log that goes on at `end`.
+    /// The files of a log that continues at `end`.
     pub(crate) fn of_chain(
         folder: Folder,
         chain: VecDeque<LogFile>,

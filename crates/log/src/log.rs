@@ -77,7 +77,7 @@ pub(crate) struct Waiting {
     pub(crate) sleepers: AtomicU64,
     /// Threads that came to wait for durability.
     pub(crate) waiters: CommitWaiters,
-    /// Notified when admission may go on.
+    /// Notified when admission may continue.
     pub(crate) admitted: Event,
     /// Notified when a checkpoint is wanted.
     pub(crate) checkpoint_wanted: Event,
@@ -183,7 +183,7 @@ impl Log {
         Ok(Log::with_files(files, first_lsn, config))
     }
 
-    /// The log that goes on at `end` in `files`.
+    /// The log that continues at `end` in `files`.
     pub(crate) fn with_files(mut files: Files, end: Lsn, config: LogConfig) -> Log {
         files.set_sizes(config.file_bytes(), config.capacity_bytes);
         Log {
@@ -210,7 +210,7 @@ impl Log {
     /// Appends a frame whose payload is `front` and then `back` (at least one byte, at most 1 GiB in all).
     ///
     /// The caller then stamps the changed pages, `rec_lsn` and page LSN, and drops the result. After a
-    /// failure of the log positions go on and the bytes are lost: nothing is acknowledged any more.
+    /// failure of the log positions continue and the bytes are lost: nothing is acknowledged any more.
     ///
     /// Latches: called with the changed pages latched exclusively. Waits only for room in the ring, which
     /// needs no page latch. Cost: the checksum and copy of the bytes, one compare-and-exchange, one atomic
@@ -330,7 +330,7 @@ impl Log {
         self.wait_for_admission(false)
     }
 
-    /// [`Log::admit`] for what must go on while the disk is full, such as a rollback: the reserve has its
+    /// [`Log::admit`] for what must continue while the disk is full, such as a rollback: the reserve has its
     /// space (`reserve.rs`). Waits where little is left of it.
     ///
     /// # Errors
@@ -480,7 +480,7 @@ impl Log {
         self.failure.get().cloned().map_or(Ok(()), Err)
     }
 
-    /// Ends the log for good: every waiting or later caller gets this error, or an earlier one.
+    /// Ends the log permanently: every waiting or later caller gets this error, or an earlier one.
     #[cold]
     pub(crate) fn fail(&self, error: Error) -> Error {
         let first = self.failure.get_or_init(|| error).clone();

@@ -295,7 +295,7 @@ impl LogReader {
         Error::Damaged(Box::new(Damage { file, offset, lsn: self.at, durable }))
     }
 
-    /// The log, to go on at the end that the reader has reached. What was read is made durable, what lies
+    /// The log, to continue at the end that the reader has reached. What was read is made durable, what lies
     /// after the end is made zeros, and the log is no longer marked as closed. Files that have no place in
     /// it are removed; those made ahead stay, because a full disk may have no room for others. The log does
     /// not wait for space until [`Log::set_waits_for_space`].

@@ -13,7 +13,7 @@
 //! | 20 | 4 | index id |
 //! | 24 | 4 | page version, raised when a page number is used again |
 //!
-//! B-tree pages go on:
+//! B-tree pages continue:
 //!
 //! | OFFSET | SIZE | FIELD |
 //! |---|---|---|

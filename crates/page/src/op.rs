@@ -399,7 +399,7 @@ impl<'a> PageOp<'a> {
         PageOp::Image { low: &page.bytes()[..low], high: &page.bytes()[high..] }
     }
 
-    /// Whether the operation makes the page anew, so that recovery needs no old bytes.
+    /// Whether the operation makes the page again, so that recovery needs no old bytes.
     pub fn is_self_contained(&self) -> bool {
         matches!(self, PageOp::Format(_) | PageOp::FormatOther { .. } | PageOp::Image { .. })
     }

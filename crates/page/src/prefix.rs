@@ -378,7 +378,7 @@ impl PageMut<'_> {
         }
     }
 
-    /// Fills slot `slot` with the slot `from` of `old`, encoded anew; `key` is its key, empty for the first
+    /// Fills slot `slot` with the slot `from` of `old`, encoded again; `key` is its key, empty for the first
     /// slot of an inner page.
     fn encode_slot(&mut self, slot: usize, old: PageRef<'_>, from: usize, key: &[u8], skip: bool) {
         let prefix_len = self.as_ref().prefix_len();

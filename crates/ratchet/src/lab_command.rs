@@ -19,7 +19,7 @@ pub(crate) enum LabCommand {
     /// Measures two or more servers side by side and says where they differ.
     ///
     /// Give a configuration file, or the URLs of servers that run; the first is the base. What is measured is
-    /// kept in the output folder: the same call goes on where an earlier one ended. Tables are made in a
+    /// kept in the output folder: the same call continues where an earlier one ended. Tables are made in a
     /// database called "lab", which is dropped.
     ///
     /// Exit status: 0 measured, 1 with --gate when a target is slower than the base, 2 not measured.
@@ -28,7 +28,7 @@ pub(crate) enum LabCommand {
     /// first.
     ///
     /// Builds are a list of names or a range of git commits; a configuration file says how one is started.
-    /// Every round and decision is in bisect.jsonl in the output folder, from which the same call goes on.
+    /// Every round and decision is in bisect.jsonl in the output folder, from which the same call continues.
     ///
     /// Exit status: 0 found, 1 not found (no difference, or too noisy), 2 not searched.
     Bisect {

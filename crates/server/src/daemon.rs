@@ -28,7 +28,7 @@ use crate::service_user;
 /// Runs a server until SIGTERM or SIGINT ends it cleanly. `allocator` is the process's.
 ///
 /// # Errors
-/// One line saying why the server could not start or go on.
+/// One line saying why the server could not start or continue.
 pub fn run(options: Options, allocator: Allocator) -> Result<(), String> {
     if let Some(user) = &options.user {
         service_user::become_user(user)?;

@@ -7,7 +7,7 @@ use crate::error_map::SqlError;
 pub enum Severity {
     /// The statement failed.
     Error,
-    /// The statement went on, with a changed value perhaps.
+    /// The statement continued, with a changed value perhaps.
     Warning,
     /// For information; left out when `sql_notes` is off.
     Note,

@@ -205,7 +205,7 @@ fn wrong_value(name: &str, value: &dyn std::fmt::Display) -> SqlError {
     error_map::WRONG_VALUE_FOR_VAR.with(&[&name, value])
 }
 
-/// A new threshold begins to count anew.
+/// A new threshold begins to count again.
 pub(crate) fn changed(server: &Server, name: &str) {
     if name == THRESHOLD {
         server.failed_logins.forget_all();

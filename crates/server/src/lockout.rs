@@ -2,7 +2,7 @@
 //! days.
 //!
 //! Failures are counted in memory, as in MySQL: a new start of the server, FLUSH PRIVILEGES, ACCOUNT UNLOCK
-//! and a change of these options begin anew; a new password and a new name do not.
+//! and a change of these options start again; a new password and a new name do not.
 
 use std::fmt;
 use std::sync::Arc;

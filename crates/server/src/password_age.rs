@@ -41,7 +41,7 @@ pub struct PasswordAge {
 }
 
 impl PasswordAge {
-    /// The password is set anew, now.
+    /// The password is set again, now.
     pub(crate) fn renew(&mut self) {
         self.set_at = now();
         self.is_expired = false;

@@ -1,7 +1,7 @@
 //! What accounts with resource limits have used: connections, and by the hour logins and statements.
 //!
 //! As in MySQL, the counts belong to an account's name: they are in memory, begin with the first login under
-//! a limit and begin anew an hour after they last did. ALTER USER .. WITH, FLUSH USER_RESOURCES and FLUSH
+//! a limit and start again an hour after they last did. ALTER USER .. WITH, FLUSH USER_RESOURCES and FLUSH
 //! PRIVILEGES set those of the hour to 0. A session is counted if there is a limit when it logs in, and
 //! follows changes of the limits then; other sessions of the account are not.
 //!
@@ -127,7 +127,7 @@ impl Usage {
         self.counts_statements.store(counts.limits.counts_statements(), Ordering::Relaxed);
     }
 
-    /// Whether a session is open, or the hour goes on.
+    /// Whether a session is open, or the hour continues.
     fn can_matter(&self) -> bool {
         let counts = self.counts.lock();
         counts.sessions > 0 || counts.limits.counts_statements() || counts.limits.connections != 0

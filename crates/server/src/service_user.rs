@@ -22,7 +22,7 @@ pub(crate) fn find(written: &str) -> Result<Option<User>, String> {
     }
 }
 
-/// Becomes `user`, with its groups, for good and with every thread.
+/// Becomes `user`, with its groups, permanently and with every thread.
 ///
 /// # Errors
 /// The line that refuses the start: only root can become another.

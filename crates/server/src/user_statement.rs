@@ -178,7 +178,7 @@ fn ensure_days(statement: &UserStatement<'_>) -> Result<(), SqlError> {
     }
 }
 
-/// The session may go on, or has to set a password, as the statement has left its own account.
+/// The session may continue, or has to set a password, as the statement has left its own account.
 fn note_expiry(session: &mut Session, statement: &UserStatement<'_>) {
     if !statement.users.iter().any(|spec| names_own(session, &spec.account)) {
         return;

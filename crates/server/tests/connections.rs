@@ -56,7 +56,8 @@ fn signal(server: &TestServer, name: &str) {
     assert!(Command::new("kill").args([name, &server.pid().to_string()]).status().unwrap().success());
 }
 
-/// Stops the server, so that nothing is accepted, opens connections by `connect`, and lets the server go on.
+/// Stops the server, so that nothing is accepted, opens connections by `connect`, and lets the server
+/// continue.
 fn crowd<S: Read>(server: &TestServer, connect: impl Fn() -> S) -> Vec<S> {
     signal(server, "-STOP");
     let sockets = (0..CROWD).map(|_| connect()).collect();

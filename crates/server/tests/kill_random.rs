@@ -245,7 +245,7 @@ fn kinds() -> Vec<Kind> {
 enum End {
     /// It came to its end before the kill or in spite of it.
     Finished,
-    /// It failed, and went on for so long after the kill.
+    /// It failed, and continued for so long after the kill.
     Killed(Duration),
 }
 

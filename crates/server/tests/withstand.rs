@@ -1,4 +1,4 @@
-//! What transactions must withstand: crowds, hot rows, clients that vanish, circles of waits, a huge
+//! What transactions must withstand: crowds, hot rows, clients that vanish, deadlocks, a huge
 //! rollback.
 
 #![allow(clippy::unwrap_used, reason = "test code")]

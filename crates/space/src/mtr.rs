@@ -50,7 +50,7 @@ pub struct Mtr<'p> {
     first: Option<LatchedPage<'p>>,
     redo: Vec<u8>,
     rest: Option<Box<Rest<'p>>>,
-    /// Another mini-transaction goes on with its redo, and commits it.
+    /// Another mini-transaction continues with its redo, and commits it.
     is_lent: bool,
 }
 
@@ -86,7 +86,7 @@ impl<'p> Mtr<'p> {
         Mtr { store, first: None, redo: Vec::new(), rest: None, is_lent: false }
     }
 
-    /// One that goes on with the redo of `first`: they are committed together.
+    /// One that continues with the redo of `first`: they are committed together.
     #[inline]
     pub fn beside(store: &'p Store, first: &mut Mtr<'_>) -> Self {
         first.is_lent = true;

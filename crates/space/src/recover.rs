@@ -12,9 +12,10 @@
 //! never reached the disk, because frames of freed pages are forgotten, and it will not be read.
 //!
 //! Changes of one page are applied by one thread, in log order, those of a frame together; pages do not
-//! depend on each other. A page that is damaged on disk loses its changes, except for those that make it anew
-//! (`lost.rs`). `cargo xtask recovery` measures it, and `examples/redo_speed.rs` these two passes alone. A
-//! page whose LSN is at or above the end of a frame has its changes already, so that redo may be repeated.
+//! depend on each other. A page that is damaged on disk loses its changes, except for those that create it
+//! again (`lost.rs`). `cargo xtask recovery` measures it, and `examples/redo_speed.rs` these two passes
+//! alone. A page whose LSN is at or above the end of a frame has its changes already, so that redo may be
+//! repeated.
 
 mod apply;
 mod apply_threads;
@@ -94,7 +95,7 @@ impl StartObserver for () {
 }
 
 /// What the pool needs of a log that is being read: all of it is durable. From [`LatePosition::set`] on, what
-/// it needs of the log that goes on there.
+/// it needs of the log that continues there.
 #[derive(Debug)]
 pub(crate) struct LatePosition {
     end: Lsn,

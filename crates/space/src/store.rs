@@ -39,12 +39,12 @@ pub struct StoreConfig {
     /// Whether reads and writes of the file bypass the kernel's page cache.
     pub direct: bool,
     /// Whether pages are copied to the folder `doublewrite` beside the file before they are written, so that
-    /// a crash cannot tear them for good. The folder exists. Not done where the device writes pages
+    /// a crash cannot tear them permanently. The folder exists. Not done where the device writes pages
     /// atomically.
     pub doublewrite: bool,
     /// Identity of the data directory.
     pub identity: [u8; 16],
-    /// Whether a start goes on past damage of the extent map, and past pages that it can neither read nor
+    /// Whether a start continues past damage of the extent map, and past pages that it can neither read nor
     /// make.
     pub forced: bool,
 }
@@ -208,7 +208,7 @@ impl Store {
         if present < counted { self.space.reserve_bytes(present..counted) } else { Ok(()) }
     }
 
-    /// Learns what the map says. Where it is damaged, the start fails, or goes on without those parts if it
+    /// Learns what the map says. Where it is damaged, the start fails, or continues without those parts if it
     /// is `forced`.
     fn load_space(&mut self, forced: bool) -> Result<()> {
         if !forced {

@@ -37,7 +37,7 @@ fn send_file(name: &[u8], file: &mut LocalInfile<'_>) -> io::Result<()> {
     file.write_all(name.strip_prefix(FILE_TEXT.as_bytes()).unwrap_or_default())
 }
 
-/// Schema that every script works in; dropped and made anew before it.
+/// Schema that every script works in; dropped and made again before it.
 const SCHEMA: &str = "test_script";
 
 /// Runs one script file and returns what differs, one message per statement. With `record`, the file is
@@ -105,7 +105,7 @@ pub(crate) fn difference(path: &Path, entry: &script::Entry, actual: &[String]) 
     )
 }
 
-/// A connection that has just made the schema of scripts anew, and the schema's name.
+/// A connection that has just made the schema of scripts again, and the schema's name.
 pub(crate) fn connect_anew(target: &Target) -> Result<(mysql::Conn, &'static str), String> {
     let mut first = target.connect(None)?;
     for sql in [

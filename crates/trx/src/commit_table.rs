@@ -4,9 +4,9 @@
 //!  bit 63 ......... 2   1..0
 //!  commit number        kind: 0 in progress, 1 committing, 2 committed, 3 rolled back
 //! ```
-//! One word an id, in chunks. A chunk goes once every transaction in it is settled: seen by all, or gone for
-//! all. An id without a word is settled. The transactions that a start found unfinished have words of their
-//! own: all other ids from before the start are settled.
+//! One word an id, in chunks. A chunk is freed once every transaction in it is all-visible: visible to all
+//! views, or rolled back for all. An id without a word is all-visible. The transactions that a start found
+//! unfinished have words of their own: all other ids from before the start are all-visible.
 
 use std::sync::Arc;
 
@@ -103,7 +103,7 @@ struct Directory {
     /// The first id of the first chunk.
     first: u64,
     chunks: Vec<Arc<Chunk>>,
-    /// The transactions that the start found unfinished, by id, while any of them is not settled.
+    /// The transactions that the start found unfinished, by id, while any of them is not all-visible.
     unfinished: Arc<[Unfinished]>,
 }
 
@@ -128,7 +128,7 @@ impl Directory {
     }
 }
 
-/// The states of all ids that are not settled, and of some that are.
+/// The states of all ids that are not all-visible, and of some that are.
 #[derive(Debug)]
 pub(crate) struct CommitTable {
     directory: ArcSwap<Directory>,
@@ -142,7 +142,7 @@ pub(crate) struct CommitTable {
 }
 
 impl CommitTable {
-    /// For ids from `next` on; those below are settled.
+    /// For ids from `next` on; those below are all-visible.
     pub(crate) fn new(next: TrxId) -> Self {
         let directory = Directory { first: next.0, chunks: Vec::new(), unfinished: Arc::default() };
         CommitTable {
@@ -282,7 +282,7 @@ impl CommitTable {
         state
     }
 
-    /// The number `id` has ended with; 0 for one that is settled, `None` for one that has not ended.
+    /// The number `id` has ended with; 0 for one that is all-visible, `None` for one that has not ended.
     pub(crate) fn number(&self, id: TrxId) -> Option<Lsn> {
         let directory = self.directory.load();
         let Some(word) = directory.word(id) else { return Some(Lsn(0)) };
@@ -292,26 +292,26 @@ impl CommitTable {
 
     /// Frees the chunks, oldest first, whose ids have all ended with a number up to `horizon`.
     pub(crate) fn free(&self, horizon: Lsn) {
-        let is_settled = |word: &AtomicU64| {
+        let is_all_visible = |word: &AtomicU64| {
             let state = word.load(Ordering::SeqCst);
             state & KIND >= COMMITTED && state >> NUMBER_SHIFT <= horizon.0
         };
-        let settled = |chunks: &[Arc<Chunk>]| {
-            chunks.iter().take_while(|chunk| chunk.words.iter().all(is_settled)).count()
+        let all_visible = |chunks: &[Arc<Chunk>]| {
+            chunks.iter().take_while(|chunk| chunk.words.iter().all(is_all_visible)).count()
         };
-        let are_unfinished_settled = |directory: &Directory| {
+        let are_unfinished_all_visible = |directory: &Directory| {
             !directory.unfinished.is_empty()
-                && directory.unfinished.iter().all(|unfinished| is_settled(&unfinished.word))
+                && directory.unfinished.iter().all(|unfinished| is_all_visible(&unfinished.word))
         };
         let directory = self.directory.load();
-        if settled(&directory.chunks) == 0 && !are_unfinished_settled(&directory) {
+        if all_visible(&directory.chunks) == 0 && !are_unfinished_all_visible(&directory) {
             return;
         }
         let _change = self.change.lock();
         let directory = self.directory.load();
-        let gone = settled(&directory.chunks);
+        let gone = all_visible(&directory.chunks);
         let chunks = directory.chunks[gone..].to_vec();
-        let unfinished = if are_unfinished_settled(&directory) {
+        let unfinished = if are_unfinished_all_visible(&directory) {
             Arc::default()
         } else {
             Arc::clone(&directory.unfinished)
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn settled_chunks_go_and_their_ids_are_seen_by_all() {
+    fn all_visible_chunks_go_and_their_ids_are_seen_by_all() {
         let table = CommitTable::new(TrxId(1));
         let ids = 1..3 * CHUNK_IDS + 1;
         for id in ids.clone() {

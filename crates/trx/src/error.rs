@@ -1,4 +1,4 @@
-//! Why a transaction could not go on.
+//! Why a transaction could not continue.
 
 use std::fmt;
 

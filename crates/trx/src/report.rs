@@ -67,7 +67,7 @@ impl TrxSystem {
         self.locks.take_deadlocks()
     }
 
-    /// Whether circles of waits are looked for; else they end when a wait times out.
+    /// Whether deadlocks are detected; else they end when a wait times out.
     pub fn set_deadlock_detection(&self, detects: bool) {
         self.locks.set_deadlock_detection(detects);
     }

@@ -153,8 +153,8 @@ impl TrxSystem {
         id.0 >= self.limit.load(Ordering::SeqCst) && self.commits.is_in_progress(id)
     }
 
-    /// The number that `id` has ended with: its place in the order of commits. 0 if it is settled, `None` if
-    /// it has not ended.
+    /// The number that `id` has ended with: its place in the order of commits. 0 if it is all-visible, `None`
+    /// if it has not ended.
     pub fn number(&self, id: TrxId) -> Option<Lsn> {
         self.commits.number(id)
     }
@@ -259,7 +259,7 @@ impl TrxSystem {
         self.slots.oldest_pin()
     }
 
-    /// Refuses further writers for good. Transactions that still write are undone by `roll_back`; their
+    /// Refuses further writers permanently. Transactions that still write are undone by `roll_back`; their
     /// sessions learn at their next call that they are gone. Waits for the changes that are being made.
     pub fn close<E>(
         &self,
@@ -316,18 +316,18 @@ impl TrxSystem {
 
     /// Frees undo no view can need, once purge has visited everything up to `horizon`.
     pub fn free_undo(&self, horizon: Lsn) -> usize {
-        let freed = self.undo.free_where(|newest| self.is_settled(newest, horizon));
+        let freed = self.undo.free_where(|newest| self.is_all_visible(newest, horizon));
         self.commits.free(Lsn(horizon.0.min(self.first_queued() - 1)));
         freed
     }
 
     /// Whether [`TrxSystem::free_undo`] would free the chunk that is swapped, or was, before all others.
     pub fn can_free_oldest_undo(&self, horizon: Lsn) -> bool {
-        self.undo.is_oldest(|newest| self.is_settled(newest, horizon))
+        self.undo.is_oldest(|newest| self.is_all_visible(newest, horizon))
     }
 
     /// Whether a transaction is up to the horizon and has nothing left to purge.
-    fn is_settled(&self, id: TrxId, horizon: Lsn) -> bool {
+    fn is_all_visible(&self, id: TrxId, horizon: Lsn) -> bool {
         // In this order: a transaction is in the queue before it has ended, which may be now.
         let number = self.commits.number(id);
         number.is_some_and(|number| number <= horizon && number.0 < self.first_queued())

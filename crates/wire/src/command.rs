@@ -22,7 +22,7 @@ pub enum Command {
     Debug = 0x0d,
     /// Is the server alive.
     Ping = 0x0e,
-    /// Authenticate anew.
+    /// Authenticate again.
     ChangeUser = 0x11,
     /// Prepare a statement.
     StmtPrepare = 0x16,

@@ -30,12 +30,12 @@ pub enum Error {
     TlsNotOffered,
     /// The client speaks the protocol of before MySQL 4.1. Maps to ER_NOT_SUPPORTED_AUTH_MODE.
     ProtocolTooOld,
-    /// A parameter type that no MySQL client sends. The connection may go on.
+    /// A parameter type that no MySQL client sends. The connection may continue.
     UnknownParameterType {
         /// Type byte.
         code: u8,
     },
-    /// COM_STMT_EXECUTE without parameter types although none were ever bound. The connection may go on.
+    /// COM_STMT_EXECUTE without parameter types although none were ever bound. The connection may continue.
     ParametersNotBound,
 }
 

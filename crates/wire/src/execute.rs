@@ -101,7 +101,7 @@ pub struct Parameters<'p, 't> {
 
 impl<'p, 't> Parameters<'p, 't> {
     /// Starts on `params` of a statement with `count` parameters. `types` holds what was bound by an earlier
-    /// execution and is replaced if this one binds anew; true with it then.
+    /// execution and is replaced if this one binds again; true with it then.
     ///
     /// # Errors
     /// [`Error::ParametersNotBound`], [`Error::UnknownParameterType`] and [`Error::Malformed`].

@@ -90,7 +90,7 @@ impl OutBuffer {
         self.sequence = self.sequence.wrapping_add(1);
     }
 
-    /// As [`OutBuffer::put_packet`] of a packet that goes on with `rest`, together shorter than
+    /// As [`OutBuffer::put_packet`] of a packet that continues with `rest`, together shorter than
     /// [`BODY_BYTES_MAX`].
     #[inline]
     pub fn put_packet_with<const N: usize>(&mut self, mut packet: [u8; N], rest: &[u8]) {
@@ -157,7 +157,7 @@ impl OutBuffer {
         self.bytes.get(..self.len).unwrap_or_default()
     }
 
-    /// Whether a producer of rows should have the buffer flushed before it goes on.
+    /// Whether a producer of rows should have the buffer flushed before it continues.
     #[inline]
     pub fn wants_flush(&self) -> bool {
         self.len >= FLUSH_BYTES

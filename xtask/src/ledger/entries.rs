@@ -11,7 +11,7 @@ use crate::process::{output, root};
 /// The file, from the workspace's root.
 const HISTORY: &str = "ledger/history.jsonl";
 
-/// Writes the file anew: the commits that touched the ledger, the oldest first, and what was entered since,
+/// Writes the file again: the commits that touched the ledger, the oldest first, and what was entered since,
 /// whose commit nobody knows yet.
 pub(super) fn write() -> Result<(), String> {
     if output("git", &["rev-parse", "--is-shallow-repository"])?.trim() == "true" {

@@ -17,7 +17,7 @@ const LEDGER: &str = "ledger/ledger.tsv";
 /// What the operations are to cost one day, and the most syncs of some.
 const BUDGETS: &str = "ledger/budgets.tsv";
 
-/// Measures and compares; `--bless` writes the ledger anew, `--history` what became of it over time,
+/// Measures and compares; `--bless` writes the ledger again, `--history` what became of it over time,
 /// `--outside` compares with a server that is counted from outside, names restrict the run to those lines.
 pub(crate) fn run(options: &[&str]) -> Result<(), String> {
     match options {

@@ -1,8 +1,8 @@
 //! Critical sections: stretches in which a panic must end the process.
 //!
-//! A thread that holds a latch, a mutex, a log slot or a mini-transaction has half-changed shared state in
-//! its hands. Unwinding would release it as if it were whole, so the panic hook aborts instead. Background
-//! threads always abort: the loss of one would go unnoticed.
+//! A thread that holds a latch, a mutex, a log slot or a mini-transaction may have changed shared state half.
+//! Unwinding would release it as if it were whole, so the panic hook aborts instead. Background threads
+//! always abort: the loss of one would go unnoticed.
 
 use std::cell::Cell;
 use std::marker::PhantomData;

@@ -52,7 +52,7 @@ pub enum PlantedBug {
     MovedUndo,
     /// A start restores pages from copies that are older than their pages.
     StaleCopy,
-    /// A DDL statement changes one entry of the dictionary after the other, each for good.
+    /// A DDL statement changes one entry of the dictionary after the other, each permanently.
     HalfDefinition,
     /// The frames of freed pages are forgotten before the log says that the pages are free.
     EarlyDiscard,

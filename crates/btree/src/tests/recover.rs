@@ -12,7 +12,8 @@ type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
 const DATA: &str = "data.pages";
 
-/// Small log files and a small pool, so that recovery reads several files and writes pages while it goes on.
+/// Small log files and a small pool, so that recovery reads several files and writes pages while it
+/// continues.
 fn crash_config(frames: usize) -> StoreConfig {
     StoreConfig {
         log: LogConfig { capacity_bytes: 256 << 10, buffer_bytes: 64 << 10, file_bytes_min: 32 << 10 },

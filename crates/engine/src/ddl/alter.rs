@@ -264,7 +264,7 @@ pub(super) fn ensure_alterable(old: &TableDef, new: &TableDef) -> Result<()> {
 }
 
 /// Whether every value of a column of type `old` is, byte by byte, one of type `new`: the same type, or one
-/// that MySQL makes of it without writing rows anew.
+/// that MySQL makes of it without rewriting rows.
 pub fn has_same_storage(old: &SqlType, new: &SqlType) -> bool {
     let is_like =
         |ty: &SqlType| SqlType { length: ty.length, members: ty.members.clone(), ..old.clone() } == *ty;

@@ -53,7 +53,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::TableChanged`] if `old` is not the table's definition any more, or rows have to be written
-    /// anew for the new one; [`Error::Definition`]; [`Error::Name`].
+    /// again for the new one; [`Error::Definition`]; [`Error::Name`].
     pub fn change_columns(
         &self,
         old: &Arc<TableDef>,

@@ -1,4 +1,4 @@
-//! ALTER TABLE that makes all records of a table anew.
+//! ALTER TABLE that makes all records of a table again.
 //!
 //! | phase | function | lock |
 //! |---|---|---|

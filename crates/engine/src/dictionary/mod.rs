@@ -108,7 +108,7 @@ pub(crate) enum Kind {
     Change = 6,
     /// A search for lost values is to be made by the next start (`lost_values.rs`). Name: none.
     SearchNote = 7,
-    /// Why an index is out of use for good, see `quarantine`. Name: the index's id.
+    /// Why an index is out of use permanently, see `quarantine`. Name: the index's id.
     Damage = 8,
 }
 

@@ -163,7 +163,7 @@ impl Engine {
     /// What a damaged page keeps from being undone stays in an index that is out of use from then on.
     ///
     /// # Errors
-    /// The server must stop: the next start goes on with the rollback.
+    /// The server must stop: the next start continues with the rollback.
     pub fn rollback_step(&self, records_max: usize) -> Result<RollbackReport> {
         self.past_damage(|| self.undo_unfinished(records_max))
     }

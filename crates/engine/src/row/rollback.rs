@@ -65,8 +65,8 @@ pub(crate) fn undo_newest(
     Ok(true)
 }
 
-/// Whether a record that damage keeps from being undone needs no more: its index is out of use for good, or
-/// in no table, or all that stays is that pages are allocated to an unreferenced value.
+/// Whether a record that damage keeps from being undone needs no more: its index is out of use permanently,
+/// or in no table, or all that stays is that pages are allocated to an unreferenced value.
 #[cold]
 fn is_void(engine: &Engine, record: &UndoRecord, error: &Error) -> bool {
     let page = if let Error::Storage(error) = error { error.damaged_page() } else { None };
@@ -85,7 +85,7 @@ fn stuck(record: &UndoRecord, error: Error) -> Error {
     error
 }
 
-/// [`undo_to`] of a transaction that goes on.
+/// [`undo_to`] of a transaction that continues.
 pub(crate) fn undo_partly(
     engine: &Engine,
     log: &mut UndoLog,

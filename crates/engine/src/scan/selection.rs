@@ -59,7 +59,7 @@ impl Selection {
     ) -> Result<()> {
         let is_mixed = source.view.is_mixed() && !source.index.format.is_clustered();
         if !is_mixed || source.view.sees_whole_page(page.max_trx()) {
-            return self.select_settled(source, page, slots);
+            return self.select_by_entry(source, page, slots);
         }
         for slot in slots {
             let entry = RowRef::new(&source.index.format, page.record(slot));
@@ -74,7 +74,7 @@ impl Selection {
 
     /// As [`Selection::select`] where each entry can be judged alone. Cost: a look at the marks a slot when
     /// the whole page is visible.
-    pub(crate) fn select_settled(
+    pub(crate) fn select_by_entry(
         &mut self,
         source: Source<'_>,
         page: PageRef<'_>,

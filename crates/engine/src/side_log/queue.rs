@@ -1,7 +1,7 @@
 //! Changes that wait for the build: the newest in memory, older ones in a temporary file.
 //!
 //! The file is a sequence of blocks. What has been read is given back to the file system, and the file begins
-//! anew whenever all of it has been read.
+//! again whenever all of it has been read.
 //!
 //! | OFFSET | SIZE | FIELD |
 //! |---|---|---|

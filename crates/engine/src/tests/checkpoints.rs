@@ -1,4 +1,4 @@
-//! Checkpoints while work goes on.
+//! Checkpoints while work continues.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! Planted damage, a kind at a time: what `ratchet check` says of a closed data file whose bytes were
-//! changed. Where the damage is not of the bytes but of what they mean, the checksum is stamped anew.
+//! changed. Where the damage is not of the bytes but of what they mean, the checksum is stamped again.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};

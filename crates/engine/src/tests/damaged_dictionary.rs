@@ -1,5 +1,5 @@
 //! One flipped bit in the file header or in a page of the dictionary: a server that is up refuses what needs
-//! the page and goes on, a start is refused by name, and a forced one reads what is left.
+//! the page and continues, a start is refused by name, and a forced one reads what is left.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A start on a full disk: the server comes up and goes on once there is space, or the start is refused in
+//! A start on a full disk: the server comes up and continues once there is space, or the start is refused in
 //! one line.
 
 use std::sync::Arc;
@@ -80,7 +80,7 @@ enum Start {
 }
 
 /// Starts on `disk`; if the server comes up, looks at its rows, does what is to be done `meanwhile`, frees
-/// space and goes on.
+/// space and continues.
 fn start(disk: &Arc<SimDisk>, meanwhile: fn(&Arc<Engine>)) -> Simulated<Start> {
     let disk = Arc::clone(disk);
     simulate(5, STEPS_MAX, move || {

@@ -504,7 +504,7 @@ fn of_very_many_keys_that_rows_have_twice_those_that_stay_count() {
             altering.join().unwrap()
         });
         if stays {
-            // As long as the transaction goes on there is no telling.
+            // As long as the transaction continues there is no telling.
             let is_refused = matches!(altered, Err(Error::DuplicateKey(_) | Error::SideLogFull { .. }));
             assert!(is_refused, "{:?}", altered.map(drop));
         } else {

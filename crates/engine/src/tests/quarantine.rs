@@ -1,5 +1,5 @@
-//! A damaged page costs its index, or its table: rollback, purge, sweep and redo go on past it, nothing of an
-//! open transaction comes to light there, and what could not be done is known after a restart.
+//! A damaged page costs its index, or its table: rollback, purge, sweep and redo continue past it, nothing of
+//! an open transaction comes to light there, and what could not be done is known after a restart.
 
 use std::io::ErrorKind;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Tables whose rows are all written anew.
+//! Tables whose rows are all rewritten.
 
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ fn alone() -> BuildOptions {
     BuildOptions { lets_writers_on: false, ..BuildOptions::default() }
 }
 
-/// Makes the table anew with 7 in the new column.
+/// Makes the table again with 7 in the new column.
 fn rebuild(engine: &Engine, table: &Table, def: TableDef) -> Result<()> {
     let alteration = Alteration { def, auto_increment: None };
     engine.rebuild_table(&table.def, alteration, &EXTENDED, &alone(), SHORT, |row, put| {

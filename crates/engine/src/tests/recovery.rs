@@ -272,7 +272,7 @@ fn a_rollback_that_fails_is_not_taken_for_done_by_whoever_tries_again() {
     engine.commit(&mut trx).unwrap();
     trx.restart(BeginOptions::default());
     update(&engine, &table, &mut trx, 1, &Wide::new(1, 2, "lost")).unwrap();
-    // A page write that fails: no page can be changed any more, and the log goes on.
+    // A page write that fails: no page can be changed any more, and the log continues.
     disk.schedule(Some(env::IoOp::Write), 2, env::FaultKind::Error(std::io::ErrorKind::Other));
     engine.checkpoint().unwrap_err();
     for _ in 0..8 {

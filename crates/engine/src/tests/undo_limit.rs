@@ -76,7 +76,7 @@ fn an_idle_reader_that_keeps_too_much_undo_is_named_and_its_end_is_enough() {
         assert!(text.contains("340 s"), "{text}");
         engine.purge_step(usize::MAX).unwrap();
     }
-    // Reads and commits go on.
+    // Reads and commits continue.
     assert_eq!(rows(&engine, &table, view), before);
     engine.commit(&mut writer).unwrap();
     writer.restart(BeginOptions::default());

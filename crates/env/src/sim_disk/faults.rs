@@ -18,7 +18,7 @@ pub enum FaultKind {
     PowerOff,
     /// A read ends early, as if the file did.
     ShortRead,
-    /// A read finds one bit of what is stored flipped, for good.
+    /// A read finds one bit of what is stored flipped, permanently.
     BitRot,
     /// A read finds what is stored somewhere else in the file.
     MisdirectedRead,

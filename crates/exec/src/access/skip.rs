@@ -46,7 +46,7 @@ enum Found {
     All,
     /// Its groups; the next value is behind them.
     Groups,
-    /// The groups before one that goes on in the next leaf.
+    /// The groups before one that continues in the next leaf.
     PartOfGroup,
     /// More than the sink wants.
     Enough,

@@ -53,7 +53,7 @@ fn answers_are_found_by_the_very_values() {
 #[test]
 fn it_forgets_when_full_and_ends_when_nothing_is_repeated() {
     let mut memo = AnswerMemo::new(&StatementAccount::unlimited());
-    // Each second question is one of the last few thousand, so that it goes on while it fills again and
+    // Each second question is one of the last few thousand, so that it continues while it fills again and
     // again.
     let known = (0..40_000).filter(|n| ask_or_make(&mut memo, n / 2)).count();
     assert_eq!(known, 20_000);

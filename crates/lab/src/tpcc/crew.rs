@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{Timespec, epoll};
 
-/// When a pausing terminal goes on.
+/// When a pausing terminal continues.
 #[derive(Debug, Default)]
 pub(super) struct Alarm(Cell<Option<Instant>>);
 
@@ -71,7 +71,7 @@ pub(super) fn run<T>(mut members: Vec<Member<'_, T>>) -> io::Result<Vec<T>> {
     }
 }
 
-/// Waits until a member can go on, and puts the numbers of all that can into `ready`.
+/// Waits until a member can continue, and puts the numbers of all that can into `ready`.
 fn await_any<T>(
     watch: &OwnedFd,
     members: &[Member<'_, T>],

@@ -32,7 +32,7 @@ enum Part {
     District(usize, usize),
 }
 
-/// Makes the database anew and fills it.
+/// Makes the database again and fills it.
 pub fn load(server: &Address, database: &str, scale: &Scale, seed: u64) -> Outcome {
     let mut connection = server.connect()?;
     connection.query_drop(format!("DROP DATABASE IF EXISTS {database}"))?;

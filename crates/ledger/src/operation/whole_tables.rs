@@ -12,7 +12,7 @@ const ADD_K: &str = "ALTER TABLE whole ADD INDEX k (k)";
 pub(super) const FILL: &str = "INSERT INTO whole SELECT * FROM sbtest1 WHERE id <= 50000";
 pub(super) const DROP: &str = "DROP TABLE whole";
 
-/// In each series the statement meets the table as it was before: it is made anew.
+/// In each series the statement meets the table as it was before: it is made again.
 pub(super) fn all() -> Vec<Operation> {
     let once = |name, before, request| Operation {
         before,

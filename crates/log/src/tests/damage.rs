@@ -45,7 +45,7 @@ fn a_tail_torn_at_any_byte_ends_the_log_before_the_torn_frame() {
         let (found, reader) = read_all(&torn).unwrap();
         let whole = frames.iter().filter(|(range, _)| place(&torn, range.end).1 <= cut).count();
         assert_eq!(found, frames[..whole], "cut at {cut}");
-        // The log goes on there, and what is appended is found after what was whole.
+        // The log continues there, and what is appended is found after what was whole.
         let log = reader.into_log(SMALL).unwrap();
         let more = append(&log, b"more");
         log.flush().unwrap();

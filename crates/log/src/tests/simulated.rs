@@ -158,7 +158,7 @@ fn of_two_who_decide_on_admission_at_once_none_is_forgotten() {
 }
 
 /// A disk that stays full for an hour, and a rollback that the reserve is too small for: it asks for few
-/// checkpoints, none of which gives anything back, and goes on once there is room.
+/// checkpoints, none of which gives anything back, and continues once there is room.
 #[test]
 fn a_rollback_on_a_full_disk_asks_for_few_checkpoints() {
     let run = simulate(1, 2_000_000, || {

@@ -145,7 +145,7 @@ impl<'a> KeyActions<'a> {
             let before = index.parts.clone();
             key::fit(session, index, def, part_bytes_max, is_null_written)?;
             if index.parts != before {
-                // It is built anew.
+                // It is built again.
                 index.id = IndexId(0);
             }
             ranks.push(key::rank(index, &def.columns));

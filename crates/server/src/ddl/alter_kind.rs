@@ -1,7 +1,7 @@
 //! What kind of change an ALTER TABLE is, and whether that agrees with its ALGORITHM and LOCK.
 //!
 //! Two questions are kept apart: how MySQL makes the change, which decides what clients see of it (affected
-//! rows, how NULL is refused, which clauses are allowed), and whether rows have to be written anew here.
+//! rows, how NULL is refused, which clauses are allowed), and whether rows have to be rewritten here.
 
 use base::IndexId;
 use engine::{has_same_storage, keeps_clustered_key, limits};
@@ -18,7 +18,7 @@ use crate::error_map::{self, SqlError};
 pub(super) struct Kind {
     /// MySQL copies the table for it, for this reason.
     pub(super) copies: Option<Reason>,
-    /// All rows are written anew here.
+    /// All rows are rewritten here.
     pub(super) rebuilds: bool,
     /// Others may change rows while that is done.
     pub(super) lets_writers_on: bool,

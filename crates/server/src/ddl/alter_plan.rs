@@ -26,7 +26,7 @@ pub(super) struct Planned {
     pub(super) alteration: Alteration,
     /// Where each column is in the old table.
     pub(super) old_columns: Vec<Option<u16>>,
-    /// The statement asks for rows to be written anew.
+    /// The statement asks for rows to be rewritten.
     pub(super) is_forced: bool,
     /// MySQL copies the rows because of ORDER BY, or of ENABLE and DISABLE KEYS beside other actions.
     pub(super) is_copied: bool,
@@ -450,7 +450,7 @@ fn asks_for_copy(actions: &[AlterAction<'_>]) -> bool {
     })
 }
 
-/// The first number of a column that gets AUTO_INCREMENT; `None`: numbers go on after those of the column
+/// The first number of a column that gets AUTO_INCREMENT; `None`: numbers continue after those of the column
 /// that had it, which stays.
 fn first_number(old: &TableDef, columns: &[NewColumn<'_>]) -> Option<u64> {
     let was_numbered =

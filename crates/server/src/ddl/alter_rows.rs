@@ -1,4 +1,4 @@
-//! ALTER TABLE that writes all rows anew.
+//! ALTER TABLE that rewrites all rows.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(super) fn initial_values(
         .filter(|initial| old.can_change_columns(&alteration.def, NewColumns { kept: old_columns, initial })))
 }
 
-/// Makes the table anew; returns how many rows MySQL counts as copied. Warnings go to the session's
+/// Makes the table again; returns how many rows MySQL counts as copied. Warnings go to the session's
 /// diagnostics area.
 ///
 /// # Errors

@@ -86,7 +86,7 @@ fn one(session: &Session, grants: &Grants, access: &Access) -> Result<(), SqlErr
                 Err(denied_schema(session, schema))
             }
         }
-        // A default database is entered anew by what is granted now.
+        // A default database is entered again by what is granted now.
         Want::Entered => schema_access(session, grants, session.rights.in_schema(grants, schema), access),
         Want::Listed | Want::Described => schema_access(session, grants, broad, access),
     }

@@ -84,7 +84,7 @@ impl Compiled {
         self.current_at.load(Ordering::Relaxed) == version
     }
 
-    /// What it wants to do to tables; `None` if it has to be made anew to find out.
+    /// What it wants to do to tables; `None` if it has to be made again to find out.
     pub(crate) fn wanted(&self) -> Option<&RequiredPrivileges> {
         self.wanted.as_deref()
     }

@@ -51,7 +51,7 @@ pub(crate) fn is_misfit(used: &ParamUse, actual: &Value<'_>) -> bool {
     !keeps_all && !is_year && !Class::of(&used.described).takes(Class::of_value(actual))
 }
 
-/// The type that a statement is planned anew for: that of the value. `None` for NULL, of which nothing is
+/// The type that a statement is planned again for: that of the value. `None` for NULL, of which nothing is
 /// known.
 pub(crate) fn type_to_give(bound: ParamType, actual: &Value<'_>) -> Option<ParamType> {
     match Class::of_value(actual) {

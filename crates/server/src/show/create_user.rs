@@ -15,7 +15,7 @@ use crate::user_statement::name_of;
 /// Stands for a hash that the session may not see.
 const HIDDEN: &str = "<secret>";
 
-/// The statement that makes the account anew.
+/// The statement that makes the account again.
 ///
 /// # Errors
 /// 1044 for others' without SELECT on the schema `mysql`; 1396 for a missing account.

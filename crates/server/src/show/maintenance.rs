@@ -116,7 +116,7 @@ fn analyze(engine: &Engine, name: &FullName) -> Result<(), engine::Error> {
     Ok(())
 }
 
-/// OPTIMIZE TABLE: all rows are written anew, and looked at.
+/// OPTIMIZE TABLE: all rows are rewritten, and looked at.
 fn optimize(
     session: &Session,
     engine: &Engine,

@@ -176,7 +176,7 @@ fn one_plan_serves_accounts_with_different_columns() {
         assert_eq!(code(user.prep("SELECT b FROM d.t WHERE a = ? LIMIT 9")), 1143);
         run(&mut root, &["GRANT SELECT (b) ON d.t TO u"]);
     }
-    // What the name means is looked up anew.
+    // What the name means is looked up again.
     run(&mut root, &["ALTER TABLE d.t RENAME COLUMN b TO x, RENAME COLUMN c TO b"]);
     assert_eq!(user.exec_first::<i64, _, _>(&prepared, (2,)).unwrap(), Some(2));
     run(&mut root, &["ALTER TABLE d.t RENAME COLUMN b TO c"]);

@@ -1,5 +1,5 @@
-//! Items of the select list that have another value each time: where MySQL computes them anew and this server
-//! does not.
+//! Items of the select list that have another value each time: where MySQL computes them again and this
+//! server does not.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

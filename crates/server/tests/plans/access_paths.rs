@@ -1,5 +1,5 @@
 //! The access-path suite under `tests/access`: answers, plans and rows examined of its queries;
-//! `testkit::access` says what each must be. `RATCHET_ACCESS_RECORD=1` writes plans and counts anew,
+//! `testkit::access` says what each must be. `RATCHET_ACCESS_RECORD=1` writes plans and counts again,
 //! `RATCHET_ACCESS_FILES=a,b` runs some files alone, `RATCHET_ACCESS_CPU=N` prints each query's processor
 //! time, the mean of N runs, in place of the check; with `RATCHET_ACCESS_MYSQL=PORT,PID` that of a MySQL
 //! server beside it.

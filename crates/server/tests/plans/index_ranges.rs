@@ -174,7 +174,7 @@ fn ranges_of_an_index_are_what_a_scan_finds() {
     assert!(found_rows as u64 > count * 20, "{found_rows} rows");
 }
 
-/// Entries of a secondary index go on with the clustered key: `u, b0, n`.
+/// Entries of a secondary index continue with the clustered key: `u, b0, n`.
 #[test]
 fn ranges_go_on_in_the_clustered_key_behind_the_declared_parts() {
     let seed = 20_261_127;

@@ -1,5 +1,5 @@
 //! SHOW ENGINE INNODB STATUS, `innodb_print_all_deadlocks`, `innodb_deadlock_detect`: who waits for whom, and
-//! what became of those who waited in a circle.
+//! what became of those who waited in a cycle.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

@@ -1,4 +1,4 @@
-//! LOCK TABLES: when locks are given back without being asked for, that nobody waits in a circle, and what a
+//! LOCK TABLES: when locks are given back without being asked for, that nobody waits in a cycle, and what a
 //! dump does with them. What it answers: `tests/isolation/lock_tables.test`.
 
 #![allow(clippy::unwrap_used, reason = "test code")]

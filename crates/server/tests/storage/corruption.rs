@@ -19,7 +19,7 @@ const VALUE: u8 = 4;
 /// The dictionary's index id.
 const DICTIONARY: u32 = 1;
 
-/// A data directory that servers come and go on.
+/// A data directory that servers come and continue.
 struct Place {
     _folder: TempDir,
     datadir: PathBuf,

@@ -1,5 +1,5 @@
 //! A data file that cannot grow, and a disk that is full: statements that need room fail, everything else
-//! goes on.
+//! continues.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -64,7 +64,7 @@ fn a_full_data_file_fails_the_statement_and_nothing_else() {
     assert!(refusal.contains("ERROR 1114 (HY000)"), "{refusal}");
     assert_eq!(count(&mut conn, "t"), values + rows);
 
-    // A statement of many rows leaves none, and its transaction goes on.
+    // A statement of many rows leaves none, and its transaction continues.
     conn.query_drop("BEGIN; UPDATE s SET body = 'changed' WHERE id = 1").unwrap();
     let many = "INSERT INTO t (body) SELECT REPEAT('m', 3000) FROM t";
     assert!(conn.query_drop(many).unwrap_err().to_string().contains("ERROR 1114 (HY000)"));

@@ -1,7 +1,7 @@
 //! The stock command-line client runs every form of statement and shows what `tests/client/*.out` says.
 //!
-//! Each `.sql` file runs in one client, which goes on after errors and repeats every statement in its output.
-//! A difference leaves the whole output in a file whose name the failure tells.
+//! Each `.sql` file runs in one client, which continues after errors and repeats every statement in its
+//! output. A difference leaves the whole output in a file whose name the failure tells.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

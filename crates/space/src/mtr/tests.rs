@@ -484,7 +484,7 @@ impl Mtrs {
     }
 }
 
-/// The pages that a frame changes, in order; whether the first operation of each makes it anew.
+/// The pages that a frame changes, in order; whether the first operation of each creates it again.
 fn pages_of(frame: &Frame<'_>) -> Answer<Vec<(PageNo, bool)>> {
     let mut pages: Vec<(PageNo, bool)> = Vec::new();
     for part in frame.parts() {

@@ -155,7 +155,7 @@ struct Target<'p> {
     page: PageNo,
     /// Nothing was applied to it before.
     is_new: bool,
-    /// What is on disk is damaged: only what makes the page anew is applied.
+    /// What is on disk is damaged: only what makes the page again is applied.
     is_lost: bool,
     guard: Option<ExclusiveGuard<'p>>,
     /// The frame whose changes are being applied: the page has its LSN already.

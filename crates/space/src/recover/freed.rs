@@ -12,7 +12,7 @@ use crate::error::Result;
 type Moments = [Lsn; EXTENT_PAGES as usize];
 
 /// Moments at which pages were free. What the log says of a page below such a moment need not be redone: the
-/// next use of the page makes it anew.
+/// next use of the page creates it again.
 #[derive(Debug, Default)]
 pub(crate) struct Freed {
     /// By extent; `None` where the log says nothing of an extent's use.

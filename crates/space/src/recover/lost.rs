@@ -27,7 +27,7 @@ impl LostPages {
     /// Takes a page that could not be read.
     ///
     /// # Errors
-    /// `error`, if the start must not go on without the page.
+    /// `error`, if the start must not continue without the page.
     #[cold]
     pub(super) fn lose(&self, page: PageNo, error: Error) -> Result<(), Error> {
         let Error::Corruption(corrupt) = error else { return Err(error) };
@@ -36,7 +36,7 @@ impl LostPages {
         let may_be_read = matches!(corrupt.damage, Damage::Unreadable { .. } | Damage::PastEnd);
         let is_map = map_page_of(extent_of(page)) == page;
         let may_be_lost = if self.forced { is_damaged || may_be_read } else { is_damaged && !is_map };
-        // Without the file header a start goes on only if that is asked for.
+        // Without the file header a start continues only if that is asked for.
         if (page.is_none() && !self.forced) || !may_be_lost {
             return Err(Error::Corruption(corrupt));
         }
@@ -44,7 +44,7 @@ impl LostPages {
         Ok(())
     }
 
-    /// The page is made anew.
+    /// The page is made again.
     #[cold]
     pub(super) fn find_again(&self, page: PageNo) {
         self.found.lock().remove(&page);

@@ -8,7 +8,7 @@ use super::BindError;
 use super::binder::Binder;
 use crate::parser::{HEIGHT_MAX, SELECT_NESTING_MAX};
 
-/// Most references to common table expressions that one statement may come to. Each binds the query anew, so
+/// Most references to common table expressions that one statement may come to. Each binds the query again, so
 /// that a chain of expressions, each of which names the one before twice, comes to `2^n` of them. MySQL's
 /// bound is about this.
 const CTE_REFERENCES_MAX: u32 = 1100;

@@ -340,7 +340,7 @@ fn is_refused_by_mode(value: &Value<'_>) -> bool {
     value.to_datetime(DateFlags { allow_invalid_dates: true, ..DateFlags::default() }, Date::ZERO).is_some()
 }
 
-/// The number at the front of a text that goes on: beside a YEAR column it is what the text is.
+/// The number at the front of a text that continues: beside a YEAR column it is what the text is.
 fn year_before_other_text<'v>(value: &Value<'v>) -> Option<&'v [u8]> {
     let Value::Bytes { data, .. } = *value else { return None };
     let (_, consumed) = round_text_to_i128(data);

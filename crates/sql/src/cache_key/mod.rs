@@ -102,7 +102,7 @@ impl CacheKey {
         self.tokens.as_slice()
     }
 
-    /// Leaves the tokens to be read anew.
+    /// Leaves the tokens to be read again.
     #[cfg(test)]
     pub(crate) fn forget_tokens(&mut self) {
         self.tokens.truncate(0);

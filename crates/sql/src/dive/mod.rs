@@ -2,7 +2,7 @@
 //!
 //! A plan is made for an execution whose values are known, and serves others. So a plan that dives had a say
 //! in keeps what they were asked ([`Recheck`]): an execution with other values asks again, and is planned
-//! anew where another path is far cheaper.
+//! again where another path is far cheaper.
 
 mod recheck;
 mod stretches;

@@ -168,7 +168,8 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// A query or joined tables in parentheses; a query that is itself in parentheses may go on as a union.
+    /// A query or joined tables in parentheses; a query that is itself in parentheses may continue as a
+    /// union.
     fn paren_table(&mut self) -> Result<ParenTable<'a>> {
         self.enter()?;
         self.expect(Tok::LParen)?;

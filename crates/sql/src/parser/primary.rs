@@ -254,8 +254,8 @@ impl<'a> Parser<'a, '_> {
         self.node(ExprKind::Row(items), pos, height)
     }
 
-    /// What follows a `(` up to its `)` or a comma. A query in parentheses of its own may go on as a union or
-    /// get an ORDER BY here, or may turn out to be the first operand of an expression.
+    /// What follows a `(` up to its `)` or a comma. A query in parentheses of its own may continue as a union
+    /// or get an ORDER BY here, or may turn out to be the first operand of an expression.
     pub(super) fn paren_content(&mut self) -> Result<ParenContent<'a>> {
         if self.at_query() {
             return Ok(ParenContent::Query(self.inner_query()?));

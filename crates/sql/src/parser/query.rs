@@ -19,7 +19,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// Whether a query in parentheses goes on here.
+    /// Whether a query in parentheses continues here.
     pub(super) fn at_query_tail(&self) -> bool {
         matches!(self.tok.kind, Tok::Kw(Kw::UNION | Kw::EXCEPT | Kw::INTERSECT | Kw::ORDER | Kw::LIMIT))
     }

@@ -1,4 +1,4 @@
-//! Texts parsed with the tokens that their cache keys noted, against texts read anew.
+//! Texts parsed with the tokens that their cache keys noted, against texts read again.
 
 use base::prng::Prng;
 use bumpalo::Bump;

@@ -10,7 +10,7 @@ use crate::bind::rewrite;
 use crate::bind::volatile::{calls_volatile, is_volatile};
 
 /// Greatest height that a condition may have once it is moved: the expressions of its columns take their
-/// places, at every level of derived tables anew.
+/// places, at every level of derived tables again.
 const HEIGHT_MAX: usize = 200;
 /// Most nodes that a condition may have once it is moved, in all operands of a union.
 const NODES_MAX: usize = 50_000;

@@ -27,7 +27,7 @@ pub struct Report {
 }
 
 /// Runs the files at `paths` against the server at `target`; with `record` their plans and counts are written
-/// anew.
+/// again.
 /// # Errors  A file that cannot be read, a schema that cannot be made.
 pub fn run_files(paths: &[PathBuf], target: &Target, record: bool) -> Result<Report, String> {
     schema::make_numbers(&mut target.connect(None)?)?;

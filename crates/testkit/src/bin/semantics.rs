@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes the document in the current folder anew; with `only_compare`, an old one is an error.
+/// Writes the document in the current folder again; with `only_compare`, an old one is an error.
 fn write(only_compare: bool) -> Result<(), String> {
     let root = Path::new(".");
     let path = root.join(semantics::DOCUMENT);

@@ -5,21 +5,21 @@ use std::fmt;
 /// An anomaly, by Adya's names where there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Anomaly {
-    /// G0: transactions wrote over each other in a circle.
+    /// G0: transactions wrote over each other in a cycle.
     DirtyWrite,
     /// G1a: a read saw what was rolled back.
     AbortedRead,
     /// G1b: a read saw a value that its writer replaced before it committed.
     IntermediateRead,
-    /// G1c: transactions wrote over or read from each other in a circle.
+    /// G1c: transactions wrote over or read from each other in a cycle.
     CircularFlow,
-    /// G-single: a circle with one read of what another replaced.
+    /// G-single: a cycle with one read of what another replaced.
     ReadSkew,
     /// P4: two transactions read the same version and both wrote.
     LostUpdate,
     /// G2-item: two transactions each replaced what the other had read.
     WriteSkew,
-    /// G2: a circle with more than one read of what another replaced, one of them of a row that was not
+    /// G2: a cycle with more than one read of what another replaced, one of them of a row that was not
     /// there.
     PredicateCycle,
     /// A locking read saw what was not committed.

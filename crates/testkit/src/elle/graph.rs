@@ -147,8 +147,8 @@ impl Graph {
         None
     }
 
-    /// A circle by edges that `takes` takes, if there is one; not the shortest of all.
-    pub fn circle(&self, takes: impl Fn(&Edge) -> bool + Copy) -> Option<Vec<Edge>> {
+    /// A cycle by edges that `takes` takes, if there is one; not the shortest of all.
+    pub fn cycle(&self, takes: impl Fn(&Edge) -> bool + Copy) -> Option<Vec<Edge>> {
         let components = self.components(takes);
         let inside =
             |edge: &Edge| takes(edge) && components[edge.from as usize] == components[edge.to as usize];

@@ -1,12 +1,12 @@
 //! Looks for all anomalies in a history.
 //!
-//! Two graphs. The first has a node per committed transaction, and edges ww, wr and rw: its circles are what
+//! Two graphs. The first has a node per committed transaction, and edges ww, wr and rw: its cycles are what
 //! Adya classifies. The weaker levels have many kinds, some of which are searched with a bounded effort.
 //!
 //! The second one says what views promise: one order of commits, of which each view is a beginning. Its nodes
 //! are the transactions, with edges ww and wr alone, and each view's reads as a node of their own, with edges
 //! wr to it and rw from it, and time: what was answered before a view was taken is in it. It must have no
-//! circle at all, which one pass tells.
+//! cycle at all, which one pass tells.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -91,26 +91,26 @@ impl Judge<'_> {
             }
         }
         let graph = Graph::new(self.seen.len(), edges);
-        let told = |circle: &[Edge]| told(circle, self.seen.len() as u32);
-        if let Some(circle) = graph.circle(|edge| edge.why == Why::Ww) {
-            findings.push((Anomaly::DirtyWrite, told(&circle)));
-        } else if let Some(circle) = graph.circle(|edge| !edge.why.is_rw()) {
-            findings.push((Anomaly::CircularFlow, told(&circle)));
+        let told = |cycle: &[Edge]| told(cycle, self.seen.len() as u32);
+        if let Some(cycle) = graph.cycle(|edge| edge.why == Why::Ww) {
+            findings.push((Anomaly::DirtyWrite, told(&cycle)));
+        } else if let Some(cycle) = graph.cycle(|edge| !edge.why.is_rw()) {
+            findings.push((Anomaly::CircularFlow, told(&cycle)));
         }
         let components = graph.components(|_| true);
         let inside = |edge: &Edge| components[edge.from as usize] == components[edge.to as usize];
         let skews = skews(&graph, inside);
-        findings.extend(skews.iter().map(|circle| (Anomaly::ReadSkew, told(circle))));
+        findings.extend(skews.iter().map(|cycle| (Anomaly::ReadSkew, told(cycle))));
         self.find_lost_updates(findings);
         self.find_fuzzy_reads(findings);
         self.find_write_skews(&graph, findings);
         let mut wrong = graph.edges().iter().filter(|edge| inside(edge));
         if let Some(edge) = wrong.next().filter(|_| skews.is_empty())
-            && let Some(mut circle) = graph.path(edge.to, edge.from, usize::MAX, inside)
+            && let Some(mut cycle) = graph.path(edge.to, edge.from, usize::MAX, inside)
         {
-            circle.push(*edge);
-            let is_range = circle.iter().any(|edge| edge.why == Why::RwRange);
-            let rws = circle.iter().filter(|edge| edge.why.is_rw()).count();
+            cycle.push(*edge);
+            let is_range = cycle.iter().any(|edge| edge.why == Why::RwRange);
+            let rws = cycle.iter().filter(|edge| edge.why.is_rw()).count();
             let anomaly = match (rws, is_range) {
                 // Told already.
                 (0, _) => None,
@@ -118,7 +118,7 @@ impl Judge<'_> {
                 (_, true) => Some(Anomaly::PredicateCycle),
                 (_, false) => Some(Anomaly::WriteSkew),
             };
-            findings.extend(anomaly.map(|anomaly| (anomaly, told(&circle))));
+            findings.extend(anomaly.map(|anomaly| (anomaly, told(&cycle))));
         } else if components_are_single(&components) {
             self.look_at_time(graph.edges().to_vec(), findings);
         }
@@ -129,8 +129,8 @@ impl Judge<'_> {
         let trxs = (0..).zip(&self.history.transactions).filter(|(_, trx)| trx.committed);
         let spans: Vec<(u32, Range<u64>)> = trxs.map(|(node, trx)| (node, trx.ending.clone())).collect();
         let nodes = add_time(&mut edges, &spans, self.seen.len() as u32);
-        if let Some(circle) = Graph::new(nodes as usize, edges).circle(|_| true) {
-            findings.push((Anomaly::Stale, told(&circle, self.seen.len() as u32)));
+        if let Some(cycle) = Graph::new(nodes as usize, edges).cycle(|_| true) {
+            findings.push((Anomaly::Stale, told(&cycle, self.seen.len() as u32)));
         }
     }
 
@@ -163,8 +163,8 @@ impl Judge<'_> {
             }
         }
         let nodes = add_time(&mut edges, &spans, views);
-        if let Some(circle) = Graph::new(nodes as usize, edges).circle(|_| true) {
-            findings.push((Anomaly::Snapshot, told(&circle, trxs)));
+        if let Some(cycle) = Graph::new(nodes as usize, edges).cycle(|_| true) {
+            findings.push((Anomaly::Snapshot, told(&cycle, trxs)));
         }
     }
 
@@ -235,9 +235,9 @@ fn first_plain(trx: &Transaction) -> Option<u32> {
 fn skews(graph: &Graph, inside: impl Fn(&Edge) -> bool + Copy) -> Vec<Vec<Edge>> {
     let rws = graph.edges().iter().filter(|edge| edge.why.is_rw() && inside(edge)).take(TRIES);
     let close = |rw: &Edge| {
-        let mut circle = graph.path(rw.to, rw.from, BUDGET, |edge| !edge.why.is_rw() && inside(edge))?;
-        circle.push(*rw);
-        Some(circle)
+        let mut cycle = graph.path(rw.to, rw.from, BUDGET, |edge| !edge.why.is_rw() && inside(edge))?;
+        cycle.push(*rw);
+        Some(cycle)
     };
     rws.filter_map(close).collect()
 }
@@ -270,10 +270,10 @@ fn add_time(edges: &mut Vec<Edge>, spans: &[(u32, Range<u64>)], first: u32) -> u
     next
 }
 
-/// A circle in words.
-fn told(circle: &[Edge], trxs: u32) -> String {
+/// A cycle in words.
+fn told(cycle: &[Edge], trxs: u32) -> String {
     let node = |node: u32| if node < trxs { format!("trx {node}") } else { format!("node {node}") };
     let step = |edge: &Edge| format!("{} -{:?} {}-> ", node(edge.from), edge.why, edge.key);
-    let steps: String = circle.iter().map(step).collect();
-    steps + &circle.first().map_or(String::new(), |edge| node(edge.from))
+    let steps: String = cycle.iter().map(step).collect();
+    steps + &cycle.first().map_or(String::new(), |edge| node(edge.from))
 }

@@ -4,7 +4,7 @@
 //! ```text
 //!  workload.rs: sessions --> history.rs: what was done and answered --> versions.rs: the order of each key's versions
 //!                                                                              |
-//!                  anomaly.rs: which level permits what <-- judge.rs <-- graph.rs: circles of ww, wr, rw and time
+//!                  anomaly.rs: which level permits what <-- judge.rs <-- graph.rs: cycles of ww, wr, rw and time
 //! ```
 //! Values are unique, so that a read shows whose write it saw; lists, and numbers beside the registers, tell
 //! the order of the writes. Nothing about the server is trusted but its answers.

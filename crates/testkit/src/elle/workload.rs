@@ -138,7 +138,7 @@ fn elements(text: &str) -> Result<Vec<u32>, String> {
     text.split(',').map(number).collect()
 }
 
-/// How a transaction goes on after an answer.
+/// How a transaction continues after an answer.
 enum Next {
     On,
     /// The server has rolled it back.
@@ -377,7 +377,7 @@ impl<'s> Session<'s> {
         self.note_reads(&back, rows, from..=to, ReadKind::Range, statement).map(|()| Next::On)
     }
 
-    /// Deletes a register and makes it anew, or replaces it.
+    /// Deletes a register and creates it again, or replaces it.
     fn remake(&mut self, begin: Option<&str>, key: u32) -> Result<Next, String> {
         let text = format!("SELECT id, v, n FROM t WHERE id = {key} FOR UPDATE");
         let statement = self.trx.statements.len() as u32;

@@ -143,7 +143,7 @@ impl Definer {
         sql
     }
 
-    /// ALTER TABLE that writes all rows anew: a column comes or goes, or gets another type, at times with an
+    /// ALTER TABLE that rewrites all rows: a column comes or goes, or gets another type, at times with an
     /// index.
     fn rebuild(&mut self, tables: &mut BTreeMap<String, Table>) -> String {
         let name = self.any(tables);

@@ -185,7 +185,7 @@ fn work_and_kill(
             scope.spawn(move || {
                 until_killed(killed, &format!("client {}", client.number), || {
                     match client.transaction(&mut conn) {
-                        // Transfers in any order: the transaction is gone, and the client goes on.
+                        // Transfers in any order: the transaction is gone, and the client continues.
                         Err(mysql::Error::MySqlError(error)) if error.code == DEADLOCK => {
                             client.asked = None;
                             Ok(())

@@ -21,7 +21,7 @@ pub(super) struct ProbedIndex {
     pub(super) positions: Vec<Position>,
 }
 
-/// A table, made anew for each statement.
+/// A table, made again for each statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ProbedTable {
     pub(super) name: String,

@@ -22,7 +22,7 @@
 //! position 25 of the clustered index. The first `[probes]` of a table is its clustered index, whose columns
 //! name the rows. `[each]` stands for several statements that read the same rows ([`statement::Verb`]); an
 //! entry without a mark is one statement. Each statement runs at REPEATABLE READ and at READ COMMITTED, on
-//! tables made anew.
+//! tables made again.
 //!
 //! A line of the answer holds the level, the verb, the tables and indexes of the plan, and the footprint:
 //!

@@ -84,7 +84,7 @@ pub fn record_file(path: &Path, target: &Target) -> Result<(), String> {
 
 const HEADER: &str = "# Answers recorded from MySQL";
 
-/// Schema of the tables, made anew for each script.
+/// Schema of the tables, made again for each script.
 const SCHEMA: &str = "lk_footprint";
 
 fn read(path: &Path) -> Result<Vec<Entry>, String> {
@@ -209,7 +209,7 @@ impl Session {
         Ok(lines)
     }
 
-    /// Returns the plan and the footprint of a statement, on tables made anew.
+    /// Returns the plan and the footprint of a statement, on tables made again.
     fn footprint(&mut self, level: Level, sql: &str) -> Result<String, String> {
         let tables: Vec<_> = self.fixture.tables_of(sql).into_iter().cloned().collect();
         let mut rows = Vec::new();

@@ -113,7 +113,7 @@ fn steps(path: &Path, entries: &[Entry], several: bool) -> Vec<Step> {
     entries.iter().map(step).collect()
 }
 
-/// A pair of connections that makes its schema anew for each case, to make a file's cases smaller.
+/// A pair of connections that makes its schema again for each case, to make a file's cases smaller.
 ///
 /// # Errors
 /// A server cannot be reached.

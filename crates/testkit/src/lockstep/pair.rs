@@ -53,7 +53,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Connects to both servers, makes `schema` anew on each and runs `context` in it.
+    /// Connects to both servers, makes `schema` again on each and runs `context` in it.
     ///
     /// # Errors
     /// A server cannot be reached, or the first is no Ratchet or the second one is.

@@ -38,7 +38,7 @@ pub(super) enum Plan {
 }
 
 impl Plan {
-    /// What goes wrong in a round after which work goes on.
+    /// What goes wrong in a round after which work continues.
     pub(super) fn draw(prng: &mut Prng) -> Plan {
         match prng.below(22) {
             0..2 => Plan::Nothing,

@@ -37,13 +37,13 @@ use notes::{Notes, Stop, lock};
 
 const DATADIR: &str = "/data";
 
-/// A simulation that goes on for longer is stuck.
+/// A simulation that continues for longer is stuck.
 const STEPS_MAX: u64 = 3_000_000;
 
 /// Every seed does at least so much.
 const OPERATIONS_MIN: u64 = 500;
 
-/// A seed whose rounds all end at once goes on without faults.
+/// A seed whose rounds all end at once continues without faults.
 const ROUNDS_WITH_FAULTS: u64 = 20;
 
 /// Disk operations after which a fault has come to most rounds.

@@ -47,11 +47,11 @@ pub(super) struct Shared {
     pub(super) coverage: Coverage,
     /// Whether the start was found to be right.
     pub(super) started: bool,
-    /// Threads go on until `coverage` has as many operations.
+    /// Threads continue until `coverage` has as many operations.
     pub(super) operations: u64,
     /// Sessions that change rows and have not ended.
     pub(super) writers: u64,
-    /// A commit has failed for good.
+    /// A commit has failed permanently.
     pub(super) log_failed: bool,
     /// Whether the engine's log has named a damaged page.
     pub(super) damage_told: bool,

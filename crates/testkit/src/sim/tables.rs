@@ -202,7 +202,7 @@ pub(super) fn ids_in_order(rows: &Rows, name: &str) -> Vec<i32> {
     ids.into_iter().map(|(_, _, id)| id).collect()
 }
 
-/// Writes all rows of a table anew, while others change them; if not `in_order`, as if the new key were
+/// Writes all rows of a table again, while others change them; if not `in_order`, as if the new key were
 /// another, so that writers wait.
 pub(super) fn rebuild(
     engine: &Engine,

@@ -15,8 +15,8 @@ use super::notes::{Notes, Result, lock};
 use super::tables::{self, Found, NAMES, PAIR, PAIR_SCHEMA, SCHEMA, ids_in_order, with_row};
 use super::{DATADIR, extra};
 
-/// Compares what `engine` has found with what it may have found, and takes that as the state to go on from.
-/// The first time it makes the tables.
+/// Compares what `engine` has found with what it may have found, and takes that as the state to continue
+/// from. The first time it makes the tables.
 pub(super) fn start(engine: &Arc<Engine>, notes: &Notes) -> Result<()> {
     if !lock(notes).model.made {
         make(engine)?;

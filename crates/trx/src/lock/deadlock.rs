@@ -1,4 +1,4 @@
-//! Transactions that wait for each other in a circle.
+//! Transactions that wait for each other in a cycle.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -8,18 +8,17 @@ use base::TrxId;
 use super::table::{Locks, Owner, WaitState, WaitTarget};
 
 impl Locks<'_> {
-    /// Breaks the circles that the wait of `trx`, just begun, has closed: in each, the transaction whose
-    /// rollback costs least, which has changed and locked least by now, is chosen to give up, `trx` itself
-    /// where it is among the cheapest. False: it is `trx`. Nothing is looked for where detection is switched
-    /// off.
+    /// Breaks the cycles that the new wait of `trx` has closed: in each, the victim is the transaction whose
+    /// rollback costs least, which has changed and locked least by now; `trx` itself where it is among the
+    /// cheapest. False: it is `trx`. Nothing is looked for where detection is switched off.
     pub(super) fn break_circles(&mut self, trx: TrxId) -> bool {
         if !self.table.detects.load(Ordering::Relaxed) {
             return true;
         }
-        while let Some(circle) = self.find_circle(trx) {
+        while let Some(cycle) = self.find_cycle(trx) {
             let cost = |&member: &TrxId| (self.state.owners.get(&member).map(Owner::weight), member != trx);
-            let victim = circle.iter().copied().min_by_key(cost).unwrap_or(trx);
-            self.note_deadlock(&circle, victim);
+            let victim = cycle.iter().copied().min_by_key(cost).unwrap_or(trx);
+            self.note_deadlock(&cycle, victim);
             if victim == trx {
                 return false;
             }
@@ -29,8 +28,8 @@ impl Locks<'_> {
         true
     }
 
-    /// A circle of waits with `trx` in it.
-    fn find_circle(&mut self, trx: TrxId) -> Option<Vec<TrxId>> {
+    /// A cycle of waits with `trx` in it.
+    fn find_cycle(&mut self, trx: TrxId) -> Option<Vec<TrxId>> {
         let (mut path, mut seen) = (vec![(trx, self.blockers(trx))], BTreeSet::from([trx]));
         while let Some((_, blockers)) = path.last_mut() {
             match blockers.pop() {

@@ -17,7 +17,7 @@
 //!    meanwhile.
 //! 3. A transaction that has to wait for an implicit lock first makes it explicit for its holder. The holder
 //!    counts as in progress until its end is public, and looks for locks made in its name after that.
-//! 4. Waits that close a circle are found when the last of them begins.
+//! 4. A deadlock is detected when the last wait of its cycle begins.
 
 mod deadlock;
 mod locker;

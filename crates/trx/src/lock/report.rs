@@ -70,7 +70,7 @@ pub struct LockReport {
     pub waits: Vec<WaitInfo>,
 }
 
-/// A member of a circle of waits.
+/// A member of a deadlock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadlockMember {
     /// The transaction.
@@ -87,12 +87,12 @@ pub struct DeadlockMember {
     pub wants: LockInfo,
 }
 
-/// A circle of waits that was broken.
+/// A deadlock that was resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
     /// When it was found.
     pub found: WallTime,
-    /// The members: each waits for the next, the last one, whose wait closed the circle, for the first.
+    /// The members: each waits for the next, the last one, whose wait closed the cycle, for the first.
     pub members: Vec<DeadlockMember>,
     /// The victim among them.
     pub victim: usize,
@@ -149,14 +149,14 @@ impl LockTable {
 }
 
 impl Locks<'_> {
-    /// Keeps a report on `circle`, whose first member closed it and each of whose members waits for the next.
+    /// Keeps a report on `cycle`, whose first member closed it and each of whose members waits for the next.
     #[cold]
-    pub(super) fn note_deadlock(&mut self, circle: &[TrxId], victim: TrxId) {
-        let before = |at: usize| circle[(at + circle.len() - 1) % circle.len()];
-        // The one that closed the circle comes last.
-        let order = (1..circle.len()).chain([0]);
+    pub(super) fn note_deadlock(&mut self, cycle: &[TrxId], victim: TrxId) {
+        let before = |at: usize| cycle[(at + cycle.len() - 1) % cycle.len()];
+        // The one that closed the cycle comes last.
+        let order = (1..cycle.len()).chain([0]);
         let members: Vec<DeadlockMember> =
-            order.filter_map(|at| self.member(circle[at], before(at))).collect();
+            order.filter_map(|at| self.member(cycle[at], before(at))).collect();
         let victim = members.iter().position(|member| member.trx == victim).unwrap_or_default();
         let deadlock = Arc::new(Deadlock { found: RealClock.wall(), members, victim });
         let found = &mut self.state.found;
@@ -167,7 +167,7 @@ impl Locks<'_> {
         found.unread.push(deadlock);
     }
 
-    /// The member `trx` of a circle, for which `waiter` waits.
+    /// The member `trx` of a cycle, for which `waiter` waits.
     fn member(&mut self, trx: TrxId, waiter: TrxId) -> Option<DeadlockMember> {
         let owner = self.state.owners.get(&trx)?;
         let (changes, row_locks) = (owner.changes, owner.rows.len());

@@ -103,8 +103,8 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// What its rollback would cost. Locks count from when they are explicit, which those of the members of a
-    /// circle of waits are.
+    /// What its rollback would cost. Locks count from when they are explicit, which is the case for members
+    /// of a deadlock.
     pub(super) fn weight(&self) -> u64 {
         self.changes + self.rows.len() as u64
     }
@@ -211,7 +211,7 @@ impl LockTable {
         }
     }
 
-    /// Ends all waits, for good.
+    /// Ends all waits, permanently.
     pub(crate) fn close(&self) {
         let mut locks = self.lock();
         locks.state.closed = true;

@@ -156,7 +156,7 @@ fn the_cheapest_of_a_circle_gives_up() {
         session.locker().request(request, changes)
     };
     assert_eq!((ask(&a, b"b", 100), ask(&b, b"c", 5)), (WAIT, WAIT));
-    // The circle is closed by a transaction that has done more than `b`.
+    // The cycle is closed by a transaction that has done more than `b`.
     assert_eq!(ask(&c, b"a", 50), WAIT);
     assert_eq!(b.locker().wait(), Err(Error::Deadlock));
     b.end();

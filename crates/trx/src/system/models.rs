@@ -135,7 +135,7 @@ fn the_horizon_does_not_pass_a_live_view() {
                 let sees = view.sees(&world.system, FIRST);
                 if !sees {
                     old_version.with(|_| ());
-                    assert!(!view.sees(&world.system, FIRST), "its id was settled under the view");
+                    assert!(!view.sees(&world.system, FIRST), "its id became all-visible under the view");
                 }
                 world.reader().clear_view();
             })

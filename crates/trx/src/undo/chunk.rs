@@ -111,15 +111,15 @@ impl UndoStore {
         Ok(())
     }
 
-    /// Frees retired chunks whose newest transaction `is_settled`, and with it the older ones of its session.
-    /// Returns how many were freed.
-    pub fn free_where(&self, is_settled: impl Fn(TrxId) -> bool) -> usize {
+    /// Frees retired chunks whose newest transaction `is_all_visible`, and with it the older ones of its
+    /// session. Returns how many were freed.
+    pub fn free_where(&self, is_all_visible: impl Fn(TrxId) -> bool) -> usize {
         let mut slots = self.swap.slots();
         let mut retired = self.retired.lock();
         let Retired { chunks, swapped } = &mut *retired;
         let before = chunks.len();
         chunks.retain(|&(newest, number)| {
-            let keep = !is_settled(newest);
+            let keep = !is_all_visible(newest);
             if !keep {
                 let place = std::mem::replace(&mut self.chunks.write()[number as usize - 1], Place::Free);
                 if let Place::Swapped(slot) = place {
@@ -137,8 +137,8 @@ impl UndoStore {
     }
 
     /// Whether [`UndoStore::free_where`] would free the chunk that was retired first.
-    pub fn is_oldest(&self, is_settled: impl Fn(TrxId) -> bool) -> bool {
-        self.retired.lock().chunks.front().is_some_and(|&(newest, _)| is_settled(newest))
+    pub fn is_oldest(&self, is_all_visible: impl Fn(TrxId) -> bool) -> bool {
+        self.retired.lock().chunks.front().is_some_and(|&(newest, _)| is_all_visible(newest))
     }
 
     /// Writes the oldest retired chunks to the swap file while memory is above its limit, and some more.

@@ -10,7 +10,7 @@ use crate::{DateTime, Decimal};
 pub enum Loss {
     /// Nothing.
     None,
-    /// The text is not a number, or goes on after one ("Truncated incorrect ... value").
+    /// The text is not a number, or continues after one ("Truncated incorrect ... value").
     Truncated,
     /// The number is outside the target's range; the nearest bound stands.
     OutOfRange,

@@ -85,8 +85,8 @@ fn weakened(ordering: Ordering, place: &'static Location<'static>) -> Ordering {
     }
 }
 
-/// Explores `model` with at most `preemptions` switches away from a thread that could go on, and prints how
-/// many executions that took and which places it came by. `MODEL_PREEMPTIONS` adds to them.
+/// Explores `model` with at most `preemptions` switches away from a thread that could continue, and prints
+/// how many executions that took and which places it came by. `MODEL_PREEMPTIONS` adds to them.
 ///
 /// # Panics
 /// When an assertion of an execution fails, when two accesses to plain memory race, or when no thread can

@@ -5,7 +5,7 @@ use mysql::prelude::Queryable;
 use testkit::answer;
 use testkit::runner::Target;
 
-/// What is made anew for each run.
+/// What is made again for each run.
 const PREPARE: [&str; 5] = [
     "DROP DATABASE IF EXISTS claims",
     "CREATE DATABASE claims",

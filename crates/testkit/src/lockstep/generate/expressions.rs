@@ -26,7 +26,7 @@ const MODES: &[&str] = &[
     "TRADITIONAL",
 ];
 
-/// The case of this number: its expressions go on where those of the case before it ended.
+/// The case of this number: its expressions continue where those of the case before it ended.
 pub(super) fn case(dice: &mut Dice, number: u64) -> Case {
     let mut steps = Vec::new();
     if dice.percent(50) {
