@@ -27,7 +27,7 @@ type Moved = BTreeMap<(usize, u16), OverflowRef>;
 /// A value that is to move off page: slot, position of the column, bytes.
 type Value = (usize, u16, Vec<u8>);
 
-/// What the conversion of a leaf comes to.
+/// Result of the conversion of a leaf.
 enum Attempt {
     /// The new leaf.
     Fits(Box<PageBytes>),

@@ -38,7 +38,7 @@ const _: () = assert!(
     "an inner page with its fences and two separators has room for a third, so one without room can be divided"
 );
 
-/// What one way down has done.
+/// Result of one descent.
 enum Step {
     /// The leaf was split, or another thread made room: search again.
     Done,
@@ -48,7 +48,7 @@ enum Step {
     NoRoomFor(Vec<u8>),
 }
 
-/// What a leaf is split for.
+/// The purpose of a leaf split.
 #[derive(Clone, Copy)]
 enum SplitGoal {
     /// Room for as many bytes.
@@ -252,7 +252,7 @@ pub(crate) struct Bounds<'k> {
     pub(crate) right: PageNo,
 }
 
-/// What a page hands on to the pages that take over its slots.
+/// Header values that the pages that take over a page's slots inherit.
 #[derive(Clone, Copy)]
 pub(crate) struct PageKind {
     level: u8,

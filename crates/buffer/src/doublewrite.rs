@@ -51,7 +51,7 @@ impl Image {
 #[repr(C, align(4096))]
 struct HeaderBytes([u8; HEADER_BYTES]);
 
-/// What a batch's header says.
+/// The header of a batch.
 #[derive(Debug, PartialEq, Eq)]
 struct Header {
     number: u64,
@@ -314,7 +314,7 @@ fn find_copy(newest_first: &[Copy<'_>], log: LogBounds, copied: &mut Image) -> R
     Ok(false)
 }
 
-/// What the copy of a file header says.
+/// The header of the copy of the file header.
 fn header_of(page_no: PageNo, copied: PageRef<'_>) -> Option<FileHeader> {
     if page_no == FILE_HEADER { FileHeader::decode(copied).ok() } else { None }
 }

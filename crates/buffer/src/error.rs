@@ -44,7 +44,7 @@ pub struct CorruptPage {
     pub damage: Damage,
 }
 
-/// What is wrong with a stored page.
+/// The defect of a stored page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
     /// The disk does not give it back.

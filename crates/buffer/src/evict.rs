@@ -135,7 +135,7 @@ impl Pool {
         matches!(self.pass(frame), Passed::Evicted)
     }
 
-    /// What the hand does with a frame. One that is evicted is the caller's.
+    /// The clock hand's decision about a frame. One that is evicted is the caller's.
     fn pass(&self, frame: u32) -> Passed {
         let state = self.frames.state(frame);
         let Some(page) = state.owner() else { return Passed::Kept };

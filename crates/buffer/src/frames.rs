@@ -14,7 +14,7 @@ use page::{PAGE_SIZE, PageBytes};
 const PREFETCHED_LINES: [usize; 9] = [0, 2, 3, 4, 5, 6, 7, 8, 9];
 const _: () = assert!(page::HEADER_BYTES == 2 * LINE_BYTES, "heads begin at the third line");
 
-/// What is known of one frame. All zero: owned by no page, clean.
+/// The state of one frame. All zero: owned by no page, clean.
 ///
 /// Positions are stored plus one, so that zero can mean "none" and untouched memory is valid.
 #[derive(Debug)]

@@ -27,7 +27,7 @@ pub enum LookupOutcome {
     Missed,
 }
 
-/// What the pool knows of one page on disk. All zero: unlatched, not resident.
+/// The entry of one page on disk. All zero: unlatched, not resident.
 ///
 /// | OFFSET | SIZE | FIELD                                                                    |
 /// |--------|------|--------------------------------------------------------------------------|

@@ -123,7 +123,7 @@ impl Pool {
 
     /// Makes all pages written so far durable and returns the LSN below which every change is durable in the
     /// file: the least of `safe` and where the log of the oldest change begins that was not written when it
-    /// was called. What a checkpoint may claim.
+    /// was called. The limit of a checkpoint.
     ///
     /// `safe`: a position read from the log before the call, below which no mini-transaction is still to mark
     /// its pages dirty. Latches: the caller holds none.

@@ -9,7 +9,7 @@ use log::LogConfig;
 use crate::force_recovery::ForceRecovery;
 use crate::recovery::{NoStartupLog, StartupLog};
 
-/// What an engine needs to know.
+/// Configuration of an engine.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
     /// Where the files are.

@@ -69,7 +69,7 @@ pub struct Engine {
     pub(crate) restart_horizon: TrxId,
     /// As in the file header: ids at or above it are not in use.
     trx_limit: AtomicU64,
-    /// What a start has passed over.
+    /// Problems that startup has passed over.
     pub(crate) force: ForceRecovery,
     pub(crate) closed: AtomicBool,
     pub(crate) temp_folder: TempFolder,

@@ -1,4 +1,4 @@
-//! What can go wrong below a statement, with the data that error texts need, and how far the damage goes.
+//! Errors below a statement, with the data that error texts need, and their effects.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -272,7 +272,7 @@ pub enum DataDirError {
         path: PathBuf,
         /// What its FORMAT file says.
         found: Box<str>,
-        /// What this server writes.
+        /// The version that this server writes.
         supported: u32,
     },
     /// There is none to look at.
@@ -315,11 +315,11 @@ impl Error {
             Error::TableDefinitionChanged | Error::TableChanged => Effect::Statement,
             // Refused before the row was changed.
             Error::UndoFull(_) | Error::LogFull(_) | Error::UndoNotSwapped(_) => Effect::Statement,
-            // What was read has changed nothing.
+            // Reads have changed nothing.
             Error::VersionUnreadable(_) | Error::VersionDamaged { .. } => Effect::Statement,
             // The changes remain, in progress and unseen, until the next start. They must not be committed.
             Error::UndoUnreadable(_) => Effect::Connection,
-            // What the statement has made so far is given up.
+            // The trees that the statement has built so far are given up.
             Error::Memory(_)
             | Error::TempFile(_)
             | Error::SideLogFull { .. }
@@ -335,7 +335,7 @@ impl Error {
                 space::Error::RecordTooLarge { .. } | space::Error::FileFull | space::Error::Interrupted => {
                     Effect::Statement
                 }
-                // A page of one tree. What was changed of others is undone.
+                // A page of one tree. Changes of other rows are undone.
                 error if error.damaged_page().is_some() => Effect::Statement,
                 // Files that cannot be written, or log that cannot be read.
                 _ => Effect::Server,
@@ -346,7 +346,7 @@ impl Error {
             Error::IndexDisagrees { .. } | Error::NotUndone { .. } => Effect::Statement,
             // Refused before anything happened.
             Error::Damaged(_) | Error::Forced => Effect::Statement,
-            // What is stored is not what was written.
+            // Stored bytes differ from what was written.
             Error::UndoCorrupt { .. } | Error::DictionaryCorrupt { .. } => Effect::Server,
         }
     }

@@ -12,7 +12,7 @@ const EXTENTS_WORTH: usize = 64;
 /// Rounds for which space waits before pages are written for it.
 const ROUNDS_PATIENT: u32 = 5;
 
-/// What is remembered between the rounds of checkpoints.
+/// State between the rounds of checkpoints.
 #[derive(Debug, Default)]
 pub(crate) struct FreedSpace {
     rounds_waited: u32,

@@ -174,8 +174,7 @@ impl<'e> LeafProber<'e> {
     }
 }
 
-/// What the view sees of a record on a page that it does not see the whole of as it is; an older version is
-/// built in
+/// The visible version of a record on a page that is not wholly visible; an older version is built in
 /// `older`.
 #[inline(never)]
 fn version_of<'a>(

@@ -1,4 +1,4 @@
-//! What a definition may be: MySQL's limits, checked before anything is made.
+//! Limits of definitions: MySQL's limits, checked before anything is made.
 
 use types::{ColumnDef, IndexDef, IndexKind, KeyPart, SqlType, TableDef, TypeKind};
 

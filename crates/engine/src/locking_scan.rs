@@ -27,7 +27,7 @@ use crate::range::{Direction, KeyRange};
 use crate::row::version::{self, Seen};
 use crate::table::{Index, Table};
 
-/// What a lock was asked for has turned out to be.
+/// The state of a record after its lock was requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Locked {
     /// A row, and it is locked; `new`: it was not before.

@@ -12,7 +12,7 @@ use crate::recovery::StartupLog;
 /// Undoing a record logs what its undo has, and who it is of.
 const ROLLBACK_PER_UNDO: u64 = 2;
 
-/// What the log asks of the transactions.
+/// The transactions' answers to the log.
 #[derive(Debug)]
 pub(crate) struct LogSpace {
     /// Weak: the transactions' undo keeps the log.

@@ -30,7 +30,7 @@ pub struct Prober<'e> {
     scan: Scan<'e>,
 }
 
-/// What the last exact lookup found.
+/// Result of the last exact lookup.
 #[derive(Clone, Copy, Debug)]
 enum Answer {
     None,

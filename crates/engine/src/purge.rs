@@ -33,7 +33,7 @@ const CONVERTED_PER_ROUND: usize = 4;
 /// Records removed of a table between two looks whether a definition change waits for it.
 const USES_BETWEEN_LOOKS: usize = 256;
 
-/// What one step did.
+/// Result of one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PurgeReport {
     /// Transactions whose leftovers are gone.
@@ -202,7 +202,7 @@ impl Engine {
         Ok(false)
     }
 
-    /// What an error leaves may be done again: a record that is gone is passed over, and values are counted.
+    /// Work that an error interrupts may be repeated: a missing record is skipped, and values are counted.
     fn purge_transaction(&self, entry: &mut PurgeEntry, removed: &mut usize) -> Result<Done> {
         let mut record = UndoRecord::default();
         let mut held = HeldTable::default();

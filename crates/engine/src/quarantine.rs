@@ -204,7 +204,7 @@ impl Engine {
         let mut unknown: BTreeSet<PageNo> =
             pages.into_iter().filter(|page| !self.store.is_system_page(*page)).collect();
         if let DamageScope::Used(tables) = among {
-            // What has led the statement there comes before what the page or the map says.
+            // The tree that the statement used has priority over what the page or the map says.
             self.follow_links(tables.iter().flat_map(|table| table.index_ids()), &mut unknown, &mut owners);
         }
         let is_known = |index: &IndexId| catalog.index(*index).is_some();

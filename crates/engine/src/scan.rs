@@ -36,10 +36,10 @@ pub struct Scan<'e> {
     copied: bool,
 }
 
-/// What a scan keeps beside its position; a scan that is over leaves its memory to the next one.
+/// The state of a scan beside its position; a finished scan leaves its memory to the next one.
 #[derive(Debug, Default)]
 pub struct ScanMemory {
-    /// What is to be read.
+    /// The range to read.
     pub range: KeyRange,
     selection: Selection,
 }

@@ -35,7 +35,7 @@ impl Engine {
         if self.closed.swap(true, Ordering::SeqCst) {
             return Ok(());
         }
-        // What a forced start has left out is left to the next one.
+        // Work that a forced startup has skipped is left to the next one.
         if mode == ShutdownMode::Abrupt || !self.cleans_up() {
             self.stop_threads();
             return Ok(self.store.log().flush()?);

@@ -7,8 +7,8 @@
 //! When checkpoints would keep more than a quarter of the log's capacity for the undo of open transactions,
 //! one pass over the log copies their undo and compensation to a file for each. A checkpoint then says how
 //! much of the file counts and where the log continues. A start reads the file as if it lay in the log, and
-//! leaves out what the log has of the same transaction before that place. What a transaction undoes while the
-//! server runs it reads from memory.
+//! leaves out what the log has of the same transaction before that place. Rollback while the server runs
+//! reads undo from memory.
 //!
 //! # Rules
 //! 1. A file, and its name, are durable before a checkpoint counts on them.

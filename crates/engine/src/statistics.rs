@@ -167,7 +167,7 @@ impl Index {
     }
 }
 
-/// What a sample has come to.
+/// Result of a sample.
 struct Sample<'f> {
     format: &'f RowFormat,
     /// Neighbours compared.

@@ -21,7 +21,7 @@ struct Purgeable {
     key: Vec<u8>,
 }
 
-/// What one step of a sweep did.
+/// Result of one step of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SweepReport {
     /// Pages looked at.

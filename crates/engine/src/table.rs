@@ -27,7 +27,7 @@ pub struct Index {
     pub tree: Arc<Tree>,
     /// Its records.
     pub format: Arc<RowFormat>,
-    /// What a layer above makes once of the index in this version of its table, and keeps with it.
+    /// Data that a layer above derives from the index once per version of its table.
     pub kept: OnceLock<Arc<dyn Any + Send + Sync>>,
     /// Columns that a change of makes a new entry necessary: those of the key, the clustered key's included.
     pub(crate) columns: ColumnSet,

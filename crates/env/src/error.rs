@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// What was being done to a file or folder.
+/// The operation on a file or folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IoOp {
     /// Opening an existing file.
@@ -61,7 +61,7 @@ impl IoOp {
 /// A failed operation of this crate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IoError {
-    /// What was attempted.
+    /// The operation attempted.
     pub op: IoOp,
     /// The file, folder or thread name it was attempted on.
     pub path: PathBuf,

@@ -19,7 +19,7 @@ pub struct Simulated<T> {
     pub result: Option<T>,
     /// Why the process ended, if it did.
     pub stopped: Option<String>,
-    /// What the threads did; the same for the same seed.
+    /// The trace of the threads; the same for the same seed.
     pub trace: Trace,
 }
 

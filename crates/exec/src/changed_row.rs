@@ -1,4 +1,4 @@
-//! What a changing statement needs of a row in flight: the clustered key and the old values of a target.
+//! The clustered key and the old values of a changing statement's target, from a row in flight.
 
 use crate::frame::{CurrentRow, Frame};
 use crate::temp_row::CLUSTERED_KEY;

@@ -1,4 +1,4 @@
-//! What a column gets: values, defaults, NULL.
+//! Storing values, defaults and NULL in a column.
 
 use types::{ColumnDef, ColumnDefault, StoreContext, Value, storage};
 
@@ -7,7 +7,7 @@ use crate::error::{ExecError, Result};
 use crate::row_build::{Report, push_implicit_default, push_zero, store_value};
 use crate::statement::{OnceSaid, Statement};
 
-/// What an AUTO_INCREMENT column gets for NULL.
+/// The value of an AUTO_INCREMENT column for NULL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NullNumber {
     /// What any NOT NULL column gets: an error, or zero with a warning.
@@ -174,7 +174,7 @@ impl<'r> ColumnStore<'r> {
         self.value(column, &Value::DateTime(local.truncate(fsp), fsp), row, out)
     }
 
-    /// What a column holds before it gets a value: its default, whatever the mode.
+    /// The initial value of a column: its default, in every mode.
     pub(crate) fn missing(&self, column: &ColumnDef, row: u64, out: &mut Vec<u8>) -> Result<bool> {
         if column.default == ColumnDefault::None && !column.nullable && !column.auto_increment {
             push_implicit_default(&column.ty, out);
@@ -208,7 +208,7 @@ impl<'r> ColumnStore<'r> {
         Ok(())
     }
 
-    /// What is wrong with a column that needs a value; as an error in strict modes.
+    /// The problem of a column that needs a value; an error in strict modes.
     #[cold]
     fn no_default(&self, column: &ColumnDef) -> Result<ExecError> {
         let error = ExecError::NoDefault { column: column.name.clone() };

@@ -1,4 +1,4 @@
-//! What a statement runs with, and what it answers.
+//! Inputs and results of a statement.
 
 use std::io;
 use std::rc::Rc;
@@ -153,7 +153,7 @@ impl std::fmt::Debug for ExecCtx<'_> {
     }
 }
 
-/// What a statement did.
+/// Result of a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Column definitions and rows were sent; the caller ends the rows. Else the caller sends an OK packet.

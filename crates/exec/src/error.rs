@@ -1,5 +1,4 @@
-//! What can go wrong in a statement, with what the message needs. The server gives the errors their MySQL
-//! numbers.
+//! Errors of statements, with the data for their messages. The server gives the errors their MySQL numbers.
 
 use std::fmt;
 

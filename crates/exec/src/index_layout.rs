@@ -11,7 +11,7 @@ use crate::key::KeyPart;
 use crate::range_bugs::{RangeBug, is_planted};
 use crate::reader::TableReader;
 
-/// What is kept with an index.
+/// The layouts that are kept with an index.
 #[derive(Debug)]
 struct IndexLayout {
     reader: Arc<TableReader>,

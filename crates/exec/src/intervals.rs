@@ -54,7 +54,7 @@ impl Boundary {
         let side = |after: bool| if after { Ordering::Greater } else { Ordering::Less };
         a[..shared].cmp(&b[..shared]).then_with(|| match a.len().cmp(&b.len()) {
             Ordering::Equal => self.after.cmp(&other.after),
-            // What the longer bytes begin is inside what the shorter ones begin.
+            // Keys that start with the longer bytes are among those that start with the shorter ones.
             Ordering::Less => side(self.after),
             Ordering::Greater => side(other.after).reverse(),
         })
@@ -601,7 +601,7 @@ impl PartSpans {
                     return Ok(());
                 }
                 Fit::Exact if !part.prefix => self.push(Span::starting_with(place, true))?,
-                // What the column cannot hold equals none of its values.
+                // A value that the column cannot hold equals none of its values.
                 _ => {}
             }
         }

@@ -107,8 +107,8 @@ impl<'x> PairSink<'x> {
         PairSink { on, run, arena: Bump::new(), matched: false, anti: kind == JoinKind::Anti, sink }
     }
 
-    /// What the end of one outer row's pairs by `flow` is for the rows after it. An antijoin's pairs end for
-    /// that row alone.
+    /// The effect of `flow`, the end of one outer row's pairs, on the rows after it. An antijoin's pairs end
+    /// for that row alone.
     #[inline]
     pub(crate) fn after(&self, flow: Flow) -> Flow {
         if self.anti { Flow::More } else { flow }

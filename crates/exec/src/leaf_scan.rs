@@ -29,7 +29,7 @@ pub(crate) enum LeafScan {
     Aggregates,
 }
 
-/// What the client's side of a scan consists of.
+/// The client's side of a scan.
 pub(crate) struct ScanClient<'c> {
     pub(crate) target: RowTarget<'c>,
     pub(crate) flush: &'c mut dyn FnMut(&mut OutBuffer) -> io::Result<()>,

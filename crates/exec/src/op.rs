@@ -183,7 +183,7 @@ pub(crate) struct HashJoinOp {
     pub(crate) inner_rels: Box<[u16]>,
     /// The inner side is the same in all runs in a statement: it is built once.
     pub(crate) kept: bool,
-    /// What is kept of inner rows.
+    /// The kept columns of inner rows.
     pub(crate) layout: Layout,
 }
 
@@ -193,7 +193,7 @@ pub(crate) struct SortOp {
     pub(crate) input: Op,
     pub(crate) keys: Vec<SortKey>,
     pub(crate) limit: Option<Expr>,
-    /// What is kept of the rows.
+    /// The kept columns of the rows.
     pub(crate) layout: Layout,
 }
 
@@ -231,7 +231,7 @@ impl Op {
     }
 }
 
-/// What a node's surroundings do with its rows.
+/// How a node's parents use its rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NodeContext {
     /// Pages are read while a row is processed: no leaf may stay latched.

@@ -62,7 +62,7 @@ enum Source {
     Plan,
 }
 
-/// What the AUTO_INCREMENT column gets.
+/// The value of the AUTO_INCREMENT column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Number {
     /// The value that the statement gives.
@@ -371,7 +371,7 @@ fn default_of(column: &ColumnDef) -> Option<Box<[u8]>> {
     }
 }
 
-/// What the value of an AUTO_INCREMENT column means; no answer for 0 and below, of which the mode decides.
+/// The meaning of a value of an AUTO_INCREMENT column; `None` for 0 and below, where the mode decides.
 #[inline]
 fn number_of(value: Option<&[u8]>) -> Option<Number> {
     let Some(bytes) = value else { return Some(Number::Next) };

@@ -19,8 +19,7 @@ pub(crate) struct Quantified {
     pub(crate) domain: CmpDomain,
 }
 
-/// What the values of a subquery come to: of all comparisons with them the ones with the least and the
-/// largest decide.
+/// Summary of a subquery's values: the comparisons with the least and the largest decide.
 #[derive(Debug)]
 pub(crate) struct Extremes {
     /// NULL without values.

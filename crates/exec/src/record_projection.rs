@@ -52,7 +52,7 @@ pub(crate) struct RecordProjection {
     var_columns: usize,
 }
 
-/// What the program needs while it runs; its memory is used again.
+/// State of a running program; its memory is reused.
 #[derive(Debug, Default)]
 pub(crate) struct ProjectionState {
     keys: Vec<LeafKey>,
@@ -138,7 +138,7 @@ impl RecordProjection {
         })
     }
 
-    /// What it makes rows of.
+    /// The protocol of its rows.
     pub(crate) fn protocol(&self) -> Protocol {
         if self.is_binary { Protocol::Binary } else { Protocol::Text }
     }

@@ -59,7 +59,7 @@ impl Locks {
     }
 }
 
-/// What a statement reads the rows of a relation for.
+/// The purpose for which a statement reads the rows of a relation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowUse {
     /// To read them.
@@ -71,7 +71,7 @@ pub(crate) enum RowUse {
 }
 
 impl RowUse {
-    /// What a query reads rows for that a locking clause is about, or none.
+    /// The purpose of reads under a locking clause, or without one.
     pub(crate) fn under(lock: Option<RowLock>) -> Self {
         let Some(RowLock { exclusive, wait }) = lock else { return RowUse::Read };
         let policy = match wait {
@@ -119,7 +119,7 @@ pub(crate) struct Statement<'r> {
     pub(crate) zone: &'r TimeZone,
     /// Rows until the next look at the kill flag: [`Statement::step`].
     rows_to_look: Cell<u32>,
-    /// What the statement's operators hold.
+    /// The memory of the statement's operators.
     pub(crate) memory: &'r Rc<StatementAccount>,
     /// Rows and index entries of base tables that the connection's statements have read; this thread alone
     /// writes it.

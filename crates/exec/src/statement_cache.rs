@@ -1,5 +1,5 @@
-//! What a statement's subqueries read once, however often they run: parts that do not depend on the outer
-//! row.
+//! Results that a statement's subqueries compute once, however often they run: they do not depend on the
+//! outer row.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ impl<T> Default for StatementMemo<T> {
 }
 
 impl<T> StatementMemo<T> {
-    /// What was made for `op`, or what `make` makes for it now.
+    /// The value made for `op`, by `make` if there is none yet.
     pub(crate) fn get_or_make<O>(&self, op: &O, make: impl FnOnce() -> Result<T>) -> Result<Rc<T>> {
         let address = std::ptr::from_ref(op).addr();
         let known = self.0.borrow().as_ref().and_then(|known| known.get(&address).cloned());

@@ -11,7 +11,7 @@ pub(crate) struct StrictSession<'a> {
     session: &'a dyn SessionInfo,
     is_strict: bool,
     first: RefCell<Option<Warning>>,
-    /// What the statement said with LAST_INSERT_ID(n).
+    /// The argument of LAST_INSERT_ID(n) in the statement.
     pub(crate) said_insert_id: Cell<Option<u64>>,
 }
 

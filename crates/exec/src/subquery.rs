@@ -32,7 +32,7 @@ struct Results {
     memos: RefCell<Vec<Option<Box<AnswerMemo>>>>,
 }
 
-/// What a subquery's rows come to.
+/// Result of a subquery.
 #[derive(Debug)]
 pub(crate) enum Answer {
     Scalar(OwnedValue),

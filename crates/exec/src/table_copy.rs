@@ -37,7 +37,7 @@ pub struct TableCopy<'a> {
     pub refuses_null: bool,
 }
 
-/// What a copy runs with.
+/// Inputs of a copy.
 pub struct CopyCtx<'a> {
     /// The engine.
     pub engine: &'a Engine,

@@ -8,7 +8,7 @@ use types::{CollationId, Date, DateTime, Decimal, SqlType, Time, TimeZone, TypeK
 
 const NULL: u32 = 1 << 31;
 
-/// What a cell holds.
+/// The contents of a cell.
 #[derive(Clone, Debug)]
 pub(crate) enum CellKind {
     /// Storage bytes of this type.

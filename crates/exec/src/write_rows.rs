@@ -25,7 +25,7 @@ use crate::statement::Statement;
 const BATCH_ROWS: usize = 1024;
 const BATCH_BYTES: usize = 256 * 1024;
 
-/// What a statement does about rows in the way, compiled.
+/// The compiled action of a statement on duplicate rows.
 #[derive(Debug)]
 pub(crate) enum DuplicateRule {
     /// An error.

@@ -108,7 +108,7 @@ fn to_decimal<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
     Value::Decimal(rounded.rescale(ty.decimals).unwrap_or(rounded))
 }
 
-/// What a warning calls the conversion: its column in the select list. Another has no name in MySQL.
+/// The name of the conversion in warnings: its column in the select list. Another has no name in MySQL.
 #[cold]
 fn column_name(call: &Call<'_>) -> String {
     match &call.expr.kind {
@@ -163,7 +163,7 @@ fn to_time<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
     time
 }
 
-/// What is no date or time is NULL, with a warning.
+/// A value that is not a date or time is NULL, with a warning.
 fn refused<'v>(call: &Call<'v>, type_name: &str, value: &Value<'v>) -> Value<'v> {
     call.truncated(type_name, value);
     Value::Null

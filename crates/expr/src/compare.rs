@@ -9,8 +9,8 @@ use types::{CollationId, DateTime, Decimal, Value};
 use crate::moment::{note_date_delimiters, warn_cut_moment, warn_no_moment};
 use crate::{CmpDomain, EvalCtx, Warning, moment_of};
 
-/// Order of two values; `None` if either is NULL. What is no date or time counts as the zero one, with a
-/// warning.
+/// Order of two values; `None` if either is NULL. A value that is not a date or time counts as the zero one,
+/// with a warning.
 pub fn compare_values(
     a: &Value<'_>,
     b: &Value<'_>,

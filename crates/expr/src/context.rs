@@ -32,8 +32,7 @@ impl RowSource for () {
     }
 }
 
-/// What an expression may ask of its session. Implementations use interior mutability where they record
-/// something.
+/// The session as expressions see it. Implementations use interior mutability where they record something.
 pub trait SessionInfo {
     /// Start of the statement, microseconds since 1970 UTC; NOW() is the same in the whole statement.
     fn statement_time_micros(&self) -> i64;
@@ -124,7 +123,7 @@ pub trait SessionInfo {
     fn keep(&self, _place: usize, _value: OwnedValue) {}
 }
 
-/// What a function asks of the user-level locks; names are in lower case.
+/// User-level locks as functions see them; names are in lower case.
 #[derive(Clone, Copy, Debug)]
 pub enum UserLock<'a> {
     /// GET_LOCK
@@ -144,7 +143,7 @@ pub enum UserLock<'a> {
     Owner(&'a str),
 }
 
-/// What an expression may ask of its query: running subqueries, names. The executor implements it.
+/// The query as expressions see it: subqueries, names. The executor implements it.
 pub trait SubqueryRunner {
     /// A column as errors quote it, "`schema`.`table`.`column`", if that is known.
     fn column_name(&self, _column: crate::ColumnRef) -> Option<String> {

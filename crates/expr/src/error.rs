@@ -1,5 +1,4 @@
-//! What can go wrong, or be lost, while an expression is evaluated. The server gives these their MySQL
-//! numbers.
+//! Errors and losses in the evaluation of expressions. The server gives these their MySQL numbers.
 
 use std::fmt;
 

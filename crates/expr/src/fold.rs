@@ -80,7 +80,7 @@ fn fold_node(mut expr: Expr) -> Folded {
 /// From here on doubles are past every BIGINT.
 const BIGINT_END: f64 = 9_223_372_036_854_775_808.0;
 
-/// What an operation comes to before any row is read.
+/// Constant folding: the value of an operation before any row is read.
 enum Outcome {
     Value(OwnedValue),
     Fails,
@@ -126,8 +126,8 @@ fn outcome_of(expr: &Expr) -> Outcome {
     }
 }
 
-/// What a session in `modes` is warned of when the value of `expr` is computed. Nothing, if that fails,
-/// depends on a row, or needs more of the session than its modes.
+/// The warnings of the computation of `expr` in a session with `modes`. Nothing, if that fails, depends on a
+/// row, or needs more of the session than its modes.
 pub fn warnings_of(expr: &Expr, modes: SqlModes) -> Vec<Warning> {
     at_bind_time(expr, modes).map_or_else(Vec::new, |(_, warnings)| warnings)
 }

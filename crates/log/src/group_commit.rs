@@ -46,8 +46,8 @@ const APPEND_PAUSES: usize = pauses(40);
 /// no thread.
 const APPEND_WAIT: Duration = Duration::from_micros(50);
 
-/// What is written with, and what is known of the writes before. Held by the leader of a flush, and by
-/// threads that link or recycle files, or read positions.
+/// The writer's state, and what is known about earlier writes. Held by the leader of a flush, and by threads
+/// that link or recycle files, or read positions.
 #[derive(Debug)]
 pub(crate) struct Writer {
     pub(crate) files: Files,

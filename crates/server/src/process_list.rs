@@ -211,7 +211,7 @@ impl Process {
         self.stream.tls()
     }
 
-    /// What the connection is compressed with.
+    /// The connection's compression algorithm.
     pub(crate) fn compression(&self) -> Option<Algorithm> {
         self.stream.compression().map(CompressedStream::algorithm)
     }

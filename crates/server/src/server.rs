@@ -37,7 +37,7 @@ use crate::tls;
 use crate::undo_settings;
 use crate::user_locks::UserLocks;
 
-/// What the process's allocator can be asked for.
+/// Figures of the process's allocator.
 #[derive(Clone, Copy, Debug)]
 pub struct Allocator {
     /// Returns the bytes that it has given out; `None` if it is unknown.
@@ -51,7 +51,7 @@ pub struct Allocator {
 pub struct Server {
     /// Tables and transactions.
     pub engine: Arc<Engine>,
-    /// What it was started with.
+    /// The options that it was started with.
     pub options: Options,
     /// `collation_server` at the start: greetings name it, whatever SET GLOBAL does.
     pub greeting_collation: CollationId,

@@ -48,7 +48,7 @@ pub struct Session {
     pub process: Arc<Process>,
     /// Its connection slot; `None` for one that no limit counts.
     pub slot: Option<ConnectionSlot>,
-    /// What the session counts.
+    /// The counters of the session.
     pub counters: Arc<Counters>,
     /// Flags agreed with the client.
     pub capabilities: Capabilities,
@@ -62,7 +62,7 @@ pub struct Session {
     pub account: Option<Arc<Account>>,
     /// The account that the client has proved to be, `'user'@'host'`, if it acts as another one.
     pub(crate) proxy_user: Option<String>,
-    /// What the account may do here.
+    /// The account's privileges in this session.
     pub(crate) rights: Rights,
     /// Counts what the session does, if its account has limits.
     pub(crate) counted: Option<CountedSession>,
@@ -98,9 +98,9 @@ pub struct Session {
     pub changes: StateChanges,
     /// Where commands with statements work; `None` before the first and while one has it.
     pub workspace: Option<Box<Workspace>>,
-    /// What the connection's memory is charged to.
+    /// The account of the connection's memory.
     pub memory: Rc<ConnectionAccount>,
-    /// What the memory of its statements is charged to.
+    /// The account of its statements' memory.
     pub statement_memory: Rc<StatementAccount>,
     /// Memory of statements that run, reused; `None` before the first and while one has it.
     pub scratch: Option<Box<Scratch>>,

@@ -47,7 +47,7 @@ struct Users {
 /// Constant operations whose values a statement keeps: each look at one goes through them all.
 const KEPT_MAX: usize = 32;
 
-/// What a statement's expressions did to their session.
+/// Effects of a statement's expressions on their session.
 #[derive(Debug, Default)]
 pub struct Effects(Option<Box<Changes>>);
 
@@ -83,7 +83,7 @@ impl<'s> StatementContext<'s> {
         StatementContext { keeps_values: false, ..StatementContext::new(session) }
     }
 
-    /// What is to be applied with [`Effects::apply`].
+    /// The effects, to be applied with [`Effects::apply`].
     #[inline]
     pub fn into_effects(self) -> Effects {
         self.effects.into_inner()

@@ -178,8 +178,8 @@ pub const ROWS_EXAMINED: &str = "Ratchet_rows_examined";
 const HOT_COUNT: usize = HotCounter::RowsExamined as usize + 1;
 const COUNTERS: usize = HOT_COUNT + COM_COUNT;
 
-/// What one connection has counted: the counters of [`HotCounter`], then those of [`Com`]. Only the
-/// connection's thread writes them, so it needs no atomic addition; anybody may read.
+/// The counters of one connection: those of [`HotCounter`], then those of [`Com`]. Only the connection's
+/// thread writes them, so it needs no atomic addition; anybody may read.
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Counters([AtomicU64; COUNTERS]);
@@ -225,7 +225,7 @@ impl Counters {
 struct Connections {
     /// Those that may still count.
     open: Vec<Arc<Counters>>,
-    /// What the others have counted.
+    /// The counters of ended connections.
     ended: Counters,
 }
 

@@ -10,7 +10,7 @@ use crate::tls::TlsSession;
 /// Longest subject, issuer or cipher in bytes: what a BLOB holds.
 const TEXT_BYTES_MAX: usize = u16::MAX as usize;
 
-/// What an account requires of its clients' connections.
+/// An account's requirements on its clients' connections.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TlsRequirement {
     /// Nothing.

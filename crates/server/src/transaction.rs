@@ -80,7 +80,7 @@ fn commit_open(session: &mut Session) -> Result<(), SqlError> {
     }
 }
 
-/// What the client takes for the state of its transaction from here on.
+/// The transaction state that the client sees from here on.
 #[inline]
 fn end(session: &mut Session) {
     let state = &mut session.transaction;

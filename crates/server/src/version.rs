@@ -1,4 +1,4 @@
-//! What the server calls itself.
+//! The server's name and version.
 
 /// The MySQL version whose syntax, variables and errors are honoured.
 pub const MYSQL_VERSION: &str = "8.4.6";

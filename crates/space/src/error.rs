@@ -1,4 +1,4 @@
-//! What can go wrong in a tree or its file.
+//! Errors of trees and their file.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -37,7 +37,7 @@ pub(crate) use freed::Freed;
 pub(crate) use lost::LostPages;
 use stretches::Stretches;
 
-/// What the start of a store reports to the layers above.
+/// Receives reports of the startup of a store for the layers above.
 pub trait StartObserver {
     /// The transactions that the checkpoint lists at which the log is begun; before any part.
     ///

@@ -317,7 +317,7 @@ impl Store {
         Ok(result)
     }
 
-    /// What the file's space is used for. Cost: one pass over the extents.
+    /// Use of the file's space. Cost: one pass over the extents.
     pub fn space_report(&self) -> SpaceReport {
         self.space.report()
     }

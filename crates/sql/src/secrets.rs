@@ -100,7 +100,7 @@ pub fn without_secrets(text: &[u8], mode: LexMode) -> Vec<u8> {
             _ => is_next = false,
         }
     }
-    // What the lexer could not read is not shown: it may be a secret's beginning.
+    // Text that the lexer could not read is not shown: it may be the beginning of a secret.
     shown.extend_from_slice(&text[copied..lexer.pos().min(text.len())]);
     shown
 }

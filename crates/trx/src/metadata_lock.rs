@@ -45,7 +45,7 @@ const SHARERS: u64 = WRITER - SHARED;
 /// A session that waits looks this often whether it is to stop.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What a transaction does with a table.
+/// A transaction's use of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableUse {
     /// It reads rows.

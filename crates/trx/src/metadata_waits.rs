@@ -29,7 +29,7 @@ use crate::metadata_lock::MetadataLock;
 #[derive(Debug, Default)]
 pub(crate) struct MetadataWaits(Mutex<Vec<Arc<Wait>>>);
 
-/// What one transaction waits for, and what it holds meanwhile.
+/// The wait of one transaction, and the locks that it holds meanwhile.
 #[derive(Debug)]
 struct Wait {
     wanted: Arc<MetadataLock>,

@@ -1,4 +1,4 @@
-//! What the transaction system reports to people.
+//! Reports of the transaction system for people.
 
 use std::sync::Arc;
 

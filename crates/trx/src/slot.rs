@@ -1,4 +1,4 @@
-//! What a session shows others of its transaction: the view it reads under, and the undo it writes.
+//! The part of a session's transaction that others see: its view, and its undo.
 
 use std::sync::{Arc, OnceLock, Weak};
 

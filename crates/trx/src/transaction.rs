@@ -349,7 +349,7 @@ impl Trx {
         self.committed
     }
 
-    /// What a change of the transaction `id` needs, at once.
+    /// The state that a change of the transaction `id` needs, in one call.
     #[inline]
     pub fn write_parts(&mut self, id: TrxId) -> Result<WriteParts<'_>, Error> {
         let locker = Locker {

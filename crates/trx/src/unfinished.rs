@@ -18,7 +18,7 @@ use crate::slot::TrxSlot;
 use crate::system::TrxSystem;
 use crate::undo::{RestoredUndo, UndoLog};
 
-/// What a start has found of an unfinished transaction.
+/// An unfinished transaction that startup has found.
 #[derive(Debug)]
 pub struct FoundTrx {
     /// The transaction.

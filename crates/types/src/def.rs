@@ -4,7 +4,7 @@ use base::{ColumnId, IndexId, TableId};
 
 use crate::{CollationId, SqlType, StorageHint};
 
-/// What a column holds when an INSERT leaves it out.
+/// The value of a column that an INSERT leaves out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ColumnDefault {
     /// No DEFAULT clause: error 1364 in strict mode when NOT NULL, else NULL.
@@ -82,7 +82,7 @@ pub struct KeyPart {
     pub desc: bool,
 }
 
-/// What an index promises.
+/// The kind of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexKind {
     /// The clustered index; its columns are NOT NULL.

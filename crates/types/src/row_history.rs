@@ -1,4 +1,4 @@
-//! What is known of rows that were written before their table's columns changed.
+//! The layouts of rows that were written before their table's columns changed.
 //!
 //! A change of columns that leaves the rows alone gives the table another format version. Pages keep the
 //! version that their records were written in until they are converted. For every version that a page may

@@ -1,4 +1,4 @@
-//! What is known of the values in a table's indexes, for the choice among them.
+//! Statistics of the values in a table's indexes, for the choice among them.
 
 /// Of one index.
 #[derive(Clone, Debug, PartialEq)]

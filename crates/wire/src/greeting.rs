@@ -5,7 +5,7 @@ use crate::{Capabilities, OutBuffer, ServerStatus};
 /// Bytes of the random challenge.
 pub const NONCE_BYTES: usize = 20;
 
-/// What the greeting says.
+/// The contents of the greeting.
 #[derive(Clone, Copy, Debug)]
 pub struct Greeting<'a> {
     /// Server version as clients parse it.

@@ -2,7 +2,7 @@
 
 use crate::{Capabilities, ColumnDefinition, OutBuffer, ServerStatus, reply};
 
-/// What a prepared statement looks like to its client.
+/// The description of a prepared statement for its client.
 #[derive(Clone, Copy, Debug)]
 pub struct PreparedStatement<'a> {
     /// Number that the client names the statement by.

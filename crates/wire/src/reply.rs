@@ -70,7 +70,7 @@ pub enum StateChange<'a> {
     Schema(&'a str),
 }
 
-/// What an OK packet says.
+/// The contents of an OK packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OkPacket<'a> {
     /// Rows changed (or found, under CLIENT_FOUND_ROWS).

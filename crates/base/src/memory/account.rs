@@ -147,7 +147,7 @@ impl ServerAccount {
     }
 }
 
-/// What a connection may use.
+/// Memory limits of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionLimits {
     /// Bytes of one statement; also of what the session keeps between statements.
@@ -174,8 +174,8 @@ impl Default for ConnectionLimits {
     }
 }
 
-/// What one connection holds. Used by the connection's own thread; it takes memory from the server's account
-/// in steps.
+/// The memory that one connection holds. Used by the connection's own thread; it takes memory from the
+/// server's account in steps.
 #[derive(Debug)]
 pub struct ConnectionAccount {
     server: Arc<ServerAccount>,
@@ -315,8 +315,8 @@ impl Drop for ConnectionAccount {
     }
 }
 
-/// What one statement holds. A connection uses one account for its statements one after the other; a
-/// statement that another one runs has an account of its own.
+/// The memory that one statement holds. A connection uses one account for its statements one after the other;
+/// a statement that another one runs has an account of its own.
 #[derive(Debug)]
 pub struct StatementAccount {
     /// `None`: no limits.

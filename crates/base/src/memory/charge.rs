@@ -1,4 +1,4 @@
-//! What one operator or buffer has charged to its statement.
+//! The memory that one operator or buffer has charged to its statement.
 
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};

@@ -22,5 +22,5 @@ pub use byte_store::{ByteStore, Place};
 pub use charge::{Charge, ChargedVec};
 pub use pieces::append_in_pieces;
 
-/// What the allocator adds to an allocation, about, bytes.
+/// Approximate overhead of an allocation, bytes.
 pub const ALLOCATION_OVERHEAD_BYTES: usize = 16;

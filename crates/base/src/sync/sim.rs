@@ -74,7 +74,7 @@ pub struct SimOptions {
     pub planted: Option<PlantedBug>,
 }
 
-/// What a run did; equal for equal seeds.
+/// The trace of a run; equal for equal seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// Places passed at which the baton could change hands.

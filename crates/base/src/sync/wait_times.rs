@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::sim;
 
-/// What a thread waits for.
+/// The kind of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitKind {
     /// A page latch, held by another thread.

@@ -1,7 +1,7 @@
 //! Looking at whole trees.
 //!
-//! For CHECK TABLE, `ratchet check` and tests: no statement comes here. What is looked at must not change
-//! meanwhile. Memory: a bit for each page of the file, and the children of one page a level.
+//! For CHECK TABLE, `ratchet check` and tests: no statement comes here. The data must not change during a
+//! check. Memory: a bit for each page of the file, and the children of one page a level.
 
 mod tree;
 

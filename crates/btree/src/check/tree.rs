@@ -8,7 +8,7 @@ use space::Store;
 use crate::tree::Tree;
 use space::check::{PageSet, Problems};
 
-/// What a check has seen of a tree.
+/// Result of the check of a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeReport {
     /// Levels, 1 for a root that is a leaf.
@@ -200,7 +200,7 @@ impl Check<'_, '_> {
     }
 }
 
-/// What an inner page says of its children.
+/// The expectations of an inner page about its children.
 fn children(page: PageRef<'_>) -> Vec<Expected> {
     let upper = |slot: usize| {
         if slot + 1 < page.count() {

@@ -25,7 +25,7 @@ use crate::table::{Index, Table};
 /// Bytes of a key that are shown.
 const KEY_BYTES_TOLD: usize = 24;
 
-/// What a set of entries adds up to, in any order.
+/// A checksum of a set of entries, in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sum {
     entries: u64,
@@ -125,7 +125,7 @@ impl Table {
         Ok(())
     }
 
-    /// What the rows call for, by secondary index.
+    /// The entries that the rows require, by secondary index.
     fn wanted(&self, engine: &Engine, view: ReadView) -> Result<Vec<Sum>> {
         let mut sums = vec![Sum::default(); self.indexes.len() - 1];
         self.for_each_row(engine, view, |expected, _| {

@@ -20,7 +20,7 @@ use crate::recovery::{NoStartupLog, StartupLog};
 use crate::spill::Spills;
 use crate::table::Table;
 
-/// What a check of a data directory has found.
+/// Report of the check of a data directory.
 #[derive(Clone, Debug, Default)]
 pub struct FileReport {
     /// What is wrong; empty for a sound directory.
@@ -51,7 +51,7 @@ pub struct Progress {
 ///
 /// # Errors
 /// [`Error::DataDir`] for a directory that is in use, is none, has another format, or must be recovered
-/// first; [`Error::Io`]. What is damaged is no error but a finding.
+/// first; [`Error::Io`]. Damage is a finding, not an error.
 pub fn check_datadir(
     disk: Arc<dyn Disk>,
     path: &Path,

@@ -91,7 +91,7 @@ struct Known {
 }
 
 impl Known {
-    /// What is wrong with a definition beside those before it.
+    /// Problems of a definition, given the earlier ones.
     fn check_table(
         &mut self,
         key: &[u8],

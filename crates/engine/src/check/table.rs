@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::error::{Result, fail_if_interrupted};
 use crate::table::{Index, Table};
 
-/// What a check has found.
+/// Report of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableReport {
     /// Rows, uncommitted ones included.

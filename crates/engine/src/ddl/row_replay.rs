@@ -45,7 +45,7 @@ pub(super) struct RowReplay<'a> {
     record: NewRecord,
 }
 
-/// What the old table has for a key.
+/// The old table's row with a key.
 enum Found {
     Nothing,
     Row(Vec<u8>, Vec<Span>),
@@ -53,7 +53,7 @@ enum Found {
     Unsettled,
 }
 
-/// What the new table has for a key.
+/// The new table's row with a key.
 struct Copied {
     entries: RowEntries,
     values: Vec<OverflowRef>,

@@ -92,7 +92,7 @@ pub(crate) fn read_table(bytes: &[u8]) -> Result<TableRecord> {
     }
 }
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {

@@ -1,4 +1,4 @@
-//! What a definition that was read must be, so that row formats and readers can be made of it.
+//! Requirements on a definition that was read, so that row formats and readers can be built from it.
 
 use base::ColumnId;
 use page::PAGE_SIZE;

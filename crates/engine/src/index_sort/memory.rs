@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 /// The least memory of a sort, bytes: the least value of `innodb_ddl_buffer_size`.
 const BUFFER_BYTES_MIN: usize = 64 << 10;
 
-/// What a statement may take to sort the entries of its new indexes.
+/// Memory for a statement's sort of the entries of its new indexes.
 #[derive(Clone, Debug)]
 pub struct SortMemory {
     /// Bytes for all indexes together (`innodb_ddl_buffer_size`).

@@ -15,7 +15,7 @@ pub(super) struct Source<'f> {
     /// Where the current entry begins and ends; the block's end at the end of the source.
     at: usize,
     end: usize,
-    /// What comes after the block.
+    /// The position after the block.
     rest: Option<RunReader<'f>>,
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct SortPlace<'e> {
     pub(crate) counters: &'e SortCounters,
 }
 
-/// What is sorted so far.
+/// The sorted runs so far.
 #[derive(Debug)]
 struct Sorted {
     /// Sorted blocks of each index.

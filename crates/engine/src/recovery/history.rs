@@ -1,4 +1,4 @@
-//! What the log says of transactions: which did not end, and what those that did have left behind.
+//! The history of transactions in the log: those that did not end, and what ended ones have left to purge.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) struct Found {
     pub(super) first_undo: BTreeMap<TrxId, Lsn>,
     /// The undo that was spilled.
     pub(super) spilled: BTreeMap<TrxId, SpilledUndo>,
-    /// What the others have left to purge.
+    /// Records that ended transactions have left to purge.
     pub(super) unpurged: Vec<UnpurgedRecord>,
     /// Damaged pages that lack changes of the log.
     pub(super) lost: Vec<CorruptPage>,

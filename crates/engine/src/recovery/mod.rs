@@ -113,7 +113,7 @@ impl Engine {
         }
         self.free_pending_trees()?;
         self.purge_unpurged(found.unpurged)?;
-        // What was put back came from the log, as what was redone before.
+        // The undo that was restored came from the log, like the redo before.
         self.store.pool().ensure_resident_sound().map_err(space::Error::from)?;
         if unfinished > 0 {
             log.note(&format!("recovery: rolling back {unfinished} open transactions"));
@@ -139,7 +139,7 @@ impl Engine {
         if self.is_recovering.swap(false, Ordering::Relaxed) {
             self.checkpoint()?;
             self.roll_back_unfinished()?;
-            // What was put back came from the log, too.
+            // The undo that was restored came from the log, too.
             self.store.pool().ensure_resident_sound().map_err(space::Error::from)?;
             // Files of undo that was spilled go.
             self.checkpoint()?;

@@ -57,7 +57,7 @@ impl Engine {
 
     /// Frees the trees that were pending when the server ended. No thread allocates pages meanwhile, and no
     /// transaction is unfinished: the pages of a value that was not written to its end may look as those of
-    /// such a tree. What a full disk has no log for is left to the thread that purges.
+    /// such a tree. Work that a full disk has no log for is left to the purge thread.
     pub(crate) fn free_pending_trees(&self) -> Result<()> {
         match self.free_dead_trees() {
             Err(error) if error.is_full_disk() => {

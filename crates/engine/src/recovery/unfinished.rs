@@ -38,7 +38,7 @@ pub(crate) struct Unfinished {
     transactions: Mutex<Vec<UnfinishedTrx>>,
 }
 
-/// What a rollback step has left.
+/// Result of a rollback step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RollbackReport {
     /// Records undone.
@@ -115,7 +115,7 @@ impl Engine {
     }
 
     /// Whether an undo record can be of its table: images are shown to clients before a rollback looks at
-    /// them. What a patch makes is looked at when it is applied.
+    /// them. The result of a patch is checked when it is applied.
     fn is_undo_of_table(&self, record: &UndoRecord) -> bool {
         let catalog = self.catalog();
         let Some((table, position)) = catalog.index(record.index) else { return false };
@@ -160,7 +160,8 @@ impl Engine {
     /// Undoes up to `records_max` records of the newest unfinished transaction. The background thread does so
     /// until none is left.
     ///
-    /// What a damaged page keeps from being undone stays in an index that is out of use from then on.
+    /// Changes that a damaged page prevents from being undone stay in an index that is out of use from then
+    /// on.
     ///
     /// # Errors
     /// The server must stop: the next start continues with the rollback.

@@ -197,7 +197,7 @@ impl<'a> RowWriter<'a> {
     ) -> Result<Attempt> {
         let key = edit.key();
         if edit.found() {
-            // What the transaction itself has closed was no gap for others.
+            // An entry that the transaction itself has delete-marked was no gap for others.
             let record = edit.record();
             debug_assert!(record.flags().has_end(), "an open entry is not inserted again");
             self.undo(index, UndoKind::EntryReopen, record.flags(), key, record.payload());

@@ -14,7 +14,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::table::{Index, Table};
 
-/// What an insert did.
+/// Result of an insert.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InsertOutcome {
     /// The invisible row id, in a table without a key of its own.
@@ -234,7 +234,7 @@ impl<'a> RowWriter<'a> {
             return self.refuse_duplicate(edit.key(), row, writer);
         }
         let (tree, changes) = (index.tree.index, self.log.records());
-        // What the transaction itself has deleted was no gap for others.
+        // A row that the transaction itself has deleted was no gap for others.
         if self.locker.try_write(tree, edit.key(), writer, changes)? == Attempt::Wait
             || (writer != self.id && self.locker.try_insert(tree, edit.key(), changes)? == Attempt::Wait)
         {

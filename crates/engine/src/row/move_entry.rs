@@ -9,7 +9,7 @@ use super::writer::RowWriter;
 use crate::error::Result;
 use crate::table::Index;
 
-/// What came of the way through one leaf.
+/// Result of the attempt within one leaf.
 enum Moved {
     /// The entry is closed, and the new one open.
     Whole,

@@ -14,7 +14,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::table::{Index, Table};
 
-/// What an update did.
+/// Result of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdateOutcome {
     /// The row has its new values.

@@ -28,7 +28,7 @@ pub(crate) fn flags_from_undo(flags: u8) -> SlotFlags {
     SlotFlags::from_bits(u16::from(flags) << 8)
 }
 
-/// What a view sees of a clustered record.
+/// The version of a clustered record that a view sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     /// The record as it is.

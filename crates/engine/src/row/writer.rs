@@ -28,7 +28,7 @@ pub(crate) struct RowWriter<'a> {
     gaps: bool,
     /// The transaction's view, if it has one.
     view: Option<&'a ReadView>,
-    /// What the view does not see is not changed.
+    /// Rows that the view does not see are not changed.
     snapshot_isolation: bool,
     /// A row was changed over a version that the view does not see.
     mixed: bool,

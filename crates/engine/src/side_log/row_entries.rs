@@ -11,7 +11,7 @@ use crate::row::insert::{Value, row_id_of};
 use crate::row::row_image::{RowImage, value_of, with_values};
 use crate::table::{Index, Table};
 
-/// What the entries are those of.
+/// The source of the entries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Indexed<'a> {
     pub(crate) store: &'a space::Store,

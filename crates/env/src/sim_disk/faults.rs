@@ -8,7 +8,7 @@ use base::prng::Prng;
 
 use crate::error::IoOp;
 
-/// What can happen to one operation.
+/// Faults of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// It fails and has no effect, except that after a failed sync each unsynced sector may or may not be

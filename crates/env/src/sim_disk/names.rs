@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// What a name stands for.
+/// The target of a name.
 #[derive(Clone, Debug)]
 pub(super) enum Node<F> {
     Dir,

@@ -19,7 +19,7 @@ use crate::intervals::Intervals;
 use crate::op::SkipOp;
 use crate::source::{Flow, Sink};
 
-/// What is kept from jump to jump, and from run to run.
+/// State that is kept between jumps and between runs.
 #[derive(Debug, Default)]
 pub(super) struct Jumps<'r> {
     /// Finds the next value.
@@ -29,7 +29,7 @@ pub(super) struct Jumps<'r> {
     backward: Option<Scan<'r>>,
     /// Key bytes of the equal first parts.
     pub(super) lead: Vec<u8>,
-    /// What the values are looked for in.
+    /// The source of the values.
     pub(super) area: KeyRange,
     /// Where the next value is looked for.
     from: Vec<u8>,
@@ -40,7 +40,7 @@ pub(super) struct Jumps<'r> {
     upper: Vec<u8>,
 }
 
-/// What a leaf has given.
+/// Result of a leaf.
 enum Found {
     /// All that was left in the area.
     All,

@@ -17,7 +17,7 @@ use super::typing::order_domain;
 use crate::compare::double;
 use crate::{EvalCtx, EvalError, Expr, HashIndex, Warning};
 
-/// What an accumulator gathers.
+/// The state of an accumulator.
 #[derive(Clone, Copy, Debug)]
 pub struct AccumulatorSpec<'a> {
     /// Function.
@@ -34,7 +34,7 @@ pub struct AccumulatorSpec<'a> {
     pub ty: &'a SqlType,
 }
 
-/// A group's rows, gathered. What it holds beside its own size is charged to the statement.
+/// A group's rows, gathered. Memory beyond its own size is charged to the statement.
 #[derive(Debug)]
 pub struct Accumulator {
     func: AggFunc,

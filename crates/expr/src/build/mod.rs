@@ -1,4 +1,4 @@
-//! What the binder calls: operators and functions over bound operands, typed by MySQL's rules.
+//! Builds operators and functions over bound operands for the binder, typed by MySQL's rules.
 //!
 //! A [`Builder`] knows the settings of the session that typing depends on. Its methods choose comparison
 //! domains and collations, convert constants where MySQL does, and refuse what MySQL refuses with a

@@ -433,7 +433,7 @@ fn is_byte_string(expr: &Expr) -> bool {
 
 /// UNIX_TIMESTAMP: an integer, or a decimal if the argument has fraction digits.
 pub(crate) fn unix_seconds(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
-    // What is no day of a month is written as one all the same.
+    // A day that the month does not have is written all the same.
     let flags = DateFlags { allow_invalid_dates: true, ..DateFlags::default() };
     let fsp = |e: &Expr| match constant_value(e, SqlModes::DEFAULT) {
         // A hexadecimal literal has no fraction.

@@ -1,4 +1,4 @@
-//! What the table of functions names: the type rules of single functions.
+//! The type rules of single functions, which the table of functions names.
 
 use types::{CollationId, OwnedValue, SqlType};
 

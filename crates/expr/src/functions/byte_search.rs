@@ -113,8 +113,8 @@ impl<'t, 'v> Places<'t, 'v> {
 
 /// A prime for hashes: 2^61 - 1.
 const ROLLING_PRIME: u64 = (1 << 61) - 1;
-/// What a byte's hash is multiplied with for each byte that follows. Any large number serves: equal hashes
-/// are compared.
+/// The factor of a byte's hash for each byte that follows. Any large number serves: equal hashes are
+/// compared.
 const ROLLING_BASE: u64 = 0x0b4e_89a1_7f3d_2c65;
 
 /// `a * b` modulo the prime.

@@ -29,7 +29,7 @@ pub(crate) use some;
 /// Arguments whose values a call keeps: most functions have no more.
 const KEPT_ARGS: usize = 5;
 
-/// What a function sees of its call.
+/// A function's view of its call.
 pub(crate) struct Call<'v> {
     /// The call.
     pub(crate) expr: &'v Expr,

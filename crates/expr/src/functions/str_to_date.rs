@@ -6,7 +6,7 @@ use types::{Date, DateTime, Locale, Time, TypeKind, Value};
 use super::{Call, some};
 use crate::{EvalError, Warning};
 
-/// What a format asks for.
+/// The parts that a format names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FormatParts {
     /// Parts of a date.

@@ -64,7 +64,7 @@ impl Session {
         self.rights.on_schema(grants, schema, self.database.as_deref(), by)
     }
 
-    /// What has been granted to the account by now.
+    /// The current grants of the account.
     pub(crate) fn current_grants(&self) -> Arc<Grants> {
         let of = |account: &Arc<Account>| self.rights.current(&self.server.accounts, account);
         self.account.as_ref().map(of).unwrap_or_default()
@@ -102,7 +102,7 @@ impl Session {
         format!("{}@{}", self.user, self.peer.host())
     }
 
-    /// What the user calls itself, and what its account is called.
+    /// The user name as given by the client, and that of its account.
     pub(crate) fn user_names(&self) -> [&str; 2] {
         [&self.user, self.account_name().0]
     }

@@ -10,8 +10,8 @@ const KEPT_ARENA_BYTES_MAX: usize = 256 << 10;
 /// Capacity kept for packets between commands.
 const KEPT_PACKET_BYTES_MAX: usize = 1 << 20;
 
-/// What a command with a statement works with, reused by the next. A command takes it out of its session, so
-/// that it can borrow the text and the plan from here while the statement runs on the session.
+/// Memory of a command with a statement, reused by the next. A command takes it out of its session, so that
+/// it can borrow the text and the plan from here while the statement runs on the session.
 #[derive(Debug, Default)]
 pub struct Workspace {
     /// The packet.

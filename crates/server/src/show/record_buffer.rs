@@ -33,7 +33,7 @@ struct BufferColumn<'d> {
     ty: &'d SqlType,
     /// Place of its bit, if it may be NULL.
     null_bit: Option<usize>,
-    /// What the buffer holds where it is NULL.
+    /// The bytes in the buffer where it is NULL.
     null: Vec<u8>,
 }
 
@@ -97,7 +97,7 @@ fn is_packed(def: &TableDef) -> bool {
     def.columns.iter().any(varies) || def.hints.iter().any(is_dynamic)
 }
 
-/// What a column holds where it is NULL: its default, else zero.
+/// The bytes of a NULL column: its default, else zero.
 fn null_of(column: &ColumnDef, zone: &TimeZone) -> Vec<u8> {
     let zero = vec![0; fixed_width(&column.ty).unwrap_or(0)];
     let stored = match &column.default {

@@ -97,7 +97,7 @@ fn side_logs(totals: SideLogTotals) -> [(&'static str, u64); 4] {
     ]
 }
 
-/// What the connection is encrypted with, and what it could be.
+/// The connection's cipher, and the available ones.
 fn tls_status(session: &Session) -> [(&'static str, String); 3] {
     let tls = session.process.tls();
     let cipher = tls.map_or_else(String::new, |tls| tls.cipher().to_owned());
@@ -107,7 +107,7 @@ fn tls_status(session: &Session) -> [(&'static str, String); 3] {
     [("Ssl_cipher", cipher), ("Ssl_cipher_list", all), ("Ssl_version", version)]
 }
 
-/// What the connection is compressed with. As in MySQL, SHOW GLOBAL STATUS shows that of its own connection.
+/// The connection's compression algorithm. As in MySQL, SHOW GLOBAL STATUS shows that of its own connection.
 fn compression_status(session: &Session) -> [(&'static str, String); 3] {
     let algorithm = session.process.compression();
     let is_on = if algorithm.is_some() { "ON" } else { "OFF" };

@@ -37,7 +37,7 @@ pub enum Access {
     Fixed,
 }
 
-/// What a variable may hold.
+/// The type and range of a variable.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum VarKind {
     /// ON or OFF.

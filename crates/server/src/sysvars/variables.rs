@@ -19,7 +19,7 @@ pub struct Variables {
     pub hot: HotVariables,
 }
 
-/// What an assignment did.
+/// Result of an assignment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assigned {
     /// The warning 1292 to raise, if the value had to be clamped.

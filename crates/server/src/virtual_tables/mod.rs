@@ -33,7 +33,7 @@ pub(crate) const INFORMATION: &str = "information_schema";
 const MYSQL: &str = "mysql";
 const PERFORMANCE: &str = "performance_schema";
 
-/// What the rows of a statement are made from. Tables about the same objects show the same moment.
+/// The sources of a statement's rows. Tables about the same objects show the same moment.
 pub(crate) struct Sources<'s> {
     pub(crate) session: &'s Session,
     /// The locks at a moment of the statement.

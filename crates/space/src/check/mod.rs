@@ -1,7 +1,7 @@
 //! Looking at a data file: its header, its extent map, the owners of pages, off-page values.
 //!
-//! For CHECK TABLE, `ratchet check` and tests: no statement comes here. What is looked at must not change
-//! meanwhile. Memory: a bit for each page of the file.
+//! For CHECK TABLE, `ratchet check` and tests: no statement comes here. The data must not change during a
+//! check. Memory: a bit for each page of the file.
 
 mod inspect;
 mod page_set;

@@ -21,7 +21,7 @@ pub struct Query<'a> {
     pub height: u16,
 }
 
-/// What a query selects from.
+/// The FROM of a query.
 #[derive(Clone, Copy, Debug)]
 pub enum QueryBody<'a> {
     /// SELECT.
@@ -211,7 +211,7 @@ pub struct LockClause<'a> {
     pub wait: LockWait,
 }
 
-/// What a locking read does at a lock of another.
+/// A locking read's reaction to a lock of another transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LockWait {
     /// Waits.
@@ -325,7 +325,7 @@ pub enum IndexHintAction {
     Ignore,
 }
 
-/// What an index hint is for.
+/// The scope of an index hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexHintScope {
     /// FOR JOIN

@@ -88,7 +88,7 @@ pub(crate) struct HintedIndexes {
     pub(crate) forced: bool,
 }
 
-/// What a relation is.
+/// The kind of a relation.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     /// A base table.

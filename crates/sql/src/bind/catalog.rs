@@ -1,4 +1,4 @@
-//! What the binder and the planner ask of the dictionary.
+//! The dictionary as the binder and the planner see it.
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use super::scope::{Scope, ScopeColumns, ScopeTable};
 use crate::ast;
 use crate::plan::Alias;
 
-/// What a statement does with a column.
+/// A statement's use of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ColumnAccess {
     /// It reads it, or its default.
@@ -51,7 +51,7 @@ pub enum UsedColumns {
     Missing(Box<str>),
 }
 
-/// What a statement does with a table.
+/// A statement's use of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TableAccess {
     /// It reads rows.

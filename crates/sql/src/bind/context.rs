@@ -1,4 +1,4 @@
-//! What a statement is bound under.
+//! The context in which a statement is bound.
 
 use std::cell::{OnceCell, RefCell};
 
@@ -8,7 +8,7 @@ use super::{Catalog, ColumnUses, RangeMemory};
 use crate::dive::Dives;
 use crate::planner::Rule;
 
-/// What the types of variables are at the moment.
+/// The current types of variables.
 pub trait SessionTypes {
     /// Type of `@name`'s present value.
     fn user_variable(&self, name: &str) -> SqlType;

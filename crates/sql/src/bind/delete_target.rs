@@ -13,7 +13,7 @@ pub struct DeleteTarget<'a> {
     pub table: Option<TableName<'a>>,
 }
 
-/// What a target means.
+/// Result of the lookup of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetMatch<'a> {
     /// No item.

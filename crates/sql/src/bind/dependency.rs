@@ -107,9 +107,9 @@ fn made_of_known(expr: &Expr, known: &[ColumnRef]) -> bool {
     is_made
 }
 
-/// What the conditions say of all rows. In the condition of a left join (`inner`: its inner side) that is
-/// said of the inner side's columns alone, and not of the rows without a partner, where all of these are
-/// NULL.
+/// Facts that the conditions imply for all rows. In the condition of a left join (`inner`: its inner side)
+/// that is said of the inner side's columns alone, and not of the rows without a partner, where all of these
+/// are NULL.
 #[derive(Default)]
 struct Facts {
     equalities: Vec<Fact>,
@@ -297,8 +297,8 @@ fn join_facts(tree: &JoinTree, refused: &[ColumnRef], facts: &mut Facts) {
     join_facts(right, refused, facts);
 }
 
-/// What the condition of a left join says. Whether a row has a partner depends on all columns of the outer
-/// side in it.
+/// Facts that the condition of a left join implies. Whether a row has a partner depends on all columns of the
+/// outer side in it.
 fn left_join_facts(inner: &[u16], on: &[Expr], facts: &mut Facts) {
     let before = facts.equalities.len();
     let mut outer = Vec::new();

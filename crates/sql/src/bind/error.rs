@@ -1,4 +1,4 @@
-//! What the binder refuses, in MySQL's words.
+//! Errors of the binder, in MySQL's words.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What a column's name stands for. The rules are MySQL's:
+//! The referent of a column's name. The rules are MySQL's:
 //!
 //! - in the select list, WHERE and ON: a column of the query's tables;
 //! - inside the expressions of GROUP BY and ORDER BY, and inside aggregates of HAVING and ORDER BY: a column
@@ -18,7 +18,7 @@ use super::scope::{Found, written};
 use super::{BindError, Clause, Deprecated, aggregate, rewrite, same, volatile};
 use crate::ast::{self, SelectItem};
 
-/// What a name stands for.
+/// The target of a name.
 pub(super) enum FoundName {
     /// A column of a table.
     Column(Found),

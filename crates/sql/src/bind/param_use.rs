@@ -1,4 +1,4 @@
-//! What a statement takes its parameters for: the result of the derivation in [`super::open_param`].
+//! The uses of a statement's parameters: the result of the derivation in [`super::open_param`].
 
 use types::SqlType;
 
@@ -48,7 +48,7 @@ pub enum NumberRead {
     Double,
 }
 
-/// What a statement takes a parameter for.
+/// The use of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParamUse {
     /// The type that clients get. Its class decides whether a value of another type fits.

@@ -26,7 +26,7 @@ pub struct Planned {
     pub text_params: Vec<TextParam>,
     /// Constructs to warn of whenever the statement runs.
     pub deprecated: Vec<Deprecated>,
-    /// What the statement takes its `?` for, in order.
+    /// The uses of the statement's `?`, in order.
     pub param_uses: Vec<ParamUse>,
 }
 

@@ -205,7 +205,7 @@ struct Reader<'a, 'k> {
     row_depth: u32,
     /// Bit `d`: at depth `d`, literals are kept (ORDER BY, GROUP BY, LIMIT).
     kept: u64,
-    /// What the token before this one means for a literal.
+    /// The meaning of the token before this one for a literal.
     last: Role,
     /// Items of select lists being read token by token, one inside the other.
     items: u32,

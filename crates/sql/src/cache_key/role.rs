@@ -1,4 +1,4 @@
-//! What a keyword means for the literals after it.
+//! The meaning of a keyword for the literals after it.
 
 use crate::lexer::Kw;
 use crate::literal::LiteralKind;

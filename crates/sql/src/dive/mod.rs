@@ -97,7 +97,7 @@ impl<'v> Dives<'v> {
         }
     }
 
-    /// What the plan depends on, once it is made.
+    /// The dives that the finished plan depends on.
     pub(crate) fn take_rechecks(&self) -> Vec<Recheck> {
         self.rechecks.take()
     }

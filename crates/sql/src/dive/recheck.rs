@@ -14,7 +14,7 @@ pub(crate) const WORTH: f64 = 200.0;
 /// A plan serves as long as no other path costs less than this part of its own.
 const FAR_CHEAPER: f64 = 0.25;
 
-/// What the choice of a path to one table depends on.
+/// The dives that the choice of a path to one table depends on.
 #[derive(Clone, Debug)]
 pub struct Recheck {
     /// The paths that were dived for.

@@ -39,7 +39,7 @@ pub struct Lexer<'a> {
     mode: LexMode,
     /// Inside a `/*! .. */` whose text is executed.
     in_version_comment: bool,
-    /// What the last token says about the next one.
+    /// The effect of the last token on the next one.
     context: Context,
 }
 

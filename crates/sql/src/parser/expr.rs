@@ -35,7 +35,7 @@ pub(super) mod power {
     pub(in crate::parser) const OPERAND: u8 = 16;
 }
 
-/// What the loop does with an infix operator.
+/// The loop's action at an infix operator.
 #[derive(Clone, Copy)]
 enum Infix {
     Binary(BinaryOp),

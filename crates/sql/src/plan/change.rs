@@ -7,7 +7,7 @@ use types::TableDef;
 
 use super::{QueryPlan, SubPlan};
 
-/// What an INSERT does about a duplicate key.
+/// The action of an INSERT on a duplicate key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InsertMode {
     /// Error 1062, or ON DUPLICATE KEY UPDATE if there are assignments.

@@ -26,8 +26,8 @@ pub struct KeyBox {
     pub tests: SmallVec<[(u16, PartTest); INLINE_TESTS]>,
 }
 
-/// What is asked of the value of one part. All but [`PartTest::NullSafeEq`] and [`PartTest::IsNull`] leave
-/// NULLs out, and find nothing where a value asked for is NULL.
+/// A test of the value of one part. All but [`PartTest::NullSafeEq`] and [`PartTest::IsNull`] leave NULLs
+/// out, and find nothing where a value asked for is NULL.
 #[derive(Clone, Debug)]
 pub enum PartTest {
     /// `=`

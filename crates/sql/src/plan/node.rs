@@ -30,13 +30,13 @@ pub struct QueryPlan {
     pub locks: RowLocks,
     /// SQL_CALC_FOUND_ROWS: count on after the limit.
     pub count_found_rows: bool,
-    /// What one run of it comes to.
+    /// The estimate of one run.
     pub estimate: Estimate,
     /// The path whose rows a dive estimated, if the estimate is made of them; its cost is the number of rows.
     pub counted: Option<Box<Candidate>>,
 }
 
-/// What the planner expects of a query.
+/// The planner's estimate of a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// Rows that it gives.

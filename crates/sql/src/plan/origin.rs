@@ -14,7 +14,7 @@ pub struct Origin {
     alias: Option<Alias>,
     /// Name of the column, if it is another than that of `column`.
     name: Option<Box<str>>,
-    /// What the table is called in the innermost query that is part of others.
+    /// The table's name in the innermost query that is part of others.
     inner_alias: Option<Alias>,
     /// It is no part of a key.
     has_no_keys: bool,

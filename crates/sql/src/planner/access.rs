@@ -36,7 +36,7 @@ pub(super) struct Choice {
     pub(super) needs: RelSet,
     /// Order of the rows.
     pub(super) order: Ordering,
-    /// What the choice among the table's paths depended on, if dives had a say in it.
+    /// The dives that the choice among the table's paths depended on, if any.
     pub(super) dived: Option<DiveBasis>,
     /// Not empty: the accesses that find the rows together; `path` is the first one's.
     pub(super) arms: Vec<Arm>,
@@ -67,7 +67,7 @@ pub(super) type Choices = SmallVec<[Box<Choice>; 4]>;
 /// and none is judged.
 pub(super) type PathRule = fn(&mut Paths<'_>) -> ControlFlow<()>;
 
-/// What the search for paths and routes, and the making of nodes, may do.
+/// The methods that the search for paths and join plans may use.
 #[derive(Debug, Default)]
 pub(super) struct Methods {
     /// In the order in which ways to read a table are looked for.
@@ -146,7 +146,7 @@ pub(super) fn index_positions<'i>(
     all.chain(hinted.into_iter().flat_map(|hinted| hinted.left.iter().copied()))
 }
 
-/// What it costs to test the rows of a path for the conditions that it does not ensure.
+/// The cost of testing the rows of a path for the conditions that it does not ensure.
 pub(super) struct RowTests<'t> {
     rel: u16,
     conditions: &'t [&'t Expr],

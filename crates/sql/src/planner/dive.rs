@@ -137,7 +137,7 @@ pub(super) fn note_join_plan(join_plan: &JoinPlan, dives: &Dives<'_>) {
     }
 }
 
-/// What the choice of a path depended on; see [`Recheck`].
+/// The dives that the choice of a path depended on; see [`Recheck`].
 #[derive(Clone, Debug)]
 pub(super) struct DiveBasis {
     candidates: Rc<[Candidate]>,

@@ -78,7 +78,7 @@ impl<'d> PlanInput<'d> {
     }
 }
 
-/// A block and its plan as far as it is made. What a rule has not yet come to is empty.
+/// A block and its plan as far as it is made. Parts that no rule has filled yet are empty.
 pub(super) struct Draft<'d> {
     /// What is planned. Rules take what the plan holds.
     pub(super) block: &'d mut Block,

@@ -5,7 +5,7 @@ use expr::Expr;
 use super::ordering::Ordering;
 use crate::plan::SortKey;
 
-/// What is done with the joined rows, as far as the order of tables matters to it.
+/// The use of the joined rows, where the order of tables matters to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Goal<'g> {
     /// Order wanted.

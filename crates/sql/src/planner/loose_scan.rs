@@ -33,7 +33,7 @@ use crate::plan::{Estimate, Node, Path, Skip, Take};
 /// Longest string, in characters, whose key part is whole under every collation: no two values share one.
 const TEXT_CHARS_MAX: u32 = 100;
 
-/// What a query asks of its groups.
+/// The values that a query needs of its groups.
 struct Wanted {
     /// Columns whose combinations of values are the groups.
     columns: Vec<u16>,

@@ -1,4 +1,4 @@
-//! What the planner knows of a query's relations.
+//! The planner's data about a query's relations.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -67,11 +67,11 @@ pub(super) struct Rel {
     pub(super) rows: f64,
     /// Part of these that a table has at present: one of few rows is planned for more.
     pub(super) present: f64,
-    /// What is known of its indexes: only of a table that is large enough for statistics.
+    /// The statistics of its indexes: only of a table that is large enough.
     pub(super) statistics: Option<Arc<TableStatistics>>,
 }
 
-/// What a relation is.
+/// The kind of a relation.
 #[derive(Debug)]
 pub(super) enum RelKind {
     Table {

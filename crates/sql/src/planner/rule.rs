@@ -18,7 +18,7 @@ type BlockWork = fn(&mut PlanInput<'_>) -> Option<MakePlan>;
 /// Makes the plan of a block. (Plans are large: they are returned where they are made.)
 pub(super) type MakePlan = fn(&mut PlanInput<'_>) -> QueryPlan;
 
-/// What a rule does.
+/// The work of a rule.
 #[derive(Clone, Copy, Debug)]
 enum Work {
     /// It changes the block, or plans it as a whole.

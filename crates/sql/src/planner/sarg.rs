@@ -8,7 +8,7 @@ use super::relations::{RelSet, Rels};
 use crate::bind::volatile::is_volatile;
 use crate::plan::PartTest;
 
-/// What a condition says about the columns of the relation.
+/// The facts that a condition implies about the columns of the relation.
 #[derive(Clone, Debug)]
 pub(super) enum Tree<'e> {
     /// One column.
@@ -156,7 +156,7 @@ struct Finder<'r> {
 }
 
 impl Finder<'_> {
-    /// What follows from `condition`, or from its negation, being true.
+    /// The facts that follow from `condition`, or from its negation, being true.
     fn tree<'e>(&self, condition: &'e Expr, negated: bool) -> Tree<'e> {
         match &condition.kind {
             ExprKind::And(terms) | ExprKind::Or(terms) => {

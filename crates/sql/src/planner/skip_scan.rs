@@ -112,7 +112,7 @@ fn is_constant(boxes: &Boxes<'_>, rels: &Rels<'_>) -> bool {
     })
 }
 
-/// What is jumped over.
+/// The parts that are skipped.
 struct Jumps {
     lead: Vec<Expr>,
     within: Option<KeySet>,

@@ -1,5 +1,5 @@
-//! What the planner knows of a query's subqueries: what running them costs, and in which form a condition is
-//! cheaper.
+//! The planner's data about a query's subqueries: the cost of running them, and the cheaper form of each
+//! condition.
 
 use expr::{ColumnRef, Expr, ExprKind};
 use types::SqlType;
@@ -89,8 +89,8 @@ impl Subqueries {
         Some(List { estimate: *estimate, ty, counted: counted.as_ref() })
     }
 
-    /// What the subqueries in `condition` cost when it is tested on `rows` rows. Lists that are there already
-    /// cost nothing but the looking up.
+    /// The cost of the subqueries in `condition` when it is tested on `rows` rows. Lists that are there
+    /// already cost nothing but the looking up.
     pub(super) fn cost(&self, condition: &Expr, rows: f64, makes_lists: bool) -> f64 {
         let mut cost = 0.0;
         if self.list.is_empty() || self.is_lead(condition) {

@@ -9,8 +9,8 @@
 //! they belong to the index that was read.
 //!
 //! # Protocol
-//! 1. A lock is asked for under the latch of the leaf that has the record, or would have it. What is granted
-//!    counts before the latch goes, so that a writer who latches the leaf next finds it: the tests that need
+//! 1. A lock is asked for under the latch of the leaf that has the record, or would have it. A grant counts
+//!    before the latch is released, so that a writer that latches the leaf next finds it: the tests that need
 //!    no mutex are sound.
 //! 2. No thread waits while it holds a latch. A request that has to wait is queued under the latch; the
 //!    caller lets go, calls [`Locker::wait`], descends again and asks again. Everything may have changed

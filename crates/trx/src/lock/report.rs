@@ -15,7 +15,7 @@ const NS_PER_S: u64 = 1_000_000_000;
 /// Deadlocks kept until a reader takes them.
 const UNREAD_MAX: usize = 16;
 
-/// What a lock keeps others from.
+/// The conflicts of a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LockKind {
     /// A row by its clustered key.
@@ -98,7 +98,7 @@ pub struct Deadlock {
     pub victim: usize,
 }
 
-/// What was found by way of deadlocks.
+/// The deadlocks found.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     latest: Option<Arc<Deadlock>>,

@@ -63,7 +63,7 @@ impl Gap {
     }
 }
 
-/// What a transaction waits for.
+/// The target of a transaction's wait.
 #[derive(Clone, Debug)]
 pub(super) enum WaitTarget {
     /// Its request in the row's queue.

@@ -13,7 +13,7 @@ const HOLD: Duration = Duration::from_millis(50);
 /// The first pause, and the longest.
 const PAUSES: (Duration, Duration) = (HOLD, Duration::from_secs(1));
 
-/// What a session waits for that keeps others out.
+/// A session's pending request that blocks others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     /// To change the definition.

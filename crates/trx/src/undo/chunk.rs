@@ -280,7 +280,7 @@ impl UndoStore {
     }
 }
 
-/// What one session writes undo into. The chunk is shared by its successive transactions.
+/// The undo log of one session. The chunk is shared by its successive transactions.
 #[derive(Debug)]
 pub struct UndoLog {
     store: Arc<UndoStore>,

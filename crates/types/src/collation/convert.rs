@@ -4,7 +4,7 @@ use base::ascii::is_ascii;
 
 use super::{Charset, utf8};
 
-/// What came of a conversion.
+/// Result of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversion {
     /// Every character was kept.

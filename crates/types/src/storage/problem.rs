@@ -1,4 +1,4 @@
-//! What may be wrong with a value on its way into a column.
+//! Problems of a value on its way into a column.
 
 use crate::temporal::{DateFlags, OddDelimiter};
 use crate::{Date, SqlModes, SqlType, TimeZone, Value};
@@ -98,7 +98,7 @@ impl std::fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {}
 
-/// What a conversion found, before the mode decides what becomes of it.
+/// The problem that a conversion found, before the mode decides its consequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     None,

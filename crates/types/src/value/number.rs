@@ -5,7 +5,7 @@ use super::digits::{count_while, is_blank, parse_double};
 use crate::temporal::MICROS_PER_SECOND;
 use crate::{DateTime, Decimal};
 
-/// What a conversion could not keep.
+/// The loss of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
     /// Nothing.

@@ -1,4 +1,4 @@
-//! What an account stores to recognise its password.
+//! The stored verifier of an account's password.
 
 use std::fmt;
 

@@ -37,7 +37,7 @@ enum State {
     Password,
 }
 
-/// What a client is tested against.
+/// The credentials and hashes that a client's answer is compared with.
 #[derive(Clone, Copy, Debug)]
 pub struct Verifier<'a> {
     /// The account's credential; `None`: the client cannot get in.
@@ -50,7 +50,7 @@ pub struct Verifier<'a> {
     pub is_refused: bool,
     /// Takes the account's place where there is none, or none with a password; has the plugin of the account.
     pub mock: &'a MockCredential,
-    /// What an earlier full authentication of the account left to be cached.
+    /// The hash that an earlier full authentication of the account cached.
     pub cached: Option<[u8; DIGEST_BYTES]>,
     /// As `cached`, of the second password.
     pub second_cached: Option<[u8; DIGEST_BYTES]>,

@@ -11,7 +11,7 @@ use super::sha2::DIGEST_BYTES;
 use super::sha256_crypt::ENCODED_CHARS;
 use super::{AuthPlugin, Credential, KeyError, native};
 
-/// What the keyed hash is keyed by.
+/// The key of the hash.
 pub type MockKey = [u8; DIGEST_BYTES];
 
 /// Makes mock credentials under a random key.
@@ -25,7 +25,7 @@ impl std::fmt::Debug for MockCredentials {
     }
 }
 
-/// What a user name without an account, or without a password, is tested against.
+/// The credential for a user name without an account, or without a password.
 #[derive(Debug)]
 pub struct MockCredential {
     /// Matches no known password.
