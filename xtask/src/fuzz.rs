@@ -58,7 +58,7 @@ const COMPILED: &str = "opt-level = 1\noverflow-checks = true\ndebug = \"line-ta
 /// Crates that no target uses.
 const TOOLS: [&str; 4] = ["lab", "ledger", "ratchet", "testkit"];
 
-/// What the command line asks for.
+/// The mode that the command line selects.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Request {
     targets: Vec<String>,

@@ -96,7 +96,7 @@ impl Account {
     }
 }
 
-/// What a statement does to one account.
+/// A statement's change of one account.
 #[derive(Clone, Debug)]
 pub enum AccountStep {
     /// Adds the account or replaces the one of the same name.
@@ -273,7 +273,7 @@ impl Accounts {
         Ok(Accounts { store, list, cached, changing, epoch, mocks, images, partial_revokes })
     }
 
-    /// What a client calling itself `user` has to prove. Cost: one look at every account.
+    /// The login of a client with the name `user`: what it has to prove. Cost: one look at every account.
     pub fn login(&self, user: &str, peer: Peer) -> Login {
         let list = self.list.read();
         let scan = AccountScan::of(list.all(), user, peer);
@@ -296,7 +296,8 @@ impl Accounts {
         self.list.read_recursive()
     }
 
-    /// What an account may do while some roles are active. `epoch`: what [`Accounts::epoch`] returned before.
+    /// The merged privileges of an account and its active roles. `epoch`: what [`Accounts::epoch`] returned
+    /// before.
     pub(crate) fn image(&self, key: ImageKey, epoch: u64) -> Arc<Grants> {
         if let Some(known) = self.images.lock().find(epoch, &key) {
             return known;
@@ -317,7 +318,7 @@ impl Accounts {
         if self.partial_revokes.load(Ordering::Relaxed) { SchemaNames::Exact } else { SchemaNames::Patterns }
     }
 
-    /// What the variable `partial_revokes` is from now on.
+    /// Sets the value of the variable `partial_revokes`.
     pub(crate) fn set_partial_revokes(&self, is_on: bool) {
         self.partial_revokes.store(is_on, Ordering::Relaxed);
         self.epoch.fetch_add(1, Ordering::Release);

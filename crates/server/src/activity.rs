@@ -1,4 +1,4 @@
-//! What a connection is doing: written by its thread with plain stores, read by others at any time.
+//! The activity of a connection: written by its thread with plain stores, read by others at any time.
 //!
 //! Every command writes here and reads are rare, so the writer takes no lock: it makes the version odd,
 //! writes, and makes it even again; a reader copies and looks at the version before and after. The text of a
@@ -24,7 +24,7 @@ const CONNECT: u8 = 0xff;
 /// Command code of a login that is delayed.
 const DELAYED: u8 = 0xfe;
 
-/// What a command is doing, where the process list shows it.
+/// The phase of a command that the process list shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Phase {
@@ -74,7 +74,7 @@ pub(crate) struct ActivitySnapshot {
     pub(crate) command: &'static str,
     /// Seconds since it began.
     pub(crate) seconds: u64,
-    /// What it is about, in MySQL's words.
+    /// The state, in MySQL's words.
     pub(crate) state: &'static str,
     /// Statement text.
     pub(crate) text: Vec<u8>,
@@ -173,7 +173,7 @@ impl Activity {
         self.transaction_s.store(0, Ordering::Relaxed);
     }
 
-    /// What the command in progress does from here on; before it ends it is [`Phase::Running`] again.
+    /// Sets the phase of the command in progress; before the command ends it is [`Phase::Running`] again.
     pub(crate) fn set_phase(&self, phase: Phase) {
         self.phase.store(phase as u8, Ordering::Relaxed);
     }
@@ -197,7 +197,7 @@ impl Activity {
         !matches!(self.command.load(Ordering::Relaxed), SLEEP | CONNECT | DELAYED)
     }
 
-    /// What the connection is doing.
+    /// A consistent copy of the activity.
     pub(crate) fn read(&self) -> ActivitySnapshot {
         loop {
             // Pairs with the last store in `begin`.

@@ -58,7 +58,7 @@ pub struct Column {
     pub ty: SqlType,
     /// Type that is sent to the client.
     pub column_type: ColumnType,
-    /// What is sent beside the name instead, where MySQL has another definition.
+    /// The definition that is sent in place of the column's own, where MySQL has another one.
     definition: Option<&'static Definition>,
 }
 
@@ -135,7 +135,7 @@ impl Column {
         Column::new(name, SqlType::new(TypeKind::Timestamp, 19))
     }
 
-    /// What clients get of the column, in a result set or in the answer to PREPARE.
+    /// The definition that clients get, in a result set or in the answer to PREPARE.
     fn described(&self, charset: ResultCharset) -> ColumnDefinition<'_> {
         let own = ColumnDefinition::of_column(&self.name, &self.ty, charset);
         let Some(known) = self.definition else {

@@ -70,7 +70,7 @@ pub fn packet_error(error: &wire::Error) -> &'static ErrorKind {
     }
 }
 
-/// What a client says of itself, by handshake or COM_CHANGE_USER.
+/// A client's login data, from the handshake or COM_CHANGE_USER.
 struct LoginRequest {
     user: String,
     auth_plugin: Option<Vec<u8>>,
@@ -123,7 +123,7 @@ pub(crate) fn handshake(
     Ok(compression)
 }
 
-/// What the client's packets are compressed with once it is let in.
+/// The compression of the client's packets after the login.
 fn agree_on_compression(
     session: &Session,
     response: &HandshakeResponse<'_>,

@@ -29,7 +29,7 @@ pub enum ReadError {
     TimedOut,
     /// A part of a packet came; [`ClientIo::read_rest`] reads on.
     Incomplete,
-    /// What came is no packet.
+    /// The bytes received are not a packet.
     Malformed(wire::Error),
 }
 
@@ -305,7 +305,7 @@ fn take_frame_number(stream: &Stream, reader: &mut PacketReader) {
     }
 }
 
-/// What a failed read means.
+/// The error of a failed read.
 #[cold]
 fn read_error(error: &io::Error) -> ReadError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<wire::Error>()) {

@@ -139,8 +139,7 @@ fn write_changes(session: &mut Session, out: &mut OutBuffer, plain: &OkPacket<'_
     reply::write_ok(out, session.capabilities, &OkPacket { changes: &changes, ..*plain });
 }
 
-/// Answers a command that did what it was told. What the statement before it warned of can still be asked
-/// for.
+/// Answers a command that did what it was told. The warnings of the statement before it remain readable.
 fn done(session: &mut Session, io: &mut ClientIo) {
     write_plain_ok(session, &mut io.out);
 }

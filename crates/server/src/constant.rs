@@ -12,7 +12,7 @@ use crate::run;
 use crate::session::Session;
 use crate::sysvars::{VarLevel, VarValue};
 
-/// What an expression is evaluated with.
+/// The context in which an expression is evaluated.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
     /// Text of the statement.

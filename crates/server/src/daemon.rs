@@ -148,7 +148,7 @@ fn wait_for_directory<T>(
     }
 }
 
-/// What the options say of the engine.
+/// The engine's configuration, from the options.
 fn engine_config(options: &Options) -> Result<EngineConfig, String> {
     let variables = &options.variables;
     let bytes = |name: &'static str| usize::try_from(variables.named(name).as_u64());

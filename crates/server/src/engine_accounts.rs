@@ -232,7 +232,7 @@ fn apply(account: &mut Account, grants: &mut Grants, tag: u8, value: &[u8]) -> O
     Some(())
 }
 
-/// What an account from before there was PROXY may act as.
+/// The proxy grants of an account from a version without PROXY.
 fn proxies_before(user: &str, host: &str) -> Vec<ProxyGrant> {
     if is_root(user, host) { vec![ProxyGrant::on_everybody()] } else { Vec::new() }
 }

@@ -22,7 +22,7 @@ pub struct SqlError {
     pub sqlstate: [u8; 5],
     /// Complete text.
     pub message: String,
-    /// What the statement is warned of before.
+    /// The warnings that precede the error.
     pub warning: Option<Box<SqlError>>,
 }
 

@@ -74,7 +74,7 @@ pub fn eval_error(error: &EvalError) -> SqlError {
     }
 }
 
-/// What is wrong with a value on its way into `column` of the statement's row number `row`.
+/// The error for a problem of a value on its way into `column` of the statement's row number `row`.
 #[cold]
 pub fn store_problem(problem: &Problem, column: &str, row: u64) -> SqlError {
     match problem {

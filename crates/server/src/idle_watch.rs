@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use crate::process_list::ProcessList;
 
-/// What was seen of the connections at the last look.
+/// The state of the connections at the last check.
 #[derive(Debug, Default)]
 pub(crate) struct IdleWatch {
     waiting: HashMap<u32, Wait>,

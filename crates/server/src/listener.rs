@@ -37,7 +37,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 /// Time between two lines of the log about failed accepts.
 const ACCEPT_LOG_EVERY: Duration = Duration::from_secs(10);
 
-/// What the kernel cuts `back_log` to.
+/// The kernel's limit on `back_log`.
 const SOMAXCONN_FILE: &str = "/proc/sys/net/core/somaxconn";
 
 /// The sockets that clients connect to.

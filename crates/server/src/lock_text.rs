@@ -32,7 +32,7 @@ impl<'l> NamedLock<'l> {
         Some((table.def.schema.to_string(), table.def.name.to_string()))
     }
 
-    /// What the lock is on: the values of a key, or of both ends of a gap.
+    /// The locked object: the values of a key, or of both ends of a gap.
     pub(crate) fn data(&self) -> String {
         match &self.lock.kind {
             LockKind::Row { key, .. } | LockKind::Insert { key } => self.key(key),

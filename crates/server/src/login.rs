@@ -1,5 +1,5 @@
-//! What a client has to prove to get in, chosen so that a client without a password cannot find out which
-//! accounts exist.
+//! The credentials that a login is checked against, chosen so that a client without a password cannot find
+//! out which accounts exist.
 //!
 //! | a client that calls itself | is tested against |
 //! |---|---|
@@ -52,13 +52,13 @@ impl Login {
         is_right.then_some(account)
     }
 
-    /// What the exchange with a client compares with that is refused whatever its password: neither a cached
-    /// hash nor the time shows whether the password is right.
+    /// The verifier for a client that is refused whatever its password: neither a cached hash nor the time
+    /// shows whether the password is right.
     pub(crate) fn tested_refused(&self) -> Verifier<'_> {
         Verifier { is_refused: true, cached: None, second_cached: None, ..self.tested() }
     }
 
-    /// What the exchange compares with.
+    /// The verifier for the exchange.
     pub fn tested(&self) -> Verifier<'_> {
         let [cached, second_cached] = self.cached;
         Verifier {
@@ -79,7 +79,7 @@ impl Login {
     }
 }
 
-/// What one pass over all accounts, the most specific hosts first, finds for a client.
+/// Result of one pass over all accounts for a client, the most specific hosts first.
 #[derive(Debug)]
 pub(crate) struct AccountScan<'a> {
     user: &'a str,

@@ -65,7 +65,7 @@ pub(crate) fn is_limit(name: &str) -> bool {
     )
 }
 
-/// What a session with these variables may use.
+/// The memory limits of a session with these variables.
 pub(crate) fn of_session(variables: &Variables, is_admin: bool) -> ConnectionLimits {
     ConnectionLimits {
         statement_bytes: variables.named("ratchet_statement_memory_limit").as_u64(),

@@ -52,7 +52,7 @@ impl std::fmt::Display for OptionError {
 
 impl std::error::Error for OptionError {}
 
-/// What the command line asks for.
+/// The mode that the command line selects.
 #[derive(Debug)]
 pub enum Invocation {
     /// Print help and exit.

@@ -1,4 +1,4 @@
-//! What an account asks of its new passwords: PASSWORD HISTORY, REUSE INTERVAL and REQUIRE CURRENT.
+//! The rules of an account for its new passwords: PASSWORD HISTORY, REUSE INTERVAL and REQUIRE CURRENT.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What the component validate_password asks of new passwords.
+//! The rules of the component validate_password for new passwords.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, Metadata};
@@ -48,7 +48,7 @@ impl Dictionary {
         Dictionary { words, chars_max }
     }
 
-    /// Whether a part of `text` is a word. What follows the bytes that a password may have does not count.
+    /// Whether a part of `text` is a word. Bytes after the longest password do not count.
     fn has_part(&self, text: &str) -> bool {
         if self.words.is_empty() {
             return false;

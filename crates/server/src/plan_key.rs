@@ -19,7 +19,7 @@ impl<'k> From<&'k CacheKey> for PlanKey<'k> {
     }
 }
 
-/// What a plan of a prepared statement is made for.
+/// The purpose of a plan of a prepared statement.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub enum Purpose {

@@ -21,7 +21,7 @@ pub struct PreparedPlan {
     pub types: Vec<ParamType>,
     /// Types that it is planned for.
     pub planned_types: Vec<Option<ParamType>>,
-    /// What else decides its meaning.
+    /// The settings that also decide its meaning.
     pub environment: EnvironmentId,
     /// Values of the types bound last are used as they are, except for negative numbers of rows.
     pub is_direct: bool,
@@ -37,10 +37,10 @@ impl PreparedPlan {
     }
 }
 
-/// What the types of a statement's parameters are, and under what that was found out.
+/// The types of a statement's parameters, and the settings under which they were derived.
 #[derive(Debug)]
 pub struct ParamTypes {
-    /// What it takes its parameters for.
+    /// The uses of its parameters.
     pub uses: Box<[ParamUse]>,
     /// Types given by values that did not fit; the text implies the others.
     pub given: Vec<Option<ParamType>>,
@@ -71,7 +71,7 @@ pub struct Prepared {
     pub kept: Option<KeptBytes>,
     /// Charge for values sent in pieces.
     pub long_kept: Option<KeptBytes>,
-    /// What a piece would have exceeded that was left out; the execution fails.
+    /// The limit that an omitted piece would have exceeded; the execution fails.
     pub refused: Option<LimitExceeded>,
     /// Values sent in pieces, by parameter; empty when none were sent.
     pub long_data: Vec<Option<Vec<u8>>>,

@@ -56,7 +56,7 @@ pub struct ProcessInfo {
     pub command: &'static str,
     /// Seconds since `command` began.
     pub seconds: u64,
-    /// What the statement is doing.
+    /// The phase of the statement.
     pub state: &'static str,
     /// Statement text.
     pub info: Option<String>,
@@ -206,7 +206,7 @@ impl Process {
         user.clone_into(&mut self.client.lock().user);
     }
 
-    /// What the connection is encrypted with.
+    /// The cipher of the connection.
     pub(crate) fn tls(&self) -> Option<&TlsSession> {
         self.stream.tls()
     }
@@ -221,7 +221,7 @@ impl Process {
         self.client.lock().database = database.map(str::to_owned);
     }
 
-    /// What was asked for by KILL. Statements look at it between batches of rows and while they wait.
+    /// The request of KILL. Statements look at it between batches of rows and while they wait.
     #[inline]
     pub fn kill_requested(&self) -> Kill {
         match self.kill.load(Ordering::Relaxed) {

@@ -23,7 +23,7 @@ pub struct ProxyGrant {
 }
 
 impl ProxyGrant {
-    /// What the first root has: it may grant PROXY on every account.
+    /// The proxy grant of the first root: it may grant PROXY on every account.
     pub(crate) fn on_everybody() -> Self {
         ProxyGrant { user: String::new(), host: String::new(), with_grant: true }
     }

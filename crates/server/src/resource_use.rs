@@ -5,10 +5,10 @@
 //! PRIVILEGES set those of the hour to 0. A session is counted if there is a limit when it logs in, and
 //! follows changes of the limits then; other sessions of the account are not.
 //!
-//! What is counted as a query is a statement of a COM_QUERY that can be parsed, also one that fails.
-//! Statements prepared by the protocol are not. Where statements have a limit, plans are looked for when a
-//! statement is parsed (`run`). Other sessions that are counted look before, but find no plan by the text
-//! alone: a limit may come. Sessions that are not counted pay nothing for this.
+//! Statements of a COM_QUERY that can be parsed count as queries, also those that fail. Statements prepared
+//! by the protocol are not. Where statements have a limit, plans are looked for when a statement is parsed
+//! (`run`). Other sessions that are counted look before, but find no plan by the text alone: a limit may
+//! come. Sessions that are not counted pay nothing for this.
 //!
 //! An account that is dropped or renamed takes its counts with it, and a new one of its name begins with
 //! none. Sessions of the old one that are open keep the old counts to themselves.

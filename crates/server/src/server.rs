@@ -1,4 +1,4 @@
-//! What all sessions share.
+//! The state that all sessions share.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -77,7 +77,7 @@ pub struct Server {
     pub user_locks: UserLocks,
     /// Plans that all sessions share.
     pub plans: PlanCache,
-    /// What all connections and shared caches hold.
+    /// The memory of all connections and shared caches.
     pub memory: Arc<ServerAccount>,
     /// Counters.
     pub status: Status,

@@ -42,7 +42,7 @@ pub(crate) const CACHED_TEXT_BYTES_MAX: usize = 1 << 20;
 /// A session.
 #[derive(Debug)]
 pub struct Session {
-    /// What all sessions share.
+    /// The state that all sessions share.
     pub server: Arc<Server>,
     /// This session in the process list.
     pub process: Arc<Process>,

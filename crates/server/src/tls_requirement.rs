@@ -145,8 +145,8 @@ impl Specified {
     }
 }
 
-/// What follows REQUIRE in SHOW CREATE USER. Quotes and backslashes are doubled, so that a text ends where it
-/// ends when the statement is run. Under `NO_BACKSLASH_ESCAPES` backslashes stay doubled.
+/// The text after REQUIRE in SHOW CREATE USER. Quotes and backslashes are doubled, so that a text ends where
+/// it ends when the statement is run. Under `NO_BACKSLASH_ESCAPES` backslashes stay doubled.
 impl fmt::Display for TlsRequirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let specified = match self {

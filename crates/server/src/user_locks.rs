@@ -22,7 +22,7 @@ pub struct UserLocks(Mutex<State>);
 struct State {
     /// By name in lower case.
     held: HashMap<String, Lock>,
-    /// What each waiting session waits for.
+    /// The lock that each waiting session waits for.
     waiting: HashMap<u32, String>,
 }
 

@@ -131,7 +131,7 @@ fn fits(expr: &Expr, charset: Charset) -> bool {
         ExprKind::Const(OwnedValue::Bytes { data, .. }) => {
             convert(from, charset, &data, &mut Vec::new()) == Conversion::Exact
         }
-        // What the session answers, and literals lifted out of the text, are checked when they are converted.
+        // Values from the session, and literals lifted out of the text, are checked when they are converted.
         _ => true,
     }
 }

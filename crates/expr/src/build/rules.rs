@@ -127,7 +127,7 @@ impl Builder {
         chars: fn(&[Expr]) -> u64,
         args: &mut Vec<Expr>,
     ) -> Result<SqlType, BindError> {
-        // What is quoted is text, and of NULL it is a word.
+        // Quoted values are text, and NULL becomes a word.
         let is_quoted = func == Func::Quote;
         if is_quoted && is_bytes(&args[0]) {
             let bytes = self.text_of(std::mem::replace(&mut args[0], self.null()));

@@ -67,7 +67,8 @@ fn extreme<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, EvalError
         if is_dated {
             match dated(call, value) {
                 Some(date) => value = date,
-                // What is no date counts as past every other, and MySQL shows a date that does not exist.
+                // A value that is not a date counts as past every date, and MySQL shows a date that does not
+                // exist.
                 None if wanted == Ordering::Greater => return Ok(Value::Null),
                 None => continue,
             }
@@ -104,8 +105,8 @@ pub(crate) fn least_moment<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> 
     extreme_moment(call, Ordering::Less)
 }
 
-/// The argument of the latest or earliest moment as a text. What is no moment is before all others; it shows
-/// as it is.
+/// The argument of the latest or earliest moment as a text. A value that is not a moment is before all
+/// others; it is shown as it is.
 fn extreme_moment<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, EvalError> {
     let mut best: Option<(Option<DateTime>, usize)> = None;
     for i in 0..call.args.len() {

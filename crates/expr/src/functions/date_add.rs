@@ -67,8 +67,8 @@ fn amount(call: &Call<'_>, unit: IntervalUnit) -> Result<Option<Span>, EvalError
     Ok(Some(Span::of(Interval::from_count(count, unit))))
 }
 
-/// Argument 0 plus or minus argument 1, as the call's type wants it; out of range NULL with a warning. What
-/// is no date is found before the span is looked at.
+/// Argument 0 plus or minus argument 1, as the call's type wants it; out of range NULL with a warning. An
+/// invalid date is found before the interval is read.
 fn shifted<'v>(call: &Call<'v>, unit: IntervalUnit, subtract: bool) -> Result<Value<'v>, EvalError> {
     let fsp = call.ty().decimals;
     let span = || {

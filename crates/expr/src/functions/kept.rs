@@ -1,5 +1,4 @@
-//! Constants that are computed once a statement, when they are first asked for. What they warn of is said
-//! once.
+//! Constants that are computed once a statement, when they are first asked for. They warn once.
 
 use types::{TypeKind, Value};
 

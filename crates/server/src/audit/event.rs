@@ -21,7 +21,7 @@ pub(crate) struct EventClient<'a> {
     pub(crate) proxy: &'a str,
 }
 
-/// What a client has tried, and with what error it ended.
+/// A client's attempt, and the error with which it ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attempt<'a> {
     /// `connect` or `change_user`.

@@ -87,7 +87,7 @@ impl AuditLog {
 }
 
 impl Keep {
-    /// What the global variables say.
+    /// The settings of the global variables.
     pub(crate) fn of(variables: &Variables) -> Self {
         Keep {
             rotate_bytes: variables.named(ROTATE_ON_SIZE).as_u64(),

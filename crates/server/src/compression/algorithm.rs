@@ -17,7 +17,7 @@ const ZLIB_LEVEL: u8 = 6;
 /// Highest level of zstd.
 const ZSTD_LEVEL_MAX: u8 = 22;
 
-/// What a connection is compressed with.
+/// The compression algorithm of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Algorithm {
     /// zlib at level 6.

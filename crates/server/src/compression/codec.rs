@@ -58,7 +58,7 @@ impl Encoder {
     }
 }
 
-/// What one step of a [`Decoder`] did.
+/// Result of one step of a [`Decoder`].
 pub(super) struct Progress {
     /// Bytes of the input that were used up.
     pub(super) used: usize,

@@ -42,7 +42,7 @@ impl CompressedStream {
         CompressedStream { algorithm, frames: Mutex::new(frames) }
     }
 
-    /// What the packets are compressed with.
+    /// The compression algorithm of the packets.
     pub(crate) fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
@@ -86,7 +86,7 @@ impl CompressedStream {
 struct Frames {
     algorithm: Algorithm,
     memory: Arc<ServerAccount>,
-    /// What was received, from `start` to `end`.
+    /// The bytes received, from `start` to `end`.
     input: Vec<u8>,
     start: usize,
     end: usize,

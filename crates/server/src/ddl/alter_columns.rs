@@ -43,7 +43,7 @@ pub(super) struct Definition<'a> {
     pub(super) position: ColumnPosition<'a>,
 }
 
-/// What an action says of one attribute of a column.
+/// An action's change of one attribute of a column.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Attribute<'a> {
     Rename(&'a str),
@@ -52,7 +52,7 @@ pub(super) enum Attribute<'a> {
     Visible(bool),
 }
 
-/// What the actions say of columns, in the order written.
+/// The actions on columns, in the order written.
 #[derive(Debug, Default)]
 pub(super) struct ColumnActions<'a> {
     pub(super) definitions: Vec<Definition<'a>>,
@@ -61,7 +61,7 @@ pub(super) struct ColumnActions<'a> {
 }
 
 impl<'a> ColumnActions<'a> {
-    /// The columns of the table to be. What is left of `drops` names no column.
+    /// The columns of the table to be. The rest of `drops` names no column.
     ///
     /// # Errors
     /// 1054, 1067, 1090, 1166.

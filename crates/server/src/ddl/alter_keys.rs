@@ -21,7 +21,7 @@ pub(super) enum NewKey<'a> {
     OfColumn(&'a str, KeyKind),
 }
 
-/// What the actions say of keys, in the order written.
+/// The actions on keys, in the order written.
 #[derive(Debug, Default)]
 pub(super) struct KeyActions<'a> {
     pub(super) drops: Vec<&'a str>,
@@ -35,8 +35,8 @@ pub(super) struct KeyActions<'a> {
 }
 
 impl<'a> KeyActions<'a> {
-    /// The declared keys that are left of the table's, in MySQL's order. What is left of `drops` and
-    /// `renames` names no key.
+    /// The declared keys that are left of the table's, in MySQL's order. The rest of `drops` and `renames`
+    /// names no key.
     ///
     /// # Errors
     /// 1059 and 1280 for names that RENAME KEY may not give or take.

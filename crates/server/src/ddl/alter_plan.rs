@@ -19,7 +19,7 @@ use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::session::Session;
 
-/// What a statement makes of a table.
+/// The table after a statement.
 #[derive(Debug)]
 pub(super) struct Planned {
     /// The definition, and the next number. Kept indexes have their ids.
@@ -181,7 +181,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
     }
 
-    /// What all actions make of the table.
+    /// The table after all actions.
     ///
     /// # Errors
     /// MySQL's for what cannot be done to this table; 1235 for actions that are not supported.

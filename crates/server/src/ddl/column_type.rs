@@ -440,7 +440,7 @@ impl Spec<'_> {
         Ok(SqlType { collation: self.collation, members: Some(members), ..SqlType::new(kind, length) })
     }
 
-    /// What is wrong with each member that one after it is equal to.
+    /// The problem of each member that equals a later one.
     fn repeated_members(&self) -> Vec<SqlError> {
         let Some(collation) = self.collation.collation() else { return Vec::new() };
         let kind = if self.written.base == TypeBase::Set { "SET" } else { "ENUM" };

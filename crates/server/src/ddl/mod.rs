@@ -51,7 +51,7 @@ use crate::error_map::{self, SqlError};
 use crate::session::Session;
 use crate::{table_locks, virtual_tables};
 
-/// What a definition statement has done.
+/// Result of a DDL statement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Done {
     /// Rows affected, as the OK packet reports them.
@@ -120,7 +120,7 @@ pub(crate) fn lock_wait(session: &Session) -> ExclusiveWait {
     ExclusiveWait { timeout, session: u64::from(process.id()), client: Some(process) }
 }
 
-/// What a definition statement may take to sort the entries of new indexes.
+/// A DDL statement's memory for the sort of new indexes' entries.
 fn sort_memory(session: &Session) -> SortMemory {
     SortMemory {
         buffer_bytes: session.variables.named("innodb_ddl_buffer_size").as_u64(),
@@ -128,8 +128,8 @@ fn sort_memory(session: &Session) -> SortMemory {
     }
 }
 
-/// What a definition statement with the option `lock` may take to build indexes or to rebuild a table, and
-/// whether others change rows meanwhile.
+/// The build options of a DDL statement with the option `lock`: memory, and whether others may change rows
+/// meanwhile.
 pub(crate) fn build_options(session: &Session, lock: Option<LockOption>) -> BuildOptions {
     let variables = session.server.variables.read();
     BuildOptions {

@@ -27,7 +27,7 @@ static REFUSED: [&str; 8] = [
     "UNION",
 ];
 
-/// What the options of a table say.
+/// The options of a table.
 #[derive(Debug, Default)]
 pub(super) struct TableOptions<'a> {
     pub(super) collation: CollationClauses,
@@ -187,14 +187,14 @@ fn word(hints: &[(StorageHint, u64)], wanted: StorageHint) -> Option<&'static st
     hint.word(*value)
 }
 
-/// What MySQL says of a KEY_BLOCK_SIZE beside a row format, with the option that it names.
+/// MySQL's error for a KEY_BLOCK_SIZE beside a row format, with the option that it names.
 fn format_disagreement(hints: &[(StorageHint, u64)]) -> Option<(&'static str, SqlError)> {
     let format = word(hints, StorageHint::RowFormat)?;
     let text = format!("InnoDB: cannot specify ROW_FORMAT={format} with KEY_BLOCK_SIZE.");
     Some(("KEY_BLOCK_SIZE", error_map::ILLEGAL_HA_CREATE_OPTION.saying(text)))
 }
 
-/// What MySQL says of a KEY_BLOCK_SIZE beside a compression.
+/// MySQL's error for a KEY_BLOCK_SIZE beside a compression.
 fn compression_disagreement(hints: &[(StorageHint, u64)]) -> Option<(&'static str, SqlError)> {
     word(hints, StorageHint::Compression).filter(|name| *name != "none")?;
     let text = "InnoDB: Page Compression is not supported with row_format=compressed or key_block_size > 0";

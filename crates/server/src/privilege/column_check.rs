@@ -15,7 +15,7 @@ use crate::error_map::SqlError;
 use crate::session::Session;
 use crate::virtual_tables;
 
-/// What a planned statement wants.
+/// The privileges that a planned statement requires.
 #[derive(Debug)]
 pub(crate) struct RequiredPrivileges {
     /// To do to tables and databases, in the order in which it is checked.
@@ -139,7 +139,7 @@ fn on_whole(session: &Session, grants: &Grants, table: &TableDef) -> Privileges 
     broad | grants.on_table(&table.schema, &table.name)
 }
 
-/// What a session may do with the columns of one table.
+/// The privileges of a session on the columns of one table.
 pub(crate) struct OnColumns<'t> {
     whole: Privileges,
     grants: Arc<Grants>,

@@ -53,7 +53,7 @@ impl Named {
         }
     }
 
-    /// What is named for some column.
+    /// The privileges named for some column.
     fn on_columns(&self) -> Privileges {
         self.columns.iter().fold(Privileges::NONE, |all, (_, set)| all | *set)
     }
@@ -332,7 +332,7 @@ fn ensure_may_grant(session: &Session, named: &Named, level: &Level, takes: bool
             let on_columns = grants.on_any_column(&name.schema, &name.table);
             // Which columns is looked at once the table is known.
             let everywhere = (wanted | named.on_columns()) - (own | on_columns);
-            // What is there on some column is missed if nothing else is.
+            // The error is about columns if only column privileges are missing.
             let missing = if takes || !everywhere.is_empty() { everywhere } else { wanted - own };
             if missing.is_empty() {
                 return Ok(());
@@ -451,7 +451,7 @@ fn take_from_schema(
     has_all
 }
 
-/// What is taken from a table is taken from its columns, too.
+/// A privilege that is revoked on a table is revoked on its columns, too.
 fn take_from_table(grants: &mut Grants, named: &Named, name: &FullName, takes_all: bool) -> bool {
     let (schema, table) = (&*name.schema, &*name.table);
     let known = grants.on_table(schema, table) | grants.on_any_column(schema, table);

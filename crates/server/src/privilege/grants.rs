@@ -1,4 +1,4 @@
-//! What one account has been granted: on everything, on databases, on tables and their columns; and in which
+//! The grants of one account: on everything, on databases, on tables and their columns; and in which
 //! databases what is granted on everything does not hold.
 //!
 //! On disk: u32 global static privileges, u64 dynamic ones, u64 those of them with GRANT OPTION; u32 number
@@ -252,7 +252,7 @@ impl Grants {
         bytes
     }
 
-    /// What is granted on columns.
+    /// The privileges on columns.
     pub(crate) fn encode_columns(&self) -> Vec<u8> {
         let mut count = 0_u32;
         let mut bytes = count.to_le_bytes().to_vec();

@@ -15,7 +15,7 @@ pub(crate) fn refuse_setting(session: &Session, name: &str, set: &SetValue) -> R
     if name != NAME || !is_any_restricted(&session.server.accounts) {
         return Ok(());
     }
-    // What is no value of the variable is refused as that.
+    // An invalid value of the variable is refused.
     let switches_off = match set {
         SetValue::Default | SetValue::Int(0) => true,
         SetValue::Text(text) => ["OFF", "FALSE"].iter().any(|known| known.eq_ignore_ascii_case(text)),

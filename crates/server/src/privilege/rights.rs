@@ -1,4 +1,4 @@
-//! What a session may do.
+//! The privileges of a session.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(crate) struct Rights {
     default_schema: Privileges,
     /// The active roles, in order of their names. Some may not be granted any more.
     roles: Box<[RoleName]>,
-    /// What is granted to the account and its active roles, and the epoch of the accounts it was read in.
+    /// The grants of the account and its active roles, and the epoch of the accounts in which they were read.
     current: RefCell<(u64, Arc<Grants>)>,
     /// The password has expired: nothing but setting another one is allowed.
     is_expired: bool,
@@ -106,7 +106,7 @@ impl Rights {
         self.default_schema = privileges;
     }
 
-    /// What is granted to `account` now. Cost: a load, unless some account has changed since the last call.
+    /// The current grants of `account`. Cost: a load, unless some account has changed since the last call.
     pub(crate) fn current(&self, accounts: &Accounts, account: &Account) -> Arc<Grants> {
         let mut current = self.current.borrow_mut();
         let epoch = accounts.epoch();

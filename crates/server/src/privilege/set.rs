@@ -77,7 +77,7 @@ impl Privileges {
 
     /// What ALL means on everything.
     pub(crate) const ALL: Self = Privileges((1 << 30) - 1);
-    /// What a column may have.
+    /// The privileges that exist on columns.
     pub(crate) const OF_COLUMN: Self = Self::SELECT.or(Self::INSERT).or(Self::UPDATE).or(Self::REFERENCES);
     /// What ALL means on a table.
     pub(crate) const OF_TABLE: Self = Self::SELECT

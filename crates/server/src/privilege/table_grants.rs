@@ -1,10 +1,10 @@
-//! What one account has been granted on tables and on columns of them.
+//! The grants of one account on tables and their columns.
 
 use std::cmp::Ordering;
 
 use super::set::Privileges;
 
-/// What is granted on one table.
+/// The grants on one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TableGrant {
     pub(crate) schema: String,
@@ -21,7 +21,7 @@ impl TableGrant {
         self.columns.iter().fold(Privileges::NONE, |all, (_, set)| all | *set)
     }
 
-    /// What is granted on the column `name` itself.
+    /// The privileges on the column `name` itself.
     pub(super) fn on_column(&self, name: &str) -> Privileges {
         self.place(name).map_or(Privileges::NONE, |at| self.columns[at].1)
     }
@@ -53,7 +53,7 @@ fn compare_names(a: &str, b: &str) -> Ordering {
     a.map(|byte| byte.to_ascii_lowercase()).cmp(b.map(|byte| byte.to_ascii_lowercase()))
 }
 
-/// What is granted on tables.
+/// The privileges on tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TableGrants {
     /// In order of the names. None is without privileges.

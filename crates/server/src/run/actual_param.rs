@@ -1,5 +1,5 @@
-//! What the values of an execution are once MySQL has read them as the types that the statement has for its
-//! parameters.
+//! Conversion of the values of an execution to the types that the statement has for its parameters, as in
+//! MySQL.
 //!
 //! A number is an integer, a decimal or a double, whatever the client bound it with; a text or number that is
 //! a date or time becomes one where the statement takes one. What reads the parameter decides about zero
@@ -12,7 +12,7 @@ use types::{CollationId, DateTime, TypeKind, Value};
 
 use super::param_class::Class;
 
-/// What the value of each parameter is once it was read as the type that the statement has for it.
+/// The value of each parameter, converted to the type that the statement has for it.
 pub(crate) fn actual_values<'a>(uses: &[ParamUse], params: &[Value<'a>]) -> Vec<Value<'a>> {
     uses.iter().zip(params).map(|(used, value)| actual_value(used, *value)).collect()
 }

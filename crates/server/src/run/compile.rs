@@ -50,7 +50,7 @@ pub struct Compiled {
     pub warns: bool,
     /// `sql_safe_updates` refuses it.
     pub lacks_key: bool,
-    /// What it takes its `?` for.
+    /// The uses of its `?`.
     pub param_uses: Box<[ParamUse]>,
     /// What its text has that MySQL warns of.
     pub deprecated: Vec<Deprecated>,
@@ -66,7 +66,7 @@ pub struct Compiled {
     is_conditional: bool,
     /// Executions whose values it was not for.
     pub misses: AtomicU32,
-    /// What it wants to do to tables and columns; `None`: a session made it whose statements are not checked.
+    /// Its accesses to tables and columns; `None`: a session made it whose statements are not checked.
     wanted: Option<Box<RequiredPrivileges>>,
 }
 
@@ -84,7 +84,7 @@ impl Compiled {
         self.current_at.load(Ordering::Relaxed) == version
     }
 
-    /// What it wants to do to tables; `None` if it has to be made again to find out.
+    /// Its accesses to tables; `None` if it has to be made again to find out.
     pub(crate) fn wanted(&self) -> Option<&RequiredPrivileges> {
         self.wanted.as_deref()
     }
@@ -114,7 +114,7 @@ impl Compiled {
     }
 }
 
-/// What a statement is planned with, beside its session.
+/// The inputs of planning a statement, beside its session.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The text it was parsed from.

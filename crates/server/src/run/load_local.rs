@@ -16,7 +16,7 @@ pub(super) struct ClientFile<'a> {
     reader: &'a mut PacketReader,
     timeout: Duration,
     ended: bool,
-    /// What comes is dropped: KILL does not end that.
+    /// Received data is dropped: KILL does not end that.
     drains: bool,
     /// Why no more can be read.
     failed: Option<io::ErrorKind>,

@@ -67,7 +67,7 @@ fn text_of<'a>(value: Value<'a>, collation: CollationId, arena: &'a Bump) -> Val
     Value::Bytes { data: arena.alloc_slice_copy(&text), collation }
 }
 
-/// What a bound that is no date or time counts as: zero, but NULL beside dates with a time.
+/// The value of a bound that is not a date or time: zero, but NULL beside dates with a time.
 fn no_bound<'a>(class: Class) -> Value<'a> {
     match class {
         Class::Time => Value::Time(Time::ZERO, FSP_MAX),

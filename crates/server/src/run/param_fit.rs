@@ -101,8 +101,8 @@ fn is_bytes(bound: ParamType) -> bool {
     param_type(bound, CollationId::UTF8MB4_0900_AI_CI).kind == TypeKind::VarBinary
 }
 
-/// Converts the values of an execution to the types of their parameters. What is lost is warned of, or
-/// refused where `refuses_loss`. `command` is what MySQL's errors call the execution.
+/// Converts the values of an execution to the types of their parameters. A loss gives a warning, or an error
+/// with `refuses_loss`. `command` is what MySQL's errors call the execution.
 ///
 /// # Errors
 /// 1210 and 1690 for what is no number of rows, 1292 for a loss.
@@ -146,7 +146,7 @@ pub(crate) fn convert<'a>(
 }
 
 /// A number of rows: an integer that is not negative, or that at the start of a text, whose sign MySQL
-/// ignores. What follows it is not warned of.
+/// ignores. Later text gives no warning.
 fn row_count<'a>(value: &Value<'a>, command: &str) -> Result<Value<'a>, SqlError> {
     let is_binary = command != "EXECUTE";
     match *value {

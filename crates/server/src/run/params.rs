@@ -126,7 +126,7 @@ pub(crate) fn decode<'a>(
         if prepared.long_data.is_empty() { Vec::new() } else { std::mem::take(&mut prepared.long_data) };
     let (mut decoder, bound) =
         Parameters::new(packet, count, &mut prepared.types).map_err(|e| protocol_error(&e))?;
-    // What comes in pieces is a text, whatever type was bound.
+    // A value sent in pieces is a text, whatever type was bound.
     let is_misfit =
         |(sent, ty): (&Option<Vec<u8>>, &ParamType)| sent.is_some() && Class::of_bound(*ty) != Class::Text;
     let has_misfits = long_data.iter().zip(decoder.types()).any(is_misfit);

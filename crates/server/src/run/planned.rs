@@ -67,8 +67,7 @@ pub(super) fn run(
     run_body(session, answer, compiled, params, mark, None)
 }
 
-/// What has to be checked before each execution: the account's privileges, and that locked tables are the
-/// ones used.
+/// Checks before each execution: the account's privileges, and that the tables used are the locked ones.
 ///
 /// # Errors
 /// [`Failure::Stale`] if it is not known what the statement wants to do.

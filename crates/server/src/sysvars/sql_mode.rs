@@ -50,7 +50,7 @@ pub(super) fn from_number(number: u64) -> Option<SqlModes> {
     })
 }
 
-/// What MySQL warns of when `modes` are set.
+/// MySQL's warnings when `modes` are set.
 pub(crate) fn warnings(modes: SqlModes) -> Vec<SqlError> {
     let strict_parts =
         [SqlModes::NO_ZERO_DATE, SqlModes::NO_ZERO_IN_DATE, SqlModes::ERROR_FOR_DIVISION_BY_ZERO];

@@ -188,7 +188,7 @@ mod tests {
             assert_eq!(expect(&name[..end], SEQUENCE), None);
         }
         for cut in 1..content.len() {
-            // What is cut off ends in the middle of a pair, or after one.
+            // A text that is cut off ends in the middle of a pair, or after one.
             let _ = one_line(&content[..cut]);
         }
     }

@@ -49,7 +49,7 @@ struct VirtualTable {
     name: &'static str,
     columns: fn() -> Vec<ColumnDef>,
     rows: fn(&Sources<'_>) -> Vec<Row>,
-    /// What is declared of it. No rows are found by these keys.
+    /// Its declaration. No rows are found by these keys.
     declared: Declared,
     /// Whether it shows other sessions' activity and therefore needs PROCESS.
     needs_process: bool,

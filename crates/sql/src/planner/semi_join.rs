@@ -186,7 +186,7 @@ fn list_of(subquery: &SubBlock, plan: u16, negated: bool, build: &Builder) -> Op
     let (mut needle, value) = if swapped { (b, a) } else { (a, b) };
     let mut is_free = true;
     block.for_each_expr(&mut |e| {
-        is_free &= matches!(names(e, id), NamedRelations::Inner | NamedRelations::Nothing)
+        is_free &= matches!(names(e, id), NamedRelations::Inner | NamedRelations::Nothing);
     });
     if !is_free {
         return None;

@@ -13,7 +13,7 @@ pub(crate) fn file_use(statement: &Statement<'_>) -> FileUse {
     }
 }
 
-/// What a statement does with files on the server's machine.
+/// A statement's use of files on the server's machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileUse {
     None,

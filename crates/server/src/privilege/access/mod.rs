@@ -1,4 +1,4 @@
-//! What a statement wants to do to which tables and databases, by its text alone.
+//! The accesses of a statement to tables and databases, by its text alone.
 
 mod change;
 mod definition;
@@ -23,7 +23,7 @@ pub(crate) struct Access {
     pub(crate) want: Want,
 }
 
-/// What has to be granted for it.
+/// The privileges required for it.
 #[derive(Debug)]
 pub(crate) enum Want {
     /// All of these, at any level.
