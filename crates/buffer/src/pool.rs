@@ -164,15 +164,14 @@ impl Pool {
         FrameHint(self.table.entry(page).frame())
     }
 
-    /// Says that `page` is about to be latched: has the processor fetch its latch word.
+    /// Prefetches the latch word of `page`, which is about to be latched.
     #[inline(always)]
     pub fn will_latch(&self, page: PageNo) {
         base::prefetch(std::ptr::from_ref(self.table.entry(page)).cast());
     }
 
-    /// Says that the leaf in `frame` is about to be latched and searched: has the processor fetch what a
-    /// search looks at first. To be called before the latch, which waits for all loads under way. Cost: about
-    /// 10 instructions.
+    /// Prefetches what a search of the leaf in `frame` reads first. Call it before the leaf is latched: a
+    /// latch waits for all loads in progress. Cost: about 10 instructions.
     #[inline(always)]
     pub fn will_search(&self, frame: FrameHint) {
         // Fetches lines of another page at worst.

@@ -2,7 +2,7 @@
 //!
 //! A *boundary* is a place between keys: before or after all keys that start with some bytes. An interval
 //! lies between two boundaries. Each box is made by itself, part by part: the tests on a part leave spans of
-//! its values, of which single values go on to the next part. The intervals of all boxes are then sorted, and
+//! its values, and single values continue with the next part. The intervals of all boxes are then sorted, and
 //! joined where they meet.
 
 use std::cmp::Ordering;

@@ -404,7 +404,7 @@ impl OpCompiler<'_> {
     }
 
     fn derived(&mut self, rel: u16, query: &QueryPlan, around: NodeContext) -> Result<Op> {
-        // A kept result is complete before its first row goes on.
+        // A kept result is complete before its first row is passed on.
         let kept = !around.changing().is_empty() && !query.reads_params(&around.changing());
         let repeated = around.repeated || kept;
         let pages_read = around.pages_read && !repeated;

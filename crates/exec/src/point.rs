@@ -79,8 +79,8 @@ impl PointGet {
         simple.then(|| PointGet { key, reader: Arc::clone(&access.reader), table: Arc::clone(&access.table) })
     }
 
-    /// Makes the key and has the processor fetch where it leads, while the statement gets under way. `None`:
-    /// the key takes more than that, and [`PointGet::run`] makes it.
+    /// Makes the key and prefetches its leaf, while the statement begins. `None`: the key takes more than
+    /// that, and [`PointGet::run`] makes it.
     #[inline]
     pub(crate) fn prefetch_leaf(
         &self,

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_beginning_is_written_anew_and_another_file_is_left_alone() {
+    fn a_torn_beginning_is_rewritten_and_another_file_is_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lines");
         for torn in ["", "[", "[1,2"] {

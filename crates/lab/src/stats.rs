@@ -8,10 +8,10 @@
 //! methods", 2004; here on the logarithms, by order statistics). What median over scale would be if nothing
 //! differed is found by the bootstrap: rows are drawn from the residuals of all rows and treated as above.
 //!
-//! **Two stages.** Rows whose first rounds differ beyond doubt are decided. Of the others, those that look as
-//! if they differed are measured again, and only the fresh rounds decide: what was looked at to choose them
-//! does not count. In each stage Holm's method corrects for the number of rows, so that of all reports in
-//! which nothing differs at most one in twenty names any difference.
+//! **Two stages.** Rows whose first rounds differ significantly are decided. Of the others, those that look
+//! as if they differed are measured again, and only the fresh rounds decide: what was looked at to choose
+//! them does not count. In each stage Holm's method corrects for the number of rows, so that of all reports
+//! in which nothing differs at most one in twenty names any difference.
 
 use std::collections::BTreeSet;
 

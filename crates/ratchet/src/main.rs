@@ -30,7 +30,7 @@ enum Command {
         /// The data directory.
         datadir: String,
     },
-    /// The performance lab: compares MySQL-protocol servers, whoever made them.
+    /// The performance lab: compares MySQL-protocol servers of any vendor.
     Lab {
         #[command(subcommand)]
         command: lab_command::LabCommand,

@@ -266,7 +266,7 @@ mod tests {
     use crate::account::{AccountStep, MemoryStore};
 
     #[test]
-    fn counts_begin_anew_after_an_hour() {
+    fn counts_start_again_after_an_hour() {
         let start = Instant::now();
         let limits = ResourceLimits { queries: 2, updates: 1, connections: 1, user_connections: 0 };
         let mut counts = Counts::new(limits, start);

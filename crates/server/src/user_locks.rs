@@ -53,7 +53,7 @@ impl State {
     }
 
     /// Whether the owner of `name` waits, directly or through others, for `session`.
-    fn closes_circle(&self, session: u32, name: &str) -> bool {
+    fn closes_cycle(&self, session: u32, name: &str) -> bool {
         let mut name = name;
         for _ in 0..=self.waiting.len() {
             let Some(lock) = self.held.get(name) else { return false };
@@ -117,7 +117,7 @@ impl UserLocks {
         if timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Ok(false);
         }
-        if state.closes_circle(me, name) {
+        if state.closes_cycle(me, name) {
             return Err(EvalError::UserLockDeadlock);
         }
         state.waiting.insert(me, name.to_owned());

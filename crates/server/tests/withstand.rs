@@ -193,7 +193,7 @@ fn a_client_that_vanishes_while_it_waits_gives_its_locks_back_within_a_second() 
 }
 
 #[test]
-fn of_a_circle_of_five_one_gives_up_and_the_others_go_on() {
+fn of_a_cycle_of_five_one_gives_up_and_the_others_continue() {
     const MEMBERS: u32 = 5;
     let server = start(&[], MEMBERS);
     let together = Barrier::new(MEMBERS as usize);

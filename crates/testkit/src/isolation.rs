@@ -25,7 +25,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use crate::runner::{Target, connect_anew, difference};
+use crate::runner::{Target, connect_fresh, difference};
 use crate::{answer, script};
 
 /// A statement that takes longer is taken to wait for another session.
@@ -68,7 +68,7 @@ impl Session {
 pub fn run_file(path: &Path, target: &Target, record: bool) -> Result<Vec<String>, String> {
     let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let mut entries = script::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
-    let (first, schema) = connect_anew(target)?;
+    let (first, schema) = connect_fresh(target)?;
     let mut sessions = HashMap::from([(String::new(), Session::start(first))]);
     let mut differences = Vec::new();
     for entry in &mut entries {

@@ -18,7 +18,7 @@ use std::path::Path;
 use mysql::prelude::Queryable;
 use mysql::{Column, Conn, Params, Value};
 
-use crate::runner::{Target, connect_anew, difference};
+use crate::runner::{Target, connect_fresh, difference};
 use crate::script;
 
 /// First line of a recorded file, before the server's version.
@@ -65,7 +65,7 @@ pub fn record_file(path: &Path, target: &Target) -> Result<(), String> {
 
 /// A connection whose texts are sent in the default collation of utf8mb4.
 fn connect(target: &Target) -> Result<Conn, String> {
-    let (mut conn, _) = connect_anew(target)?;
+    let (mut conn, _) = connect_fresh(target)?;
     conn.query_drop("SET NAMES utf8mb4").map_err(|e| e.to_string())?;
     Ok(conn)
 }

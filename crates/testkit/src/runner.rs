@@ -106,7 +106,7 @@ pub(crate) fn difference(path: &Path, entry: &script::Entry, actual: &[String]) 
 }
 
 /// A connection that has just made the schema of scripts again, and the schema's name.
-pub(crate) fn connect_anew(target: &Target) -> Result<(mysql::Conn, &'static str), String> {
+pub(crate) fn connect_fresh(target: &Target) -> Result<(mysql::Conn, &'static str), String> {
     let mut first = target.connect(None)?;
     for sql in [
         format!("DROP DATABASE IF EXISTS {SCHEMA}"),
@@ -128,7 +128,7 @@ struct Connections<'a> {
 
 impl<'a> Connections<'a> {
     fn new(target: &'a Target) -> Result<Self, String> {
-        let (first, _) = connect_anew(target)?;
+        let (first, _) = connect_fresh(target)?;
         Ok(Connections { target, open: HashMap::from([(String::new(), first)]) })
     }
 

@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_meets_a_committing_transaction_waits_for_its_number() {
+    fn a_reader_of_a_committing_transaction_waits_for_its_number() {
         let table = CommitTable::new(TrxId(1));
         table.chunk_of(TrxId(1)).begin_commit(TrxId(1));
         std::thread::scope(|scope| {

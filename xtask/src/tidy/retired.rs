@@ -4,12 +4,24 @@ use super::at;
 use super::source::SourceFile;
 
 /// Retired word, and the word to use.
-const RETIRED: [(&str, &str); 5] = [
+const RETIRED: [(&str, &str); 17] = [
     ("HAS_VER", "HAS_END"),
     ("UndoRef", "UndoPtr"),
     ("txn", "trx"),
     ("in the company of", "beside, or with a fixed row"),
     ("so many bytes", "a number, or `at most`"),
+    ("whoever", "the thread, transaction or client that"),
+    (" but for ", "except for"),
+    ("circle of waits", "deadlock"),
+    ("has the processor fetch", "prefetches"),
+    ("Foreseen", "LeafHint"),
+    ("StandIn", "MockCredential, SubstituteHeader"),
+    ("Mishap", "FaultKind"),
+    ("StartLog", "StartupLog"),
+    ("GoneTrees", "DroppedTrees"),
+    ("Leftover", "UnpurgedRecord, Purgeable"),
+    ("Trails", "UndoStacks"),
+    ("Patience", "ReadTimeout"),
 ];
 
 /// Retired words in a file, comments included.

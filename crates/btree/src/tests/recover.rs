@@ -274,7 +274,7 @@ fn a_log_cut_at_any_byte_gives_the_changes_before() {
 }
 
 #[test]
-fn a_page_that_is_damaged_and_not_made_anew_is_named() {
+fn a_page_that_is_damaged_and_not_recreated_is_named() {
     let mut run = Run::new(3, 64);
     while run.changes.len() < 300 {
         run.step().unwrap();

@@ -260,7 +260,7 @@ fn a_start_goes_on_past_a_damaged_page_that_the_log_has_changes_of() {
 }
 
 #[test]
-fn a_damaged_page_that_the_log_makes_anew_costs_nothing() {
+fn a_damaged_page_that_the_log_recreates_costs_nothing() {
     let disk = Arc::new(SimDisk::new());
     let config = |disk| EngineConfig { doublewrite: false, ..config(disk) };
     let engine = Engine::open(config(&disk)).unwrap();

@@ -60,7 +60,7 @@ fn rebuild(engine: &Engine, table: &Table, def: TableDef) -> Result<()> {
 }
 
 #[test]
-fn a_table_made_anew_has_its_rows_and_gives_the_old_trees_back() {
+fn a_rebuilt_table_has_its_rows_and_gives_the_old_trees_back() {
     let (engine, disk) = engine();
     let table = filled(&engine);
     let mut reader = engine.begin(BeginOptions::default());

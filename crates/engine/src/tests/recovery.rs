@@ -260,7 +260,7 @@ fn recovery_that_is_cut_short_is_begun_again() {
 }
 
 #[test]
-fn a_rollback_that_fails_is_not_taken_for_done_by_whoever_tries_again() {
+fn a_rollback_that_fails_is_not_taken_for_done_by_the_next_attempt() {
     let disk = Arc::new(SimDisk::seeded(1));
     let told = Arc::new(StartupLines::default());
     let startup_log = Arc::clone(&told) as Arc<dyn StartupLog>;

@@ -126,7 +126,7 @@ fn logins_and_changes_are_written_and_passwords_are_not() {
     let gone =
         |user: &str| events.iter().filter(|event| short(event) == format!("disconnect {user}")).count();
     assert_eq!((gone("ada"), gone("root")), (1, 1));
-    assert_eq!(written as usize, events.len() - 2, "but for the end of root and of the server");
+    assert_eq!(written as usize, events.len() - 2, "except for the end of root and of the server");
     let first = &events[1];
     assert_eq!(first["connection_data"]["connection_type"], "tcp/ip");
     assert_eq!(

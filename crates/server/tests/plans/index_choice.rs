@@ -113,7 +113,7 @@ fn plans_are_made_again_when_tables_have_grown() {
 }
 
 #[test]
-fn analyze_looks_at_the_values_anew() {
+fn analyze_reads_the_values_again() {
     let (_server, mut conn) = start();
     create(&mut conn, "t", "KEY coarse (coarse), KEY fine (fine), KEY part (part)");
     insert(&mut conn, "t", 0..ROWS);

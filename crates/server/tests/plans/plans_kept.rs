@@ -35,7 +35,7 @@ fn made(conn: &mut Conn) -> u64 {
 }
 
 #[test]
-fn definitions_of_other_tables_make_no_plan_anew() {
+fn definitions_of_other_tables_make_no_new_plan() {
     let (_server, mut conn, mut other) = start();
     let statement = conn.prep("SELECT v FROM a WHERE id = ?").unwrap();
     let read = |conn: &mut Conn| {

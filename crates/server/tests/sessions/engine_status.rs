@@ -157,7 +157,7 @@ fn a_deadlock_is_told_with_the_statements_of_its_members() {
 }
 
 #[test]
-fn without_detection_a_circle_of_waits_ends_by_timeout() {
+fn without_detection_a_deadlock_ends_by_timeout() {
     let mut house = House::open();
     house.watcher.query_drop("SET GLOBAL innodb_deadlock_detect = OFF").unwrap();
     let [first, second] = cross(&mut house);

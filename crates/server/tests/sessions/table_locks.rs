@@ -88,7 +88,7 @@ fn locks_go_with_their_session() {
 }
 
 #[test]
-fn a_transaction_and_lock_tables_do_not_wait_for_each_other_in_a_circle() {
+fn a_transaction_and_lock_tables_do_not_wait_for_each_other_in_a_cycle() {
     let house = House::open();
     let [mut trx, locker] = [(); 2].map(|()| house.connect());
     trx.query_drop("BEGIN").unwrap();

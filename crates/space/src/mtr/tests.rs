@@ -449,7 +449,7 @@ impl Mtrs {
         while let Some(frame) = reader.next_frame()? {
             let FrameRange { start, end } = frame.range;
             let mut lines = String::new();
-            for (page, is_made_anew) in pages_of(&frame)? {
+            for (page, is_created) in pages_of(&frame)? {
                 if freed.is_freed_after(page, end) {
                     let _ = writeln!(lines, "  {page} is left out: it is freed later");
                     continue;
@@ -457,10 +457,10 @@ impl Mtrs {
                 let is_first = !lsns.contains_key(&page);
                 let lsn = match lsns.get(&page) {
                     Some(&lsn) => lsn,
-                    None if is_made_anew => Lsn(0),
+                    None if is_created => Lsn(0),
                     None => self.lsn_on_disk(page)?,
                 };
-                let line = if is_first && is_made_anew {
+                let line = if is_first && is_created {
                     "is made anew, unread".to_owned()
                 } else {
                     format!("is at {}: {}", self.lsn(lsn), if lsn >= end { "passed over" } else { "applied" })

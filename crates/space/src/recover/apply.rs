@@ -120,9 +120,9 @@ impl Applier {
         let mut absent = std::mem::take(&mut self.absent);
         absent.clear();
         for runs in runs.chunk_by(|a, b| a.page() == b.page()) {
-            let makes_anew =
+            let recreates =
                 || decode_change(&mut runs[0].of(stretch)).is_ok_and(|(_, op)| op.is_self_contained());
-            if !self.has_seen(runs[0].page()) && !makes_anew() {
+            if !self.has_seen(runs[0].page()) && !recreates() {
                 absent.push(runs[0].page());
             }
         }

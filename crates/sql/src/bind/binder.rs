@@ -75,7 +75,7 @@ pub(super) struct Level<'a> {
     pub(super) sub: Option<(u16, Vec<ColumnRef>)>,
     /// A derived table of its FROM is being bound, which does not see it.
     pub(super) hidden: bool,
-    /// Clause at hand.
+    /// The current clause.
     pub(super) clause: Clause,
     /// Aggregates in it.
     pub(super) aggregates: Aggregates,

@@ -11,7 +11,7 @@ impl Locks<'_> {
     /// Breaks the cycles that the new wait of `trx` has closed: in each, the victim is the transaction whose
     /// rollback costs least, which has changed and locked least by now; `trx` itself where it is among the
     /// cheapest. False: it is `trx`. Nothing is looked for where detection is switched off.
-    pub(super) fn break_circles(&mut self, trx: TrxId) -> bool {
+    pub(super) fn break_cycles(&mut self, trx: TrxId) -> bool {
         if !self.table.detects.load(Ordering::Relaxed) {
             return true;
         }

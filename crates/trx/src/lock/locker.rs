@@ -181,7 +181,7 @@ impl Locker<'_> {
         });
         let error = if closed {
             Error::ShuttingDown
-        } else if locks.break_circles(self.id) {
+        } else if locks.break_cycles(self.id) {
             return Ok(Attempt::Wait);
         } else {
             Error::Deadlock

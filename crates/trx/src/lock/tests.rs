@@ -145,7 +145,7 @@ fn two_who_want_more_than_both_have_are_a_deadlock() {
 }
 
 #[test]
-fn the_cheapest_of_a_circle_gives_up() {
+fn the_cheapest_of_a_cycle_gives_up() {
     let [a, b, c] = sessions();
     for (session, key) in [(&a, b"a"), (&b, b"b"), (&c, b"c")] {
         assert_eq!(session.ask(key, X, SETTLED), FRESH);

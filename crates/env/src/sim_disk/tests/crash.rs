@@ -184,7 +184,7 @@ fn after_a_failed_sync_a_later_one_does_not_save_what_was_given_up() {
 }
 
 #[test]
-fn a_sector_that_was_given_up_can_be_written_anew() {
+fn a_sector_that_was_given_up_can_be_written_again() {
     for seed in 0..100 {
         let (disk, file) = disk_with(seed, 1);
         file.write_at(&[2; SECTOR], 0).unwrap();
