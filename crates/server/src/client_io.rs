@@ -87,7 +87,8 @@ pub struct ClientIo {
 }
 
 impl ClientIo {
-    /// A connection that takes packets of at most `packet_bytes_max` bytes and counts what it receives and sends.
+    /// A connection that takes packets of at most `packet_bytes_max` bytes and counts what it receives and
+    /// sends.
     pub fn new(stream: Arc<Stream>, counters: Arc<Counters>, packet_bytes_max: usize) -> Self {
         let (reader, out) = (PacketReader::new(packet_bytes_max), OutBuffer::new());
         ClientIo { stream, counters, deadline: Instant::now(), reader, out }
