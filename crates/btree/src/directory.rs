@@ -240,7 +240,7 @@ impl LeafDirectory {
 
     /// Prevents further builds.
     #[cfg(test)]
-    pub(crate) fn keep_as_it_is(&self) {
+    pub(crate) fn freeze(&self) {
         self.churn.building.store(true, Ordering::Relaxed);
     }
 

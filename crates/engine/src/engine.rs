@@ -264,7 +264,7 @@ impl Engine {
         let undo_warnings = UndoWarnings::new(&notes);
         let checkpoints = CheckpointControl::new(store.log().file_bytes().1, pages_lsn, spills);
         let trx = TrxSystem::new(header.trx_limit.max(TrxId(1)), store.log().current());
-        trx.undo().ask_by(store.log());
+        trx.undo().set_log(store.log());
         Arc::new(Engine {
             trx,
             dictionary: Dictionary::open(header.roots[0], force.is_forced(), &notes),

@@ -75,7 +75,7 @@ impl PurgeControl {
     }
 
     /// Ends the rest of the background thread.
-    pub(crate) fn hurry(&self) {
+    pub(crate) fn wake_thread(&self) {
         self.wake.notify_all();
     }
 

@@ -67,7 +67,7 @@ impl UndoWarnings {
     }
 
     /// Tells of a culprit once.
-    fn tell(&self, full: &UndoFull) {
+    fn report(&self, full: &UndoFull) {
         let since = full.pin.as_ref().map(|pin| pin.since);
         let mut told = self.told.lock();
         if since.is_some() && *told != since {
@@ -77,7 +77,7 @@ impl UndoWarnings {
     }
 
     /// Tells once that the disk does not take undo.
-    fn tell_not_swapped(&self, error: &IoError) {
+    fn report_not_swapped(&self, error: &IoError) {
         if !self.told_not_swapped.swap(true, Ordering::Relaxed) {
             self.notes.note(&format!("changes of rows are refused: undo cannot be swapped: {error}"));
         }
@@ -119,7 +119,7 @@ impl Engine {
                 return Err(self.refuse_for_undo(swapped.err()));
             }
             looks += 1;
-            self.purge.hurry();
+            self.purge.wake_thread();
             event.wait(event.ticket(), Some(env::deadline_in(PURGE_WAIT)));
         }
     }
@@ -128,12 +128,12 @@ impl Engine {
     /// memory has too much of.
     fn refuse_for_undo(&self, not_swapped: Option<IoError>) -> Error {
         if let Some(error) = not_swapped {
-            self.undo_warnings.tell_not_swapped(&error);
+            self.undo_warnings.report_not_swapped(&error);
             return Error::UndoNotSwapped(Box::new(error));
         }
         let (bytes, bytes_max) = self.trx.undo().bytes();
         let full = UndoFull { bytes, bytes_max, pin: self.trx.oldest_pin() };
-        self.undo_warnings.tell(&full);
+        self.undo_warnings.report(&full);
         Error::UndoFull(Box::new(full))
     }
 

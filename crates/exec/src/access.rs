@@ -104,7 +104,7 @@ impl<'r> TableAccess<'r> {
     }
 
     /// Leaves out, before they are read, rows of entries whose clustered keys are not among `keys`.
-    pub(crate) fn keep_to(&mut self, keys: HashIndex) {
+    pub(crate) fn restrict_to_keys(&mut self, keys: HashIndex) {
         self.row_keys = Some(Box::new(keys));
     }
 

@@ -182,7 +182,7 @@ impl Groups<'_> {
             let result = state.result(&ctx).map_err(|error| st.eval_error(error))?;
             writer.put_value(&result.as_value());
         }
-        self.hand_on()
+        self.push_groups()
     }
 
     fn emit_ints(&mut self, states: &[IntState]) -> Result<Flow> {
@@ -191,10 +191,10 @@ impl Groups<'_> {
         for (state, agg) in states.iter().zip(&self.op.aggs) {
             writer.put_value(&state.result(&agg.ty));
         }
-        self.hand_on()
+        self.push_groups()
     }
 
-    fn hand_on(&mut self) -> Result<Flow> {
+    fn push_groups(&mut self) -> Result<Flow> {
         let place = self.row.end()?;
         let bytes = self.row.get(place);
         let row = TempRow { layout: &self.op.layout, bytes, zone: self.run.st.zone };

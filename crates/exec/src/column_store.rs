@@ -5,7 +5,7 @@ use types::{ColumnDef, ColumnDefault, StoreContext, Value, storage};
 use crate::context::{Conditions, Level};
 use crate::error::{ExecError, Result};
 use crate::row_build::{Report, push_implicit_default, push_zero, store_value};
-use crate::statement::{OnceSaid, Statement};
+use crate::statement::{OnceWarned, Statement};
 
 /// The value of an AUTO_INCREMENT column for NULL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ impl<'r> ColumnStore<'r> {
             return Err(error);
         }
         let repeats = self.repeats_null || self.numbers == NullNumber::Refused;
-        if repeats || self.st.says_first(column, OnceSaid::Null) {
+        if repeats || self.st.is_first_warning(column, OnceWarned::Null) {
             self.conditions.warn(Level::Warning, &error);
         }
         push_zero(&column.ty, out);
@@ -202,7 +202,7 @@ impl<'r> ColumnStore<'r> {
     #[cold]
     pub(crate) fn complain_of(&self, column: &ColumnDef) -> Result<()> {
         let error = self.no_default(column)?;
-        if self.st.says_first(column, OnceSaid::NoDefault) {
+        if self.st.is_first_warning(column, OnceWarned::NoDefault) {
             self.conditions.warn(Level::Warning, &error);
         }
         Ok(())

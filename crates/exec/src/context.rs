@@ -292,25 +292,25 @@ impl SummaryText {
 mod tests {
     use super::*;
 
-    fn said(summary: Summary, warnings: u64) -> String {
+    fn info_text(summary: Summary, warnings: u64) -> String {
         String::from_utf8(summary.text(warnings).as_bytes().to_vec()).unwrap()
     }
 
     #[test]
     fn summaries_read_as_formatted_ones() {
-        assert_eq!(said(Summary::None, 7), "");
+        assert_eq!(info_text(Summary::None, 7), "");
         for n in [0, 1, 9, 10, 11, 99, 100, 12_345, u64::MAX] {
             for warnings in [0, 65_535, u64::MAX] {
                 assert_eq!(
-                    said(Summary::Matched { matched: n, changed: n / 2 }, warnings),
+                    info_text(Summary::Matched { matched: n, changed: n / 2 }, warnings),
                     format!("Rows matched: {n}  Changed: {}  Warnings: {warnings}", n / 2)
                 );
                 assert_eq!(
-                    said(Summary::Records { records: n, duplicates: n }, warnings),
+                    info_text(Summary::Records { records: n, duplicates: n }, warnings),
                     format!("Records: {n}  Duplicates: {n}  Warnings: {warnings}")
                 );
                 assert_eq!(
-                    said(Summary::Loaded { records: n, deleted: n, skipped: n }, warnings),
+                    info_text(Summary::Loaded { records: n, deleted: n, skipped: n }, warnings),
                     format!("Records: {n}  Deleted: {n}  Skipped: {n}  Warnings: {warnings}")
                 );
             }

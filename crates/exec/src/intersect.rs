@@ -34,7 +34,7 @@ impl Source for Intersect<'_> {
             return Ok(Flow::More);
         }
         if self.op.first.tests_entries {
-            self.first.keep_to(keys);
+            self.first.restrict_to_keys(keys);
             return self.first.run(parent, sink);
         }
         self.first.run(parent, &mut OfKeys { keys: &keys, key, sink })

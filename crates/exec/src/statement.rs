@@ -99,12 +99,12 @@ pub(crate) struct RareState {
     /// Patterns of LIKE that are known only at run time.
     patterns: PatternMemo,
     /// Columns by their addresses, and what was said of them that is said once.
-    said_once: RefCell<Vec<(usize, OnceSaid)>>,
+    warned_once: RefCell<Vec<(usize, OnceWarned)>>,
 }
 
 /// Warnings that an INSERT has once for a column, of whichever row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OnceSaid {
+pub(crate) enum OnceWarned {
     /// 1048.
     Null,
     /// 1364.
@@ -260,9 +260,9 @@ impl<'r> Statement<'r> {
 
     /// Whether `what` is to be said of `column` for the first time.
     #[cold]
-    pub(crate) fn says_first(&self, column: &ColumnDef, what: OnceSaid) -> bool {
+    pub(crate) fn is_first_warning(&self, column: &ColumnDef, what: OnceWarned) -> bool {
         let said = (std::ptr::from_ref(column) as usize, what);
-        let mut all = self.rare().said_once.borrow_mut();
+        let mut all = self.rare().warned_once.borrow_mut();
         let is_first = !all.contains(&said);
         if is_first {
             all.push(said);

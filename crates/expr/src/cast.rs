@@ -20,9 +20,9 @@ pub(crate) fn cast<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     }
     match call.ty().kind {
         TypeKind::Decimal => Ok(to_decimal(call, &value)),
-        TypeKind::Double => Ok(Value::Double(told_number(call, "DOUBLE", &value, value.to_f64()))),
+        TypeKind::Double => Ok(Value::Double(number_with_warning(call, "DOUBLE", &value, value.to_f64()))),
         TypeKind::Float => {
-            let number = told_number(call, "DOUBLE", &value, value.to_f64()) as f32;
+            let number = number_with_warning(call, "DOUBLE", &value, value.to_f64()) as f32;
             if number.is_finite() { Ok(Value::Float(number)) } else { Err(call.out_of_range()) }
         }
         TypeKind::Date => Ok(to_date(call, &value)),
@@ -42,7 +42,7 @@ fn to_bits<'v>(call: &Call<'v>, value: &Value<'v>) -> Result<Value<'v>, EvalErro
 }
 
 /// The converted value; text that is not wholly a number gives a warning.
-fn told<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Converted<T>) -> T {
+fn with_warning<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Converted<T>) -> T {
     if read.loss != Loss::None {
         call.truncated(type_name, value);
     }
@@ -50,7 +50,7 @@ fn told<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Converted<
 }
 
 /// The number that a text is; one that is not wholly a number gives a warning.
-fn told_number<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Converted<T>) -> T {
+fn number_with_warning<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Converted<T>) -> T {
     if read.loss != Loss::None {
         warn_no_number(type_name, value, &call.args[0], call.ctx);
     }
@@ -59,7 +59,7 @@ fn told_number<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Con
 
 /// The integer that a value is. As in MySQL, a text that is not one gives a warning, whatever column it comes
 /// from.
-fn told_integer<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Converted<T>) -> T {
+fn integer_with_warning<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Converted<T>) -> T {
     if read.loss != Loss::None {
         if value.is_textual() && !matches!(call.args[0].kind, ExprKind::Const(_)) {
             call.truncated(type_name, value);
@@ -78,13 +78,13 @@ fn to_integer<'v>(call: &Call<'v>, value: &Value<'v>) -> Result<Value<'v>, EvalE
     }
     let type_name = if matches!(value, Value::Decimal(_)) { "DECIMAL" } else { "INTEGER" };
     if call.ty().unsigned {
-        let number = told_integer(call, type_name, value, value.to_u64());
+        let number = integer_with_warning(call, type_name, value, value.to_u64());
         if value.is_textual() && (number as i64) < 0 && is_negative_text(value) {
             call.ctx.session.warn(Warning::NegativeToUnsigned);
         }
         Ok(Value::UInt(number))
     } else {
-        Ok(Value::Int(told_integer(call, type_name, value, value.to_i64())))
+        Ok(Value::Int(integer_with_warning(call, type_name, value, value.to_i64())))
     }
 }
 
@@ -128,7 +128,7 @@ fn to_date<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
         }
         return Value::Null;
     };
-    let date = Value::Date(told(call, "date", value, read));
+    let date = Value::Date(with_warning(call, "date", value, read));
     note_date_delimiters(value, call.ctx);
     date
 }
@@ -155,7 +155,7 @@ fn to_datetime<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
 fn to_time<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
     let fsp = call.ty().decimals;
     let read = time_of(&signed(*value), call.ctx);
-    let time = read.map(|read| told(call, "time", value, read));
+    let time = read.map(|read| with_warning(call, "time", value, read));
     let cut = |time: Time| if cuts_fractions(call.ctx) { time.truncate(fsp) } else { time.round(fsp) };
     let time =
         time.map_or_else(|| refused(call, "time", &signed(*value)), |time| Value::Time(cut(time), fsp));
@@ -180,7 +180,7 @@ fn to_year<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
         Value::Date(v) => i64::from(v.year()),
         Value::DateTime(v, _) => i64::from(v.date().year()),
         Value::Time(..) => i64::from(call.ctx.today().year()),
-        Value::Decimal(_) => told_number(call, "DECIMAL", value, value.to_i64()),
+        Value::Decimal(_) => number_with_warning(call, "DECIMAL", value, value.to_i64()),
         _ => value.to_i64().value,
     };
     let is_text = value.is_textual();

@@ -338,7 +338,7 @@ impl Expr {
     }
 
     /// Whether computing this is no more than looking it up.
-    pub(crate) fn is_at_hand(&self) -> bool {
+    pub(crate) fn is_trivial(&self) -> bool {
         matches!(self.kind, ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Column(_))
     }
 
@@ -405,7 +405,7 @@ impl Expr {
     /// Calls `visit` on this expression and everything below it, outermost first.
     pub fn walk<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
         visit(self);
-        if !self.is_at_hand() {
+        if !self.is_trivial() {
             self.walk_children(visit);
         }
     }

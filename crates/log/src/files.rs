@@ -234,7 +234,7 @@ impl Files {
     }
 
     /// Sets what gets a note of each wait for space.
-    pub(crate) fn note_waits_to(&mut self, observer: Arc<dyn SpaceObserver>) {
+    pub(crate) fn set_observer(&mut self, observer: Arc<dyn SpaceObserver>) {
         self.observer = Some(observer);
     }
 

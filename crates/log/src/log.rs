@@ -343,7 +343,7 @@ impl Log {
         self.wait_for_reserve()
     }
 
-    /// [`Log::admit`] before a row is changed. True: [`Log::ask_changes`] has said that the caller is to look
+    /// [`Log::admit`] before a row is changed. True: [`Log::set_check_of_changes`] has said that the caller is to look
     /// for another reason to wait.
     ///
     /// # Errors
@@ -358,7 +358,7 @@ impl Log {
     }
 
     /// Set when row changes must also check the undo limits. It costs others nothing.
-    pub fn ask_changes(&self, ask: bool) {
+    pub fn set_check_of_changes(&self, ask: bool) {
         if self.asks_changes.swap(ask, Ordering::SeqCst) != ask {
             self.publish_admission();
         }

@@ -138,7 +138,7 @@ impl Space {
 impl Log {
     /// From now on changes are admitted only where the space for their log, and for undoing them, is there.
     pub fn keep_space_ahead(&self, observer: Arc<dyn SpaceObserver>) {
-        self.hold_writer().files.note_waits_to(Arc::clone(self.space.observer.get_or_init(|| observer)));
+        self.hold_writer().files.set_observer(Arc::clone(self.space.observer.get_or_init(|| observer)));
         self.set_space_limit(Lsn(0));
     }
 

@@ -239,7 +239,7 @@ fn audit_attempt(
 
 /// Lets a client in, after a delay if its name has failed too often.
 fn enter_delayed(session: &mut Session, io: &mut ClientIo, request: LoginRequest) -> Result<(), Refusal> {
-    let delayed = failed_logins::hold_back(session, &request.user)?;
+    let delayed = failed_logins::delay_login(session, &request.user)?;
     if delayed.is_some() {
         begin_handshake(session, io);
     }
@@ -323,7 +323,7 @@ fn count_login(session: &mut Session) -> Result<(), SqlError> {
         Some(account) => CountedSession::enter(&server.resource_use, &server.accounts, account, of_all)?,
         None => None,
     };
-    session.be_counted(counted);
+    session.set_counted(counted);
     Ok(())
 }
 

@@ -17,10 +17,10 @@ pub fn sql_error(error: &BindError, database: Option<&str>) -> SqlError {
         },
         BindError::TooDeep => crate::stack::overrun(),
         BindError::Incorrect { moment: Some((type_name, value)), .. } => {
-            let warning = Some(Box::new(kind(error).saying(error.to_string())));
+            let warning = Some(Box::new(kind(error).with_message(error.to_string())));
             SqlError { warning, ..error_map::WRONG_VALUE.with(&[type_name, value]) }
         }
-        other => kind(other).saying(other.to_string()),
+        other => kind(other).with_message(other.to_string()),
     }
 }
 
@@ -81,8 +81,9 @@ fn kind(error: &BindError) -> &'static ErrorKind {
 fn expr_error(error: &expr::BindError, database: Option<&str>) -> SqlError {
     use expr::BindError as E;
     match error {
-        E::IllegalMix { left, right, operation } => error_map::CANT_AGGREGATE_2COLLATIONS
-            .saying(format!("Illegal mix of collations ({left}) and ({right}) for operation '{operation}'")),
+        E::IllegalMix { left, right, operation } => error_map::CANT_AGGREGATE_2COLLATIONS.with_message(
+            format!("Illegal mix of collations ({left}) and ({right}) for operation '{operation}'"),
+        ),
         E::IllegalMixOfMany { operation } => error_map::CANT_AGGREGATE_NCOLLATIONS.with(&[operation]),
         E::ParameterCount { name } => error_map::WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[name]),
         E::UnknownFunction { name } => match database {

@@ -112,7 +112,7 @@ impl ClientIo {
     /// The connection is lost.
     #[cold]
     pub(crate) fn begin_tls(&mut self, config: &Arc<ServerConfig>) -> io::Result<()> {
-        let early = self.reader.take_early();
+        let early = self.reader.take_unread();
         self.stream.begin_tls(config, &early, self.deadline)
     }
 
@@ -120,7 +120,7 @@ impl ClientIo {
     /// frames, or a part of them. Frames are charged to `memory`.
     #[cold]
     pub(crate) fn begin_compression(&mut self, algorithm: Algorithm, memory: &Arc<ServerAccount>) {
-        let early = self.reader.take_early();
+        let early = self.reader.take_unread();
         self.reader.ignore_numbers();
         self.stream.begin_compression(algorithm, early, Arc::clone(memory));
     }

@@ -236,7 +236,8 @@ fn guarded(
         let_go(session);
         session.server.log.error(&format!("connection {}: a statement panicked", session.process.id()));
         if io.out.rewind_answer() {
-            let error = error_map::UNKNOWN.saying("Internal error: the statement was given up".to_owned());
+            let error =
+                error_map::UNKNOWN.with_message("Internal error: the statement was given up".to_owned());
             commands::write_error(&mut io.out, &error);
         }
         io.send_and_close();

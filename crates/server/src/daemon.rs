@@ -49,7 +49,7 @@ pub fn run(options: Options, allocator: Allocator) -> Result<(), String> {
     {
         log.warning(warning);
     }
-    tell_force_recovery(&options, &log);
+    log_force_recovery(&options, &log);
     let (stop, _hold) = watch_signals().map_err(|e| format!("cannot watch signals: {e}"))?;
     let server = Server::new(options, Arc::clone(&engine), Box::new(EngineAccounts(engine)), log)
         .map_err(|e| e.to_string())?;
@@ -73,7 +73,7 @@ fn cannot_close(error: &engine::Error) -> String {
 }
 
 /// Says in the log that a level of `innodb_force_recovery` is in force, and which one it acts as.
-fn tell_force_recovery(options: &Options, log: &ServerLog) {
+fn log_force_recovery(options: &Options, log: &ServerLog) {
     let level = options.variables.named("innodb_force_recovery").as_u64();
     if level == 0 {
         return;

@@ -255,7 +255,7 @@ fn decode_old((user, host): (&str, &str), rest: &[u8]) -> Option<Account> {
 #[cold]
 fn damaged(name: &str) -> SqlError {
     let name = name.replace('\0', "@");
-    error_map::UNKNOWN.saying(format!("the stored account {name} cannot be read"))
+    error_map::UNKNOWN.with_message(format!("the stored account {name} cannot be read"))
 }
 
 #[cfg(test)]

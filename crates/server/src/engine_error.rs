@@ -24,7 +24,7 @@ pub fn sql_error(error: &Error, zone: &TimeZone) -> SqlError {
         Error::Name(error) => name_error(error),
         Error::TableDefinitionChanged | Error::TableChanged => error_map::TABLE_DEF_CHANGED.bare(),
         Error::UndoFull(full) => {
-            error_map::RECORD_FILE_FULL.saying(format!("The {full} (ratchet_undo_max_size)"))
+            error_map::RECORD_FILE_FULL.with_message(format!("The {full} (ratchet_undo_max_size)"))
         }
         Error::LogFull(_) => error_map::RECORD_FILE_FULL.with(&[&"redo log"]),
         Error::UndoNotSwapped(error) if error.is_out_of_space() => {
@@ -66,10 +66,10 @@ fn damaged_index(damaged: &DamagedIndex) -> SqlError {
     let DamagedIndex { schema, table, index, is_clustered, why } = damaged;
     if *is_clustered {
         let known = error_map::TABLE_CORRUPT.with(&[schema, table]);
-        return error_map::TABLE_CORRUPT.saying(format!("{} (index {index}: {why})", known.message));
+        return error_map::TABLE_CORRUPT.with_message(format!("{} (index {index}: {why})", known.message));
     }
     let known = error_map::INDEX_CORRUPT.with(&[index]);
-    error_map::INDEX_CORRUPT.saying(format!("{} (table {schema}.{table}: {why})", known.message))
+    error_map::INDEX_CORRUPT.with_message(format!("{} (table {schema}.{table}: {why})", known.message))
 }
 
 fn temp_file_error(error: &TempFileError) -> SqlError {
@@ -117,7 +117,7 @@ fn definition_error(error: &DefinitionError) -> SqlError {
         DefinitionError::WrongKeyName { name } => error_map::WRONG_NAME_FOR_INDEX.with(&[name]),
         DefinitionError::NoSuchKey { name } => error_map::CANT_DROP_FIELD_OR_KEY.with(&[name]),
         DefinitionError::NotSupported { what } => error_map::NOT_SUPPORTED_YET.with(&[what]),
-        other => error_map::INTERNAL_ERROR.saying(format!("Internal error: {other:?}")),
+        other => error_map::INTERNAL_ERROR.with_message(format!("Internal error: {other:?}")),
     }
 }
 
@@ -131,7 +131,7 @@ fn name_error(error: &NameError) -> SqlError {
             error_map::BAD_TABLE.with(&[&format!("{schema}.{table}")])
         }
         NameError::TableExists(name) => error_map::TABLE_EXISTS.with(&[name]),
-        other => error_map::INTERNAL_ERROR.saying(format!("Internal error: {other:?}")),
+        other => error_map::INTERNAL_ERROR.with_message(format!("Internal error: {other:?}")),
     }
 }
 

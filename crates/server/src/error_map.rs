@@ -39,7 +39,7 @@ impl ErrorKind {
     /// empty.
     #[cold]
     pub fn with(&self, args: &[&dyn Display]) -> SqlError {
-        self.saying(fill(self.template, args))
+        self.with_message(fill(self.template, args))
     }
 
     /// The error without arguments.
@@ -50,7 +50,7 @@ impl ErrorKind {
 
     /// The error's number and SQLSTATE under another text.
     #[cold]
-    pub fn saying(&self, message: String) -> SqlError {
+    pub fn with_message(&self, message: String) -> SqlError {
         SqlError { code: self.code, sqlstate: self.sqlstate, message, warning: None }
     }
 

@@ -87,7 +87,7 @@ pub fn store_problem(problem: &Problem, column: &str, row: u64) -> SqlError {
         Problem::IncorrectTemporal { type_name, value } => {
             let value = cut(value);
             let text = format!("Incorrect {type_name} value: '{value}' for column '{column}' at row {row}");
-            error_map::TRUNCATED_WRONG_VALUE.saying(text)
+            error_map::TRUNCATED_WRONG_VALUE.with_message(text)
         }
         Problem::DateTimeOverflow => error_map::DATETIME_FUNCTION_OVERFLOW.with(&[&"datetime"]),
         Problem::ZoneGap => error_map::WARN_INVALID_TIMESTAMP.with(&[&column, &row]),

@@ -147,7 +147,7 @@ impl Drop for Delayed {
 ///
 /// # Errors
 /// 1040 if too many logins are delayed; [`Refusal::Lost`] if the client leaves or the server stops.
-pub(crate) fn hold_back(session: &mut Session, user: &str) -> Result<Option<Delayed>, Refusal> {
+pub(crate) fn delay_login(session: &mut Session, user: &str) -> Result<Option<Delayed>, Refusal> {
     let settings = Settings::of(&session.server);
     let failures = session.server.failed_logins.counts.lock().failures(&name(user, session.peer));
     settings.delay(failures).map(|delay| hold(session, delay)).transpose()

@@ -386,7 +386,7 @@ pub fn parse_error(error: &sql::ParseError) -> SqlError {
         ParseErrorKind::TooLong => &error_map::NET_PACKET_TOO_LARGE,
         _ => &error_map::PARSE,
     };
-    kind.saying(error.to_string())
+    kind.with_message(error.to_string())
 }
 
 /// Error 1064 for a second statement where one is taken.

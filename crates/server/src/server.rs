@@ -103,7 +103,7 @@ impl Server {
         log: ServerLog,
     ) -> Result<Arc<Self>, SqlError> {
         let accounts = Accounts::open(store)?;
-        let audit = AuditLog::open(&options).map_err(|line| error_map::UNKNOWN.saying(line))?;
+        let audit = AuditLog::open(&options).map_err(|line| error_map::UNKNOWN.with_message(line))?;
         accounts.set_mandatory(mandatory_roles(&options.variables)?);
         let mut variables = options.variables.clone();
         privilege::configure_partial_revokes(&accounts, &mut variables);

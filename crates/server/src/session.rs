@@ -189,7 +189,7 @@ impl Session {
             column_names: Vec::new(),
             named_statements: HashMap::new(),
         };
-        session.tell_settings();
+        session.publish_settings();
         session
     }
 
@@ -202,7 +202,7 @@ impl Session {
         self.server.status.prepared_statements.fetch_sub(forgotten, Ordering::Relaxed);
         self.variables = self.server.variables.read().clone();
         self.environment = None;
-        self.tell_settings();
+        self.publish_settings();
         self.named_statements.clear();
         let variables = std::mem::take(&mut self.user_variables);
         self.memory.drop_kept(variables.iter().map(|(name, value)| kept_bytes(name, value)).sum());
@@ -279,7 +279,7 @@ impl Session {
     }
 
     /// Publishes the settings to other threads, and sets the socket's write timeout.
-    pub fn tell_settings(&self) {
+    pub fn publish_settings(&self) {
         self.process.set_settings(self.settings());
         self.process.set_write_timeout(self.variables.hot.net_write_timeout);
     }

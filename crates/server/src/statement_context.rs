@@ -349,15 +349,16 @@ pub fn warning_condition(warning: &Warning) -> SqlError {
             error_map::WRONG_VALUE.with(&[type_name, value])
         }
         Warning::IncorrectValue { type_name, value } => {
-            error_map::TRUNCATED_WRONG_VALUE.saying(format!("Incorrect {type_name} value: '{value}'"))
+            error_map::TRUNCATED_WRONG_VALUE.with_message(format!("Incorrect {type_name} value: '{value}'"))
         }
         Warning::NoDecimal => error_map::TRUNCATED_WRONG_VALUE_FOR_FIELD
-            .saying("Incorrect DECIMAL value: '0' for column '' at row -1".to_owned()),
+            .with_message("Incorrect DECIMAL value: '0' for column '' at row -1".to_owned()),
         Warning::NoDouble { value } => error_map::TRUNCATED_WRONG_VALUE_FOR_FIELD
-            .saying(format!("Incorrect DOUBLE value: '{value}' for column '' at row 1")),
+            .with_message(format!("Incorrect DOUBLE value: '{value}' for column '' at row 1")),
         Warning::DivisionByZero => error_map::DIVISION_BY_ZERO.bare(),
-        Warning::NegativeToUnsigned => error_map::UNKNOWN
-            .saying("Cast to unsigned converted negative integer to its positive complement".to_owned()),
+        Warning::NegativeToUnsigned => error_map::UNKNOWN.with_message(
+            "Cast to unsigned converted negative integer to its positive complement".to_owned(),
+        ),
         Warning::WrongValueForFunction { type_name, value, function } => {
             error_map::WRONG_VALUE_FOR_TYPE.with(&[type_name, value, function])
         }
@@ -377,6 +378,6 @@ pub fn warning_condition(warning: &Warning) -> SqlError {
         Warning::CannotConvert { value, from, to } => {
             error_map::CANNOT_CONVERT_STRING.with(&[value, from, to])
         }
-        other => error_map::UNKNOWN.saying(format!("{other:?}")),
+        other => error_map::UNKNOWN.with_message(format!("{other:?}")),
     }
 }

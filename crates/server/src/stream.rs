@@ -211,7 +211,7 @@ impl Stream {
     /// Tells the client that nothing more comes; what was written is still delivered.
     pub fn shut_down_write(&self) {
         if let Some(session) = self.tls() {
-            session.say_goodbye(self.raw(false));
+            session.send_close_notify(self.raw(false));
         }
         let _ = match &self.socket {
             Socket::Tcp(socket) => socket.shutdown(Shutdown::Write),

@@ -48,7 +48,7 @@ pub fn begin(session: &mut Session, read_only: bool, snapshot: bool) -> Result<(
     }
     let noted = trx.is_active();
     if noted {
-        tell(session, &trx);
+        show_open_transaction(session, &trx);
     }
     session.transaction = TransactionState { open: true, read_only, noted, trx: Some(trx) };
     Ok(())
@@ -89,12 +89,12 @@ fn end(session: &mut Session) {
     if state.noted {
         state.noted = false;
         session.process.end_transaction();
-        session.tell_settings();
+        session.publish_settings();
     }
 }
 
 /// Tells the process list of a transaction that stays open after its statement.
-fn tell(session: &Session, trx: &Trx) {
+fn show_open_transaction(session: &Session, trx: &Trx) {
     let settings = session.settings();
     session.process.set_settings(ClientSettings {
         isolation: trx.isolation(),
@@ -304,7 +304,7 @@ fn use_up(session: &mut Session, trx: &Trx) {
 /// The first statement of a transaction is over that has used a table.
 #[cold]
 fn note_open(session: &mut Session, trx: &Trx) {
-    tell(session, trx);
+    show_open_transaction(session, trx);
     session.transaction.noted = true;
     if !session.transaction.open {
         session.transaction.open = true;

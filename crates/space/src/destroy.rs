@@ -28,7 +28,7 @@ impl Store {
             self.discard_early(trees);
         }
         trees.iter().try_for_each(|&tree| self.free_extents_of(tree))?;
-        self.learn_shared_owners()?;
+        self.load_shared_owners()?;
         let pages = self.space.lock().shared_pages_of(trees);
         for page in pages {
             self.log.admit()?;
@@ -71,7 +71,7 @@ impl Store {
     }
 
     /// Reads the pages in shared extents whose tree is not known yet.
-    pub(crate) fn learn_shared_owners(&self) -> Result<()> {
+    pub(crate) fn load_shared_owners(&self) -> Result<()> {
         let unknown = self.space.lock().shared_pages_unknown();
         for page in unknown {
             let owner = match self.pool.shared_cold(page) {

@@ -439,7 +439,7 @@ impl Extents {
     pub(crate) fn learn_shared_owner(&mut self, page: PageNo, index: IndexId) {
         let entry = self.get(page.0 / EXTENT_PAGES);
         if entry.state == ExtentState::Shared && entry.used & bit_of(page) != 0 {
-            self.shared_owners.learn(page, index);
+            self.shared_owners.set_owner(page, index);
         }
     }
 

@@ -21,7 +21,7 @@ impl Store {
     /// # Errors
     /// Of the disk.
     pub fn visit_leaves(&self, index: IndexId, visit: &mut dyn FnMut(PageRef<'_>)) -> Result<()> {
-        self.learn_shared_owners()?;
+        self.load_shared_owners()?;
         let pages = self.space.lock().pages_of(index);
         for page in pages {
             let Ok(guard) = self.pool.shared_cold(page) else { continue };

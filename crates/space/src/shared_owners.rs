@@ -27,7 +27,7 @@ impl SharedOwners {
 
     /// A page that was in use at the start says that it is of `index`, unless it was given to another tree
     /// since.
-    pub(crate) fn learn(&mut self, page: PageNo, index: IndexId) {
+    pub(crate) fn set_owner(&mut self, page: PageNo, index: IndexId) {
         self.of.entry(page).or_insert(index);
     }
 

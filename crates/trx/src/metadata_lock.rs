@@ -290,12 +290,12 @@ impl MetadataLock {
 
     /// Downgrades the caller's lock of [`MetadataLock::lock_for_rebuild`] to a writer's: other sessions may
     /// write, and none can take the lock that excludes writers.
-    pub fn let_writers_in(&self) {
+    pub fn admit_writers(&self) {
         self.state.fetch_sub(READ_ONLY - WRITER, Ordering::Release);
         self.set_build_goes_on(true);
     }
 
-    /// [`MetadataLock::make_exclusive`] of what [`MetadataLock::let_writers_in`] has left. A session that
+    /// [`MetadataLock::make_exclusive`] of what [`MetadataLock::admit_writers`] has left. A session that
     /// holds other metadata locks passes this request, so it cannot be part of a cycle. After an error the
     /// caller still has the lock that it had.
     pub fn make_exclusive_from_writer(&self, wait: &ExclusiveWait) -> Result<(), Error> {
@@ -308,8 +308,8 @@ impl MetadataLock {
         locked
     }
 
-    /// Gives back what [`MetadataLock::let_writers_in`] has left.
-    pub fn give_build_up(&self) {
+    /// Gives back what [`MetadataLock::admit_writers`] has left.
+    pub fn end_build(&self) {
         self.unlock_shared(TableUse::Write);
         self.set_build_goes_on(false);
     }

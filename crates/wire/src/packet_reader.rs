@@ -164,7 +164,7 @@ impl PacketReader {
 
     /// Takes what was received after the current packet, which is gone then, too: it is no packet.
     #[cold]
-    pub fn take_early(&mut self) -> Vec<u8> {
+    pub fn take_unread(&mut self) -> Vec<u8> {
         let early = self.buffer.get(self.start..self.end).unwrap_or_default().to_vec();
         (self.start, self.end, self.body) = (0, 0, Body::None);
         early

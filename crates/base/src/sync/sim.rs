@@ -291,7 +291,7 @@ impl Scheduler {
         state.step();
         let stay = state.stay_odds;
         if !std::thread::panicking() && state.prng.below(stay) == 0 {
-            self.hand_on(state, me);
+            self.pass_baton(state, me);
         }
     }
 
@@ -302,7 +302,7 @@ impl Scheduler {
             let longest = 1 << state.prng.below(LINGER_BITS);
             let deadline_ns = Some(state.trace.now_ns + state.prng.below(longest));
             state.tasks[me].status = Status::Parked { addr: LINGERING, kind: 0, deadline_ns, since: 0 };
-            self.hand_on(state, me);
+            self.pass_baton(state, me);
         }
     }
 
@@ -314,7 +314,7 @@ impl Scheduler {
             deadline.map(|deadline| deadline.saturating_duration_since(self.epoch).as_nanos() as u64);
         let since = state.parkings;
         state.tasks[me].status = Status::Parked { addr, kind, deadline_ns, since };
-        self.hand_on(state, me);
+        self.pass_baton(state, me);
         self.state.lock().tasks[me].wake
     }
 
@@ -347,7 +347,7 @@ impl Scheduler {
     }
 
     /// Gives the baton to a thread drawn from those that can run, and waits until it is back.
-    fn hand_on(&self, mut state: parking_lot::MutexGuard<'_, State>, me: usize) {
+    fn pass_baton(&self, mut state: parking_lot::MutexGuard<'_, State>, me: usize) {
         match state.draw() {
             Ok(next) => {
                 state.trace.hash =

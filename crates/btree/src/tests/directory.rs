@@ -116,7 +116,7 @@ fn the_old_bytes_of_a_freed_leaf_are_not_believed() {
         true
     })
     .unwrap();
-    tree.directory.keep_as_it_is();
+    tree.directory.freeze();
     checkpoint(&store);
     for key in &keys[5..] {
         remove(&store, &tree, key);

@@ -171,7 +171,7 @@ impl Table {
             expected.make(index)?;
             let count = count_entries(engine, index, view, expected)?;
             if count != 1 {
-                let row = told(&expected.clustered_key);
+                let row = key_text(&expected.clustered_key);
                 let what = format!("has {count} entries for the row with clustered key {row} on {page_no}");
                 problems.add(None, what);
             }
@@ -208,7 +208,7 @@ impl Table {
                 if !is_called_for {
                     let what = format!(
                         "has an entry for clustered key {}, whose row does not call for it",
-                        told(&key)
+                        key_text(&key)
                     );
                     problems.add(batch.page_no(), what);
                 }
@@ -258,7 +258,7 @@ fn count_entries(engine: &Engine, index: &Index, view: ReadView, expected: &Expe
 }
 
 /// The first bytes of a key, in hexadecimal.
-fn told(key: &[u8]) -> String {
+fn key_text(key: &[u8]) -> String {
     let shown: String = key.iter().take(KEY_BYTES_TOLD).map(|byte| format!("{byte:02x}")).collect();
     if key.len() > KEY_BYTES_TOLD { format!("0x{shown}..") } else { format!("0x{shown}") }
 }

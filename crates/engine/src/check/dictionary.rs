@@ -43,19 +43,23 @@ impl Engine {
         for (name, bytes) in self.dictionary.list(&self.store, Kind::Schema)? {
             match decode_schema(&bytes) {
                 Ok(schema) if schema.id < header.next_schema => drop(schemas.insert(schema.name)),
-                Ok(schema) => found.tell(format!("{} has an id that was not given out yet", schema.name)),
-                Err(error) => found.tell(format!("schema {}: {error}", String::from_utf8_lossy(&name))),
+                Ok(schema) => {
+                    found.add_finding(format!("{} has an id that was not given out yet", schema.name))
+                }
+                Err(error) => {
+                    found.add_finding(format!("schema {}: {error}", String::from_utf8_lossy(&name)))
+                }
             }
         }
         if !self.dictionary.list(&self.store, Kind::Change)?.is_empty() {
-            found.tell("a DDL statement was decided and is not done".to_owned());
+            found.add_finding("a DDL statement was decided and is not done".to_owned());
         }
         let mut known = Known::default();
         for (name, bytes) in self.dictionary.list(&self.store, Kind::Table)? {
             let record = match read_table(&bytes) {
                 Ok(record) => record,
                 Err(error) => {
-                    found.tell(format!("table with id 0x{}: {error}", hex(&name)));
+                    found.add_finding(format!("table with id 0x{}: {error}", hex(&name)));
                     continue;
                 }
             };
@@ -69,7 +73,7 @@ impl Engine {
         }
         for (name, _) in self.dictionary.list(&self.store, Kind::Counters)? {
             if !known.tables.iter().any(|id| id.0.to_be_bytes()[..] == name[..]) {
-                found.tell(format!("counters of table 0x{}, which is not defined", hex(&name)));
+                found.add_finding(format!("counters of table 0x{}, which is not defined", hex(&name)));
             }
         }
         Ok(())
@@ -77,7 +81,7 @@ impl Engine {
 }
 
 impl Definitions {
-    fn tell(&mut self, what: String) {
+    fn add_finding(&mut self, what: String) {
         self.findings.push(Finding { index: Some("dictionary".into()), ..Finding::new(what) });
     }
 }

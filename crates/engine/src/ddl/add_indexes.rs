@@ -84,10 +84,10 @@ impl Engine {
         match put {
             Ok((gone, _exclusive)) => {
                 let kept = self.keep_made_trees(&made);
-                self.give_up_trees(gone)?;
+                self.free_trees_later(gone)?;
                 kept
             }
-            Err(error) => Err(self.name_damage(self.give_up_made(made, error), std::slice::from_ref(old))),
+            Err(error) => Err(self.name_damage(self.free_made(made, error), std::slice::from_ref(old))),
         }
     }
 
@@ -103,7 +103,7 @@ impl Engine {
         wait: &ExclusiveWait,
     ) -> Result<(Vec<Index>, Exclusive)> {
         let (build, snapshot, noted) = self.begin_build(old, def, made, options)?;
-        let lock = if options.lets_writers_on { lock.let_writers_in() } else { lock };
+        let lock = if options.lets_writers_on { lock.admit_writers() } else { lock };
         self.build(old, build.indexes(), &snapshot.view, &options.memory, &|| build.ensure_whole())?;
         drop(snapshot);
         let mut replay = Replay::new(self, old, &build, &options.memory)?;

@@ -125,7 +125,7 @@ impl Engine {
         ensure_alterable(&old.def, &def)?;
         self.ensure_name_is_free(&old.def, &def)?;
         let put = self.put_altered(old, def, Rows::Same(Vec::new()), auto_increment);
-        self.give_up_trees(put.map_err(|error| self.name_damage(error, std::slice::from_ref(old)))?)
+        self.free_trees_later(put.map_err(|error| self.name_damage(error, std::slice::from_ref(old)))?)
     }
 
     /// Removes the note that the trees in `made` are pending: a table has them now. Its lock is held, so that

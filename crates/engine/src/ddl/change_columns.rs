@@ -75,7 +75,7 @@ impl Engine {
             limits::table(&def)?;
             self.ensure_name_is_free(old, &def)?;
             let put = self.put_altered(table, def, Rows::Versioned(history), alteration.auto_increment);
-            self.give_up_trees(put.map_err(|error| self.name_damage(error, std::slice::from_ref(table)))?)
+            self.free_trees_later(put.map_err(|error| self.name_damage(error, std::slice::from_ref(table)))?)
         })
     }
 }

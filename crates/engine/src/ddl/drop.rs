@@ -39,7 +39,7 @@ impl Engine {
         let gone = self.with_all_exclusive(&wait.into(), find, |tables| {
             self.drop_locked(tables, Change::new(), |_| {})
         })?;
-        self.give_up_trees(gone)
+        self.free_trees_later(gone)
     }
 
     /// DROP SCHEMA with all its tables, as one change; returns how many there were. Waits up to `wait` for
@@ -58,7 +58,7 @@ impl Engine {
             let gone = self.drop_locked(tables, change, |catalog| drop(catalog.schemas.remove(name)))?;
             Ok((gone, tables.len()))
         })?;
-        self.give_up_trees(gone)?;
+        self.free_trees_later(gone)?;
         Ok(dropped)
     }
 

@@ -31,22 +31,22 @@ impl DroppedTrees {
 impl Engine {
     /// Frees the trees of an entry of pending trees, except those that a table has: the purge thread frees
     /// them, or this thread at once if there is no purge thread.
-    pub(crate) fn give_up_trees(&self, pending: Vec<IndexId>) -> Result<()> {
+    pub(crate) fn free_trees_later(&self, pending: Vec<IndexId>) -> Result<()> {
         if pending.is_empty() {
             return Ok(());
         }
         self.dropped_trees.waiting.lock().push(pending);
         if self.has_purge_thread() {
-            self.purge.hurry();
+            self.purge.wake_thread();
             return Ok(());
         }
         self.free_dropped_trees()
     }
 
     /// Gives up the trees that a statement had made when it failed with `error`, and returns that.
-    pub(crate) fn give_up_made<E>(&self, made: Vec<IndexId>, error: E) -> E {
+    pub(crate) fn free_made<E>(&self, made: Vec<IndexId>, error: E) -> E {
         // The first error is the statement's. Trees that cannot be freed now stay among those that wait.
-        let _ = self.give_up_trees(made);
+        let _ = self.free_trees_later(made);
         error
     }
 

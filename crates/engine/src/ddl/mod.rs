@@ -219,9 +219,9 @@ impl DefinitionLock {
     }
 
     /// Lets others change rows.
-    fn let_writers_in(mut self) -> Self {
+    fn admit_writers(mut self) -> Self {
         if let Some(table) = &self.table {
-            table.state.lock.let_writers_in();
+            table.state.lock.admit_writers();
             self.has_writers = true;
         }
         self
@@ -270,7 +270,7 @@ fn take_from_writers<E: From<Error>>(
 impl Drop for DefinitionLock {
     fn drop(&mut self) {
         match &self.table {
-            Some(table) if self.has_writers => table.state.lock.give_build_up(),
+            Some(table) if self.has_writers => table.state.lock.end_build(),
             Some(table) => table.state.lock.unlock_read_only(),
             None => {}
         }

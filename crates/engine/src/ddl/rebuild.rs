@@ -91,10 +91,10 @@ impl Engine {
         match switched {
             Ok((gone, _exclusive)) => {
                 let settled = self.keep_made_trees(&made);
-                self.give_up_trees(gone)?;
+                self.free_trees_later(gone)?;
                 Ok(settled?)
             }
-            Err(error) => Err(self.give_up_made(made, error)),
+            Err(error) => Err(self.free_made(made, error)),
         }
     }
 
@@ -229,7 +229,7 @@ impl Rebuild<'_> {
         let changed = Arc::new(ChangedRows::new(engine, new, options.side_log_bytes_max));
         let snapshot = Snapshot::take(engine);
         let noted = Noted::begin(old, TableSideLog::Rows(Arc::clone(&changed)));
-        let lock = lock.let_writers_in();
+        let lock = lock.admit_writers();
         let rows = self.fill(new, &snapshot.view, &|| changed.ensure_whole(), make)?;
         drop(snapshot);
         let mut replay = RowReplay::new(engine, (old, new), &changed, rows, &options.memory)?;

@@ -58,7 +58,7 @@ impl Engine {
             Ok(table) => table,
             Err(error) => {
                 drop(definition);
-                return Err(self.give_up_made(ids, error));
+                return Err(self.free_made(ids, error));
             }
         };
         self.forget_pending_trees(&ids)?;
@@ -103,9 +103,9 @@ impl Engine {
             }
             drop(definition);
             match replaced {
-                Ok(()) => self.give_up_trees(ids),
+                Ok(()) => self.free_trees_later(ids),
                 // The table has the old ones: the new ones are freed.
-                Err(error) => Err(self.give_up_made(ids, error)),
+                Err(error) => Err(self.free_made(ids, error)),
             }
         })
     }

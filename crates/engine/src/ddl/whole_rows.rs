@@ -47,9 +47,9 @@ impl<'a> WholeRows<'a> {
                 image.fill(&row, table.def.columns.len(), &mut scratch);
                 if image.any_off_page(&ColumnSet::ALL) {
                     let (values, spans) = image.fetched(&engine.store, &ColumnSet::ALL)?;
-                    hand_on(&values, &spans, |row| visit(row, row_id))?;
+                    visit_values(&values, &spans, |row| visit(row, row_id))?;
                 } else {
-                    hand_on(&values, &spans, |row| visit(row, row_id))?;
+                    visit_values(&values, &spans, |row| visit(row, row_id))?;
                 }
             }
         }
@@ -66,6 +66,6 @@ impl<'a> WholeRows<'a> {
     }
 }
 
-fn hand_on<R>(values: &[u8], spans: &[Span], visit: impl FnOnce(&[Value<'_>]) -> R) -> R {
+fn visit_values<R>(values: &[u8], spans: &[Span], visit: impl FnOnce(&[Value<'_>]) -> R) -> R {
     with_values(spans.len(), |i| value_of(values, spans[i]), visit)
 }

@@ -61,7 +61,7 @@ impl Engine {
     pub(crate) fn free_pending_trees(&self) -> Result<()> {
         match self.free_dead_trees() {
             Err(error) if error.is_full_disk() => {
-                self.pending_trees()?.into_iter().try_for_each(|pending| self.give_up_trees(pending))
+                self.pending_trees()?.into_iter().try_for_each(|pending| self.free_trees_later(pending))
             }
             freed => freed,
         }

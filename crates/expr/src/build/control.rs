@@ -27,7 +27,7 @@ impl Builder {
             let compared = arms.iter().map(|(when, _)| when).filter(|when| is_compared(when));
             Self::number_for(operand, compared)
         });
-        let computed = operand.clone().filter(|operand| !operand.is_at_hand());
+        let computed = operand.clone().filter(|operand| !operand.is_trivial());
         let operand = computed.as_ref().map(Expr::held).or(operand);
         let arms = arms
             .into_iter()

@@ -33,7 +33,7 @@ impl Builder {
         if let [(_, items)] = &mut groups[..] {
             return self.in_uniform_list(needle, std::mem::take(items), negated);
         }
-        let shown = if needle.is_at_hand() { needle.clone() } else { needle.held() };
+        let shown = if needle.is_trivial() { needle.clone() } else { needle.held() };
         let parts = groups.into_iter().map(|(mixing, mut items)| {
             let is_text = class_of(&shown) == Class::Text;
             if mixing == Mixing::Text && is_text && items.iter().any(is_temporal) {
@@ -55,7 +55,7 @@ impl Builder {
         });
         let parts = parts.collect::<Result<Vec<Expr>, BindError>>()?;
         let whole = if negated { self.and(parts) } else { self.or(parts) };
-        Ok(if needle.is_at_hand() { whole } else { whole.holding(needle) })
+        Ok(if needle.is_trivial() { whole } else { whole.holding(needle) })
     }
 
     /// `needle [NOT] IN (list)` of a number among values that are read as doubles.
@@ -111,8 +111,8 @@ impl Builder {
         let domain = self.agree_among(&mut args, " IN ", is_direct)?;
         if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
             // MySQL reads a list of constants of one type once, another one for each row.
-            let is_at_hand = |e: &Expr| matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_));
-            if is_whole && args[1..].iter().all(is_at_hand) {
+            let is_trivial = |e: &Expr| matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_));
+            if is_whole && args[1..].iter().all(is_trivial) {
                 self.read_texts(&mut args, domain);
             } else {
                 for arg in &mut args {

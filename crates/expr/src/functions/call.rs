@@ -74,7 +74,7 @@ impl<'v> Call<'v> {
     /// Argument `i`.
     pub(crate) fn value(&self, i: usize) -> Result<Value<'v>, EvalError> {
         let arg = &self.args[i];
-        if arg.is_at_hand() {
+        if arg.is_trivial() {
             return eval(arg, self.row, self.ctx);
         }
         let Some(kept) = self.kept.get(i) else { return eval(arg, self.row, self.ctx) };

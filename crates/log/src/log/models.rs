@@ -198,15 +198,15 @@ fn of_those_who_decide_on_admission_none_is_forgotten() {
     const LIMIT: Lsn = Lsn(1 << 41);
     explore(3, || {
         let (_, log) = new_log(32);
-        let asker = at_once(&log, |log| log.ask_changes(true));
+        let asker = at_once(&log, |log| log.set_check_of_changes(true));
         log.set_admission(DUE, LIMIT);
         asker.join().unwrap();
         assert!(log.admit_change().unwrap(), "the question is forgotten");
     });
     explore(3, || {
         let (_, log) = new_log(32);
-        log.ask_changes(true);
-        let asker = at_once(&log, |log| log.ask_changes(false));
+        log.set_check_of_changes(true);
+        let asker = at_once(&log, |log| log.set_check_of_changes(false));
         log.set_admission(DUE, LIMIT);
         asker.join().unwrap();
         assert_eq!(log.admission_limit.0.load(Ordering::Relaxed), LIMIT.0, "an older limit is in force");

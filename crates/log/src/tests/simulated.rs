@@ -126,7 +126,7 @@ fn beside_a_narrower_limit(asked_before: bool, decide: fn(&Log), check: fn(&Arc<
             let disk = SimDisk::seeded(seed);
             disk.create_dir(dir()).unwrap();
             let log = Arc::new(Log::create(&disk_of(&disk), dir(), IDENTITY, FIRST_LSN, SMALL).unwrap());
-            log.ask_changes(asked_before);
+            log.set_check_of_changes(asked_before);
             let decider = Arc::clone(&log);
             let decider = spawn("decider", move || decide(&decider)).unwrap();
             sim::switch();
@@ -151,8 +151,16 @@ fn change_that_waits(log: &Arc<Log>) -> bool {
 
 #[test]
 fn of_two_who_decide_on_admission_at_once_none_is_forgotten() {
-    beside_a_narrower_limit(false, |log| log.ask_changes(true), |log| assert!(change_that_waits(log)));
-    beside_a_narrower_limit(true, |log| log.ask_changes(false), |log| assert!(!change_that_waits(log)));
+    beside_a_narrower_limit(
+        false,
+        |log| log.set_check_of_changes(true),
+        |log| assert!(change_that_waits(log)),
+    );
+    beside_a_narrower_limit(
+        true,
+        |log| log.set_check_of_changes(false),
+        |log| assert!(!change_that_waits(log)),
+    );
     let fail = |log: &Log| drop(log.fail(Error::NoLog(dir().to_owned())));
     beside_a_narrower_limit(false, fail, |log| assert!(log.admit().is_err()));
 }

@@ -412,7 +412,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             "ORDER BY ignored as there is a user-defined clustered index in the table '{}'",
             self.name.table
         );
-        self.session.warn(Severity::Warning, error_map::UNKNOWN.saying(text));
+        self.session.warn(Severity::Warning, error_map::UNKNOWN.with_message(text));
         Ok(())
     }
 

@@ -159,7 +159,7 @@ fn refusal(session: &Session, error: &ExecError, numbers: Option<&str>) -> SqlEr
     match error {
         ExecError::Engine(Error::DuplicateKey(duplicate)) if Some(&*duplicate.index) == numbers => {
             let cause = "ALTER TABLE causes auto_increment resequencing, resulting in duplicate entry";
-            error_map::DUP_ENTRY.saying(text.message.replacen("Duplicate entry", cause, 1))
+            error_map::DUP_ENTRY.with_message(text.message.replacen("Duplicate entry", cause, 1))
         }
         _ => text,
     }

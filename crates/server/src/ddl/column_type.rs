@@ -187,7 +187,7 @@ pub(super) fn deprecations(ty: &SqlType, unsigned: bool) -> Vec<SqlError> {
              zero-pad numbers, or store the formatted numbers in a CHAR column.",
         );
     }
-    found.into_iter().map(|text| kind.saying(text.to_owned())).collect()
+    found.into_iter().map(|text| kind.with_message(text.to_owned())).collect()
 }
 
 /// The warning about how the type is written, if any.
@@ -197,7 +197,7 @@ fn written_deprecation(written: &TypeName<'_>) -> Option<SqlError> {
         _ if written.boolean => None,
         TypeBase::TinyInt | TypeBase::SmallInt | TypeBase::MediumInt | TypeBase::Int | TypeBase::BigInt => {
             let text = "Integer display width is deprecated and will be removed in a future release.";
-            Some(error_map::WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.saying(text.to_owned()))
+            Some(error_map::WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.with_message(text.to_owned()))
         }
         TypeBase::Year => Some(error_map::WARN_DEPRECATED_SYNTAX.with(&[&"YEAR(4)", &"YEAR"])),
         _ => None,

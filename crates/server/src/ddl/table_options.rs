@@ -153,7 +153,7 @@ impl<'a> TableOptions<'a> {
             (KeyBlockSize, Some(size)) if !KEY_BLOCK_SIZES.contains(&size) => {
                 let sizes = "Valid values are [1, 2, 4, 8, 16]";
                 let text = format!("InnoDB: invalid KEY_BLOCK_SIZE = {size}. {sizes}");
-                let warning = error_map::ILLEGAL_HA_CREATE_OPTION.saying(text);
+                let warning = error_map::ILLEGAL_HA_CREATE_OPTION.with_message(text);
                 self.unknown_size = Some(warning);
                 return;
             }
@@ -172,7 +172,7 @@ impl<'a> TableOptions<'a> {
         }
         if known.is_none() && !name.eq_ignore_ascii_case("DEFAULT") {
             let text = "InnoDB: invalid ROW_FORMAT specifier.".to_owned();
-            let warning = error_map::ILLEGAL_HA_CREATE_OPTION.saying(text);
+            let warning = error_map::ILLEGAL_HA_CREATE_OPTION.with_message(text);
             self.unknown_format = Some(warning);
             return Ok(());
         }
@@ -191,14 +191,14 @@ fn word(hints: &[(StorageHint, u64)], wanted: StorageHint) -> Option<&'static st
 fn format_disagreement(hints: &[(StorageHint, u64)]) -> Option<(&'static str, SqlError)> {
     let format = word(hints, StorageHint::RowFormat)?;
     let text = format!("InnoDB: cannot specify ROW_FORMAT={format} with KEY_BLOCK_SIZE.");
-    Some(("KEY_BLOCK_SIZE", error_map::ILLEGAL_HA_CREATE_OPTION.saying(text)))
+    Some(("KEY_BLOCK_SIZE", error_map::ILLEGAL_HA_CREATE_OPTION.with_message(text)))
 }
 
 /// MySQL's error for a KEY_BLOCK_SIZE beside a compression.
 fn compression_disagreement(hints: &[(StorageHint, u64)]) -> Option<(&'static str, SqlError)> {
     word(hints, StorageHint::Compression).filter(|name| *name != "none")?;
     let text = "InnoDB: Page Compression is not supported with row_format=compressed or key_block_size > 0";
-    Some(("COMPRESSION", error_map::UNSUPPORTED_EXTENSION.saying(text.to_owned())))
+    Some(("COMPRESSION", error_map::UNSUPPORTED_EXTENSION.with_message(text.to_owned())))
 }
 
 /// The values of KEY_BLOCK_SIZE.
@@ -233,7 +233,7 @@ fn compression(session: &mut Session, table: &str, name: &str) -> Result<Option<
     }
     let Some(algorithm) = COMPRESSIONS.iter().position(|known| known.eq_ignore_ascii_case(name)) else {
         let text = format!("InnoDB: Unsupported compression algorithm '{name}'");
-        session.warn(Severity::Warning, error_map::UNSUPPORTED_EXTENSION.saying(text));
+        session.warn(Severity::Warning, error_map::UNSUPPORTED_EXTENSION.with_message(text));
         return Err(error_map::ILLEGAL_HA.with(&[&table]));
     };
     Ok(Some(algorithm as u64))

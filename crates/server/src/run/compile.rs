@@ -363,7 +363,7 @@ pub(super) fn deprecation(one: &Deprecated) -> SqlError {
         Deprecated::Utf8mb3Collation(_) => &error_map::DEPRECATED_UTF8MB3_COLLATION,
         _ => &error_map::WARN_DEPRECATED_SYNTAX,
     };
-    kind.saying(one.to_string())
+    kind.with_message(one.to_string())
 }
 
 /// MySQL's warning that indexes were left out.

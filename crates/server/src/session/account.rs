@@ -38,7 +38,7 @@ impl Session {
     }
 
     /// From now on `counted` counts what the session does.
-    pub(crate) fn be_counted(&mut self, counted: Option<CountedSession>) {
+    pub(crate) fn set_counted(&mut self, counted: Option<CountedSession>) {
         if counted.is_some() {
             // It has plans of texts, which would be run before they are counted.
             self.workspace = None;

@@ -144,7 +144,7 @@ impl Session {
         let had_autocommit = self.variables.hot.autocommit;
         let assigned = self.variables.assign(number, set, &default)?;
         self.environment = None;
-        self.tell_settings();
+        self.publish_settings();
         match name {
             "autocommit" if self.variables.hot.autocommit && !had_autocommit => transaction::commit(self)?,
             "innodb_lock_wait_timeout" | "lock_wait_timeout" => transaction::take_lock_waits(self),

@@ -113,7 +113,7 @@ impl TlsSession {
     }
 
     /// Tells the client that nothing more comes, if the socket takes that at once.
-    pub(crate) fn say_goodbye(&self, mut socket: RawSocket<'_>) {
+    pub(crate) fn send_close_notify(&self, mut socket: RawSocket<'_>) {
         let mut connection = self.connection.lock();
         connection.send_close_notify();
         // A client that does not read has no use for it.

@@ -283,7 +283,7 @@ impl<'a> Binder<'a, '_> {
         // Items that are not bound have no table yet.
         if name.table.is_none() {
             for item in &level.items[level.items_bound..] {
-                if let Some(found) = self.take_later(level, item, &mut search).map_err(ambiguous)? {
+                if let Some(found) = self.take_unbound(level, item, &mut search).map_err(ambiguous)? {
                     return Ok(Some(found));
                 }
             }
@@ -293,7 +293,7 @@ impl<'a> Binder<'a, '_> {
 
     /// Has `search` look at an item of `level` that is not bound.
     #[cold]
-    fn take_later<'s>(
+    fn take_unbound<'s>(
         &'s self,
         level: &'s Level<'a>,
         item: &'a SelectItem<'a>,

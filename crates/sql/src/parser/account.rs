@@ -41,7 +41,7 @@ impl<'a> Parser<'a, '_> {
         let users = self.list(|p| p.user_spec(alter))?;
         if let ([spec], Tok::Kw(Kw::DEFAULT)) = (users, self.tok.kind)
             && alter
-            && spec.says_nothing()
+            && spec.is_bare()
         {
             return self.alter_default_role(spec.account);
         }
@@ -72,7 +72,7 @@ impl<'a> Parser<'a, '_> {
             spec.secret = self.secret()?;
         }
         self.former_passwords(&mut spec)?;
-        if spec.says_nothing() {
+        if spec.is_bare() {
             return self.syntax();
         }
         let users = std::slice::from_ref(self.alloc(spec));

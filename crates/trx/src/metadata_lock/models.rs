@@ -55,7 +55,7 @@ fn rebuild(table: &Table) {
 fn build(table: &Table) {
     table.lock.lock_for_rebuild(&LONG.into()).unwrap();
     table.rows.with(|_| ());
-    table.lock.let_writers_in();
+    table.lock.admit_writers();
     table.lock.make_exclusive_from_writer(&LONG.into()).unwrap();
     table.definition.with_mut(|_| ());
     table.rows.with_mut(|_| ());
@@ -81,9 +81,9 @@ fn own(table: &Table) {
 }
 
 /// An attempt ends at any moment, or the pause after it.
-fn let_time_pass(table: &Table) {
+fn end_pause(table: &Table) {
     let mut requests = table.lock.requests.lock();
-    requests.let_time_pass();
+    requests.end_pause();
     table.lock.mark(&mut requests);
     table.lock.changed.notify_all();
 }
@@ -132,9 +132,9 @@ fn rows_of_a_table_whose_indexes_are_built_change_before_the_new_definition_or_a
 
 #[test]
 fn who_lets_newcomers_pass_still_gets_its_turn() {
-    at_once(2, [alter, write, let_time_pass]);
-    at_once(2, [rebuild, read, let_time_pass]);
-    at_once(2, [build, write, let_time_pass]);
+    at_once(2, [alter, write, end_pause]);
+    at_once(2, [rebuild, read, end_pause]);
+    at_once(2, [build, write, end_pause]);
 }
 
 #[test]

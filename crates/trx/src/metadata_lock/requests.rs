@@ -103,7 +103,7 @@ impl Requests {
 
     /// The current attempt is over, or the pause after it.
     #[cfg(loom)]
-    pub(super) fn let_time_pass(&mut self) {
+    pub(super) fn end_pause(&mut self) {
         if let Some(attempt) = &mut self.attempt {
             attempt.began = attempt.began.saturating_sub(HOLD.as_nanos() as u64);
         }

@@ -85,7 +85,7 @@ fn while_a_build_lets_writers_in_others_that_wait_keep_nobody_out() {
     };
     let mut waiters: Vec<_> = (0..3).map(start).collect();
     all_wait(3);
-    lock.let_writers_in();
+    lock.admit_writers();
     waiters.push(start(3));
     all_wait(4);
     for _ in 0..100 {
@@ -95,7 +95,7 @@ fn while_a_build_lets_writers_in_others_that_wait_keep_nobody_out() {
         assert_eq!(lock.state.load(Ordering::Relaxed), SHARED | WRITER);
         std::thread::sleep(Duration::from_millis(1));
     }
-    lock.give_build_up();
+    lock.end_build();
     for waiter in waiters {
         assert_eq!(waiter.join().unwrap(), Ok(()));
     }
@@ -180,7 +180,7 @@ fn an_owner_that_rebuilds_its_table_passes_those_who_wait_for_it() {
     assert_eq!((lock.lock_for_rebuild(&owner), lock.make_exclusive(&owner)), (Ok(()), Ok(())));
     lock.unlock_exclusive();
     assert_eq!(lock.lock_for_rebuild(&owner), Ok(()));
-    lock.let_writers_in();
+    lock.admit_writers();
     assert_eq!(lock.make_exclusive_from_writer(&owner), Ok(()));
     lock.unlock_exclusive();
     lock.disown();
@@ -196,7 +196,7 @@ fn who_lets_writers_in_keeps_others_from_keeping_them_out_and_waits_for_them_at_
     assert!(lock.try_shared(read, false));
     assert_eq!(lock.lock_for_rebuild(&SHORT.into()), Ok(()));
     assert!(!lock.try_shared(write, true));
-    lock.let_writers_in();
+    lock.admit_writers();
     assert!(lock.try_shared(write, false) && !lock.try_read_only() && !lock.try_own(7));
     assert_eq!(lock.lock_for_rebuild(&SHORT.into()), Err(Error::LockWaitTimeout));
     assert_eq!(lock.make_exclusive_from_writer(&SHORT.into()), Err(Error::LockWaitTimeout));

@@ -207,8 +207,8 @@ impl UndoStore {
     }
 
     /// Makes `log` send row changes to [`UndoStore::has_room`] while there may be no room.
-    pub fn ask_by(&self, log: &Arc<Log>) {
-        self.room.ask_by(log);
+    pub fn set_log(&self, log: &Arc<Log>) {
+        self.room.set_log(log);
     }
 
     /// Sets how many bytes there may be.
@@ -224,7 +224,7 @@ impl UndoStore {
 
     /// Whether there are fewer bytes than there may be.
     pub fn has_room(&self) -> bool {
-        self.room.tell();
+        self.room.publish();
         let (chunks, max) = self.room.chunks();
         chunks < max
     }

@@ -36,47 +36,47 @@ impl Default for Room {
 
 impl Room {
     /// Makes `log` ask before row changes while a limit is passed.
-    pub(super) fn ask_by(&self, log: &Arc<Log>) {
+    pub(super) fn set_log(&self, log: &Arc<Log>) {
         self.log.get_or_init(|| Arc::clone(log));
     }
 
     pub(super) fn set_max(&self, chunks: u64) {
         self.chunks_max.store(chunks.max(1), Ordering::Relaxed);
-        self.tell();
+        self.publish();
     }
 
     pub(super) fn set_memory_max(&self, chunks: u64) {
         self.memory_max.store(chunks, Ordering::Relaxed);
-        self.tell();
+        self.publish();
     }
 
     pub(super) fn allow_swap(&self) {
         self.can_swap.store(true, Ordering::Relaxed);
-        self.tell();
+        self.publish();
     }
 
     pub(super) fn take(&self) {
         self.chunks.fetch_add(1, Ordering::Relaxed);
-        self.tell();
+        self.publish();
     }
 
     /// A chunk is not written any more.
     pub(super) fn retire(&self) {
         self.retired.fetch_add(1, Ordering::Relaxed);
-        self.tell();
+        self.publish();
     }
 
     /// A retired chunk is free, which was in memory.
     pub(super) fn give_back(&self) {
         self.retired.fetch_sub(1, Ordering::Relaxed);
         self.chunks.fetch_sub(1, Ordering::Relaxed);
-        self.tell();
+        self.publish();
     }
 
     /// A retired chunk is in the swap file now.
     pub(super) fn swap(&self) {
         self.swapped.fetch_add(1, Ordering::Relaxed);
-        self.tell();
+        self.publish();
     }
 
     /// A chunk is in the swap file no longer.
@@ -115,10 +115,10 @@ impl Room {
 
     /// Tells the log how it is. Of two concurrent updates, the later may be the older figure; the reader
     /// therefore updates it again.
-    pub(super) fn tell(&self) {
+    pub(super) fn publish(&self) {
         let (chunks, max) = self.chunks();
         if let Some(log) = self.log.get() {
-            log.ask_changes(chunks >= max || self.is_crowded());
+            log.set_check_of_changes(chunks >= max || self.is_crowded());
         }
     }
 }
