@@ -21,7 +21,7 @@ fn built_tool() -> Result<PathBuf, String> {
 }
 
 /// Builds the server, and the ledger's driver, whose functions are those of the ledger's dumps, and has the
-/// program `ratchet` look into both. Then looks for numbers of the list that rose without a reason.
+/// program `ratchet` read both. Then searches for numbers of the list that rose without a reason.
 pub(crate) fn gate_by(ratchet: &Path) -> Result<(), String> {
     run("cargo", &["build", "--quiet", "--release", "--package", "ledger", "--package", "server"])?;
     let mut all_clean = true;
@@ -70,8 +70,7 @@ fn rises(before: &Limits, after: &Limits) -> Vec<String> {
     found
 }
 
-/// Has `ratchet lab hot` look into a release binary as it was built last: whether nothing is wrong, and what
-/// is said.
+/// Runs `ratchet lab hot` on the last release binary: whether nothing is wrong, and what is said.
 pub(crate) fn look(binary: &str) -> Result<(bool, String), String> {
     look_by(&built_tool()?, binary)
 }

@@ -79,7 +79,8 @@ fn verdict<'a>(table: &'a str, target: &str) -> Result<&'a str, String> {
     row.and_then(|row| row.get(verdict_at).copied()).ok_or(format!("nothing is said of {target}"))
 }
 
-/// Commits on top of this one, of which one plants: the search builds and starts each that it looks at.
+/// Commits on top of this one, one of which plants a slowdown: the search builds and starts each that it
+/// tries.
 fn ask_history(place: &Path) -> Result<(), String> {
     let history = place.join("history");
     let folder = history.to_string_lossy();

@@ -23,7 +23,7 @@ const MEASURING: &str = "workloads = ['point-query.pre', 'random-points.pre_rang
                          'read-write_range=100', 'scan', 'insert']\n\
                          repetitions = 5\nconfirmations = 0\nseconds = 2\nwarmup_seconds = 0\nthreads = [1]\n\
                          tables = 1\ntable_rows = 100000\nrealtime = true\npin_single = true\n";
-/// Versions of llvm-bolt to look for, as Debian names them.
+/// Versions of llvm-bolt to search for, as Debian names them.
 const BOLT_VERSIONS: std::ops::RangeInclusive<u32> = 15..=30;
 
 /// Builds, and with `--measure` compares with the plain release build.

@@ -2,7 +2,7 @@
 
 use crate::process::output;
 
-/// Commits that are looked at, from the newest back.
+/// Commits that are read, from the newest back.
 const COMMITS_MAX: &str = "-50";
 /// What the message of such a commit carries.
 const TRAILER: &str = "Perf:";

@@ -11,7 +11,7 @@ use std::process::Command;
 const EVERYWHERE: [&str; 12] =
     ["bash", "cat", "chmod", "dirname", "env", "grep", "mkdir", "mktemp", "rm", "sed", "sha256sum", "uname"];
 
-/// What setup looks for besides the toolchain.
+/// What setup searches for besides the toolchain.
 const TOOLS: [&str; 8] =
     ["cc", "cmake", "git", "curl", "valgrind", "mariadb", "sysbench", "mariadb-install-db"];
 

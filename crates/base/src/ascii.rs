@@ -1,12 +1,12 @@
 //! Telling ASCII text from other text.
 
-/// Bytes that are looked at together.
+/// Bytes that are read together.
 const BLOCK: usize = 32;
 
 /// The bits of a word that ASCII does not have.
 const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 
-/// Whether all bytes are ASCII, as [`slice::is_ascii`] says, which looks at the last bytes of a long text one
+/// Whether all bytes are ASCII, as [`slice::is_ascii`] says, which reads the last bytes of a long text one
 /// by one.
 #[inline]
 pub fn is_ascii(bytes: &[u8]) -> bool {

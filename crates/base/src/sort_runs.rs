@@ -13,7 +13,7 @@ const RUN_ENTRIES: usize = 16 * 1024;
 const RUN_KEY_BYTES: usize = 1 << 20;
 
 /// Sorts `entries` in runs; the range of each run. One run is the whole sort. `key_bytes`: what an entry's
-/// comparison looks at, at most. `look` is asked before each run.
+/// comparison reads, at most. `look` is asked before each run.
 ///
 /// # Errors
 /// Those of `look`, which end the sort.

@@ -62,7 +62,7 @@ impl Tree {
         }
     }
 
-    /// Converts `leaf`, to which `key` belongs, or splits it, or gets ready for that: look again.
+    /// Converts `leaf`, to which `key` belongs, or splits it, or gets ready for that: search again.
     #[cold]
     #[inline(never)]
     pub(crate) fn convert<'p>(

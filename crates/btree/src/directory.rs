@@ -39,7 +39,7 @@ const LEAVES_MAX: usize = 1 << 17;
 /// Array sizes: powers of two from [`LEAVES_MIN`] to [`LEAVES_MAX`].
 const ARRAYS: usize = (LEAVES_MAX / LEAVES_MIN).ilog2() as usize + 1;
 
-/// Entries around the guess that are looked at before the array is bisected.
+/// Entries around the guess that are read before the array is bisected.
 const STEPS_MAX: usize = 4;
 /// Set in the shape: leaves begin at uneven distances, so that guesses come from the guide. The sign bit, so
 /// that one test shows that nothing can be guessed without it.
@@ -50,7 +50,7 @@ const UNEVEN_SHARE: usize = 8;
 const NOTICED: u64 = 16;
 /// Entries that one descent without a hint pays for.
 const ENTRIES_PER_DESCENT: u64 = 32;
-/// Descents before the next look at a tree that is too small or too large for a directory.
+/// Descents before the next check of a tree that is too small or too large for a directory.
 const UNFIT_PRICE: u64 = if EAGER { 64 } else { 1 << 14 };
 
 /// A leaf.

@@ -309,7 +309,7 @@ impl<'p> LeafEdit<'p> {
         }
     }
 
-    /// Whether so little is left that [`Tree::shrink`] should look at the leaf after the commit.
+    /// Whether so little is left that [`Tree::shrink`] should be called after the commit.
     #[inline]
     pub fn is_sparse(&self) -> bool {
         let page = self.page();

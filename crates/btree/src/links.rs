@@ -3,7 +3,7 @@
 //! A page that was read passed the check of its own bytes. Whether it is the page that a link promises shows
 //! here: its type, level and tree on the way down and to a sibling, its fences where a leaf follows another
 //! and one of them was just read. Damage ends in [`Error::Corruption`], never in a way without an end: levels
-//! fall on the way down, and on a long way from leaf to leaf the fences of some stretches are looked at, too.
+//! fall on the way down, and on a long way from leaf to leaf the fences of some stretches are checked, too.
 
 use std::cell::Cell;
 
@@ -72,9 +72,9 @@ pub(crate) fn follows(page: PageRef<'_>, right: PageRef<'_>) -> bool {
     right.tree_level() == page.tree_level() && page.upper_fence() == Some(right.lower_fence())
 }
 
-/// Leaves that a scan passes before it looks at the fences of some.
+/// Leaves that a scan passes before it checks the fences of some.
 pub(crate) const LEAVES_UNCHECKED: u32 = 4096;
-/// Leaves whose fences it looks at then.
+/// Leaves whose fences it checks then.
 const LEAVES_CHECKED: u32 = 64;
 
 thread_local! {
@@ -82,9 +82,9 @@ thread_local! {
     static LOOKS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Leaves that a scan may pass now until it looks at fences again, after it has looked at one because its way
-/// was long. A scan in a cycle of links checks every link in it sooner or later, as the checked stretches
-/// differ in length.
+/// Leaves that a scan may pass until it checks fences again, after it has checked one because the scan was
+/// long. A scan in a cycle of links checks every link in it sooner or later, as the checked stretches differ
+/// in length.
 pub(crate) fn leaves_until_next_look() -> u32 {
     let looks = LOOKS.get().wrapping_add(1);
     LOOKS.set(looks);

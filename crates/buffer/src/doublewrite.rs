@@ -217,7 +217,7 @@ pub struct LogBounds {
 /// What [`restore_torn_pages`] found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RestoreReport {
-    /// Pages that had a copy and were looked at.
+    /// Pages that had a copy and were checked.
     pub examined: usize,
     /// Pages that were torn and are whole again.
     pub restored: Vec<PageNo>,

@@ -11,7 +11,7 @@ use crate::guard::ExclusiveHold;
 use crate::pool::Pool;
 use crate::write_back::{BATCH_PAGES, Item};
 
-/// Frames a thread that needs one looks at before it asks the background thread.
+/// Frames that a thread checks before it asks the background thread.
 const LOOKS_MAX: u32 = 64;
 /// Attempts without any progress before the pool counts as exhausted: a fifth of a second in all.
 const IDLE_ROUNDS_MAX: u32 = 100;

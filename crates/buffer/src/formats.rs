@@ -1,4 +1,4 @@
-//! Row formats of trees, and the transaction ids in use: what the check of a leaf needs to look into its
+//! Row formats of trees, and the transaction ids in use: what the check of a leaf needs to read its
 //! records.
 
 use std::collections::{BTreeSet, HashMap};

@@ -9,7 +9,7 @@ use base::{Lsn, PageNo, prefetch};
 use env::Mapping;
 use page::{PAGE_SIZE, PageBytes};
 
-/// The lines of a page that a search looks at first: the header, and what is behind it. In a usual leaf these
+/// The lines of a page that a search reads first: the header, and what is behind it. In a usual leaf these
 /// are the heads of keys and the slots.
 const PREFETCHED_LINES: [usize; 9] = [0, 2, 3, 4, 5, 6, 7, 8, 9];
 const _: () = assert!(page::HEADER_BYTES == 2 * LINE_BYTES, "heads begin at the third line");

@@ -23,7 +23,7 @@ const READERS: usize = 4;
 const RUN_PAGES: usize = 32;
 /// Pages that may be waiting to be read; what comes on top is dropped.
 const QUEUE_PAGES: usize = 1024;
-/// Frames that a reader looks at to free one.
+/// Frames that a reader checks to free one.
 const LOOKS_MAX: u32 = 64;
 
 /// A page to be read, and whether its first use asks for more.

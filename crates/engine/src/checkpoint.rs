@@ -28,7 +28,7 @@ use crate::freed_space::FreedSpace;
 use crate::recovery::SpilledUndo;
 use crate::spill::{PassLimits, Spills};
 
-/// Pages written between two looks at the log.
+/// Pages written between two checks of the log.
 const STEP_PAGES: usize = 256;
 
 /// Steps in one round that write pages for the sake of freed space.

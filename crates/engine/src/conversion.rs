@@ -26,7 +26,7 @@ pub(crate) struct Walk {
 }
 
 impl Conversion {
-    /// Asks for another look at the tables. The catalog shows the table with a history by now.
+    /// Asks for another pass over the tables. The catalog shows the table with a history by now.
     pub(crate) fn want(&self) {
         // In one order with the clearing before that look, so that the look or the next one sees the table.
         self.is_wanted.store(true, Ordering::SeqCst);

@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::purge::{HeldTable, Hold};
 use crate::table::Table;
 
-/// Leaves looked at in one step.
+/// Leaves checked in one step.
 const LEAVES_PER_STEP: usize = 64;
 
 impl Engine {

@@ -81,7 +81,7 @@ impl DataDir {
         Ok(Found::New(dir))
     }
 
-    /// Takes the directory, which must be one, to look at it.
+    /// Opens the directory, which must be a data directory, for reading.
     pub(crate) fn look_at(disk: &Arc<dyn Disk>, path: &Path) -> Result<DataDir> {
         if !disk.exists(path)? || !disk.exists(&path.join(FORMAT_FILE))? {
             return Err(DataDirError::Missing(path.to_path_buf()).into());

@@ -275,7 +275,7 @@ pub enum DataDirError {
         /// The version that this server writes.
         supported: u32,
     },
-    /// There is none to look at.
+    /// There is no such directory or file.
     Missing(PathBuf),
     /// It is not empty and has no FORMAT file.
     NotADataDir(PathBuf),

@@ -100,7 +100,8 @@ impl<'e> LeafProber<'e> {
         Ok((!record.flags().is_deleted()).then(|| (RowRef::new(older.seen(), record), Some(older))))
     }
 
-    /// Starts looking for the rows whose keys start with `prefix`; [`LeafProber::next_batch`] hands them out.
+    /// Starts searching for the rows whose keys start with `prefix`; [`LeafProber::next_batch`] hands them
+    /// out.
     #[inline]
     pub fn probe(&mut self, prefix: &[u8]) {
         self.range.set(Bound::Included(prefix), Bound::Included(prefix));

@@ -1,4 +1,4 @@
-//! Reading one row that is locked before it is looked at.
+//! Reading one row that is locked before it is read.
 
 use btree::Position;
 use page::{OlderVersion, RowHeader, RowRef, SlotFlags};

@@ -125,9 +125,9 @@ enum Verdict {
     Pass,
     /// Look again, with no latch held meanwhile.
     Again,
-    /// Wait for what was asked for, and look again.
+    /// Wait for what was asked for, and check again.
     Wait,
-    /// Lock the row with this clustered key, and look again.
+    /// Lock the row with this clustered key, and check again.
     LockRow(Vec<u8>),
 }
 
@@ -249,7 +249,7 @@ impl<'e> LockingScan<'e> {
         }
     }
 
-    /// Gives up the lock of the row handed out last, if it had none before: it is not what was looked for.
+    /// Gives up the lock of the row handed out last, if it had none before: it is not what was searched for.
     pub fn release_row(&mut self) {
         if let Some(key) = self.new.take() {
             let clustered = self.table.clustered().tree.index;
@@ -398,7 +398,7 @@ impl<'e> LockingScan<'e> {
         })
     }
 
-    /// Locks the row of the entry that comes next; the entry is looked at again after that.
+    /// Locks the row of the entry that comes next; the entry is checked again after that.
     fn lock_row_behind(&mut self, cursor: Cursor<'e>, row: Vec<u8>) -> Result<()> {
         let mut entry = Suspended::default();
         cursor.suspend_into(&mut entry);

@@ -147,7 +147,7 @@ impl<'e> Prober<'e> {
         Ok(found)
     }
 
-    /// Starts looking for the rows whose keys start with `prefix`; [`Prober::next_batch`] hands them out.
+    /// Starts searching for the rows whose keys start with `prefix`; [`Prober::next_batch`] hands them out.
     pub fn probe(&mut self, prefix: &[u8]) {
         let bound = std::ops::Bound::Included(prefix);
         self.scan.restart(|range| range.set(bound, bound));

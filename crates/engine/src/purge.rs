@@ -30,7 +30,7 @@ const REST: Duration = Duration::from_millis(100);
 const SWEPT_PER_ROUND: usize = 8;
 /// Steps of the conversion before purge has its turn again.
 const CONVERTED_PER_ROUND: usize = 4;
-/// Records removed of a table between two looks whether a definition change waits for it.
+/// Records removed of a table between two checks whether a definition change waits for it.
 const USES_BETWEEN_LOOKS: usize = 256;
 
 /// Result of one step.

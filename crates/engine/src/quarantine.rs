@@ -25,7 +25,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::table::Table;
 
-/// Where the trees of damaged pages are looked for.
+/// Where the trees of damaged pages are searched for.
 #[derive(Clone, Copy)]
 pub(crate) enum DamageScope<'t> {
     /// The tables that a statement has used.

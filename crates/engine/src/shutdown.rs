@@ -40,7 +40,7 @@ impl Engine {
             self.stop_threads();
             return Ok(self.store.log().flush()?);
         }
-        // It looks whether the engine is closed.
+        // It checks whether the engine is closed.
         end(&self.recovery_thread);
         match self.past_damage(|| self.trx.close(|log| self.undo_all(log))) {
             // The next start has it from the log.

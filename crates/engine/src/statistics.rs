@@ -19,7 +19,7 @@ use crate::error::{Result, fail_if_interrupted};
 use crate::range::KeyRange;
 use crate::table::{Index, Table};
 
-/// Leaves that are looked at in a large index.
+/// Leaves that are read in a large index.
 const LEAVES: usize = 20;
 /// What chance begins with. Not the index's number, so that equal tables have equal statistics whenever they
 /// were made.

@@ -2,7 +2,7 @@
 //!
 //! Purge works through what it has in memory; a crash, or a reader at shutdown, leaves delete-marked records
 //! and closed entries that no list has. The map marks the extents that may have some. In background, after
-//! the start, their leaves are looked at: what a transaction below the restart horizon marked is removed, for
+//! the start, their leaves are read: what a transaction below the restart horizon marked is removed, for
 //! every view is younger.
 
 use base::codec::get_u48;
@@ -24,7 +24,7 @@ struct Purgeable {
 /// Result of one step of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SweepReport {
-    /// Pages looked at.
+    /// Pages checked.
     pub pages: usize,
     /// Records and entries removed.
     pub removed: usize,

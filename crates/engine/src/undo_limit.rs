@@ -16,7 +16,8 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::recovery::StartupLog;
 
-/// How often, and after how long, it is looked whether purge has freed some undo, before a change is refused.
+/// How often, and after how long, it is checked whether purge has freed some undo, before a change is
+/// refused.
 const PURGE_LOOKS: u32 = 20;
 const PURGE_WAIT: Duration = Duration::from_millis(20);
 

@@ -13,7 +13,7 @@ use crate::error::{IoError, IoOp, Result};
 pub struct ReadOnlyDisk(Arc<dyn Disk>);
 
 impl ReadOnlyDisk {
-    /// `disk`, to look at.
+    /// `disk`, to read.
     pub fn new(disk: Arc<dyn Disk>) -> Self {
         ReadOnlyDisk(disk)
     }

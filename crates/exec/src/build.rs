@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::row_build::{RowBuffer, push_zero};
 use crate::statement::{QueryRun, Statement};
 
-/// Rows between two looks at the kill flag.
+/// Rows between two checks of the kill flag.
 const KILL_CHECK_ROWS: u64 = 256;
 
 /// Builds rows of one table.

@@ -1,4 +1,4 @@
-//! Values that a row has once, whatever looks at them.
+//! Values that a row has once, whatever reads them.
 
 use base::memory::ByteStore;
 use bumpalo::Bump;

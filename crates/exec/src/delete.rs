@@ -18,7 +18,7 @@ use crate::source::{Collect, Flow};
 use crate::statement::{QueryRun, Statement};
 use crate::strict::StrictSession;
 
-/// Rows between two looks at the kill flag.
+/// Rows between two checks of the kill flag.
 const KILL_CHECK_ROWS: usize = 32;
 
 /// A compiled DELETE.

@@ -25,7 +25,7 @@ use crate::range_bugs::{RangeBug, is_planted};
 use crate::statement::QueryRun;
 use crate::subquery::each_value_of;
 
-/// Intervals between two looks at the kill flag.
+/// Intervals between two checks of the kill flag.
 const KILL_CHECK_INTERVALS: usize = 1024;
 
 /// A place between keys; the bytes are in the list's or the builder's store.

@@ -1,9 +1,9 @@
 //! Keys of index lookups for all rows of an outer batch at once, made of their bytes without values in
 //! between.
 //!
-//! A key of one integer stays an integer until it is looked for. Other keys are made of storage bytes of the
-//! very type that the index has. [`crate::access::push_parts`], which makes keys of any values, is the oracle
-//! of the tests.
+//! A key of one integer stays an integer until it is searched for. Other keys are made of storage bytes of
+//! the very type that the index has. [`crate::access::push_parts`], which makes keys of any values, is the
+//! oracle of the tests.
 
 use engine::RowRef;
 use expr::{Expr, ExprKind, eval};

@@ -52,7 +52,7 @@ pub(crate) struct IndexLookup<'r> {
 
 impl<'r> IndexLookup<'r> {
     /// The lookups of `inner`; `None` if that is not all that it does, or if other pages are read while its
-    /// rows are looked at.
+    /// rows are processed.
     pub(crate) fn new(inner: &'r Op, run: &'r QueryRun<'r>) -> Option<Self> {
         let Op::Access(op) = inner else { return None };
         let exprs = match &op.path {
@@ -286,7 +286,7 @@ impl<'r> IndexLookup<'r> {
         Ok(Flow::More)
     }
 
-    /// Pushes the pairs of one outer row with the rows that `prober` is looking for.
+    /// Pushes the pairs of one outer row with the rows that `prober` is searching for.
     fn push_prefix<const VERSIONED: bool>(
         &mut self,
         prober: &mut LeafProber<'r>,

@@ -94,7 +94,7 @@ pub(crate) struct AccessOp {
     pub(crate) in_place: bool,
     /// Rows are handed on a leaf at a time, as they are.
     pub(crate) batched: bool,
-    /// Other pages are read while a row is looked at.
+    /// Other pages are read while a row is processed.
     pub(crate) detached: bool,
     /// Columns the query reads.
     pub(crate) used: RelationColumns,
@@ -262,7 +262,7 @@ pub(crate) struct OpCompiler<'p> {
 #[derive(Debug, Default)]
 pub(crate) struct ChangedRows {
     pub(crate) rels: Vec<u16>,
-    /// All their columns are looked at, not only the key.
+    /// All their columns are read, not only the key.
     pub(crate) whole: bool,
 }
 

@@ -73,7 +73,7 @@ pub(crate) enum Initial {
 #[derive(Clone, Copy)]
 pub(crate) struct RowEnv<'a> {
     pub(crate) st: &'a Statement<'a>,
-    /// Home of decoded key columns and off-page values; lives as long as the row is looked at.
+    /// Home of decoded key columns and off-page values; lives as long as the row is in use.
     pub(crate) arena: &'a Bump,
 }
 

@@ -20,7 +20,7 @@ use crate::temp_row::TempRow;
 
 /// With a limit, rows beyond it are dropped each time this number of further rows has gathered.
 const SLACK_ROWS: usize = 1024;
-/// Rows that are copied between two looks at the kill flag.
+/// Rows that are copied between two checks of the kill flag.
 const ROWS_BETWEEN_LOOKS: usize = 1024;
 
 /// A running sort.

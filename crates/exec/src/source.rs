@@ -38,7 +38,7 @@ impl RowBatch<'_> {
         RowBatch { rows: self.rows.slice(range), ..*self }
     }
 
-    /// Notes that the rows from position `from` on are not looked at: they do not count as examined.
+    /// Notes that the rows from position `from` on are not read: they do not count as examined.
     pub(crate) fn leave(&self, from: usize) {
         let rows = self.rows.len() - from;
         if rows > 0 {

@@ -23,8 +23,8 @@ use crate::statement_cache::StatementMemo;
 use crate::strict::StrictSession;
 use crate::subquery::{Answer, SubqueryCache};
 
-/// Rows between two looks at the kill flag, where rows do not come a page at a time. Few enough for rows that
-/// take half a millisecond each.
+/// Rows between two checks of the kill flag, where rows do not come a page at a time. Few enough for rows
+/// that take half a millisecond each.
 const ROWS_BETWEEN_LOOKS: u32 = 64;
 
 /// Lock modes stored inline; few statements need more.
@@ -117,7 +117,7 @@ pub(crate) struct Statement<'r> {
     pub(crate) view: ReadView,
     pub(crate) session: &'r dyn SessionInfo,
     pub(crate) zone: &'r TimeZone,
-    /// Rows until the next look at the kill flag: [`Statement::step`].
+    /// Rows until the next check of the kill flag: [`Statement::step`].
     rows_to_look: Cell<u32>,
     /// The memory of the statement's operators.
     pub(crate) memory: &'r Rc<StatementAccount>,
@@ -181,7 +181,7 @@ impl<'r> Statement<'r> {
     }
 
     /// As [`Statement::finding`]. Where no gaps are locked, it does not wait for a row of which nothing was
-    /// committed that it looks for.
+    /// committed that it searches for.
     pub(crate) fn finding_committed(
         engine: &'r Engine,
         session: &'r StrictSession<'r>,
@@ -293,7 +293,7 @@ impl<'r> Statement<'r> {
         if key.len() >= LONG_BYTES { self.fail_if_killed() } else { Ok(()) }
     }
 
-    /// Counts a row that a loop without pages hands on: every so often it looks at the kill flag.
+    /// Counts a row that a loop without pages hands on: every so often it checks the kill flag.
     /// # Errors  [`ExecError::Killed`].
     #[inline]
     pub(crate) fn step(&self) -> Result<()> {
@@ -388,7 +388,7 @@ impl<'r> Statement<'r> {
         })
     }
 
-    /// How values are assigned to columns; without the date, which takes a look at the clock: see
+    /// How values are assigned to columns; without the date, which takes a read of the clock: see
     /// [`Statement::store_context_for`].
     #[inline]
     pub(crate) fn store_context(&self) -> StoreContext<'r> {

@@ -22,7 +22,7 @@ use crate::source::{Collect, Flow};
 use crate::statement::{QueryRun, Statement};
 use crate::strict::StrictSession;
 
-/// Rows between two looks at the kill flag.
+/// Rows between two checks of the kill flag.
 const KILL_CHECK_ROWS: usize = 32;
 
 /// A compiled UPDATE.
@@ -174,7 +174,7 @@ impl UpdateProgram {
         self.write(plan, found, ctx, st).err().unwrap_or(error)
     }
 
-    /// What is known before rows are looked for.
+    /// What is known before rows are searched for.
     #[inline(always)]
     fn nothing_found(&self, run: &QueryRun<'_>, store: &ColumnStore<'_>) -> Found {
         let memory = run.st.memory;

@@ -11,7 +11,7 @@ use crate::{EvalError, Expr, PatternMemo, Warning};
 /// Values up to this size are not charged: an expression has few of them beside its text.
 const SMALL_VALUE_BYTES: usize = 1024;
 
-/// Bytes of a text whose functions take long enough to look whether the statement was killed.
+/// Bytes of a text whose functions take long enough to check whether the statement was killed.
 pub(crate) const LONG_TEXT_BYTES: usize = 16 * 1024;
 
 /// The current row of every relation of the query.

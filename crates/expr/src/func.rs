@@ -341,7 +341,7 @@ impl Func {
         }
     }
 
-    /// The argument of a search whose character set decides: bytes that it looks for, or puts in, are made
+    /// The argument of a search whose character set decides: bytes that it searches for, or puts in, are made
     /// text of that set.
     pub(crate) fn main_text(self) -> Option<usize> {
         match self {

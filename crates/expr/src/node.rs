@@ -163,7 +163,7 @@ pub enum ExprKind {
         negated: bool,
         /// How they are compared.
         domain: CmpDomain,
-        /// What is looked for.
+        /// What is searched for.
         needle: Box<Expr>,
         /// Where.
         list: Box<[Expr]>,

@@ -1,4 +1,4 @@
-//! Writes a folder of made-up measurements and their reports: `cargo xtask page` looks at the page in a
+//! Writes a folder of made-up measurements and their reports: `cargo xtask page` reads the page in a
 //! browser.
 
 #[path = "../tests/page/sample.rs"]

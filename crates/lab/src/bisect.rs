@@ -78,7 +78,7 @@ pub enum Found {
     First(String),
     /// The last is not shown to be slower than the first.
     NoDifference,
-    /// It is among these; the next one to look at could not be decided.
+    /// It is among these; the next one to read could not be decided.
     Among(Vec<String>),
 }
 

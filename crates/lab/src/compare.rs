@@ -100,7 +100,7 @@ impl<'a> Matrix<'a> {
 
     fn measure_all(&mut self) -> Result<()> {
         if self.config.run.realtime {
-            // Among what it measures, not above it: it looks at the clock and at /proc when a second is over.
+            // Among what it measures, not above it: it reads the clock and at /proc when a second is over.
             process::make_realtime(std::process::id())?;
         }
         let (first, fresh) = (self.config.run.repetitions, self.config.run.confirmations);

@@ -9,7 +9,7 @@
 //! differed is found by the bootstrap: rows are drawn from the residuals of all rows and treated as above.
 //!
 //! **Two stages.** Rows whose first rounds differ significantly are decided. Of the others, those that look
-//! as if they differed are measured again, and only the fresh rounds decide: what was looked at to choose
+//! as if they differed are measured again, and only the fresh rounds decide: what was read to choose
 //! them does not count. In each stage Holm's method corrects for the number of rows, so that of all reports
 //! in which nothing differs at most one in twenty names any difference.
 

@@ -114,7 +114,7 @@ pub(crate) fn measure(
     Ok(Measured { units: fixed_units.unwrap_or(units).max(1), ..counts })
 }
 
-/// Runs `work` between two looks at the counters; what it did, and its answer.
+/// Runs `work` between two checks of the counters; what it did, and its answer.
 fn count(
     engine: &Engine,
     name: &str,

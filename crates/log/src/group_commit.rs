@@ -39,7 +39,7 @@ pub(crate) struct Complete {
     pub(crate) bytes: Lsn,
 }
 
-/// How often a leader looks whether a frame that is being appended is complete, before it goes without it.
+/// How often a leader checks whether a frame that is being appended is complete, before it goes without it.
 const APPEND_PAUSES: usize = pauses(40);
 
 /// How long a thread sleeps that waits for another one in the middle of an append: the end of an append wakes
@@ -158,7 +158,7 @@ impl Log {
     }
 
     /// Does `work` as the leader, or sleeps until the leader of the moment has made progress. Returns early
-    /// at times; the caller looks again whether it has what it wants.
+    /// at times; the caller checks again whether it has what it wants.
     fn lead_or_follow(
         &self,
         work: impl FnOnce(&mut Writer) -> Result<bool>,

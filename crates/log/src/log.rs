@@ -38,7 +38,7 @@ impl Default for LogConfig {
     }
 }
 
-/// How often a statement that waits for room looks whether it was killed.
+/// How often a statement that waits for room checks whether it was killed.
 const INTERRUPT_LOOK: Duration = Duration::from_millis(50);
 /// Largest file.
 const FILE_BYTES_MAX: u64 = 1 << 30;
@@ -135,7 +135,7 @@ pub struct Log {
     /// The same except for who is asked, and for the space ahead.
     room_limit: AtomicU64,
     pub(crate) space: Space,
-    /// Whether who wants to change a row is asked to look for another reason to wait.
+    /// Whether row changes must also check the undo limits.
     asks_changes: AtomicBool,
     pub(crate) in_flight: InFlight,
     pub(crate) ring: Ring,
@@ -295,7 +295,7 @@ impl Log {
     }
 
     /// The begin of a frame such that every frame below it is complete: its bytes are in the log and its
-    /// pages have their `rec_lsn`. A checkpoint reads this before it looks at pages.
+    /// pages have their `rec_lsn`. A checkpoint reads this before it reads pages.
     pub fn safe_lsn(&self) -> Lsn {
         // The tail first: see `InFlight`.
         let tail = self.tail.0.load(Ordering::Acquire);
@@ -343,8 +343,8 @@ impl Log {
         self.wait_for_reserve()
     }
 
-    /// [`Log::admit`] before a row is changed. True: [`Log::set_check_of_changes`] has said that the caller is to look
-    /// for another reason to wait.
+    /// [`Log::admit`] before a row is changed. True: [`Log::set_check_of_changes`] has said that the caller
+    /// is to look for another reason to wait.
     ///
     /// # Errors
     /// As [`Log::admit`], and [`Error::Interrupted`].

@@ -386,7 +386,7 @@ fn proven_beyond(file: &LogFile, from: Lsn) -> Result<Lsn> {
     let mut at = from;
     loop {
         let read = file.file.read_at(&mut bytes, file.offset(at))?;
-        // A frame of that length begins with this byte; most of what is looked at is zeros.
+        // A frame of that length begins with this byte; most of what is read is zeros.
         for begin in memchr::memchr_iter(SYNCED_UP_TO_BYTES as u8, &bytes[..read]) {
             let frame = bytes[begin..read].get(..FRAME_BYTES);
             let Some((header, payload)) = frame.and_then(<[u8]>::split_first_chunk) else { continue };

@@ -62,7 +62,7 @@ fn last_reserve(reserve_bytes: u64) -> u64 {
 /// Rounds of checkpoints that a change waits for: the first may have begun before it asked.
 const ROUNDS: u64 = 2;
 
-/// How often rollbacks that wait for the reserve look whether the disk has room.
+/// How often rollbacks that wait for the reserve check whether the disk has room.
 const LOOK: Duration = Duration::from_millis(100);
 /// The longest time between two checkpoints that they ask for. A checkpoint that gives no file back takes a
 /// little of what is left ahead.

@@ -203,7 +203,7 @@ impl<'a> PageRef<'a> {
     }
 
     /// [`PageRef::covers`] of a leaf in which a search for `key` ended `at`: next to a smaller key and at a
-    /// greater one there is no need to look at the fences.
+    /// greater one there is no need to read the fences.
     #[inline]
     pub fn covers_searched(self, key: &[u8], at: Search) -> bool {
         at.found || self.is_between(at.slot) || self.covers(key)
@@ -226,13 +226,13 @@ impl<'a> PageRef<'a> {
         PageNo(load_u32(self.0, HEADER_BYTES + 6 * self.cap() + 4 * slot))
     }
 
-    /// Whether the leaf record at `slot` is marked [`SlotFlags::DELETED`]; its cell is not looked at.
+    /// Whether the leaf record at `slot` is marked [`SlotFlags::DELETED`]; its cell is not read.
     #[inline]
     pub fn is_deleted(self, slot: usize) -> bool {
         self.slot_word(slot) & SlotFlags::DELETED.bits() != 0
     }
 
-    /// Whether the leaf record at `slot` is marked [`SlotFlags::HAS_END`]; its cell is not looked at.
+    /// Whether the leaf record at `slot` is marked [`SlotFlags::HAS_END`]; its cell is not read.
     #[inline]
     pub(crate) fn has_end(self, slot: usize) -> bool {
         self.slot_word(slot) & SlotFlags::HAS_END.bits() != 0

@@ -57,7 +57,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// What readers of many records look at: a record's body, and by its slot the key integers that a [`KeyInt`]
+/// What readers of many records read: a record's body, and by its slot the key integers that a [`KeyInt`]
 /// reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Cell<'a> {

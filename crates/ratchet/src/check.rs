@@ -62,7 +62,7 @@ fn tell(report: &FileReport, file: &Path) -> ExitCode {
     ExitCode::from(u8::from(!report.findings.is_empty()))
 }
 
-/// What to do about a directory that is not looked at.
+/// What to do about a directory that is not read.
 fn advice(error: &Error) -> &'static str {
     match error {
         Error::DataDir(error) => match **error {

@@ -39,7 +39,7 @@ pub(crate) enum LabCommand {
     /// Looks whether the hot functions of a built executable are as small, and as free of panics, formatting
     /// and validators, as a list says.
     ///
-    /// Exit status: 0 they are, 1 they are not (printed to standard output), 2 not looked at.
+    /// Exit status: 0 they are, 1 they are not (printed to standard output), 2 not read.
     Hot {
         /// The executable: x86-64 ELF, with symbols and line tables.
         binary: PathBuf,

@@ -25,7 +25,7 @@ struct Arguments {
 enum Command {
     /// Looks at everything in a data directory that no server uses, and changes nothing.
     ///
-    /// Exit status: 0 sound, 1 something is wrong (printed to standard output), 2 not looked at.
+    /// Exit status: 0 sound, 1 something is wrong (printed to standard output), 2 not read.
     Check {
         /// The data directory.
         datadir: String,

@@ -235,7 +235,7 @@ pub struct Accounts {
     store: Box<dyn AccountStore>,
     list: RwLock<Directory>,
     cached: Mutex<HashMap<Name, CachedHashes>>,
-    /// Held by the statement that changes accounts, from its first look at them on.
+    /// Held by the statement that changes accounts, from its first access to them on.
     changing: Mutex<()>,
     /// Number of changes, the first state included.
     epoch: AtomicU64,
@@ -273,7 +273,7 @@ impl Accounts {
         Ok(Accounts { store, list, cached, changing, epoch, mocks, images, partial_revokes })
     }
 
-    /// The login of a client with the name `user`: what it has to prove. Cost: one look at every account.
+    /// The login of a client with the name `user`: what it has to prove. Cost: one pass over all accounts.
     pub fn login(&self, user: &str, peer: Peer) -> Login {
         let list = self.list.read();
         let scan = AccountScan::of(list.all(), user, peer);

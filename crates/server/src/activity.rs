@@ -1,7 +1,7 @@
 //! The activity of a connection: written by its thread with plain stores, read by others at any time.
 //!
 //! Every command writes here and reads are rare, so the writer takes no lock: it makes the version odd,
-//! writes, and makes it even again; a reader copies and looks at the version before and after. The text of a
+//! writes, and makes it even again; a reader copies and reads the version before and after. The text of a
 //! short statement is kept in words that can be stored one by one; a long one is copied under a mutex that
 //! only readers contend for.
 

@@ -270,8 +270,8 @@ fn enter(session: &mut Session, io: &mut ClientIo, request: LoginRequest) -> Res
 }
 
 /// A client of an account of `mysql_native_password` acts as the account that it is granted PROXY on, if the
-/// server is to look for one. That account may be locked, and its password expired. `is_expired`: the client
-/// has to set another password first, which would be that of the other account.
+/// server is to search for one. That account may be locked, and its password expired. `is_expired`: the
+/// client has to set another password first, which would be that of the other account.
 ///
 /// # Errors
 /// 1045: there is no such account, or the connection is not as it requires. 1862: `is_expired`.

@@ -6,7 +6,7 @@ use types::TimeZone;
 use crate::engine_error;
 use crate::error_map::{self, ErrorKind, SqlError};
 
-/// The client's error for `error`; a function without a schema is looked for in `database`.
+/// The client's error for `error`; a function without a schema is searched for in `database`.
 #[cold]
 pub fn sql_error(error: &BindError, database: Option<&str>) -> SqlError {
     match error {

@@ -98,7 +98,7 @@ fn watch(shared: &Shared, engine: &Weak<Engine>) {
             passed = true;
         }
         if passed {
-            // Statements that wait for a row's lock look at their flags.
+            // Statements that wait for a row's lock check their flags.
             let engine = engine.upgrade();
             parking_lot::MutexGuard::unlocked(&mut state, || {
                 if let Some(engine) = engine {

@@ -1,7 +1,7 @@
 //! Ends connections whose client says nothing for `wait_timeout`.
 //!
 //! A timeout of the socket would cost a timer of the kernel's for every packet that is waited for. Instead
-//! one thread looks at all connections now and then and remembers since when each waits for the same command,
+//! one thread checks all connections now and then and remembers since when each waits for the same command,
 //! so that commands do nothing.
 
 use std::collections::HashMap;

@@ -24,10 +24,10 @@ use crate::stream::Stream;
 /// How long open connections may take to end at shutdown.
 const DRAIN_TIME: Duration = Duration::from_secs(10);
 
-/// Time between two looks at connections whose clients may be silent for too long.
+/// Time between two checks of connections whose clients may be silent for too long.
 const IDLE_LOOK: Duration = Duration::from_secs(1);
 
-/// Most connections that are accepted from a socket before the others, the time and the stop are looked at
+/// Most connections that are accepted from a socket before the others, the time and the stop are checked
 /// again.
 const ACCEPTS_MAX: usize = 4096;
 
@@ -117,7 +117,8 @@ impl Listeners {
         Ok(())
     }
 
-    /// Waits until a client knocks or connections may be looked at (false), or the server is to stop (true).
+    /// Waits until a client connects or connections are to be checked (false), or the server is to stop
+    /// (true).
     fn wait(&self, stop: &UnixStream) -> io::Result<bool> {
         let sockets = self.tcp.iter().map(AsFd::as_fd).chain(self.unix.iter().map(|(l, _)| l.as_fd()));
         let mut fds: Vec<_> = std::iter::once(stop.as_fd())

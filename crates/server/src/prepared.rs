@@ -119,7 +119,7 @@ pub struct PreparedStatements {
     last_id: u32,
     /// By id, ascending. `None` while the statement runs.
     by_id: Vec<(u32, Option<Box<Prepared>>)>,
-    /// Where the statement was that was looked for last.
+    /// Where the statement was that was searched for last.
     latest: usize,
 }
 
@@ -175,7 +175,7 @@ impl PreparedStatements {
         }
     }
 
-    /// Whether a statement is out, because it runs. Cost: a look at each statement.
+    /// Whether a statement is running. Cost: a check of each statement.
     pub fn is_lending(&self) -> bool {
         self.by_id.iter().any(|(_, statement)| statement.is_none())
     }

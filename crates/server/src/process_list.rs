@@ -221,7 +221,7 @@ impl Process {
         self.client.lock().database = database.map(str::to_owned);
     }
 
-    /// The request of KILL. Statements look at it between batches of rows and while they wait.
+    /// The request of KILL. Statements check it between batches of rows and while they wait.
     #[inline]
     pub fn kill_requested(&self) -> Kill {
         match self.kill.load(Ordering::Relaxed) {
@@ -246,7 +246,7 @@ impl Process {
         self.wake();
     }
 
-    /// Makes the session look again at what it waits for in [`Process::wait_until`].
+    /// Makes the session check its wait in [`Process::wait_until`] again.
     pub fn wake(&self) {
         self.wake.notify_all();
     }

@@ -6,7 +6,7 @@
 //! follows changes of the limits then; other sessions of the account are not.
 //!
 //! Statements of a COM_QUERY that can be parsed count as queries, also those that fail. Statements prepared
-//! by the protocol are not. Where statements have a limit, plans are looked for when a statement is parsed
+//! by the protocol are not. Where statements have a limit, plans are searched for when a statement is parsed
 //! (`run`). Other sessions that are counted look before, but find no plan by the text alone: a limit may
 //! come. Sessions that are not counted pay nothing for this.
 //!

@@ -138,7 +138,7 @@ fn one_statement(
     parse_and_run(session, io, text, cacheable, buffers)
 }
 
-/// Whether a plan of a statement of `bytes` bytes may be looked for before it is parsed, though the session
+/// Whether a plan of a statement of `bytes` bytes may be searched for before it is parsed, though the session
 /// is counted: its statements are not.
 #[cold]
 fn finds_plans_unparsed(session: &Session, bytes: usize) -> bool {

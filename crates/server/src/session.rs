@@ -66,7 +66,7 @@ pub struct Session {
     pub(crate) rights: Rights,
     /// Counts what the session does, if its account has limits.
     pub(crate) counted: Option<CountedSession>,
-    /// Longest text that plans are looked for before it is parsed, in bytes; 0: `counted` says.
+    /// Longest text that plans are searched for before it is parsed, in bytes; 0: `counted` says.
     pub(crate) unparsed_bytes_max: usize,
     /// Statements are checked before they run: the account may not do everything, or tables are locked.
     pub is_checked: bool,

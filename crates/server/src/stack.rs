@@ -1,7 +1,7 @@
 //! The stack of threads that run statements.
 //!
 //! The parser and binder bound the height of a statement's tree ([`sql::parser::HEIGHT_MAX`]). No later pass
-//! looks at the stack: it recurses at most once a level, and the stack holds the largest level of any pass,
+//! reads the stack: it recurses at most once a level, and the stack holds the largest level of any pass,
 //! times the greatest height.
 
 use sql::parser::HEIGHT_MAX;

@@ -44,7 +44,7 @@ struct Users {
     role: String,
 }
 
-/// Constant operations whose values a statement keeps: each look at one goes through them all.
+/// Constant operations whose values a statement keeps: each lookup goes through them all.
 const KEPT_MAX: usize = 32;
 
 /// Effects of a statement's expressions on their session.

@@ -287,7 +287,7 @@ impl Write for BelowCompression<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlainSocket<'a>(&'a Stream);
 
-/// By the system call itself: the C library's function looks for thread cancellation before and after it.
+/// By the system call itself: the C library's function searches for thread cancellation before and after it.
 impl Read for PlainSocket<'_> {
     #[inline]
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {

@@ -1,7 +1,7 @@
 //! Extents with records that wait to be removed: delete-marked ones and closed entries.
 //!
-//! The map has a bit per extent, so that after a crash only those extents are looked at whose purge was lost
-//! with memory (docs/file_format.md, 1.2). Each extent is in one of these states:
+//! The map has a bit per extent, so that after a crash only those extents are swept whose purge was lost with
+//! memory (docs/file_format.md, 1.2). Each extent is in one of these states:
 //!
 //! ```text
 //!   map bit  bit here
@@ -9,7 +9,7 @@
 //!   1        1         something was marked since the start: purge knows of it, and a crash would forget it
 //!   1        0         the bit was found at the start: the extent is unswept, or being swept
 //! ```
-//! The bit here is looked at under the latch of the page on which something is about to be marked, and set
+//! The bit here is read under the latch of the page on which something is about to be marked, and set
 //! under the allocation state, with the map's if that is not set. A sweep clears the map's bit only while the
 //! bit here is not set: a writer that marks something on a page later finds neither bit, and the marks of a
 //! writer before the sweep reached the page were seen there. Records that move to another extent take the
@@ -140,7 +140,7 @@ impl Store {
         Some(Sweep { extent, pages })
     }
 
-    /// Ends a sweep that could not look at all it had to: it is begun again after those of all other extents.
+    /// Ends an incomplete sweep: it is repeated after those of all other extents.
     pub fn postpone_sweep(&self, sweep: &Sweep) {
         self.space.lock().postpone_sweep(sweep.extent);
     }

@@ -16,7 +16,7 @@ use crate::store::Store;
 /// Longest value: it is within one group of extents.
 pub const OVERFLOW_BYTES_MAX: u64 = (EXTENTS_PER_MAP as u64 - 2) * (EXTENT_BYTES - 64 * 64);
 
-/// Pages written between two looks whether the statement is to end.
+/// Pages written between two checks whether the statement is to end.
 const PAGES_BETWEEN_LOOKS: u32 = 64;
 
 /// Pages asked from the disk at a time when a value is read.
@@ -89,7 +89,7 @@ impl Store {
         let mut mtr = Mtr::new(self);
         let run = match locality {
             Locality::Shared => mtr.allocate_labelled_run(index, pages)?,
-            // Extents of the tree's own are freed without a look at their pages.
+            // Extents of the tree's own are freed without reading their pages.
             Locality::Own => mtr.allocate_run(index, pages, locality)?,
         };
         mtr.commit();

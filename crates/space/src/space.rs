@@ -54,7 +54,7 @@ pub struct SpaceReport {
 #[derive(Debug)]
 pub(crate) struct Space {
     state: Mutex<Extents>,
-    /// The same as in the state, to be looked at without it.
+    /// The same as in the state, to be read without it.
     garbage: Arc<GarbageBits>,
     file: Arc<dyn File>,
 }

@@ -281,7 +281,7 @@ impl MetadataLock {
             return Ok(());
         }
         self.rebuild_waits.store(true, Ordering::Relaxed);
-        // Waiting writers look whether this closes a cycle.
+        // Waiting writers check whether this closes a cycle.
         self.wake();
         let locked = self.request(Request::Change, wait, take);
         self.rebuild_waits.store(false, Ordering::Relaxed);

@@ -13,9 +13,9 @@
 //! Nothing else closes one: other definition changes and LOCK TABLES hold no lock while they wait
 //! (`metadata_lock.rs`). The victim is a transaction, never the rebuild, as in MySQL.
 //!
-//! A transaction notes what it holds and what it waits for, and then looks for a cycle. A rebuild first says
-//! that it waits for readers, and then wakes the waiters of its table, which look again. So whichever comes
-//! last, one member of the cycle finds it complete.
+//! A transaction notes what it holds and what it waits for, and then searches for a cycle. A rebuild first
+//! says that it waits for readers, and then wakes the waiters of its table, which check again. So whichever
+//! comes last, one member of the cycle finds it complete.
 
 use std::sync::Arc;
 

@@ -44,8 +44,8 @@ impl ReadView {
         ReadView { limit: 0, number: number.0, own: 0, mixed: false }
     }
 
-    /// Whether changes by `id` are visible. Cost: one compare for all-visible rows, else a look at how the id
-    /// has ended.
+    /// Whether changes by `id` are visible. Cost: one compare for all-visible rows, else a lookup of how the
+    /// id has ended.
     #[inline(always)]
     pub fn sees(&self, trx: &TrxSystem, id: TrxId) -> bool {
         id.0 < self.limit || id.0 == self.own || trx.commits.is_visible(id, Lsn(self.number))

@@ -24,7 +24,7 @@ pub struct TrxSlot {
     first_undo: AtomicU64,
     /// Id of the transaction that writes; 0: none.
     id: AtomicU64,
-    /// Told when the transaction's wait for a lock is over, or has to look whether it should be.
+    /// Told when the transaction's wait for a lock is over, or has to check whether it should be.
     pub(crate) wake: Event,
     pub(crate) undo: Mutex<UndoLog>,
     client: OnceLock<Weak<dyn Client>>,

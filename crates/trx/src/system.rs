@@ -279,7 +279,7 @@ impl TrxSystem {
         Ok(())
     }
 
-    /// Makes sessions that wait for a lock look at their interrupt flags.
+    /// Makes sessions that wait for a lock check their interrupt flags.
     pub fn wake_waiters(&self) {
         self.locks.wake_waiters();
     }

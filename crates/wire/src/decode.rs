@@ -1,4 +1,4 @@
-//! Bounds-checked reading of packets: the only code that looks into bytes from outside.
+//! Bounds-checked reading of packets: the only code that reads bytes from outside.
 
 use crate::Error;
 

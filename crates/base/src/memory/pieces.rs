@@ -2,7 +2,7 @@
 
 use crate::sync::interrupt;
 
-/// Bytes copied between two looks at the interrupt flag: a millisecond where memory is fresh.
+/// Bytes copied between two checks of the interrupt flag: a millisecond where memory is fresh.
 const PIECE_BYTES: usize = 1 << 20;
 
 /// Appends `bytes` to `out`, which should have room for them. False if the statement was interrupted: then

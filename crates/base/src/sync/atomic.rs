@@ -17,7 +17,7 @@ pub use super::model::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, fe
 #[cfg(loom)]
 pub use loom::hint::spin_loop;
 
-/// How often a thread looks again before it goes to sleep: `pauses`, but once in a model, where each look is
+/// How often a thread checks again before it goes to sleep: `pauses`, but once in a model, where each look is
 /// a branch.
 pub const fn pauses(pauses: usize) -> usize {
     if cfg!(loom) { 1 } else { pauses }

@@ -79,7 +79,7 @@ pub fn wake_one(word: &AtomicU32) {
     unpark_matching(std::ptr::from_ref(word).addr(), choose, |_| {});
 }
 
-/// An event counter: waiters take a ticket, look at the state they wait for, and sleep until the next
+/// An event counter: waiters take a ticket, read the state they wait for, and sleep until the next
 /// notification.
 ///
 /// Taking the ticket before looking makes a lost wake-up impossible.

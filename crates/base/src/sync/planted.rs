@@ -26,9 +26,9 @@ pub enum PlantedBug {
     EarlyRingClear,
     /// A view does not see the newest of the commits that it should see.
     ViewOffByOne,
-    /// Purge does not look at the views that are published.
+    /// Purge ignores the published views.
     EarlyPurge,
-    /// A row is changed without a look at who has locked it.
+    /// A row is changed without a check of its locks.
     UnprobedLock,
     /// A rollback leaves an entry closed that it should open again.
     SkippedUndo,
@@ -40,7 +40,7 @@ pub enum PlantedBug {
     EarlySlotReuse,
     /// Recovery forgets undo that it has set aside.
     ForgottenAside,
-    /// Changes are admitted without a look at the space for their log.
+    /// Changes are admitted without a check of the space for their log.
     UnreservedLog,
     /// Purge frees values of a tree that is gone, and was freed as a whole.
     FreedTwice,

@@ -27,7 +27,7 @@ pub struct FileReport {
     pub findings: Vec<Finding>,
     /// What was left out, and why: for people.
     pub notes: Vec<String>,
-    /// Tables looked at.
+    /// Tables checked.
     pub tables: u64,
     /// Rows in them.
     pub rows: u64,
@@ -38,7 +38,7 @@ pub struct FileReport {
 /// How far a check is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Pages looked at.
+    /// Pages checked.
     pub pages_done: u64,
     /// Pages in use.
     pub pages_total: u64,

@@ -21,7 +21,7 @@ use space::check::Problem;
 pub use datadir::{FileReport, Progress, check_datadir};
 pub use table::TableReport;
 
-/// How much of a table is looked at.
+/// How much of a table is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// Trees and records.

@@ -36,7 +36,7 @@ pub type InitialValues = Vec<Option<Box<[u8]>>>;
 pub struct NewColumns<'a> {
     /// For each column its place in the old table; `None`: it is new.
     pub kept: &'a KeptColumns,
-    /// By position; those of columns that are kept are not looked at.
+    /// By position; those of columns that are kept are not read.
     pub initial: &'a InitialValues,
 }
 
@@ -48,7 +48,7 @@ impl Table {
 }
 
 impl Engine {
-    /// ALTER TABLE of the table whose definition is `old`, without a look at its rows: all of `alteration`,
+    /// ALTER TABLE of the table whose definition is `old`, without reading its rows: all of `alteration`,
     /// or nothing. Waits up to `wait` for the table to be unused; the session has committed.
     ///
     /// # Errors

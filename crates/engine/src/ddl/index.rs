@@ -21,7 +21,7 @@ use crate::row::row_image::{RowImage, value_of, with_values};
 use crate::scan::Scan;
 use crate::table::{Index, Table};
 
-/// Entries that a build adds between two looks at the kill flag.
+/// Entries that a build adds between two checks of the kill flag.
 const ENTRIES_BETWEEN_LOOKS: usize = 256;
 
 impl Engine {

@@ -66,7 +66,7 @@ impl<'a> NewEntries<'a> {
             return Ok(());
         }
         self.forget_settled()?;
-        // More than half would have to be looked at again and again.
+        // More than half would have to be checked again and again.
         if self.suspect_bytes <= SUSPECT_BYTES_MAX / 2 {
             return Ok(());
         }

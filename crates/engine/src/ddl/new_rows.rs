@@ -21,7 +21,7 @@ use crate::table::{Index, Table};
 
 /// Bytes of records that are sorted at a time, and of their places.
 const SORT_BYTES: usize = if cfg!(test) { 16 << 10 } else { 16 << 20 };
-/// Records inserted between two looks at the kill flag.
+/// Records inserted between two checks of the kill flag.
 const RECORDS_BETWEEN_LOOKS: usize = 256;
 
 /// Where the rows of a rebuild go.

@@ -46,7 +46,7 @@ pub type PutRow<'p> = dyn FnMut(&[Option<&[u8]>]) -> Result<()> + 'p;
 /// Makes the new table's row of one of the old table, and puts it.
 pub(super) type MakeRow<'m, E> = dyn FnMut(&[Value<'_>], &mut PutRow<'_>) -> std::result::Result<(), E> + 'm;
 
-/// Rows between two looks whether the changes of all others are known.
+/// Rows between two checks whether the changes of all others are known.
 const ROWS_BETWEEN_LOOKS: u64 = 256;
 
 impl Engine {

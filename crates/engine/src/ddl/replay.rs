@@ -9,7 +9,7 @@ use crate::index_sort::{Charged, SortMemory};
 use crate::side_log::{Change, IndexBuild, SideLogTotals};
 use crate::table::Table;
 
-/// Entries that are removed or inserted between two looks at the kill flag.
+/// Entries that are removed or inserted between two checks of the kill flag.
 const CHANGES_BETWEEN_LOOKS: u64 = 64;
 
 /// The changes of a build, on their way into its trees.

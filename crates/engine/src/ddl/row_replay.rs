@@ -25,7 +25,7 @@ use crate::side_log::{
 };
 use crate::table::Table;
 
-/// Rows copied between two looks at the kill flag.
+/// Rows copied between two checks of the kill flag.
 const ROWS_BETWEEN_LOOKS: usize = 16;
 
 /// The rows of a rebuild that are copied again.

@@ -11,7 +11,7 @@
 //!    unfinished.rs      open transactions are undone by the code that rolls back
 //! ```
 //! Any of it may be cut short and begun again. Undo continues from the last compensation in the log; the
-//! rest looks at what is there.
+//! rest reads what is there.
 //!
 //! Ids below the limit in the file header may have been given out, ids from there on were not: the limit
 //! found is where new ids begin, and every older one has ended, except those of the unfinished transactions.

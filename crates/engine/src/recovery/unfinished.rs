@@ -114,7 +114,7 @@ impl Engine {
         Ok((FoundTrx { id: trx, undo: restored, first_undo }, changed))
     }
 
-    /// Whether an undo record can be of its table: images are shown to clients before a rollback looks at
+    /// Whether an undo record can be of its table: images are shown to clients before a rollback reads
     /// them. The result of a patch is checked when it is applied.
     fn is_undo_of_table(&self, record: &UndoRecord) -> bool {
         let catalog = self.catalog();

@@ -112,7 +112,7 @@ impl Table {
                         locks.locker().wait()?;
                     }
                 }
-                // The entry is looked at again: it was another's until the row was locked.
+                // The entry is checked again: it was another's until the row was locked.
                 Some(Holder { clustered_key, .. }) if locked.as_ref() != Some(&clustered_key) => {
                     lock_row(engine, self, locks.rows(), &clustered_key)?;
                     locked = Some(clustered_key);

@@ -28,7 +28,7 @@ impl Table {
         trx: &mut Trx,
         rows: &[&[Value<'_>]],
     ) -> std::result::Result<usize, (usize, Error)> {
-        // Leaves of older versions are converted for one row after the other, each after a look at the log.
+        // Leaves of older versions are converted for one row after the other, each after a check of the log.
         if rows.len() > 1 && self.older_versions() == 0 {
             match change(engine, self, trx, |writer, buffers| writer.insert_by_tree(rows, buffers)) {
                 Ok(()) => return Ok(rows.len()),

@@ -52,7 +52,7 @@ impl RowChange for GivenValues<'_> {
 
 impl Table {
     /// Gives the row with `clustered_key` new values in the `changed` columns; `row` holds storage bytes per
-    /// column, of which only those of `changed` are looked at.
+    /// column, of which only those of `changed` are read.
     ///
     /// The caller has the metadata lock and no cursor or batch that holds a latch.
     /// # Errors

@@ -289,7 +289,7 @@ pub(crate) fn ensure_key(extent: Extent, key: &[u8]) -> Result<()> {
 }
 
 /// Replaces the payload of the record with `key`, making room if need be, and hands the edit to `finish`,
-/// which commits it. `check` looks at the record first, and gets ready for what `finish` does; false: nothing
+/// which commits it. `check` reads the record first, and gets ready for what `finish` does; false: nothing
 /// happens.
 pub(crate) fn replace_payload(
     tree: &Tree,

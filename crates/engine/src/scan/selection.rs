@@ -72,8 +72,8 @@ impl Selection {
         Ok(())
     }
 
-    /// As [`Selection::select`] where each entry can be judged alone. Cost: a look at the marks a slot when
-    /// the whole page is visible.
+    /// As [`Selection::select`] where each entry can be judged alone. Cost: a read of the marks of each slot
+    /// when the whole page is visible.
     pub(crate) fn select_by_entry(
         &mut self,
         source: Source<'_>,

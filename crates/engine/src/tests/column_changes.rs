@@ -263,7 +263,7 @@ fn a_history_outlives_other_changes_of_the_definition_and_ends_with_the_rows() {
     pair.assert_rows();
 }
 
-/// What would need a look at the rows, or has no end, is for a rebuild.
+/// Changes that need the rows' values, or would let rows grow without end, are for a rebuild.
 #[test]
 fn a_column_stays_that_may_have_sent_values_of_others_off_page() {
     let pair = filled(1, 10);

@@ -1,4 +1,4 @@
-//! Trees of dropped tables: freed without a look at their pages, in background where there is a thread for
+//! Trees of dropped tables: freed without reading their pages, in background where there is a thread for
 //! it.
 
 use std::sync::Arc;

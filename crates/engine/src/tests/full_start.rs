@@ -79,7 +79,7 @@ enum Start {
     Refused(String),
 }
 
-/// Starts on `disk`; if the server comes up, looks at its rows, does what is to be done `meanwhile`, frees
+/// Starts on `disk`; if the server comes up, reads its rows, does what is to be done `meanwhile`, frees
 /// space and continues.
 fn start(disk: &Arc<SimDisk>, meanwhile: fn(&Arc<Engine>)) -> Simulated<Start> {
     let disk = Arc::clone(disk);

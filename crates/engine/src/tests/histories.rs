@@ -198,7 +198,7 @@ fn repeat(rows: &mut Rows, steps: &[Step], number: Lsn) {
     }
 }
 
-/// Repeats all transactions in the order of their commits, and looks at what consistent reads saw in between.
+/// Repeats all transactions in the order of their commits, and reads what consistent reads saw in between.
 fn check(mut history: History, mut snapshots: Snapshots) -> Rows {
     // One that has changed nothing has the number of the newest commit at its end, whose changes it sees.
     history.sort_by_key(|(number, steps)| (*number, !steps.iter().any(Step::has_changed)));

@@ -1,4 +1,4 @@
-//! Locking reads: each row is locked before it is looked at.
+//! Locking reads: each row is locked before it is read.
 
 use std::ops::Bound;
 
@@ -15,7 +15,7 @@ use crate::point::{LOCKED, NEVER_LOCKS};
 use crate::source::{Collect, Flow, Sink};
 
 impl<'r> TableAccess<'r> {
-    /// As [`Source::run`] where each row is locked before it is looked at.
+    /// As [`Source::run`] where each row is locked before it is read.
     #[inline(never)]
     pub(super) fn run_locked(
         &mut self,

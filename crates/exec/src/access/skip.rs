@@ -31,7 +31,7 @@ pub(super) struct Jumps<'r> {
     pub(super) lead: Vec<u8>,
     /// The source of the values.
     pub(super) area: KeyRange,
-    /// Where the next value is looked for.
+    /// Where the next value is searched for.
     from: Vec<u8>,
     /// Key bytes of the first parts up to the last one that is skipped.
     prefix: Vec<u8>,

@@ -13,7 +13,7 @@ use crate::op::SkipOp;
 use crate::source::{Collect, Flow, Sink};
 
 impl<'r> TableAccess<'r> {
-    /// As [`TableAccess::run_skip`] where each row is locked before it is looked at.
+    /// As [`TableAccess::run_skip`] where each row is locked before it is read.
     pub(super) fn lock_skip(
         &mut self,
         op: &'r SkipOp,

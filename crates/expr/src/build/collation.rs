@@ -108,7 +108,7 @@ impl Side<'_> {
     }
 }
 
-/// Whether the operand, if it is text, is sure to have a place in `charset`: constants are looked at.
+/// Whether the operand, if it is text, is sure to have a place in `charset`: constants are checked.
 fn fits(expr: &Expr, charset: Charset) -> bool {
     let from = expr.ty.charset();
     if coercibility(expr) >= Coercibility::Numeric || from == charset || from == Charset::Ascii {

@@ -20,7 +20,7 @@ impl Builder {
         let results: Vec<&Expr> = arms.iter().map(|(_, result)| result).chain(otherwise.as_ref()).collect();
         let ty = self.common_type(&results, "case")?;
         let nullable = otherwise.is_none() || results.iter().any(|e| e.nullable);
-        // Nothing equals a NULL that is written as such: MySQL does not look at the operand for it.
+        // Nothing equals a NULL that is written as such: MySQL does not check the operand for it.
         let is_compared = |when: &Expr| !matches!(when.kind, ExprKind::Const(OwnedValue::Null));
         let operand = operand.filter(|_| arms.iter().any(|(when, _)| is_compared(when)));
         let operand = operand.map(|operand| {

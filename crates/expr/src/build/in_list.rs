@@ -17,8 +17,8 @@ impl Builder {
             return Ok(in_set(CmpDomain::Integer, needle, list, negated));
         }
         let mut groups: Vec<(Mixing, Vec<Expr>)> = Vec::new();
-        // A number is looked for from left to right; a text, which warns when it is read as a number, is read
-        // as one once.
+        // A number is searched for from left to right; a text, which warns when it is read as a number, is
+        // read as one once.
         let is_ordered = class_of(&needle) != Class::Text;
         for item in list {
             let mixing = Mixing::of(&needle, &item);

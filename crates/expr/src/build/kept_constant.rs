@@ -133,7 +133,7 @@ fn is_variable(expr: &Expr) -> bool {
         | ExprKind::AssignUserVar { .. }
         | ExprKind::SysVar { .. }
         | ExprKind::Subquery { .. }
-        // What it stands for is too large to be looked at here.
+        // The expression that it stands for is too large to be checked here.
         | ExprKind::Held { shown: None, .. } => true,
         ExprKind::Call { func, .. } => func.is_volatile(),
         _ => false,

@@ -1,4 +1,4 @@
-//! Searches for bytes in texts of any length: in linear time, with looks at the kill flag.
+//! Searches for bytes in texts of any length: in linear time, with checks of the kill flag.
 
 use memchr::memmem::{Finder, FinderRev};
 

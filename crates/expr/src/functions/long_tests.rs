@@ -1,4 +1,4 @@
-//! Functions over texts of several pieces: they answer as over short texts, and look at the kill flag between
+//! Functions over texts of several pieces: they answer as over short texts, and check the kill flag between
 //! the pieces.
 
 use std::cell::Cell;

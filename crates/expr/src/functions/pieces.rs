@@ -1,4 +1,4 @@
-//! Work over long texts in pieces, with a look at the kill flag between two pieces.
+//! Work over long texts in pieces, with a check of the kill flag between two pieces.
 //!
 //! A text of up to [`PIECE_BYTES`] bytes is one piece, without a check of the flag: its cost is one
 //! comparison of its length.
@@ -11,7 +11,7 @@ use types::Charset;
 use super::Call;
 use crate::{EvalCtx, EvalError};
 
-/// Bytes of a text between two looks at the kill flag. The slowest function takes some ten milliseconds for
+/// Bytes of a text between two checks of the kill flag. The slowest function takes some ten milliseconds for
 /// as many.
 pub(crate) const PIECE_BYTES: usize = 1 << 20;
 /// Short steps (matches, members, directives) between two looks.

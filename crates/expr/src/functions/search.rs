@@ -11,7 +11,7 @@ use super::{Call, some};
 use crate::eval::truth;
 use crate::{EvalError, ExprKind};
 
-/// Characters compared between two looks whether the statement is to end.
+/// Characters compared between two checks whether the statement is to end.
 const WORK_BETWEEN_LOOKS: usize = 1 << 15;
 /// Bytes of a text from which on folding it, to search for bytes, costs less than comparing at each
 /// character.

@@ -137,7 +137,7 @@ enum Field<'a> {
     Null,
     Int(i64),
     Text(&'a [u8]),
-    /// Fractions, dates and times, which no transaction looks at.
+    /// Fractions, dates and times, which no transaction reads.
     Other,
 }
 

@@ -106,7 +106,7 @@ const THOROUGH: [Condition; 10] = [
 ];
 
 /// Returns the conditions that are violated in the connection's database, with the number of violations.
-/// Without `is_thorough`, only those that read few rows are looked at.
+/// Without `is_thorough`, only those that read few rows are read.
 pub fn check_consistency(connection: &mut Conn, is_thorough: bool) -> Result<Vec<String>, mysql::Error> {
     let thorough: &[Condition] = if is_thorough { &THOROUGH } else { &[] };
     let mut violated = Vec::new();

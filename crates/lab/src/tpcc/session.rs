@@ -207,7 +207,7 @@ impl Session {
         self.find(text, params, read).await?.ok_or(Failure::Missing(text))
     }
 
-    /// Runs a query that has a row, whose values are not looked at.
+    /// Runs a query that has a row, whose values are not read.
     pub(super) async fn see(&mut self, text: &'static str, params: &[Param<'_>]) -> Outcome<()> {
         self.get(text, params, |_| ()).await
     }

@@ -4,7 +4,7 @@ use crate::tpcc::dialect::Dialect;
 use crate::tpcc::random::Generator;
 use crate::tpcc::session::{Failure, Outcome, Param, Session};
 
-/// Orders that are looked at.
+/// Orders that are read.
 const ORDERS: i64 = 20;
 
 const SELECT_DISTRICT: &str = "SELECT d_next_o_id FROM district WHERE d_w_id = ? AND d_id = ?";

@@ -100,7 +100,7 @@ fn a_rollback_looks_at_the_files_once_for_many_records() {
     fill(&log);
     log.set_admission(Lsn(u64::MAX), Lsn(u64::MAX - 1));
     log.admit_reserved().unwrap();
-    // No other thread looks at them meanwhile.
+    // No other thread reads them meanwhile.
     let _writer = log.hold_writer();
     for _ in 0..10 {
         log.admit_reserved().unwrap();

@@ -1,4 +1,4 @@
-//! Skimming: finding out whose a change is and where it ends, without looking at what it does.
+//! Skimming: finding out whose a change is and where it ends, without reading what it does.
 
 use base::PageNo;
 use base::codec::{take, take_varint};

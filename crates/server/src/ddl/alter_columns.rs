@@ -30,7 +30,7 @@ pub(super) struct NewColumn<'a> {
     pub(super) notes: Vec<SqlError>,
     /// What is wrong with its definition or its default.
     pub(super) failure: Option<SqlError>,
-    /// A default that is looked at when keys and names are known to be right.
+    /// A default that is read when keys and names are known to be right.
     pub(super) literal: Option<Expr<'a>>,
 }
 

@@ -119,7 +119,7 @@ impl<'a> KeyActions<'a> {
         Ok(())
     }
 
-    /// Adds the new keys to `indexes`, and looks at every key in order, as MySQL does: parts that are too
+    /// Adds the new keys to `indexes`, and reads every key in order, as MySQL does: parts that are too
     /// long are cut, columns of the primary key become NOT NULL. Keys with such columns that come before it
     /// have their place among those that may be NULL.
     ///

@@ -68,7 +68,7 @@ pub(super) type AlgorithmAndLock = (Option<Algorithm>, Option<LockOption>);
 
 impl Kind {
     /// The kind of the change that `planned` makes of `old`, in a strict mode or not. `keeps_rows`: the
-    /// columns can change without a look at the rows.
+    /// columns can change without reading the rows.
     pub(super) fn of(
         old: &TableDef,
         planned: &Planned,

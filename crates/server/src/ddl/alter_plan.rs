@@ -346,7 +346,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         self.columns.definitions.push(Definition { changes, column, position });
     }
 
-    /// MySQL looks for a table of the new name before anything else.
+    /// MySQL searches for a table of the new name before anything else.
     ///
     /// # Errors
     /// 1050

@@ -19,7 +19,7 @@ const COMMENT_CHARS_MAX: usize = 1024;
 pub(super) struct Column<'a> {
     /// The column, without the default that `literal` is.
     pub(super) def: ColumnDef,
-    /// A default that is looked at when keys and names are known to be right.
+    /// A default that is read when keys and names are known to be right.
     pub(super) literal: Option<Expr<'a>>,
     /// BINARY was written: code points decide, whatever the character set is.
     pub(super) is_binary: bool,
@@ -231,7 +231,7 @@ impl<'a> Written<'a> {
         Ok(Column { def, literal, is_binary, explicit_null, lob_length, keys, notes, failure: None })
     }
 
-    /// A column of this name with a wrong definition, for checks that look at names alone.
+    /// A column of this name with a wrong definition, for checks that read names alone.
     pub(super) fn failed(&self, failure: SqlError) -> Column<'a> {
         let def = ColumnDef::new(self.name, SqlType::new(TypeKind::Int, 11), true);
         let (literal, lob_length, keys, notes) = (None, None, Vec::new(), Vec::new());

@@ -83,7 +83,7 @@ pub(super) fn read<'a>(
 }
 
 impl WrittenType<'_> {
-    /// Refuses what is wrong with the type whatever the character set is; MySQL looks at defaults before.
+    /// Refuses what is wrong with the type whatever the character set is; MySQL checks defaults before.
     ///
     /// # Errors
     /// Lengths, precisions and scales out of range; 1235 for JSON and spatial types.

@@ -79,7 +79,7 @@ pub fn table_def(
             }
         }
     }
-    // MySQL looks at columns one after the other.
+    // MySQL checks columns one after the other.
     let mut names = names::ColumnNames::default();
     columns.iter().try_for_each(|column| names.add(&column.def))?;
     if let Some(error) = wrong {

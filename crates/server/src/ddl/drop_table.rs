@@ -93,7 +93,7 @@ pub(super) fn truncate(
 ) -> Result<Done, SqlError> {
     let name = FullName::resolve(session, table)?;
     match engine.truncate_table(&name.schema, &name.table, lock_wait(session)) {
-        // MySQL does not look at the schema by itself here.
+        // MySQL does not check the schema by itself here.
         Err(Error::Name(error)) if matches!(*error, NameError::UnknownSchema(_)) => {
             Err(error_map::NO_SUCH_TABLE.with(&[&name.schema, &name.table]))
         }

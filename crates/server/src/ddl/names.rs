@@ -16,7 +16,7 @@ use crate::virtual_tables;
 /// Longest name, in characters.
 const NAME_CHARS_MAX: usize = 64;
 
-/// Most columns that a statement may define, before any becomes one: MySQL looks at this number first, too.
+/// Most columns that a statement may define, before any becomes one: MySQL checks this number first, too.
 const DEFINITIONS_MAX: usize = 4096;
 
 /// Refuses statements that define more columns or keys than any table has, before work is done for them.

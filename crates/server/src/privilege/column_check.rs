@@ -102,7 +102,7 @@ fn ensure_columns(session: &Session, grants: &Grants, uses: &[ColumnUse]) -> Res
             UsedColumns::Missing(name) if may(name) => {}
             UsedColumns::Missing(name) => return Err(denied_column(session, wanted, name, &table.name)),
             UsedColumns::Unnamed { positions, joined_as } => {
-                // Tables of a join are looked at together.
+                // Tables of a join are read together.
                 is_one_granted &= joined_as.is_some();
                 for &position in positions {
                     is_one_granted |= !on_column(name(position)).is_empty();

@@ -330,7 +330,7 @@ fn ensure_may_grant(session: &Session, named: &Named, level: &Level, takes: bool
             let grants = session.current_grants();
             let own = session.on_schema(&grants, &name.schema) | grants.on_table(&name.schema, &name.table);
             let on_columns = grants.on_any_column(&name.schema, &name.table);
-            // Which columns is looked at once the table is known.
+            // The columns are checked once the table is known.
             let everywhere = (wanted | named.on_columns()) - (own | on_columns);
             // The error is about columns if only column privileges are missing.
             let missing = if takes || !everywhere.is_empty() { everywhere } else { wanted - own };

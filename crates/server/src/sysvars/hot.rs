@@ -1,4 +1,4 @@
-//! The variables that statements look at, typed.
+//! The variables that statements read, typed.
 
 use sql::LexMode;
 use sql::ast::Completion;

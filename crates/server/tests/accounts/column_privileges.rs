@@ -252,7 +252,7 @@ fn the_number_of_columns_is_bounded() {
     );
 }
 
-/// MySQL does not look at these: COMPAT.md says so.
+/// MySQL does not check these: COMPAT.md says so.
 #[test]
 fn columns_that_are_compared_or_selected_for_nobody_are_read() {
     let (server, mut root) = start();

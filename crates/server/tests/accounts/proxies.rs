@@ -1,4 +1,4 @@
-//! Proxies: clients of one account that act as another, if the server is to look for one.
+//! Proxies: clients of one account that act as another, if the server is to search for one.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

@@ -64,10 +64,10 @@ fn run(conn: &mut Conn, statements: &[&str]) {
     }
 }
 
-/// A row of the table that is looked at.
+/// A row of the table that is read.
 type Item = (u32, String, Option<u32>);
 
-/// The table that is looked at.
+/// The table that is read.
 const CREATE_ITEM: &str = "CREATE TABLE shop.item (id INT AUTO_INCREMENT PRIMARY KEY, name TEXT, n INT, KEY n (n), UNIQUE KEY name (name(20)))";
 
 /// Inserts `count` rows, one by one. Every fiftieth name is too long for its page.

@@ -1,4 +1,4 @@
-//! Opening a data file to look at it: nothing is written, and a damaged map is reported instead of
+//! Opening a data file to read it: nothing is written, and a damaged map is reported instead of
 //! refused.
 
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::space::map_page_of;
 use crate::store::{Store, StoreConfig, log_folder, read_header};
 
-/// A data file that is looked at.
+/// A data file that is read.
 #[derive(Debug)]
 pub struct Inspected {
     /// The file. It is not marked as open; concurrent changes of its pages spoil the result.
@@ -118,7 +118,7 @@ impl Store {
 /// A page's last change is at most this far, in bytes of log, beyond the newest checkpoint.
 const BEYOND_PAGES: u64 = 1 << 48;
 
-/// How a file is opened that is only looked at.
+/// How a file is opened that is only read.
 fn looked_at(pool: PoolConfig, identity: [u8; 16]) -> StoreConfig {
     StoreConfig { pool, log: NO_LOG, direct: false, doublewrite: false, identity, forced: false }
 }

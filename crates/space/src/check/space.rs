@@ -9,7 +9,7 @@ use crate::store::Store;
 
 impl Store {
     /// Compares the map with the pages that all trees and values claimed. `is_tree`: whether there is a tree
-    /// of this id. That a claimed page is allocated was looked at when it was claimed.
+    /// of this id. The claim has already checked that the page is allocated.
     pub fn check_space(&self, claimed: &PageSet<'_>, is_tree: impl Fn(IndexId) -> bool) -> Problems {
         let mut problems = Problems::default();
         let state = self.space.lock();

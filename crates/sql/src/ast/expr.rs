@@ -107,7 +107,7 @@ pub struct ColumnRef<'a> {
     pub column: &'a str,
 }
 
-/// Where a system variable is looked for.
+/// Where a system variable is searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VarScope {
     /// No scope given: session, else global, in reading; session in writing.

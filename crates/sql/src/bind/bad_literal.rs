@@ -1,4 +1,4 @@
-//! What MySQL finds in the literals of a statement while it parses it, before it looks for the statement's
+//! What MySQL finds in the literals of a statement while it parses it, before it searches for the statement's
 //! tables: dates and times that are none, which it refuses, and national texts, of which it warns.
 
 use expr::Builder;

@@ -173,7 +173,7 @@ pub(super) struct Binder<'a, 'c> {
     pub(super) read_last: Vec<String>,
     /// ON conditions of the FROM clauses at work, which are bound after WHERE.
     pub(super) conditions: Vec<Condition<'a>>,
-    /// Errors that MySQL looks for once all names are known.
+    /// Errors that MySQL searches for once all names are known.
     pub(super) deferred: DeferredError,
     /// What it has come to so far.
     pub(super) expansion: Expansion,

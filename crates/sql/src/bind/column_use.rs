@@ -42,7 +42,7 @@ pub enum UsedColumns {
     One(u16),
     /// Those at these positions, which it does not name: `*`, or INSERT without a list.
     Unnamed {
-        /// In the order in which they are looked at.
+        /// In the order in which they are read.
         positions: Box<[u16]>,
         /// Name of the table in a join that has made one column of two.
         joined_as: Option<Alias>,
@@ -69,7 +69,7 @@ pub struct TableUse {
     pub access: TableAccess,
 }
 
-/// The columns that a statement uses, in the order in which MySQL looks at them, and the tables. One that is
+/// The columns that a statement uses, in the order in which MySQL checks them, and the tables. One that is
 /// used again is not noted again. Tables are distinguished by their definitions, of which the binder has one:
 /// those that the session makes have no ids.
 #[derive(Debug, Default)]
@@ -145,7 +145,7 @@ impl<'c> Binder<'_, 'c> {
         }
     }
 
-    /// Notes what is done with a column of a table that is not looked for in a scope.
+    /// Notes what is done with a column of a table that is not searched for in a scope.
     #[inline]
     pub(super) fn note_target(&self, table: &Arc<TableDef>, access: ColumnAccess, position: u16) {
         if let Some(uses) = self.ctx.column_uses {

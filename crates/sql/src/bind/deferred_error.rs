@@ -1,4 +1,4 @@
-//! Errors that MySQL looks for once it knows what all names of the statement stand for: of columns beside
+//! Errors that MySQL searches for once it knows what all names of the statement stand for: of columns beside
 //! groups (1055, 1140) and of ORDER BY beside DISTINCT (3065, 3066).
 
 use super::BindError;

@@ -8,8 +8,8 @@ use types::IndexKind;
 use super::block::{Block, JoinTree, Kind, Query, Source, SubBlock, outer_id};
 use super::volatile::is_volatile;
 
-/// Most queries, those in FROM included, that are looked at to find what one GROUP BY determines. What would
-/// take more is not found.
+/// Upper bound on queries, those in FROM included, that are checked to find what one GROUP BY determines.
+/// What would take more is not found.
 const QUERIES_MAX: u32 = 1000;
 
 /// Columns that are determined by the group expressions: themselves, columns equal to determined values, all
@@ -22,7 +22,7 @@ pub(super) fn determined(groups: &[Expr], block: &Block) -> Vec<ColumnRef> {
 }
 
 /// The columns of the joined rows of `block` that `known` determines. `left` is the number of queries that
-/// may still be looked at.
+/// may still be checked.
 fn closure(known: Vec<ColumnRef>, block: &Block, left: &Cell<u32>) -> Vec<ColumnRef> {
     let mut known = known;
     let Some(rest) = left.get().checked_sub(1) else { return known };

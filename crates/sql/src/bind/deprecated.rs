@@ -183,7 +183,7 @@ impl Binder<'_, '_> {
 /// A place in the text, and what MySQL warns of there.
 type Look = (u32, Discriminant<Deprecated>);
 
-/// The places that were looked at. No allocation while there is none.
+/// The places that were visited. No allocation while there is none.
 #[derive(Debug)]
 pub(super) struct Noted {
     in_order: Vec<Look>,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::CatalogError;
 
-/// The clause in which a name was looked for.
+/// The clause in which a name was searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clause {
     /// Select list, SET, VALUES and column lists.
@@ -21,7 +21,7 @@ pub enum Clause {
     Having,
     /// ORDER BY.
     Order,
-    /// What IN, ANY and ALL look for.
+    /// What IN, ANY and ALL search for.
     Set,
 }
 

@@ -18,7 +18,7 @@ const NODES_PER_BYTE: usize = 4;
 /// Nodes that every statement may be bound to.
 const NODES_MIN: usize = 200_000;
 
-/// Nodes between two looks whether the statement is to end.
+/// Nodes between two checks whether the statement is to end.
 const NODES_BETWEEN_LOOKS: usize = 1024;
 
 /// # Errors  [`BindError::Interrupted`].

@@ -183,7 +183,7 @@ fn interval_unit(unit: TimeUnit) -> IntervalUnit {
 }
 
 /// Names that mean the built-in function only if their parenthesis follows at once; else a stored one is
-/// looked for.
+/// searched for.
 fn is_function_only_at_once(name: &str) -> bool {
     const NAMES: [&str; 32] = [
         "ADDDATE",

@@ -82,7 +82,7 @@ impl Binder<'_, '_> {
     }
 
     /// As [`Binder::read_text_first`], for a list of literals: where one comparison serves them all, MySQL
-    /// sorts the list first. `values`: what is looked for, then the list.
+    /// sorts the list first. `values`: what is searched for, then the list.
     pub(super) fn read_texts_of_list(
         &mut self,
         values: &mut [Expr],

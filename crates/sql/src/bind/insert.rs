@@ -22,7 +22,7 @@ const NEW_ROW: u16 = 1;
 /// Relation there of the row of an INSERT's query that the new row is made of. While ON DUPLICATE KEY UPDATE
 /// is bound, the query's own relations have numbers from here on.
 const QUERY_ROW: u16 = 2;
-/// Rows of a VALUES list between two looks whether the statement is to end.
+/// Rows of a VALUES list between two checks whether the statement is to end.
 const ROWS_BETWEEN_LOOKS: usize = 1024;
 
 impl<'a> Binder<'a, '_> {

@@ -4,7 +4,7 @@
 //! - inside the expressions of GROUP BY and ORDER BY, and inside aggregates of HAVING and ORDER BY: a column
 //!   of the tables, else an item of the select list;
 //! - in HAVING: an item of the select list or a column of GROUP BY, never another column of the tables;
-//! - what is found in none of these is looked for in the enclosing queries, the innermost first: their
+//! - what is found in none of these is searched for in the enclosing queries, the innermost first: their
 //!   tables, and, from a subquery in their select list, GROUP BY, HAVING or ORDER BY, their items.
 //!
 //! The whole items of GROUP BY and ORDER BY have rules of their own (`order.rs`).
@@ -291,7 +291,7 @@ impl<'a> Binder<'a, '_> {
         search.end().map_err(ambiguous)
     }
 
-    /// Has `search` look at an item of `level` that is not bound.
+    /// Lets `search` check an item of `level` that is not bound.
     #[cold]
     fn take_unbound<'s>(
         &'s self,

@@ -3,7 +3,7 @@
 use expr::{Expr, ExprKind};
 
 /// Whether `a` and `b` compute the same thing from the same columns. Types follow from the operands and are
-/// not looked at. Subqueries are the same only as clones of one another.
+/// not read. Subqueries are the same only as clones of one another.
 pub(crate) fn same(a: &Expr, b: &Expr) -> bool {
     same_node(a, b) && has_same_operands(a, b)
 }

@@ -99,7 +99,7 @@ impl<'a> Binder<'a, '_> {
 
     /// Drops what the rows of a query do not depend on where MySQL does so: ORDER BY of one group, in
     /// subqueries any ORDER BY, and, where only the presence of rows or values counts, DISTINCT and a GROUP
-    /// BY that nothing looks at. The errors of grouping are not looked for then. `before` says how many outer
+    /// BY that nothing reads. The errors of grouping are not searched for then. `before` says how many outer
     /// columns were named before GROUP BY and before ORDER BY: the query does not depend on those named there
     /// alone.
     fn drop_redundant(&mut self, block: &mut Block, groups: Vec<Expr>, before: (usize, usize)) -> Vec<Expr> {
@@ -193,7 +193,7 @@ impl<'a> Binder<'a, '_> {
         Ok(())
     }
 
-    /// `*` and `t.*` are looked at before the names of the list.
+    /// `*` and `t.*` are read before the names of the list.
     fn ensure_star_tables(&mut self, items: &'a [SelectItem<'a>]) -> Result<(), BindError> {
         let mut has_star = false;
         for item in items {

@@ -92,7 +92,7 @@ impl<'a> Binder<'a, '_> {
         Ok(Expr { kind, ty: SqlType::new(TypeKind::BigInt, 1), nullable: true })
     }
 
-    /// The value that is looked for in a set of rows, whose query is bound. MySQL has a name of its own for
+    /// The value that is searched for in a set of rows, whose query is bound. MySQL has a name of its own for
     /// this place in errors.
     fn operand_of_set(&mut self, needle: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
         let here = self.level().clause;

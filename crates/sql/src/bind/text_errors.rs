@@ -1,4 +1,4 @@
-//! Errors that MySQL finds while it reads the text, before it looks at any name's meaning: two tables of one
+//! Errors that MySQL finds while it reads the text, before it reads any name's meaning: two tables of one
 //! name (1066), and a table's name in ORDER BY of a set operation (1250). The binder comes to them later, so
 //! that a statement that fails is looked through for them.
 

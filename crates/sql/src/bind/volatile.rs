@@ -1,5 +1,5 @@
 //! Expressions that have another value each time, like RAND() and `@n := @n + 1`. A row has one value of each
-//! item of the select list nevertheless, whichever clauses look at it.
+//! item of the select list nevertheless, whichever clauses read it.
 
 use expr::{ColumnRef, Expr, ExprKind};
 

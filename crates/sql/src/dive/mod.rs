@@ -91,7 +91,7 @@ impl<'v> Dives<'v> {
     /// Notes what the choice of a path depends on.
     pub(crate) fn note(&self, recheck: Recheck) {
         let mut rechecks = self.rechecks.borrow_mut();
-        // A table's paths are looked at once for each place in the join order.
+        // A table's paths are compared once for each place in the join order.
         if !rechecks.iter().any(|known| known.is_same(&recheck)) {
             rechecks.push(recheck);
         }

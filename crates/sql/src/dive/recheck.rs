@@ -9,7 +9,7 @@ use super::stretches::{self, Limits};
 use crate::bind::Catalog;
 use crate::plan::Path;
 
-/// Paths are cheap, whatever else there is, below this cost in rows looked at: no dive is worth it.
+/// Paths are cheap, whatever else there is, below this cost in rows examined: no dive is worth it.
 pub(crate) const WORTH: f64 = 200.0;
 /// A plan serves as long as no other path costs less than this part of its own.
 const FAR_CHEAPER: f64 = 0.25;
@@ -50,7 +50,7 @@ impl Candidate {
 }
 
 impl Recheck {
-    /// Cost of the path chosen, in rows looked at.
+    /// Cost of the path chosen, in rows examined.
     pub fn cost(&self) -> f64 {
         self.cost
     }

@@ -25,7 +25,7 @@ pub(super) struct Fail {
 
 pub(super) type Result<T> = std::result::Result<T, Fail>;
 
-/// Bytes of text between two looks whether the statement is to end. A text up to as long is parsed without
+/// Bytes of text between two checks whether the statement is to end. A text up to as long is parsed without
 /// one.
 const BYTES_BETWEEN_LOOKS: u32 = 1 << 16;
 /// Bytes of a text whose encoding is checked at once.
@@ -66,7 +66,7 @@ pub(super) struct Parser<'a, 'n> {
     pub(super) join_count: u16,
     /// A number did not fit 32 bits.
     pub(super) cut_number: bool,
-    /// Offset of the text from which on the next token first looks whether the statement is to end.
+    /// Offset of the text from which on the next token first checks whether the statement is to end.
     next_look: u32,
     /// Most bytes that the arena may have when the parser looks.
     pub(super) arena_bytes_max: usize,

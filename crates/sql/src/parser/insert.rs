@@ -13,7 +13,7 @@ use crate::literal::LiteralKind;
 
 /// Rows for which space is set aside by a guess.
 const MOST_ROWS_RESERVED: usize = 4096;
-/// Rows between two looks whether the statement is to end. Rows of literals pass no single tokens.
+/// Rows between two checks whether the statement is to end. Rows of literals pass no single tokens.
 const ROWS_BETWEEN_LOOKS: u32 = 1024;
 
 impl<'a> Parser<'a, '_> {

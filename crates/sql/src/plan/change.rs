@@ -25,7 +25,7 @@ pub enum InsertCell {
     Expr(Expr),
     /// DEFAULT.
     Default,
-    /// The column of dates or times that is assigned, as it is: its value is not looked at again, whatever
+    /// The column of dates or times that is assigned, as it is: its value is not read again, whatever
     /// the mode refuses.
     Kept(Expr),
 }

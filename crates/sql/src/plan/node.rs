@@ -41,7 +41,7 @@ pub struct QueryPlan {
 pub struct Estimate {
     /// Rows that it gives.
     pub rows: f64,
-    /// Cost of giving them, in rows looked at.
+    /// Cost of giving them, in rows examined.
     pub cost: f64,
 }
 
@@ -252,7 +252,7 @@ pub enum Node {
         /// Condition.
         cond: Expr,
     },
-    /// Rows with values added that each has once, whatever looks at them.
+    /// Rows with values added that each has once, whatever reads them.
     Compute {
         /// Source.
         input: Box<Node>,

@@ -63,14 +63,14 @@ pub(super) struct Arm {
 /// The ways to read a table. They are large and change places.
 pub(super) type Choices = SmallVec<[Box<Choice>; 4]>;
 
-/// A rule that looks for ways to read a table, or judges those found. With a break, no other is looked for,
-/// and none is judged.
+/// A rule that searches for ways to read a table, or judges those found. With a break, no other is searched
+/// for, and none is judged.
 pub(super) type PathRule = fn(&mut Paths<'_>) -> ControlFlow<()>;
 
 /// The methods that the search for paths and join plans may use.
 #[derive(Debug, Default)]
 pub(super) struct Methods {
-    /// In the order in which ways to read a table are looked for.
+    /// In the order in which ways to read a table are searched for.
     pub(super) paths: SmallVec<[PathRule; 8]>,
     /// Tables may be joined in another order than that written.
     pub(super) join_order: bool,
@@ -188,7 +188,7 @@ pub(super) struct Stretch {
     pub(super) upper: Option<(Expr, bool)>,
 }
 
-/// A table whose paths are looked at.
+/// A table whose paths are compared.
 pub(super) struct Table<'r> {
     pub(super) rel: u16,
     pub(super) def: &'r TableDef,

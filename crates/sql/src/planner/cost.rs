@@ -1,4 +1,4 @@
-//! Costs and row estimates, in units of a row looked at.
+//! Costs and row estimates, in units of a row examined.
 
 use expr::{Expr, ExprKind};
 use types::KeyStatistics;
@@ -11,8 +11,8 @@ const NEXT_DESCENT: f64 = 0.25;
 pub(super) const NEXT_ROW: f64 = 0.2;
 /// Reading the row of a secondary entry from the clustered index.
 pub(super) const LOOKUP: f64 = 2.0;
-/// Finding the next value of an index's first parts, or an end of its stretch, by a descent and a look at its
-/// leaf.
+/// Finding the next value of an index's first parts, or an end of its stretch, by a descent and a search of
+/// its leaf.
 const JUMP: f64 = 3.0;
 /// The same within the current leaf.
 const LEAF_JUMP: f64 = 1.0;

@@ -7,7 +7,7 @@ use super::draft::{Draft, for_each_conditions};
 use super::relations::Rels;
 use crate::bind::same;
 
-/// Most equalities that are added: chains are short, and each addition is looked at by every later rule.
+/// Most equalities that are added: chains are short, and every later rule reads each addition.
 const ADDED_MAX: usize = 16;
 
 /// An equality of a column and another operand, which are operands of conditions.

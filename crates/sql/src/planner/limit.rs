@@ -15,7 +15,7 @@ pub(super) fn window(node: Node, limit: Window) -> Node {
     Node::Limit { input: Box::new(node), offset: limit.offset, count: limit.count }
 }
 
-/// How many sorted rows LIMIT looks at: offset and count together. `None` if that is not known before the
+/// How many sorted rows LIMIT reads: offset and count together. `None` if that is not known before the
 /// statement runs.
 pub(super) fn sort_limit(limit: &Window, ctx: &BindContext<'_>) -> Option<Expr> {
     let count = limit.count.as_ref()?;

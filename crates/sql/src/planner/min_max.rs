@@ -41,7 +41,7 @@ fn plan(block: &Block, list: &JoinList, (rels, methods): (&Rels, &Methods)) -> O
     if rows.len() > 1 { Some(Node::Merge { arms: rows }) } else { rows.pop() }
 }
 
-/// Where the ends of a table's columns are looked for.
+/// Where the ends of a table's columns are searched for.
 struct Ends<'r> {
     rel: u16,
     conditions: Vec<&'r Expr>,
@@ -89,8 +89,8 @@ impl Ends<'_> {
         Some(Node::Limit { input: Box::new(access), offset: None, count: Some(self.rels.build.int(1)) })
     }
 
-    /// Whether the first row that `choice`, which is at position `at`, finds is worth to be looked for. Where
-    /// rows are tested, many may fail before one passes: no more than the cheapest choice would have to read
+    /// Whether the first row that `choice`, which is at position `at`, finds is worth a search. Where rows
+    /// are tested, many may fail before one passes: no more than the cheapest choice would have to read
     /// anyway.
     fn serves(&self, at: usize, choice: &Choice) -> bool {
         let is_simple = |condition: &&Expr| !rewrite::has_subquery(condition) && !is_volatile(condition);

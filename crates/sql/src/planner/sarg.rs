@@ -137,7 +137,7 @@ pub(super) fn equality(condition: &Expr, rel: u16) -> Option<Equality> {
     Some(Equality { col, side, exact })
 }
 
-/// The column of `rel` that `condition` looks for in a list of constants and parameters, if an index finds
+/// The column of `rel` that `condition` searches for in a list of constants and parameters, if an index finds
 /// exactly the rows that pass.
 pub(super) fn exact_list(condition: &Expr, rel: u16) -> Option<u16> {
     let ExprKind::In { negated: false, domain, needle, list } = &condition.kind else { return None };

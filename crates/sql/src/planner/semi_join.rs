@@ -1,6 +1,6 @@
 //! Conditions with subqueries in both of their forms. `x IN (SELECT y ..)` tests a list that the subquery
-//! makes once, or leads an index to its values; `EXISTS (SELECT .. WHERE y = x)` looks for a row each time.
-//! Where WHERE asks for one of them, the other says the same:
+//! makes once, or leads an index to its values; `EXISTS (SELECT .. WHERE y = x)` searches for a row each
+//! time. Where WHERE asks for one of them, the other says the same:
 //!
 //! ```text
 //! x IN (SELECT y FROM t WHERE c)                <->  EXISTS (SELECT 1 FROM t WHERE c AND y = x)

@@ -28,7 +28,7 @@ struct Subquery {
     counted: Option<Candidate>,
 }
 
-/// A condition that runs its subquery for each row, in the place of one that looks into a list.
+/// A condition that runs its subquery for each row, in the place of one that reads a list.
 #[derive(Debug)]
 pub(super) struct ByRowPlan {
     pub(super) condition: Expr,

@@ -118,7 +118,7 @@ pub(super) fn places(conditions: &[Expr], parts: &[KeyPart]) -> Option<Places> {
     (missing == 0).then_some(places)
 }
 
-/// Whether no rule but the one that places conditions looks at `condition`, which says nothing about columns
+/// Whether no rule but the one that places conditions reads `condition`, which says nothing about columns
 /// of the key.
 fn is_plain(condition: &Expr, parts: &[KeyPart]) -> bool {
     match &condition.kind {

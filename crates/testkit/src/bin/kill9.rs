@@ -1,5 +1,5 @@
 //! `kill9 BINARY [--rounds N] [--clients N] [--definers N] [--sysbench N] [--seed N] [--run-ms N]`: kills a
-//! server under load and looks at what is left.
+//! server under load and reads what is left.
 
 #![allow(clippy::print_stdout, reason = "a command-line tool reports on standard output")]
 

@@ -1,7 +1,7 @@
 //! Random data changes.
 //!
 //! Conditions compare values of one kind: in strict mode a string that is no number fails a change, and which
-//! rows are looked at before it fails is each server's own affair.
+//! rows are read before it fails is each server's own affair.
 
 use super::dice::Dice;
 use super::expr::{self, Scope};

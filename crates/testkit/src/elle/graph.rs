@@ -117,7 +117,7 @@ impl Graph {
         component
     }
 
-    /// A short way from one node to another by edges that `takes` takes; looks at no more than `budget`
+    /// A short way from one node to another by edges that `takes` takes; reads no more than `budget`
     /// nodes.
     pub fn path(
         &self,

@@ -11,7 +11,7 @@ use super::fixture::{Position, ProbedIndex, ProbedTable};
 use super::footprint::{Footprint, Mode, What};
 use crate::runner::Target;
 
-/// A statement that runs longer is looked for among those that wait.
+/// A statement that runs longer is searched for among those that wait.
 const LOOK: Duration = Duration::from_millis(2);
 /// No insert and no wait takes longer to come about.
 const PATIENCE: Duration = Duration::from_secs(20);

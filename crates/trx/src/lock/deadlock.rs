@@ -10,7 +10,7 @@ use super::table::{Locks, Owner, WaitState, WaitTarget};
 impl Locks<'_> {
     /// Breaks the cycles that the new wait of `trx` has closed: in each, the victim is the transaction whose
     /// rollback costs least, which has changed and locked least by now; `trx` itself where it is among the
-    /// cheapest. False: it is `trx`. Nothing is looked for where detection is switched off.
+    /// cheapest. False: it is `trx`. Nothing is searched where detection is switched off.
     pub(super) fn break_cycles(&mut self, trx: TrxId) -> bool {
         if !self.table.detects.load(Ordering::Relaxed) {
             return true;

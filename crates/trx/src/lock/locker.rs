@@ -250,7 +250,7 @@ impl Locker<'_> {
     }
 
     /// Gives up the lock on a row that [`Attempt::Granted`] said was new: it was not what the statement
-    /// looked for.
+    /// searched for.
     pub fn release_row(&self, index: IndexId, key: &[u8], mode: LockMode) {
         let hash = Locks::hash(index, key);
         let mut locks = self.system.locks.lock();
@@ -284,7 +284,7 @@ pub struct LockRead {
     pub policy: WaitPolicy,
     /// Whether gaps are locked, too.
     pub gaps: bool,
-    /// Of a row that another has locked, what was committed is looked at first: see `engine::LockingScan`.
+    /// Of a row that another has locked, what was committed is read first: see `engine::LockingScan`.
     /// Only for one who keeps versions ([`crate::Trx::keep_versions`]).
     pub semi_consistent: bool,
     /// See [`RowLocker::snapshot`].
@@ -355,7 +355,7 @@ impl RowLocker<'_> {
     }
 
     /// Asks for a row whose leaf is not latched, and which `writer` had locked a moment ago: what is granted
-    /// at once does not stay. Wait, or look again.
+    /// at once does not stay. Wait, or check again.
     pub fn request_unlatched(&self, index: IndexId, key: &[u8], writer: TrxId) -> Result<Attempt, Error> {
         let RowLocker { mode, policy, changes, .. } = *self;
         self.locker.request(RowRequest { index, key, mode, writer, stays: false, policy }, changes)

@@ -16,7 +16,7 @@
 //!    caller lets go, calls [`Locker::wait`], descends again and asks again. Everything may have changed
 //!    meanwhile.
 //! 3. A transaction that has to wait for an implicit lock first makes it explicit for its holder. The holder
-//!    counts as in progress until its end is public, and looks for locks made in its name after that.
+//!    counts as in progress until its end is public, and searches for locks made in its name after that.
 //! 4. A deadlock is detected when the last wait of its cycle begins.
 
 mod deadlock;

@@ -147,7 +147,7 @@ pub(crate) struct LockTable {
     state: Mutex<State>,
     /// Transactions in the table, and those about to be.
     owners: AtomicUsize,
-    /// Circles of waits are looked for.
+    /// Deadlocks are detected.
     pub(super) detects: AtomicBool,
     pub(super) row_counters: Box<[AtomicU32]>,
     pub(super) gap_counters: Box<[AtomicU32]>,
@@ -223,7 +223,7 @@ impl LockTable {
         self.detects.store(detects, Ordering::Relaxed);
     }
 
-    /// Makes all who wait look at their interrupt flags.
+    /// Makes all who wait check their interrupt flags.
     pub(crate) fn wake_waiters(&self) {
         self.lock().wake_all();
     }

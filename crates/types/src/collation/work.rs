@@ -2,7 +2,7 @@
 
 use base::sync::interrupt;
 
-/// Characters compared between two looks whether the statement is to end.
+/// Characters compared between two checks whether the statement is to end.
 const WORK_BETWEEN_LOOKS: usize = 1 << 15;
 
 /// Counts compared characters.

@@ -16,7 +16,7 @@ pub enum Loss {
     OutOfRange,
 }
 
-/// A converted value and what was lost. The conversion of NULL is 0; callers look at NULL first.
+/// A converted value and what was lost. The conversion of NULL is 0; callers check for NULL first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Converted<T> {
     /// The value.

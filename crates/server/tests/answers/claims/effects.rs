@@ -1,4 +1,4 @@
-//! Effects that are looked for on a running server: `tests/claims/effects.txt` says how.
+//! Effects that are checked on a running server: `tests/claims/effects.txt` says how.
 
 use mysql::Conn;
 use mysql::prelude::Queryable;

@@ -22,7 +22,7 @@ const WITHIN: [&str; 10] = [
     "RELEASE SAVEPOINT b",
 ];
 
-/// Two tables, and changes, each followed by a look at what it left.
+/// Two tables, and changes, each followed by a read of the result.
 pub(super) fn case(dice: &mut Dice) -> Case {
     let tables = [Table::new(dice, "t1"), Table::new(dice, "t2")];
     let before = vec!["DROP TABLE IF EXISTS t1, t2".to_owned()];

@@ -1,4 +1,4 @@
-//! Seeded statements that look for differences where values and names are extreme.
+//! Seeded statements that search for differences where values and names are extreme.
 
 mod altered;
 mod calls;

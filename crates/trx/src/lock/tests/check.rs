@@ -1,4 +1,4 @@
-//! What always holds in the lock table, as one look at all of it.
+//! The invariants of the lock table, checked over all of it.
 
 use std::sync::atomic::Ordering;
 

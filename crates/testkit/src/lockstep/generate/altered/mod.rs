@@ -20,7 +20,7 @@ const MODES: [&str; 6] = [
 ];
 
 /// One or two tables, their rows, and a sequence of changes of their definitions and rows, each followed by a
-/// look at what it left.
+/// read of the result.
 pub(super) fn case(dice: &mut Dice, number: u64) -> Case {
     // Cases that run at the same time have schemas of their own to move tables to.
     let other = format!("ls_altered_{}", number % 64);
