@@ -1,5 +1,5 @@
-//! `redo_speed [MEGABYTES]`: how fast a start applies the log of row changes, cached. Prints megabytes of log
-//! a second.
+//! `redo_speed [MEGABYTES]`: how fast a startup applies the log of row changes, cached. Prints megabytes of
+//! log a second.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a command-line tool")]
 

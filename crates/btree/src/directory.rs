@@ -109,7 +109,7 @@ pub(crate) struct LeafDirectory {
     skip: AtomicU64,
     /// Start of the second leaf. The first one's is below every key.
     low: AtomicU64,
-    /// Entries per step of a start, times 2^64.
+    /// Entries per step of a leaf's start, times 2^64.
     scale: AtomicU64,
     arrays: [OnceLock<Array>; ARRAYS],
     churn: Box<BuildState>,

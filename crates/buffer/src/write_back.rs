@@ -229,7 +229,7 @@ impl Pool {
     }
 
     /// Log first, then the checksums, then the copies, then one write per run of adjacent pages. A write that
-    /// finds the disk full is repeated, except for a start's: the pages' space is reserved, so that only a
+    /// finds the disk full is repeated, except for a startup's: the pages' space is reserved, so that only a
     /// file system which copies on write refuses it.
     fn write_batch(&self, batch: &mut Batch) -> Result<()> {
         let Batch { images, items, doublewrite } = batch;

@@ -32,7 +32,7 @@ pub struct EngineConfig {
     pub undo_memory_bytes: usize,
     /// Whether pages are protected against being torn by a crash (`innodb_doublewrite`).
     pub doublewrite: bool,
-    /// How much damage a start passes over.
+    /// How much damage a startup passes over.
     pub force_recovery: ForceRecovery,
 }
 

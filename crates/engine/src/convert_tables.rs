@@ -5,7 +5,7 @@
 //! purge thread walks over the leaves of a table that has a history, some at a time, from the first to the
 //! last key. Behind it no page has an older version, as new pages come from those that were converted, so
 //! that at the end the history is forgotten. A change of columns meanwhile begins the walk again, and so does
-//! a start.
+//! a startup.
 
 use std::sync::atomic::Ordering;
 
@@ -39,7 +39,7 @@ impl Engine {
         let Some((table, _)) = held.table() else { return Ok(false) };
         match self.convert_some(table, &mut walk) {
             Err(error) if error.is_full_disk() => Ok(false),
-            // Statements that need the page report it; the next start tries again.
+            // Statements that need the page report it; the next startup tries again.
             Err(error) if error.is_corrupt_page() => {
                 self.conversion.damaged.lock().insert(tree);
                 *walk = None;

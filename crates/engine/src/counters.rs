@@ -1,7 +1,7 @@
 //! Numbers a table keeps beside its rows: AUTO_INCREMENT, invisible row ids, the row count.
 //!
-//! They live in memory; a clean shutdown writes them to the dictionary, the next start takes them from there.
-//! One that is not known is found again: one above the greatest value in the table.
+//! They live in memory; a clean shutdown writes them to the dictionary, the next startup takes them from
+//! there. One that is not known is found again: one above the greatest value in the table.
 //!
 //! AUTO_INCREMENT numbers are not given out twice, not even after a crash: the dictionary has a limit that is
 //! raised, in steps, before numbers at or above it are given out; after a crash the counter is at the

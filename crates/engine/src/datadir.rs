@@ -26,7 +26,7 @@ const FORMAT_FILE: &str = "FORMAT";
 /// What FORMAT is called until the directory is made.
 const UNFINISHED_FORMAT_FILE: &str = "FORMAT.new";
 const DATA_FILE: &str = "data.pages";
-/// The former name of the page file. A start gives it its name.
+/// The former name of the page file. A startup gives it its name.
 const OLD_DATA_FILE: &str = "data.rdb";
 const LOCK_FILE: &str = "LOCK";
 const UNDO_FOLDER: &str = "undo";

@@ -58,7 +58,7 @@ pub struct Engine {
     pub(crate) checkpoints: Arc<CheckpointControl>,
     pub(crate) undo_warnings: UndoWarnings,
     pub(crate) unfinished: Unfinished,
-    /// A start has left a checkpoint and rollbacks to be done.
+    /// A startup has left a checkpoint and rollbacks to be done.
     pub(crate) is_recovering: AtomicBool,
     /// Where problems are reported that no statement's answer can report.
     pub(crate) notes: Arc<dyn StartupLog>,
@@ -321,7 +321,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether nothing can be changed: `innodb_force_recovery` says so, or the start has passed over damage
+    /// Whether nothing can be changed: `innodb_force_recovery` says so, or the startup has passed over damage
     /// of what says where changes may go.
     pub fn is_read_only(&self) -> bool {
         let is_whole = self.store.is_map_known() && self.store.header_damage().is_none();
@@ -339,12 +339,12 @@ impl Engine {
         self.purge_thread.lock().is_some()
     }
 
-    /// What sorting the entries of new indexes has cost since the start.
+    /// What sorting the entries of new indexes has cost since startup.
     pub fn index_sort_totals(&self) -> SortTotals {
         self.sort_counters.totals()
     }
 
-    /// What changes of rows while indexes are built have cost since the start.
+    /// What changes of rows while indexes are built have cost since startup.
     pub fn side_log_totals(&self) -> SideLogTotals {
         self.side_log_counters.totals()
     }

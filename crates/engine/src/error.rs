@@ -317,7 +317,7 @@ impl Error {
             Error::UndoFull(_) | Error::LogFull(_) | Error::UndoNotSwapped(_) => Effect::Statement,
             // Reads have changed nothing.
             Error::VersionUnreadable(_) | Error::VersionDamaged { .. } => Effect::Statement,
-            // The changes remain, in progress and unseen, until the next start. They must not be committed.
+            // The changes remain, in progress and unseen, until the next startup. They must not be committed.
             Error::UndoUnreadable(_) => Effect::Connection,
             // The trees that the statement has built so far are given up.
             Error::Memory(_)

@@ -1,5 +1,5 @@
-//! Starting in spite of damage (`innodb_force_recovery`): what a start leaves out, and what is refused while
-//! it is in force.
+//! Starting in spite of damage (`innodb_force_recovery`): what a startup leaves out, and what is refused
+//! while it is in force.
 //!
 //! | level | left out | refused |
 //! |---|---|---|
@@ -57,7 +57,7 @@ impl ForceRecovery {
 }
 
 impl Error {
-    /// The lowest `innodb_force_recovery` with which a start that has failed with this error continues.
+    /// The lowest `innodb_force_recovery` with which a startup that has failed with this error continues.
     pub fn force_recovery_level(&self) -> Option<u8> {
         match self {
             Error::DictionaryCorrupt { .. } => Some(1),

@@ -5,15 +5,15 @@
 //! start that follows a crash, the purge thread searches for them:
 //!
 //! 1. The start notes which pages are in use where values may be (`space::Store::begin_claims`).
-//! 2. Once what the start found open is rolled back and all extents are swept, the rows of all tables that
+//! 2. Once what the startup found open is rolled back and all extents are swept, the rows of all tables that
 //!    may have off-page values are read, some leaves at a time. Each reference claims its pages.
 //! 3. Pages of values that are not claimed are freed.
 //!
 //! A value that a statement takes from its row meanwhile is claimed before the row changes: purge will free
-//! it. So is what is freed. Values written meanwhile are on pages that were not in use at the start, or were
+//! it. So is what is freed. Values written meanwhile are on pages that were not in use at startup, or were
 //! freed since.
 //!
-//! A shutdown that comes before the end leaves a note in the dictionary, so that the next start searches,
+//! A shutdown that comes before the end leaves a note in the dictionary, so that the next startup searches,
 //! too.
 
 use std::collections::BTreeSet;
@@ -78,8 +78,8 @@ impl Search {
 }
 
 impl Engine {
-    /// Begins the search of a start that follows a crash, or a shutdown that has left a note. No thread works
-    /// yet.
+    /// Begins the search of a startup that follows a crash, or a shutdown that has left a note. No thread
+    /// works yet.
     pub(crate) fn begin_search(&self, is_unclean: bool) -> Result<()> {
         if !is_unclean && !self.has_search_note()? {
             return Ok(());
@@ -101,7 +101,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether a shutdown has left a search to the next start.
+    /// Whether a shutdown has left a search to the next startup.
     pub(crate) fn has_search_note(&self) -> Result<bool> {
         Ok(self.dictionary.get(&self.store, Kind::SearchNote, NOTE)?.is_some())
     }
@@ -247,7 +247,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Leaves a search that has not ended to the next start.
+    /// Leaves a search that has not ended to the next startup.
     pub(crate) fn note_search(&self) -> Result<()> {
         let is_left_over = self.lost_values.is_left_over.load(Ordering::Relaxed);
         if !(self.lost_values.are_sought() || is_left_over) || self.has_search_note()? {

@@ -150,7 +150,7 @@ impl Engine {
                     self.trx.return_purge(entry);
                     match error {
                         Error::LogFull(_) => break,
-                        // The next start has it from the log.
+                        // The next startup has it from the log.
                         Error::UndoUnreadable(error) => {
                             self.purge.log_unreadable(&*self.notes, &error);
                             passed_over += 1;

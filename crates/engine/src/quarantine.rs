@@ -272,7 +272,7 @@ impl Engine {
         }
     }
 
-    /// Takes an index out of use because of `cause`, until a start. `None`: it is in no table.
+    /// Takes an index out of use because of `cause`, until a startup. `None`: it is in no table.
     pub(crate) fn quarantine(&self, index: IndexId, cause: &str) -> Option<DamagedIndex> {
         let _definition = self.definition.lock();
         self.put_out_of_use(Damage { index, why: cause.into(), is_lost: false })

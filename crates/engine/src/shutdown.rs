@@ -15,7 +15,7 @@ pub enum ShutdownMode {
     /// Off-page values without a row are freed, as they would not be found later; the next server sweeps the
     /// rest.
     Fast,
-    /// The log is written, and no more: the next start recovers.
+    /// The log is written, and no more: the next startup recovers.
     Abrupt,
 }
 
@@ -26,9 +26,9 @@ impl Engine {
     }
 
     /// Rolls open transactions back, writes everything and marks the directory as cleanly closed, or leaves
-    /// that to the next start, as [`ShutdownMode::Abrupt`] says, or where a disk is too full to purge. Later
-    /// calls of any kind fail with [`Error::Closed`](crate::Error::Closed) or a lock error; a second shutdown
-    /// does nothing.
+    /// that to the next startup, as [`ShutdownMode::Abrupt`] says, or where a disk is too full to purge.
+    /// Later calls of any kind fail with [`Error::Closed`](crate::Error::Closed) or a lock error; a second
+    /// shutdown does nothing.
     ///
     /// Sessions need not have ended, but none may be inside a read or hold a scan.
     pub fn shut_down(&self, mode: ShutdownMode) -> Result<()> {
@@ -43,7 +43,7 @@ impl Engine {
         // It checks whether the engine is closed.
         end(&self.recovery_thread);
         match self.past_damage(|| self.trx.close(|log| self.undo_all(log))) {
-            // The next start has it from the log.
+            // The next startup has it from the log.
             Err(Error::UndoUnreadable(error)) => {
                 self.notes.note(&format!("shutdown: open transactions are left to the next start: {error}"));
                 self.stop_threads();
@@ -57,7 +57,7 @@ impl Engine {
         self.free_dropped_trees()?;
         self.stop_threads();
         if !is_purged || self.dropped_trees.are_waiting() || !self.is_dictionary_written()? {
-            // The next start finds what is left in the log.
+            // The next startup finds what is left in the log.
             return Ok(self.store.log().flush()?);
         }
         self.store.update_header(|header| header.trx_limit = self.trx.next_id())?;
@@ -66,7 +66,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Writes what the next start finds in the dictionary. False: a full disk, or a damaged page of it, has
+    /// Writes what the next startup finds in the dictionary. False: a full disk, or a damaged page of it, has
     /// kept some of that from being written.
     fn is_dictionary_written(&self) -> Result<bool> {
         let settle = || {

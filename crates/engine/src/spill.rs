@@ -6,7 +6,7 @@
 //! ```
 //! When checkpoints would keep more than a quarter of the log's capacity for the undo of open transactions,
 //! one pass over the log copies their undo and compensation to a file for each. A checkpoint then says how
-//! much of the file counts and where the log continues. A start reads the file as if it lay in the log, and
+//! much of the file counts and where the log continues. A startup reads the file as if it lay in the log, and
 //! leaves out what the log has of the same transaction before that place. Rollback while the server runs
 //! reads undo from memory.
 //!
@@ -76,7 +76,7 @@ impl SpillFolder {
 
     /// Removes the swap file, which no thread reads any more.
     fn remove_swap(&self) {
-        // A file that cannot be removed is removed by the next start.
+        // A file that cannot be removed is removed by the next startup.
         let _ = self.disk.remove(&self.path.join(SWAP_FILE));
     }
 
@@ -311,7 +311,7 @@ impl Spills {
         self.files.retain(|trx, _| {
             let stays = is_among(*trx, unfinished);
             if !stays {
-                // A file that cannot be removed is removed by the next start.
+                // A file that cannot be removed is removed by the next startup.
                 let _ = folder.disk.remove(&folder.file_of(*trx));
             }
             stays

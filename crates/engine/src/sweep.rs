@@ -1,4 +1,4 @@
-//! Sweeping: removing what transactions before the start left for a purge that never came.
+//! Sweeping: removing what transactions before the startup left for a purge that never came.
 //!
 //! Purge works through what it has in memory; a crash, or a reader at shutdown, leaves delete-marked records
 //! and closed entries that no list has. The map marks the extents that may have some. In background, after
@@ -98,8 +98,8 @@ impl Engine {
         none_stays
     }
 
-    /// Whether a transaction that had ended before the start deleted the record, or closed the entry. One
-    /// that the start found unfinished will have undone that.
+    /// Whether a transaction that had ended before the startup deleted the record, or closed the entry. One
+    /// that the startup found unfinished will have undone that.
     fn is_leftover(&self, record: &Record<'_>, is_row: bool) -> bool {
         let by = if is_row {
             RowHeader::decode(record.payload()).trx

@@ -1,7 +1,8 @@
 //! Files of running statements, below `tmp/` in the data directory.
 //!
-//! A file has no meaning after its statement: it is removed with it, whatever its end, and by the next start
-//! after a crash. Nothing here is ever synced. What is read back is compared with a checksum by its reader.
+//! A file has no meaning after its statement: it is removed with it, whatever its end, and by the next
+//! startup after a crash. Nothing here is ever synced. What is read back is compared with a checksum by its
+//! reader.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -118,7 +119,7 @@ impl TempFile {
 
 impl Drop for TempFile {
     fn drop(&mut self) {
-        // A file that cannot be removed is removed by the next start.
+        // A file that cannot be removed is removed by the next startup.
         let _ = self.disk.remove(self.file.path());
     }
 }

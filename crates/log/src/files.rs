@@ -79,7 +79,7 @@ impl Folder {
             Ok(()) => Ok(SpareFile { name, size_bytes, file }),
             Err(error) => {
                 drop(file);
-                // A file that cannot be removed is removed by the next start.
+                // A file that cannot be removed is removed by the next startup.
                 let _ = self.disk.remove(&name);
                 Err(error)
             }

@@ -147,7 +147,7 @@ impl SpillFile {
     }
 }
 
-/// A spill file as a start reads it.
+/// A spill file as a startup reads it.
 #[derive(Debug)]
 pub struct SpillReader {
     path: PathBuf,

@@ -69,7 +69,7 @@ impl Stretch {
         })
     }
 
-    /// The frame that begins this number of bytes after the start; `None` at the end.
+    /// The frame that begins this number of bytes after the stretch's start; `None` at the end.
     pub(crate) fn frame_at(&self, at: usize) -> Option<Frame<'_>> {
         let rest = self.bytes().get(at..).filter(|rest| !rest.is_empty())?;
         let header = FRAME_HEADER_BYTES as usize;

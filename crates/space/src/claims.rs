@@ -1,7 +1,7 @@
 //! Finding pages that are allocated and that nothing refers to.
 //!
 //! A value off its row's page is found only through the row. When the row has lost it, and the log that says
-//! so is gone, the value's pages stay allocated. To find them, a start notes which pages are in use, and a
+//! so is gone, the value's pages stay allocated. To find them, a startup notes which pages are in use, and a
 //! search in background *claims* those that trees and values have. What is freed meanwhile counts as claimed,
 //! and what is allocated meanwhile is not asked about. The rest is lost.
 

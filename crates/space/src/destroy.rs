@@ -20,9 +20,9 @@ impl Store {
     /// They are not used any more: the dictionary has forgotten them already. What an error leaves is freed
     /// by another call.
     ///
-    /// Latches: none may be held. Cost: a mini-transaction for each extent and each page that is in an
-    /// extent shared by small trees. No page of the trees is read, but the first call after a start reads all
-    /// such pages.
+    /// Latches: none may be held. Cost: a mini-transaction for each extent and each page that is in an extent
+    /// shared by small trees. No page of the trees is read, but the first call after a startup reads all such
+    /// pages.
     pub fn free_trees(&self, trees: &BTreeSet<IndexId>) -> Result<()> {
         if planted(PlantedBug::EarlyDiscard) {
             self.discard_early(trees);

@@ -51,13 +51,13 @@ pub(crate) struct Extents {
     shared_open: BTreeSet<ExtentNo>,
     segments: BTreeMap<IndexId, Segment>,
     shared_owners: SharedOwners,
-    /// Whether the pages that were in use at the start have been asked.
+    /// Whether the pages that were in use at startup have been asked.
     has_learned_owners: bool,
     /// Free extents whose old bytes still take disk space, by when they were freed.
     unpunched: BTreeSet<(Lsn, ExtentNo)>,
-    /// Extents in which something was marked since the start (`crate::garbage`).
+    /// Extents in which something was marked since startup (`crate::garbage`).
     garbage: Arc<GarbageBits>,
-    /// Extents with the map's bit that were not swept since the start.
+    /// Extents with the map's bit that were not swept since startup.
     unswept: BTreeSet<ExtentNo>,
     /// Of those: extents whose sweep met a locked table. They have their turn after all others.
     postponed: BTreeSet<ExtentNo>,
@@ -330,7 +330,7 @@ impl Extents {
         self.states[extent as usize].hole = true;
     }
 
-    /// Extents in which something was marked since the start.
+    /// Extents in which something was marked since startup.
     pub(crate) fn garbage(&self) -> &Arc<GarbageBits> {
         &self.garbage
     }
@@ -374,7 +374,7 @@ impl Extents {
         }
     }
 
-    /// Whether none of the extents that had their bits at the start is left to be swept.
+    /// Whether none of the extents that had their bits at startup is left to be swept.
     pub(crate) fn is_swept(&self) -> bool {
         self.unswept.is_empty() && self.postponed.is_empty() && self.sweeping.is_none()
     }

@@ -161,7 +161,7 @@ impl Store {
         Ok(())
     }
 
-    /// Takes all bits back but those of unswept extents: everything that was marked since the start has been
+    /// Takes all bits back but those of unswept extents: everything that was marked since startup has been
     /// purged. No other thread changes anything.
     pub fn forget_garbage(&self) -> Result<()> {
         let marked = self.space.lock().marked();

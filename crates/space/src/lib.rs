@@ -1,4 +1,4 @@
-//! The data file: its space, changes of pages that reach the log whole, and the redo that a start applies.
+//! The data file: its space, changes of pages that reach the log whole, and the redo that a startup applies.
 //!
 //! # Concepts
 //! ```text
@@ -24,7 +24,7 @@
 //! allocation state from its first allocation to its commit.
 //!
 //! # Failure and recovery
-//! [`Error`]; an operation that fails has not changed anything. A start applies redo by page, on several
+//! [`Error`]; an operation that fails has not changed anything. A startup applies redo by page, on several
 //! threads (docs/redo_log.md); what it cannot read or make is lost by page, or refused.
 //!
 //! # Performance

@@ -10,7 +10,7 @@ use crate::store::Store;
 
 impl Store {
     /// The tree that has `page`, as far as the map of the space says: it does not for pages of small trees
-    /// that were given out before the start. Reads nothing.
+    /// that were given out before the startup. Reads nothing.
     pub fn owner_of(&self, page: PageNo) -> Option<IndexId> {
         self.space.lock().owner_of(page)
     }

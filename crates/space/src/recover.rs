@@ -76,7 +76,7 @@ pub trait StartObserver {
     fn progress(&mut self, _progress: Progress) {}
 }
 
-/// How far a start has got.
+/// How far a startup has got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Where recovery begins.

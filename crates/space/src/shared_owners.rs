@@ -25,7 +25,7 @@ impl SharedOwners {
         self.of.remove(&page);
     }
 
-    /// A page that was in use at the start says that it is of `index`, unless it was given to another tree
+    /// A page that was in use at startup says that it is of `index`, unless it was given to another tree
     /// since.
     pub(crate) fn set_owner(&mut self, page: PageNo, index: IndexId) {
         self.of.entry(page).or_insert(index);

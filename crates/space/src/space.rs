@@ -71,7 +71,7 @@ impl Space {
         Space { state: Mutex::new(LatchLevel::Page, state), garbage, file }
     }
 
-    /// Extents in which something was marked since the start.
+    /// Extents in which something was marked since startup.
     #[inline]
     pub(crate) fn garbage(&self) -> &GarbageBits {
         &self.garbage

@@ -44,7 +44,7 @@ pub struct StoreConfig {
     pub doublewrite: bool,
     /// Identity of the data directory.
     pub identity: [u8; 16],
-    /// Whether a start continues past damage of the extent map, and past pages that it can neither read nor
+    /// Whether a startup continues past damage of the extent map, and past pages that it can neither read nor
     /// make.
     pub forced: bool,
 }
@@ -208,8 +208,8 @@ impl Store {
         if present < counted { self.space.reserve_bytes(present..counted) } else { Ok(()) }
     }
 
-    /// Learns what the map says. Where it is damaged, the start fails, or continues without those parts if it
-    /// is `forced`.
+    /// Learns what the map says. Where it is damaged, the startup fails, or continues without those parts if
+    /// it is `forced`.
     fn load_space(&mut self, forced: bool) -> Result<()> {
         if !forced {
             return self.space.load(self);

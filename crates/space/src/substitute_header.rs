@@ -22,7 +22,7 @@ pub(crate) struct SubstituteHeader {
 }
 
 impl Store {
-    /// Why the file header cannot be read, if a start has gone on without it. Nothing may be changed then.
+    /// Why the file header cannot be read, if a startup has gone on without it. Nothing may be changed then.
     pub fn header_damage(&self) -> Option<&Error> {
         self.substitute_header.as_deref().map(|substitute_header| &substitute_header.why)
     }

@@ -5,7 +5,7 @@
 //!  commit number        kind: 0 in progress, 1 committing, 2 committed, 3 rolled back
 //! ```
 //! One word an id, in chunks. A chunk is freed once every transaction in it is all-visible: visible to all
-//! views, or rolled back for all. An id without a word is all-visible. The transactions that a start found
+//! views, or rolled back for all. An id without a word is all-visible. The transactions that a startup found
 //! unfinished have words of their own: all other ids from before the start are all-visible.
 
 use std::sync::Arc;
@@ -90,7 +90,7 @@ impl Chunk {
     }
 }
 
-/// How a transaction from before the start stands.
+/// How a transaction from before the startup stands.
 #[derive(Debug)]
 struct Unfinished {
     id: u64,
@@ -103,7 +103,7 @@ struct Directory {
     /// The first id of the first chunk.
     first: u64,
     chunks: Vec<Arc<Chunk>>,
-    /// The transactions that the start found unfinished, by id, while any of them is not all-visible.
+    /// The transactions that the startup found unfinished, by id, while any of them is not all-visible.
     unfinished: Arc<[Unfinished]>,
 }
 
@@ -132,7 +132,7 @@ impl Directory {
 #[derive(Debug)]
 pub(crate) struct CommitTable {
     directory: ArcSwap<Directory>,
-    /// The first id given out after the start.
+    /// The first id given out after startup.
     restart: u64,
     /// Taken to replace the directory.
     change: Mutex<()>,
@@ -154,7 +154,7 @@ impl CommitTable {
         }
     }
 
-    /// The transactions `ids` from before the start, in ascending order, are in progress. No thread reads
+    /// The transactions `ids` from before the startup, in ascending order, are in progress. No thread reads
     /// yet.
     pub(crate) fn set_unfinished(&self, ids: &[TrxId]) {
         let _change = self.change.lock();
@@ -216,7 +216,7 @@ impl CommitTable {
         self.wake_waiters();
     }
 
-    /// The transaction `id` from before the start has ended.
+    /// The transaction `id` from before the startup has ended.
     #[cold]
     pub(crate) fn end_unfinished(&self, id: TrxId, ending: TrxOutcome) {
         if let Some(word) = self.directory.load().unfinished_word(id) {

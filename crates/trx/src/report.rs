@@ -21,7 +21,7 @@ pub struct TrxInfo {
     pub locks: OwnerInfo,
     /// The session; of an unfinished transaction, nobody's.
     pub client: ClientInfo,
-    /// Whether the start found it unfinished: it is being rolled back.
+    /// Whether the startup found it unfinished: it is being rolled back.
     pub is_unfinished: bool,
 }
 
@@ -33,8 +33,8 @@ impl TrxInfo {
 }
 
 impl TrxSystem {
-    /// The transaction of every session that has had one, and those that the start found unfinished. Each is
-    /// true at some moment of the call.
+    /// The transaction of every session that has had one, and those that the startup found unfinished. Each
+    /// is true at some moment of the call.
     pub fn transactions(&self) -> Vec<TrxInfo> {
         let slots = self.slots.all();
         let described = slots.iter().filter_map(|slot| {
@@ -73,7 +73,7 @@ impl TrxSystem {
     }
 }
 
-/// The session of a transaction that has had none since the start, which was `active_s` seconds ago.
+/// The session of a transaction that has had none since startup, which was `active_s` seconds ago.
 fn nobody(active_s: u64) -> ClientInfo {
     let settings =
         ClientSettings { unique_checks: true, foreign_key_checks: true, ..ClientSettings::default() };

@@ -28,7 +28,7 @@ pub struct TrxSlot {
     pub(crate) wake: Event,
     pub(crate) undo: Mutex<UndoLog>,
     client: OnceLock<Weak<dyn Client>>,
-    /// When the start found the transaction unfinished, if it did: nanoseconds of the monotonic clock.
+    /// When the startup found the transaction unfinished, if it did: nanoseconds of the monotonic clock.
     found_ns: Option<u64>,
 }
 
@@ -122,7 +122,7 @@ impl TrxSlot {
         self.client.get()?.upgrade()
     }
 
-    /// For how many seconds the transaction has been unfinished, if the start found it so.
+    /// For how many seconds the transaction has been unfinished, if the startup found it so.
     pub(crate) fn unfinished_s(&self) -> Option<u64> {
         let since_ns = self.found_ns?;
         Some(RealClock.monotonic_ns().saturating_sub(since_ns) / NS_PER_S)

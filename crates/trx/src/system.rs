@@ -38,7 +38,7 @@ pub struct PurgeEntry {
 /// The transactions of one engine.
 #[derive(Debug)]
 pub struct TrxSystem {
-    /// The first id given out since the start.
+    /// The first id given out since startup.
     first: TrxId,
     /// The next id given out.
     next: AtomicU64,
@@ -84,7 +84,7 @@ impl TrxSystem {
         })
     }
 
-    /// Whether a transaction with this id, if it has not ended, was put back from the log by the start.
+    /// Whether a transaction with this id, if it has not ended, was put back from the log by the startup.
     #[inline]
     pub fn is_from_before(&self, id: TrxId) -> bool {
         id < self.first
@@ -298,7 +298,7 @@ impl TrxSystem {
     }
 
     /// Takes back what [`TrxSystem::next_purge`] gave, because it could not be purged: it has its place in
-    /// the queue again, and until it is purged the log is kept for a start that does so.
+    /// the queue again, and until it is purged the log is kept for a startup that does so.
     pub fn return_purge(&self, entry: PurgeEntry) {
         let mut queue = self.queue.lock();
         let at = queue.partition_point(|queued| queued.number < entry.number);

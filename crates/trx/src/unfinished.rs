@@ -1,8 +1,8 @@
 //! Transactions that a crash left unfinished: in progress, with undo, without a session.
 //!
-//! A start finds them in the log and puts their undo back where the headers of their rows point. From then on
-//! they are as any transaction in progress is: views do not see their rows, the ids in their rows lock these,
-//! and their undo is kept. The engine rolls them back while clients work.
+//! A startup finds them in the log and puts their undo back where the headers of their rows point. From then
+//! on they are as any transaction in progress is: views do not see their rows, the ids in their rows lock
+//! these, and their undo is kept. The engine rolls them back while clients work.
 
 use std::sync::Arc;
 

@@ -115,7 +115,7 @@ impl Run {
         model
     }
 
-    /// What a start finds on `disk`; whether it is right.
+    /// What a startup finds on `disk`; whether it is right.
     fn recover(&self, disk: &SimDisk, frames: usize) -> Result<Lsn> {
         let store = open(disk, frames)?;
         let end = store.log().current();

@@ -13,7 +13,7 @@ pub fn encoded_table(def: &TableDef) -> Vec<u8> {
     encode_table(&TableRecord { def: def.clone(), roots, history: RowHistory::default() })
 }
 
-/// Reads a table's definition, opens it as a start does, and encodes it again.
+/// Reads a table's definition, opens it as a startup does, and encodes it again.
 ///
 /// # Errors
 /// [`crate::Error::DictionaryCorrupt`].
@@ -23,7 +23,7 @@ pub fn recoded_table(bytes: &[u8]) -> Result<Vec<u8>> {
     let (oldest, newest) = (record.history.oldest, record.def.format_version);
     let table = Table::open(record);
     if let Some(versions) = &table.clustered().tree.versions {
-        // As a start does not, but the first page of each.
+        // As a startup does not, but the first page of each.
         for version in oldest..newest {
             versions.older(version);
         }

@@ -136,7 +136,7 @@ impl Engine {
         }
         let _definition = self.definition.lock();
         match self.forget_pending_trees(made) {
-            // The next start removes the note.
+            // The next startup removes the note.
             Err(error) if error.is_full_disk() => Ok(()),
             forgotten => forgotten,
         }

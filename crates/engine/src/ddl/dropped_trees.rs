@@ -2,7 +2,7 @@
 //!
 //! A definition change puts its trees down as pending (`recovery/trees.rs`), takes them out of the dictionary
 //! and the catalog, and leaves them here, so that it holds its locks for moments, however large the trees
-//! are. A start after a crash finds them in the dictionary. What transactions have left to purge in such a
+//! are. A startup after a crash finds them in the dictionary. What transactions have left to purge in such a
 //! tree is void: it goes with the pages.
 
 use std::collections::BTreeSet;
@@ -64,7 +64,7 @@ impl Engine {
             let Some(pending) = self.dropped_trees.waiting.lock().first().cloned() else { return Ok(()) };
             match self.free_pending(&pending) {
                 Err(error) if error.is_full_disk() => return Ok(()),
-                // The next start has their ids, and tries again.
+                // The next startup has their ids, and tries again.
                 Err(error) if error.is_corrupt_page() => {
                     self.notes
                         .note(&format!("data file: {error}; the pages of dropped trees stay allocated"));

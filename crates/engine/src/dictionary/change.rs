@@ -4,7 +4,7 @@
 //! [`Change`] of more than one entry is therefore written as an entry first: its piece 0 decides. The entries
 //! that it lists are written and removed after that, one by one, and the change's own entry goes last. A
 //! crash or a full disk may stop this at any point. The list is then worked off again from its beginning: by
-//! the next start before it reads a definition, else before the dictionary is written again.
+//! the next startup before it reads a definition, else before the dictionary is written again.
 //!
 //! | SIZE | FIELD |
 //! |---|---|
@@ -66,8 +66,8 @@ impl Change {
 
 impl Dictionary {
     /// Makes all of `change`, or nothing of it. Returns what kept a change that is decided from being applied
-    /// now; the next change, or the next start, applies it first. The caller holds the definition mutex, and
-    /// flushes the log.
+    /// now; the next change, or the next startup, applies it first. The caller holds the definition mutex,
+    /// and flushes the log.
     ///
     /// # Errors
     /// Nothing has changed then.

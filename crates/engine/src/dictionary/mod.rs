@@ -106,7 +106,7 @@ pub(crate) enum Kind {
     PendingTrees = 5,
     /// A [`Change`] whose steps are to be made. Name: none.
     Change = 6,
-    /// A search for lost values is to be made by the next start (`lost_values.rs`). Name: none.
+    /// A search for lost values is to be made by the next startup (`lost_values.rs`). Name: none.
     SearchNote = 7,
     /// Why an index is out of use permanently, see `quarantine`. Name: the index's id.
     Damage = 8,
@@ -123,8 +123,8 @@ pub(crate) struct Dictionary {
     /// One has left something out.
     is_partial: AtomicBool,
     notes: Arc<dyn StartupLog>,
-    /// Whether damaged pages are logged: not during a start, which is refused for them or logs what it leaves
-    /// out.
+    /// Whether damaged pages are logged: not during a startup, which is refused for them or logs what it
+    /// leaves out.
     logs_damage: AtomicBool,
     /// The damaged pages that were logged.
     logged: Mutex<BTreeSet<PageNo>>,

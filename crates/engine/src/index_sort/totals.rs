@@ -1,8 +1,8 @@
-//! What sorts have done since the start.
+//! What sorts have done since startup.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Work of all sorts of index entries since the start.
+/// Work of all sorts of index entries since startup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SortTotals {
     /// Entries sorted.

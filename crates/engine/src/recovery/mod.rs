@@ -1,4 +1,4 @@
-//! Recovery: what a start does about a directory that was not closed.
+//! Recovery: what a startup does about a directory that was not closed.
 //!
 //! ```text
 //!  space::Store::open   log read (History listens), pages redone
@@ -38,7 +38,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::quarantine::DamageScope;
 
-/// Where a start reports its progress, and later what no statement's answer can report: lines for people.
+/// Where a startup reports its progress, and later what no statement's answer can report: lines for people.
 pub trait StartupLog: Send + Sync + std::fmt::Debug {
     /// One line.
     fn note(&self, line: &str);

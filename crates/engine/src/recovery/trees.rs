@@ -35,7 +35,7 @@ fn trees_in(value: &[u8]) -> Result<Vec<IndexId>> {
 
 impl Engine {
     /// Puts down the ids of trees that are about to be made or freed. If the server ends before
-    /// [`Engine::forget_pending_trees`], the next start frees those of them that no table has then. The
+    /// [`Engine::forget_pending_trees`], the next startup frees those of them that no table has then. The
     /// caller holds the definition mutex.
     pub(crate) fn put_pending_trees(&self, ids: &[IndexId]) -> Result<()> {
         if planted(PlantedBug::ForgottenTrees) {

@@ -1,4 +1,5 @@
-//! Undo of open transactions as a start meets it: a stack for each, which is taken down from its newest end.
+//! Undo of open transactions as a startup meets it: a stack for each, which is taken down from its newest
+//! end.
 //!
 //! ```text
 //!  oldest | segments, in a scratch file | records, in memory | newest
@@ -149,7 +150,7 @@ impl Scratch {
         if let Some(file) = &self.file {
             return Ok(Arc::clone(file));
         }
-        // A start that was cut short may have left one.
+        // A startup that was cut short may have left one.
         if self.disk.exists(&self.path)? {
             self.disk.remove(&self.path)?;
         }
@@ -307,7 +308,7 @@ impl UndoStacks {
     /// Removes the scratch file.
     pub(super) fn close(self) {
         if self.scratch.file.is_some() {
-            // A file that cannot be removed is removed by the next start.
+            // A file that cannot be removed is removed by the next startup.
             let _ = self.scratch.disk.remove(&self.scratch.path);
         }
     }

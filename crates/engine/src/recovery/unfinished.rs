@@ -1,11 +1,11 @@
-//! Transactions that had not ended: found by the start, rolled back while clients work.
+//! Transactions that had not ended: found by the startup, rolled back while clients work.
 //!
 //! ```text
 //!  trails (log, spill files)  -->  chunks of undo, at the addresses that row headers hold   before clients are let in
 //!                             -->  transactions in progress, with their tables' metadata locks
 //!  background thread          -->  undone, newest first, each record in one frame with its compensation
 //! ```
-//! The next start continues a rollback that was cut short from the last compensation in the log.
+//! The next startup continues a rollback that was cut short from the last compensation in the log.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
@@ -152,7 +152,7 @@ impl Engine {
         drop(self.store.log().append(&[], &parts));
     }
 
-    /// Transactions that the start found unfinished and that are not rolled back yet.
+    /// Transactions that the startup found unfinished and that are not rolled back yet.
     pub fn unfinished_transactions(&self) -> usize {
         self.unfinished.transactions.lock().len()
     }
@@ -164,7 +164,7 @@ impl Engine {
     /// on.
     ///
     /// # Errors
-    /// The server must stop: the next start continues with the rollback.
+    /// The server must stop: the next startup continues with the rollback.
     pub fn rollback_step(&self, records_max: usize) -> Result<RollbackReport> {
         self.past_damage(|| self.undo_unfinished(records_max))
     }
@@ -223,7 +223,7 @@ impl Engine {
     }
 }
 
-/// The background thread of a start that had to recover: ends when all is rolled back, when the engine is
+/// The background thread of a startup that had to recover: ends when all is rolled back, when the engine is
 /// closed, or with it.
 pub(crate) fn run(engine: &Weak<Engine>) -> Result<()> {
     let Some((notes, total)) = engine.upgrade().map(|e| (Arc::clone(&e.notes), e.unfinished_records()))
@@ -237,7 +237,7 @@ pub(crate) fn run(engine: &Weak<Engine>) -> Result<()> {
     loop {
         let Some(engine) = engine.upgrade().filter(|engine| !engine.is_closed()) else { return Ok(()) };
         let report = match engine.rollback_step(STEP_RECORDS) {
-            // The next start has it from the log. Until then no view sees what the transactions have done.
+            // The next startup has it from the log. Until then no view sees what the transactions have done.
             Err(Error::UndoUnreadable(error)) => {
                 notes.note(&format!("recovery: open transactions are left to the next start: {error}"));
                 return Ok(());

@@ -18,7 +18,7 @@ use crate::table::{Index, Table};
 /// Undoes everything after `mark`, each record in one frame with the part that says so. The last parts may
 /// stay in `log`, for the frame of what comes next. Rows that were there before stay locked by `locker`.
 /// After an error the record that caused it and older ones are still to be undone, by another call or by the
-/// next start. [`Error::NotUndone`] asks for [`Engine::past_damage`]; others stop the server.
+/// next startup. [`Error::NotUndone`] asks for [`Engine::past_damage`]; others stop the server.
 pub(crate) fn undo_to(
     engine: &Engine,
     log: &mut UndoLog,

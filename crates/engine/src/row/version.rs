@@ -119,7 +119,7 @@ fn older(
     Ok(Seen::Nothing)
 }
 
-/// Whether the header, which the start has found or put back, leads to a record of its transaction, and the
+/// Whether the header, which the startup has found or put back, leads to a record of its transaction, and the
 /// chain has no cycle.
 fn leads_to_undo(trx: &TrxSystem, header: &RowHeader, steps: u64) -> bool {
     let undo = trx.undo();

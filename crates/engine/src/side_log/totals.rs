@@ -1,8 +1,8 @@
-//! What side logs have done since the start.
+//! What side logs have done since startup.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Work of all side logs since the start.
+/// Work of all side logs since startup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SideLogTotals {
     /// Entries that changes of rows have taken away or added, and keys of rows that changed beside rebuilds.

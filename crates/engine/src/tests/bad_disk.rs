@@ -73,7 +73,7 @@ fn found(engine: &Arc<Engine>) -> Result<i32> {
     Ok(count)
 }
 
-/// What a start finds on `disk` after the power went off.
+/// What a startup finds on `disk` after the power went off.
 fn after_restart(disk: &SimDisk) -> i32 {
     let disk = Arc::new(disk.crash());
     let engine = Engine::open(small(&disk)).unwrap();

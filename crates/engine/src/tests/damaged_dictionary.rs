@@ -1,5 +1,5 @@
 //! One flipped bit in the file header or in a page of the dictionary: a server that is up refuses what needs
-//! the page and continues, a start is refused by name, and a forced one reads what is left.
+//! the page and continues, a startup is refused by name, and a forced one reads what is left.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,7 +21,7 @@ const ROWS: i32 = 400;
 /// Tables whose definitions take several pages.
 const TABLES: i32 = 12;
 
-/// Few frames, so that pages are read again, and no copies, from which a start would mend them.
+/// Few frames, so that pages are read again, and no copies, from which a startup would mend them.
 fn small(disk: &Arc<SimDisk>, told: &Arc<StartupLines>) -> EngineConfig {
     let startup_log = Arc::clone(told) as Arc<dyn StartupLog>;
     EngineConfig { pool_bytes: 24 * PAGE_SIZE, doublewrite: false, startup_log, ..config(disk) }

@@ -31,7 +31,7 @@ fn a_table_is_dropped_without_reading_its_pages() {
     engine.drop_table("s", "t", WAIT).unwrap();
     let read = engine.store().pool().stats().page_reads - before;
     let freed = used - engine.store().space_report().pages_used;
-    // Pages of shared extents are asked once after a start.
+    // Pages of shared extents are asked once after a startup.
     assert!(freed > 300 && read < 100, "{read} pages were read to free {freed}");
     for name in ["a", "b"] {
         let table = engine.create_table(wide_def(name)).unwrap();

@@ -1,5 +1,5 @@
-//! A start on a full disk: the server comes up and continues once there is space, or the start is refused in
-//! one line.
+//! A startup on a full disk: the server comes up and continues once there is space, or the start is refused
+//! in one line.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,7 +71,7 @@ fn directory(how: Ending) -> SimDisk {
     disk.crash_keeping(|_, _| true)
 }
 
-/// What became of a start.
+/// What became of a startup.
 #[derive(Debug, PartialEq, Eq)]
 enum Start {
     /// The lines of the server's log.
@@ -154,7 +154,7 @@ fn wherever_a_start_meets_a_full_disk_it_comes_up_or_is_refused_by_name() {
     assert!(came_up >= 8 && refused >= 3, "{came_up} {refused}");
 }
 
-/// Rolls back what the start has found open, with the log that is there; changes are refused, and nothing
+/// Rolls back what the startup has found open, with the log that is there; changes are refused, and nothing
 /// else.
 fn work_without_space(engine: &Arc<Engine>) {
     roll_back(engine);

@@ -1,4 +1,4 @@
-//! Off-page values that a crash has left without a row: a search after the next start frees them.
+//! Off-page values that a crash has left without a row: a search after the next startup frees them.
 
 use std::sync::Arc;
 

@@ -18,7 +18,7 @@ use crate::*;
 const DATA_FILE: &str = "/data/data.pages";
 const ROWS: i32 = 600;
 
-/// Few frames, so that pages are read again, and no copies, from which a start would mend them.
+/// Few frames, so that pages are read again, and no copies, from which a startup would mend them.
 fn small(disk: &Arc<SimDisk>) -> EngineConfig {
     EngineConfig { pool_bytes: 24 * PAGE_SIZE, doublewrite: false, ..config(disk) }
 }

@@ -168,7 +168,7 @@ impl Run {
         }
     }
 
-    /// What a start finds on `disk` is right.
+    /// What a startup finds on `disk` is right.
     fn assert_recovered(&self, disk: SimDisk) {
         let disk = Arc::new(disk);
         let engine = Engine::open(crash_config(&disk)).unwrap();

@@ -1,5 +1,5 @@
 //! Tree pages and frames of the log whose bytes were changed and whose checksums were stamped again: reads
-//! end in an error or in rows, other tables are untouched, and a start that recovers refuses them or
+//! end in an error or in rows, other tables are untouched, and a startup that recovers refuses them or
 //! continues.
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What a shutdown leaves to the next start, by its mode.
+//! What a shutdown leaves to the next startup, by its mode.
 
 use std::sync::Arc;
 

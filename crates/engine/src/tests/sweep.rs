@@ -1,4 +1,4 @@
-//! What a purge that was lost with memory had to do is done by a sweep after the next start.
+//! What a purge that was lost with memory had to do is done by a sweep after the next startup.
 
 use std::sync::Arc;
 

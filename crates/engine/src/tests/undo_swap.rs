@@ -214,7 +214,8 @@ fn undo_that_cannot_be_read_back_fails_a_reader_alone_and_leaves_a_rollback_to_t
     let undone = engine.rollback(&mut trx).unwrap_err();
     assert!(undone.to_string().contains("next start"), "{undone}");
     assert_eq!(undone.effect(), Effect::Connection);
-    // Its session is gone: it stays in progress, others continue, and a shutdown leaves it to the next start.
+    // Its session is gone: it stays in progress, others continue, and a shutdown leaves it to the next
+    // startup.
     let id = trx.id().unwrap();
     drop(trx);
     assert!(engine.trx_system().is_in_progress(id));

@@ -27,16 +27,17 @@ impl LostPages {
     /// Takes a page that could not be read.
     ///
     /// # Errors
-    /// `error`, if the start must not continue without the page.
+    /// `error`, if the startup must not continue without the page.
     #[cold]
     pub(super) fn lose(&self, page: PageNo, error: Error) -> Result<(), Error> {
         let Error::Corruption(corrupt) = error else { return Err(error) };
-        // A page that cannot be read now may be read by the next start, and the end of a file be found again.
+        // A page that cannot be read now may be read by the next startup, and the end of a file be found
+        // again.
         let is_damaged = matches!(corrupt.damage, Damage::Bytes(_) | Damage::Unwritten);
         let may_be_read = matches!(corrupt.damage, Damage::Unreadable { .. } | Damage::PastEnd);
         let is_map = map_page_of(extent_of(page)) == page;
         let may_be_lost = if self.forced { is_damaged || may_be_read } else { is_damaged && !is_map };
-        // Without the file header a start continues only if that is asked for.
+        // Without the file header a startup continues only if that is asked for.
         if (page.is_none() && !self.forced) || !may_be_lost {
             return Err(Error::Corruption(corrupt));
         }

@@ -92,7 +92,7 @@ impl Plan {
         matches!(self, Plan::Full | Plan::FullAtTimes)
     }
 
-    /// Whether a shutdown may leave work to the next start.
+    /// Whether a shutdown may leave work to the next startup.
     pub(super) fn leaves_work(self) -> bool {
         self.is_full_disk() || self == Plan::Read
     }

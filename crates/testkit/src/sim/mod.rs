@@ -1,5 +1,5 @@
 //! The whole engine in simulations, one a seed: several sessions on a simulated disk until something ends
-//! them, a start on what is left, a comparison with what was answered, and on from there, until enough was
+//! them, a startup on what is left, a comparison with what was answered, and on from there, until enough was
 //! done.
 //!
 //! ```text
@@ -178,7 +178,7 @@ impl Seed {
         if self.prng.below(4) == 0 { self.damage(rounds) } else { self.close(rounds) }
     }
 
-    /// Starts, works and ends in one way or another. The disk is then as the next start finds it.
+    /// Starts, works and ends in one way or another. The disk is then as the next startup finds it.
     fn round(&mut self, number: u64, plan: Plan, operations: u64) -> Result<(), String> {
         let shape = Shape::draw(&mut self.prng, self.tight, self.undo_memory_bytes);
         let end = if self.prng.below(3) == 0 { End::Kill } else { End::Shutdown };
@@ -190,7 +190,7 @@ impl Seed {
             (Some(Ok(())), _) => {
                 self.disk = self.disk.crash();
                 match self.check_closed() {
-                    // The next start purges what a full disk had no log for, and undoes what was not read
+                    // The next startup purges what a full disk had no log for, and undoes what was not read
                     // back.
                     Err(error) if plan.leaves_work() && error.contains("not shut down cleanly") => {}
                     checked => {

@@ -95,7 +95,7 @@ struct Entry {
     epoch: u32,
 }
 
-/// What was found at the last start, and all that was asked for since.
+/// What was found at the last startup, and all that was asked for since.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     /// Whether the tables were made.
@@ -169,12 +169,12 @@ impl Model {
         self.rows(table, i32::MAX, self.defined.epoch)
     }
 
-    /// The definitions that a start may find.
+    /// The definitions that a startup may find.
     pub(super) fn possible(&self) -> impl Iterator<Item = Definitions> {
         [self.defining, Some(self.defined)].into_iter().flatten()
     }
 
-    /// Whether a start may find `count` transactions.
+    /// Whether a startup may find `count` transactions.
     pub(super) fn check_count(&self, count: i32) -> Result<(), String> {
         let last = self.base_count + self.asked.len() as i32;
         if (self.answered..=last).contains(&count) {
@@ -183,7 +183,7 @@ impl Model {
         Err(format!("{count} transactions are there, of {last} asked for and {} answered", self.answered))
     }
 
-    /// A start has found this. Returns how many of the transactions were not answered.
+    /// A startup has found this. Returns how many of the transactions were not answered.
     pub(super) fn settle(&mut self, count: i32, defined: Definitions) -> u64 {
         self.base = [self.rows(MAIN, count, 0), self.rows(SIDE, count, defined.epoch)];
         (self.base_count, self.base_epoch) = (count, defined.epoch);

@@ -1,4 +1,4 @@
-//! Looking at what a start has found.
+//! Looking at what a startup has found.
 
 use std::path::Path;
 use std::sync::Arc;

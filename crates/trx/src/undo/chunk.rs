@@ -196,7 +196,7 @@ impl UndoStore {
         (memory * CHUNK_BYTES, swapped * CHUNK_BYTES)
     }
 
-    /// Chunks that were written to the swap file, and read back, since the start.
+    /// Chunks that were written to the swap file, and read back, since startup.
     pub fn swaps_and_reads(&self) -> (u64, u64) {
         self.swap.writes_and_reads()
     }
@@ -244,7 +244,7 @@ impl UndoStore {
         chunk
     }
 
-    /// The chunk `number`, for undo that a start puts back. `None`: it is there, or no chunk has such a
+    /// The chunk `number`, for undo that a startup puts back. `None`: it is there, or no chunk has such a
     /// number.
     pub(super) fn restore_chunk(&self, number: u32) -> Option<Arc<Chunk>> {
         let at = (number as usize).checked_sub(1).filter(|_| number <= RESTORED_CHUNKS_MAX)?;
@@ -319,7 +319,7 @@ impl UndoLog {
         }
     }
 
-    /// With the records of an unfinished transaction, which a start has put back.
+    /// With the records of an unfinished transaction, which a startup has put back.
     pub(super) fn with_records(store: Arc<UndoStore>, id: TrxId, undo: RestoredUndo) -> Self {
         let mut log = UndoLog::new(store);
         (log.id, log.newest) = (id, id);

@@ -1,8 +1,8 @@
 //! Putting undo from the log back where it was.
 //!
-//! Row headers hold addresses of undo records, and the log has each record with its address. A start puts the
-//! records of unfinished transactions into chunks of the same numbers, at the same words, before any other
-//! chunk is made. A chunk is written by one session at a time, which leaves it to no other: a chunk has
+//! Row headers hold addresses of undo records, and the log has each record with its address. A startup puts
+//! the records of unfinished transactions into chunks of the same numbers, at the same words, before any
+//! other chunk is made. A chunk is written by one session at a time, which leaves it to no other: a chunk has
 //! records of one unfinished transaction only.
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use super::chunk::{CHUNK_WORDS, Chunk, UndoStore};
 use super::record::{NewUndo, UndoRecord};
 use super::{Address, UndoLog};
 
-/// Chunks that a start makes have numbers up to this one: 512 GiB of undo.
+/// Chunks that a startup makes have numbers up to this one: 512 GiB of undo.
 pub(super) const RESTORED_CHUNKS_MAX: u32 = 1 << 24;
 
 /// Words of the bits of a chunk.
@@ -26,7 +26,7 @@ const BIT_WORDS: usize = CHUNK_WORDS / 64;
 /// Whose records are in a chunk, and a bit for each word at which one begins.
 type ChunkRecords = (TrxId, Box<[u64; BIT_WORDS]>);
 
-/// Where the records are that a start has put back: row headers that lead to them come from a disk. Memory:
+/// Where the records are that a startup has put back: row headers that lead to them come from a disk. Memory:
 /// 512 bytes for each chunk of 32 KiB, beside the limit of undo, until the transactions are rolled back.
 #[derive(Debug, Default)]
 pub(super) struct Restored {
@@ -84,7 +84,7 @@ impl UndoStore {
 }
 
 impl UndoStore {
-    /// Whether `at` is where the start has put back a record of `trx`.
+    /// Whether `at` is where the startup has put back a record of `trx`.
     pub fn has_restored(&self, trx: TrxId, at: UndoPtr) -> bool {
         let at = Address::of(moved(at));
         let chunks = self.restored.chunks.read();
@@ -94,7 +94,7 @@ impl UndoStore {
         })
     }
 
-    /// How many records the start has put back.
+    /// How many records the startup has put back.
     pub fn records_restored(&self) -> u64 {
         self.restored.records.load(Ordering::Relaxed)
     }

@@ -81,7 +81,7 @@ pub(super) struct Swap {
     slots: Mutex<Slots>,
     /// What was read last, the newest at the end.
     cache: Mutex<VecDeque<Arc<Chunk>>>,
-    /// Chunks written, and read, since the start.
+    /// Chunks written, and read, since startup.
     writes: AtomicU64,
     reads: AtomicU64,
 }
@@ -157,7 +157,7 @@ impl Swap {
         Ok(chunk)
     }
 
-    /// Chunks written, and read, since the start.
+    /// Chunks written, and read, since startup.
     pub(super) fn writes_and_reads(&self) -> (u64, u64) {
         (self.writes.load(Ordering::Relaxed), self.reads.load(Ordering::Relaxed))
     }
