@@ -46,6 +46,6 @@ pub(crate) fn stamp(log: &mut [u8], frame: FramePlace) {
 
 /// The checksum of a payload in a frame at `lsn`.
 pub(crate) fn frame_sum(lsn: u64, payload: &[u8]) -> u32 {
-    let imprint = (lsn ^ (payload.len() as u64) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-    crc32(payload) ^ imprint as u32
+    let salt = (lsn ^ (payload.len() as u64) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    crc32(payload) ^ salt as u32
 }

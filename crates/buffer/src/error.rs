@@ -41,12 +41,12 @@ pub struct CorruptPage {
     /// The page within it.
     pub page: PageNo,
     /// What is wrong.
-    pub damage: Damage,
+    pub defect: PageDefect,
 }
 
 /// The defect of a stored page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Damage {
+pub enum PageDefect {
     /// The disk does not give it back.
     Unreadable {
         /// Why, in a portable way.
@@ -81,8 +81,8 @@ impl Error {
     }
 
     #[cold]
-    pub(crate) fn corrupt(file: &Path, page: PageNo, damage: Damage) -> Self {
-        Error::Corruption(Box::new(CorruptPage { file: file.to_path_buf(), page, damage }))
+    pub(crate) fn corrupt(file: &Path, page: PageNo, defect: PageDefect) -> Self {
+        Error::Corruption(Box::new(CorruptPage { file: file.to_path_buf(), page, defect }))
     }
 }
 
@@ -104,14 +104,16 @@ impl std::error::Error for Error {}
 impl fmt::Display for CorruptPage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {} is corrupt: ", self.page, self.file.display())?;
-        match self.damage {
-            Damage::Unreadable { kind, errno } => write!(f, "it cannot be read ({kind}, errno {errno})"),
-            Damage::PastEnd => f.write_str("the file ends before it"),
-            Damage::Lost => f.write_str("recovery could not make the changes that the redo log has of it"),
-            Damage::Unwritten => f.write_str("it was never written"),
-            Damage::Bytes(kind) => write!(f, "{kind:?}"),
-            Damage::BehindLog => f.write_str("the file is older than the redo log"),
-            Damage::BeyondLog => f.write_str("it was changed after the end of the redo log"),
+        match self.defect {
+            PageDefect::Unreadable { kind, errno } => write!(f, "it cannot be read ({kind}, errno {errno})"),
+            PageDefect::PastEnd => f.write_str("the file ends before it"),
+            PageDefect::Lost => {
+                f.write_str("recovery could not make the changes that the redo log has of it")
+            }
+            PageDefect::Unwritten => f.write_str("it was never written"),
+            PageDefect::Bytes(kind) => write!(f, "{kind:?}"),
+            PageDefect::BehindLog => f.write_str("the file is older than the redo log"),
+            PageDefect::BeyondLog => f.write_str("it was changed after the end of the redo log"),
         }
     }
 }

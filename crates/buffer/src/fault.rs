@@ -7,7 +7,7 @@ use base::{IndexId, PageNo};
 use page::{PAGE_SIZE, PageBytes, PageRef, PageType};
 
 use crate::doublewrite::Image;
-use crate::error::{Damage, Error, Result};
+use crate::error::{Error, PageDefect, Result};
 use crate::guard::{ExclusiveGuard, ExclusiveHold, SharedGuard};
 use crate::pool::{Pool, offset_of};
 use crate::table::{Entry, LookupOutcome};
@@ -100,24 +100,24 @@ impl Pool {
         let read = self.file.read_at(bytes, offset_of(page));
         self.reads_under_way.fetch_sub(1, Ordering::Relaxed);
         let got = read.map_err(|error| {
-            let damage = Damage::Unreadable { kind: error.kind, errno: error.errno };
-            Error::corrupt(self.file.path(), page, damage)
+            let defect = PageDefect::Unreadable { kind: error.kind, errno: error.errno };
+            Error::corrupt(self.file.path(), page, defect)
         })?;
         if got < bytes.len() {
-            return Err(Error::corrupt(self.file.path(), page, Damage::PastEnd));
+            return Err(Error::corrupt(self.file.path(), page, PageDefect::PastEnd));
         }
-        self.verify(page, bytes).map_err(|damage| Error::corrupt(self.file.path(), page, damage))
+        self.verify(page, bytes).map_err(|defect| Error::corrupt(self.file.path(), page, defect))
     }
 
     /// The check of a page that was read: of its bytes, of its records if their format is known, and that the
     /// log has of its last change.
-    pub(crate) fn verify(&self, page: PageNo, bytes: &PageBytes) -> std::result::Result<(), Damage> {
+    pub(crate) fn verify(&self, page: PageNo, bytes: &PageBytes) -> std::result::Result<(), PageDefect> {
         if self.formats.is_lost(page) {
-            return Err(Damage::Lost);
+            return Err(PageDefect::Lost);
         }
         verify(bytes, page)?;
-        self.formats.verify(PageRef::new(bytes)).map_err(|corrupt| Damage::Bytes(corrupt.what))?;
-        if PageRef::new(bytes).lsn() > self.log.end() { Err(Damage::BeyondLog) } else { Ok(()) }
+        self.formats.verify(PageRef::new(bytes)).map_err(|corrupt| PageDefect::Bytes(corrupt.what))?;
+        if PageRef::new(bytes).lsn() > self.log.end() { Err(PageDefect::BeyondLog) } else { Ok(()) }
     }
 
     /// Makes the page resident in `frame`. The caller holds the page exclusively and owns the frame.
@@ -196,9 +196,9 @@ impl Pool {
 
 /// The check of bytes that were read. A page is read only after it was created, and a created page is written
 /// before it is evicted: zeros are the result of a misdirected write or read.
-fn verify(bytes: &PageBytes, page: PageNo) -> std::result::Result<(), Damage> {
-    page::verify_on_read(bytes, page).map_err(|corrupt| Damage::Bytes(corrupt.what))?;
-    if PageRef::new(bytes).page_type() == PageType::Free { Err(Damage::Unwritten) } else { Ok(()) }
+fn verify(bytes: &PageBytes, page: PageNo) -> std::result::Result<(), PageDefect> {
+    page::verify_on_read(bytes, page).map_err(|corrupt| PageDefect::Bytes(corrupt.what))?;
+    if PageRef::new(bytes).page_type() == PageType::Free { Err(PageDefect::Unwritten) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -207,8 +207,8 @@ mod tests {
 
     #[test]
     fn a_page_of_zeros_is_a_damage_that_has_a_name() {
-        let damage = verify(&[0; page::PAGE_SIZE], PageNo(9)).unwrap_err();
-        let error = Error::corrupt("data.pages".as_ref(), PageNo(9), damage);
+        let defect = verify(&[0; page::PAGE_SIZE], PageNo(9)).unwrap_err();
+        let error = Error::corrupt("data.pages".as_ref(), PageNo(9), defect);
         assert_eq!(error.to_string(), "page 9 of data.pages is corrupt: it was never written");
     }
 }

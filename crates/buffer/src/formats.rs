@@ -10,7 +10,7 @@ use base::{IndexId, Lsn, PageNo, TrxId};
 use page::check::{check_records, check_structure};
 use page::{Corruption, CorruptionKind, PageRef, PageType, RowFormat, RowVersions};
 
-use crate::error::{Damage, Error, Result};
+use crate::error::{Error, PageDefect, Result};
 use crate::pool::Pool;
 
 /// What records of tree pages are checked against. Looked at once for each page that is read.
@@ -151,7 +151,7 @@ impl Pool {
             let is_tree_page = guard.page().page_type() == PageType::BTree;
             let structure = if is_tree_page { check_structure(guard.page()) } else { Ok(()) };
             let verified = structure.and_then(|()| self.formats.verify(guard.page()));
-            verified.map_err(|bad| Error::corrupt(self.file.path(), page, Damage::Bytes(bad.what)))?;
+            verified.map_err(|bad| Error::corrupt(self.file.path(), page, PageDefect::Bytes(bad.what)))?;
         }
         Ok(())
     }

@@ -57,7 +57,7 @@ mod table;
 mod write_back;
 
 pub use doublewrite::{Doublewrite, LogBounds, RestoreReport, forget_copies, restore_torn_pages};
-pub use error::{CorruptPage, Damage, Error, Result};
+pub use error::{CorruptPage, Error, PageDefect, Result};
 pub use formats::TrxIds;
 pub use guard::{ExclusiveGuard, SharedGuard};
 pub use pool::{FrameHint, Pool, PoolConfig, PoolStats};

@@ -29,7 +29,7 @@ use crate::log_space::LogSpace;
 use crate::lost_values::LostValues;
 use crate::purge::{self, PurgeControl};
 use crate::recovery::{self, History, StartupLog, Unfinished};
-use crate::row::duplicate::UniqueGates;
+use crate::row::duplicate::UniqueKeyMutexes;
 use crate::row::rollback;
 use crate::side_log::{SideLogCounters, SideLogTotals};
 use crate::spill::Spills;
@@ -54,7 +54,7 @@ pub struct Engine {
     pub(crate) purge: Arc<PurgeControl>,
     pub(crate) purge_thread: Mutex<Option<env::Thread<()>>>,
     pub(crate) commit_wait: CommitWaitCell,
-    pub(crate) unique_gates: UniqueGates,
+    pub(crate) unique_key_mutexes: UniqueKeyMutexes,
     pub(crate) checkpoints: Arc<CheckpointControl>,
     pub(crate) undo_warnings: UndoWarnings,
     pub(crate) unfinished: Unfinished,
@@ -277,7 +277,7 @@ impl Engine {
             purge: Arc::default(),
             purge_thread: Mutex::new(None),
             commit_wait: CommitWaitCell::default(),
-            unique_gates: UniqueGates::default(),
+            unique_key_mutexes: UniqueKeyMutexes::default(),
             checkpoints: Arc::new(checkpoints),
             undo_warnings,
             notes,

@@ -65,8 +65,8 @@ impl Error {
             Error::Storage(error) => match error {
                 space::Error::BadFrame(_) => Some(6),
                 space::Error::Log(error) => log_level(error),
-                space::Error::Buffer(buffer::Error::Corruption(corrupt)) => match corrupt.damage {
-                    buffer::Damage::BeyondLog | buffer::Damage::BehindLog => Some(6),
+                space::Error::Buffer(buffer::Error::Corruption(corrupt)) => match corrupt.defect {
+                    buffer::PageDefect::BeyondLog | buffer::PageDefect::BehindLog => Some(6),
                     _ => Some(1),
                 },
                 space::Error::Corruption(_) => Some(1),
@@ -90,12 +90,12 @@ fn log_level(error: &log::Error) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use base::{Lsn, PageNo, TrxId};
-    use buffer::{CorruptPage, Damage};
+    use buffer::{CorruptPage, PageDefect};
 
     use super::*;
 
-    fn page(page: u32, damage: Damage) -> Error {
-        let corrupt = CorruptPage { file: "data.pages".into(), page: PageNo(page), damage };
+    fn page(page: u32, defect: PageDefect) -> Error {
+        let corrupt = CorruptPage { file: "data.pages".into(), page: PageNo(page), defect };
         buffer::Error::Corruption(Box::new(corrupt)).into()
     }
 
@@ -107,10 +107,10 @@ mod tests {
     fn each_kind_of_damage_has_the_lowest_level_that_goes_on() {
         let offset = log::SpillDamage { file: "7.undo".into(), offset: Some(9), trx: TrxId(7) };
         for (error, level) in [
-            (page(1, Damage::Unwritten), Some(1)),
+            (page(1, PageDefect::Unwritten), Some(1)),
             (Error::DictionaryCorrupt { what: "table" }, Some(1)),
-            (page(0, Damage::Unwritten), Some(1)),
-            (page(0, Damage::BehindLog), Some(6)),
+            (page(0, PageDefect::Unwritten), Some(1)),
+            (page(0, PageDefect::BehindLog), Some(6)),
             (log(log::Error::NoLog("redo".into())), Some(6)),
             (log(log::Error::UnknownPart(Lsn(9), 31)), Some(6)),
             (log(log::Error::Spill(Box::new(offset))), Some(6)),

@@ -77,7 +77,7 @@ impl DeleteProgram {
             let key = &mut ctx.scratch.key;
             let is_there = point.make(&run, &ctx.scratch.arena, key)?;
             if ctx.autocommit {
-                ctx.trx.end_with_change();
+                ctx.trx.commit_with_change();
             }
             let deleted = is_there && table.delete(ctx.engine, ctx.trx, key)?;
             st.count_examined(usize::from(deleted));

@@ -14,7 +14,7 @@ use crate::error::Result;
 #[cfg(test)]
 thread_local! {
     /// Every row of this thread's statements is built.
-    pub(crate) static NEVER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    pub(crate) static NEVER_PLAIN: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 /// Columns of a table, at most.
@@ -158,7 +158,7 @@ impl PlainInsert {
     /// Inserts the rows; `None`, with nothing done: a value is converted, or the mode decides what it means.
     pub(crate) fn run(&self, plan: &InsertPlan, ctx: &mut ExecCtx<'_>) -> Option<Result<Outcome>> {
         #[cfg(test)]
-        if NEVER.get() {
+        if NEVER_PLAIN.get() {
             return None;
         }
         if self.defaults_number && ctx.session.modes().has(SqlModes::NO_AUTO_VALUE_ON_ZERO) {
@@ -214,7 +214,7 @@ impl PlainInsert {
     fn insert(&self, values: &Values<'_>, given: u64, ctx: &mut ExecCtx<'_>) -> Result<()> {
         if ctx.autocommit && self.table.has_auto_increment_room(given) {
             // Behind the commit nothing may fail.
-            ctx.trx.end_with_change();
+            ctx.trx.commit_with_change();
         }
         self.table.insert(ctx.engine, ctx.trx, values)?;
         if given != 0 {

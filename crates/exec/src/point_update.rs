@@ -63,7 +63,7 @@ impl PointUpdate {
             failed: None,
         };
         if ctx.autocommit && !columns.has_auto_increment() {
-            ctx.trx.end_with_change();
+            ctx.trx.commit_with_change();
         }
         let written =
             columns.table.update_with(ctx.engine, ctx.trx, &scratch.key, &mut change, &columns.changed);

@@ -346,7 +346,7 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         };
         // Behind the commit nothing may fail.
         if self.ends && build.table.has_auto_increment_room(self.counted(number)) {
-            self.trx.end_with_change();
+            self.trx.commit_with_change();
         }
         let room = number.map_or(0, RowNumber::value).to_le_bytes();
         // What is read of a row's query serves the row alone.

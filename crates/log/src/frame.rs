@@ -3,7 +3,7 @@
 //! | OFFSET | SIZE | FIELD                                                     |
 //! |--------|------|-----------------------------------------------------------|
 //! | 0      | 4    | length of the payload in bytes, at least 1                |
-//! | 4      | 4    | CRC-32 of the payload, XOR imprint of position and length |
+//! | 4      | 4    | CRC-32 of the payload, XOR salt of position and length |
 //! | 8      | len  | payload                                                   |
 
 use base::Lsn;
@@ -22,7 +22,7 @@ pub(crate) type FrameHeader = [u8; FRAME_HEADER_BYTES as usize];
 /// recycled file has held frames. Added last, so that the checksum of the payload is computed before the
 /// position is known.
 #[inline]
-fn imprint(lsn: Lsn, len: u32) -> u32 {
+fn salt(lsn: Lsn, len: u32) -> u32 {
     ((lsn.0 ^ u64::from(len) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
 }
 
@@ -52,7 +52,7 @@ impl FrameSum {
     pub(crate) fn header(self, lsn: Lsn) -> FrameHeader {
         let mut header = [0; FRAME_HEADER_BYTES as usize];
         put_u32(&mut header, 0, self.len);
-        put_u32(&mut header, 4, self.crc ^ imprint(lsn, self.len));
+        put_u32(&mut header, 4, self.crc ^ salt(lsn, self.len));
         header
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use base::sync::{PlantedBug, planted, sim};
 use base::{IndexId, PageNo};
-use buffer::Damage;
+use buffer::PageDefect;
 use page::EXTENT_PAGES;
 
 use crate::allocate::free_run;
@@ -77,7 +77,7 @@ impl Store {
             let owner = match self.pool.shared_cold(page) {
                 Ok(guard) => Some(guard.page().index_id()),
                 // Nothing but the id of a tree in the making may have been written to it.
-                Err(buffer::Error::Corruption(corrupt)) if corrupt.damage == Damage::Unwritten => {
+                Err(buffer::Error::Corruption(corrupt)) if corrupt.defect == PageDefect::Unwritten => {
                     self.pool.claimed_owner(page)
                 }
                 // Its owner is unknown; a statement that reads the page reports it.

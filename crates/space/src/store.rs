@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::sync::Counter;
 use base::{IndexId, Lsn, PageNo, SchemaId, TableId, TrxId};
-use buffer::{CorruptPage, Damage, Doublewrite, LogBounds, Pool, PoolConfig};
+use buffer::{CorruptPage, Doublewrite, LogBounds, PageDefect, Pool, PoolConfig};
 use buffer::{forget_copies, restore_torn_pages};
 use env::{Disk, File, OpenOptions};
 use log::{Log, LogConfig, LogPosition, LogReader, TrxState};
@@ -121,7 +121,7 @@ impl Store {
         let (mut reader, freed) = recover::analyse(reader, alone, observer)?;
         let is_header_sound = header.is_some();
         if let Some(damage) = header.and_then(|header| mismatch(&header, &reader)) {
-            let corrupt = CorruptPage { file: path.to_path_buf(), page: HEADER_PAGE, damage };
+            let corrupt = CorruptPage { file: path.to_path_buf(), page: HEADER_PAGE, defect: damage };
             return Err(buffer::Error::Corruption(Box::new(corrupt)).into());
         }
         let clean = reader.is_clean();
@@ -360,13 +360,13 @@ pub(crate) fn new_header(identity: [u8; 16]) -> FileHeader {
 }
 
 /// Why file and log, which was read to its end, cannot be of one moment.
-fn mismatch(header: &FileHeader, log: &LogReader) -> Option<Damage> {
+fn mismatch(header: &FileHeader, log: &LogReader) -> Option<PageDefect> {
     if header.clean > log.position() {
-        return Some(Damage::BeyondLog);
+        return Some(PageDefect::BeyondLog);
     }
     // 0: not noted.
     let is_behind = header.checkpoint != Lsn(0) && header.checkpoint < log.checkpoint().redo_lsn;
-    is_behind.then_some(Damage::BehindLog)
+    is_behind.then_some(PageDefect::BehindLog)
 }
 
 /// A page in memory that direct I/O accepts.

@@ -106,8 +106,8 @@ pub struct WriteParts<'t> {
     pub locks_gaps: bool,
     /// What `view` does not see is not changed.
     pub snapshot_isolation: bool,
-    /// The transaction commits with the change: see [`Trx::end_with_change`].
-    pub ends: bool,
+    /// The transaction commits with the change: see [`Trx::commit_with_change`].
+    pub commits: bool,
 }
 
 /// A session's transaction. The object is used again by the session's next transaction; between two it holds
@@ -123,9 +123,9 @@ pub struct Trx {
     /// See [`ReadView::is_mixed`].
     mixed: bool,
     open: bool,
-    /// See [`Trx::end_with_change`].
-    ends_with_change: bool,
-    /// Where the commit ends that the last change has logged.
+    /// See [`Trx::commit_with_change`].
+    commits_with_change: bool,
+    /// End of the commit that the last change has logged.
     committed: Option<Lsn>,
     savepoints: Savepoints,
     metadata: HeldLocks,
@@ -155,7 +155,7 @@ impl Trx {
             view: None,
             mixed: false,
             open: true,
-            ends_with_change: false,
+            commits_with_change: false,
             committed: None,
             savepoints: Savepoints::default(),
             metadata: HeldLocks::default(),
@@ -329,8 +329,8 @@ impl Trx {
     /// The next change of a row is the transaction's last one: it may be committed in one frame with it. It
     /// is over then except for [`Trx::end`], and nothing may come in between that can fail.
     #[inline]
-    pub fn end_with_change(&mut self) {
-        self.ends_with_change = true;
+    pub fn commit_with_change(&mut self) {
+        self.commits_with_change = true;
     }
 
     /// The last change has committed the transaction by [`Locker::end_committed`] with a frame that ends at
@@ -343,7 +343,7 @@ impl Trx {
         self.committed = Some(end);
     }
 
-    /// Where the commit ends that the last change has logged, if it did.
+    /// End of the commit that the last change has logged, if it did.
     #[inline]
     pub fn committed(&self) -> Option<Lsn> {
         self.committed
@@ -364,9 +364,9 @@ impl Trx {
             return Err(Error::ShuttingDown);
         }
         let (locks_gaps, snapshot_isolation) = (self.locks_gaps(), self.is_snapshot());
-        let ends = self.ends_with_change;
+        let commits = self.commits_with_change;
         let (buffers, slot, view) = (&mut self.buffers, &*self.slot, self.view.as_ref());
-        Ok(WriteParts { log, buffers, slot, locker, view, locks_gaps, snapshot_isolation, ends })
+        Ok(WriteParts { log, buffers, slot, locker, view, locks_gaps, snapshot_isolation, commits })
     }
 
     /// Where the transaction stands: undoing back to it undoes what comes after. A statement's mark.
@@ -481,7 +481,7 @@ impl Trx {
         self.savepoints.clear();
         self.metadata.release_all();
         self.open = false;
-        self.ends_with_change = false;
+        self.commits_with_change = false;
         self.committed = None;
         ended
     }

@@ -1,12 +1,12 @@
 use super::*;
-use crate::{Damage, Error};
+use crate::{Error, PageDefect};
 use env::{FaultKind, IoOp};
 use page::CorruptionKind;
 use std::io::ErrorKind;
 
-fn damage_of(error: Error) -> Damage {
+fn damage_of(error: Error) -> PageDefect {
     match error {
-        Error::Corruption(corrupt) => corrupt.damage,
+        Error::Corruption(corrupt) => corrupt.defect,
         other => panic!("{other} is not corruption"),
     }
 }
@@ -29,7 +29,7 @@ fn every_flipped_bit_is_found_and_the_error_names_file_and_page() {
         assert_eq!(error.to_string(), "page 2 of data.pages is corrupt: Checksum");
         assert_eq!(
             damage_of(pool.exclusive(PageNo(2)).unwrap_err()),
-            Damage::Bytes(CorruptionKind::Checksum)
+            PageDefect::Bytes(CorruptionKind::Checksum)
         );
         assert_eq!(pool.stats().frames_free, 16);
         disk.flip_bit(Path::new(FILE), 2 * PAGE_SIZE as u64 + offset);
@@ -45,7 +45,7 @@ fn a_page_at_the_wrong_place_is_found() {
     file.read_exact_at(&mut bytes, PAGE_SIZE as u64).unwrap();
     file.write_at(&bytes, 2 * PAGE_SIZE as u64).unwrap();
     let error = manual_pool(&disk, 16).shared(PageNo(2)).unwrap_err();
-    assert_eq!(damage_of(error), Damage::Bytes(CorruptionKind::PageNo));
+    assert_eq!(damage_of(error), PageDefect::Bytes(CorruptionKind::PageNo));
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_page_behind_the_end_is_corruption_not_a_crash() {
     let disk = disk_with_pages(1);
     let pool = manual_pool(&disk, 16);
     for page in [2, 70_000, u32::MAX] {
-        assert_eq!(damage_of(pool.shared(PageNo(page)).unwrap_err()), Damage::PastEnd);
+        assert_eq!(damage_of(pool.shared(PageNo(page)).unwrap_err()), PageDefect::PastEnd);
     }
 }
 

@@ -5,7 +5,7 @@ use trx::{Buffers, NewUndo, Trx, UndoKind};
 
 use super::row_image::{RowImage, value_of, with_values};
 #[cfg(test)]
-use super::update_in_place::NEVER;
+use super::update_in_place::NEVER_IN_PLACE;
 use super::update_in_place::make_entry_key;
 use super::version::flags_to_undo;
 use super::writer::{RowWriter, change};
@@ -72,7 +72,7 @@ impl RowWriter<'_> {
     #[inline]
     fn keep_for_entries(&self, row: &RowRef<'_>, buffers: &mut Buffers) -> Option<RecordCopy> {
         #[cfg(test)]
-        let is_short = !NEVER.get() && !row.has_off_page();
+        let is_short = !NEVER_IN_PLACE.get() && !row.has_off_page();
         #[cfg(not(test))]
         let is_short = !row.has_off_page();
         if is_short {

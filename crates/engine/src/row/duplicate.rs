@@ -17,7 +17,7 @@ use crate::error::{DuplicateKey, DuplicatePart, Error, Result};
 use crate::locking_scan::{Locked, lock_row};
 use crate::table::{Index, Table};
 
-/// The row that stands in a new one's way.
+/// The row that a new one duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Duplicate {
     /// Its clustered key.
@@ -26,26 +26,26 @@ pub struct Duplicate {
     pub index: usize,
 }
 
-/// Gates of unique keys. A transaction that adds an entry to a unique index holds the mutex of its key from
-/// its search for duplicates until the entry is inserted.
+/// Mutexes of unique keys, by hash. A transaction that adds an entry to a unique index holds the mutex of its
+/// key from its search for duplicates until the entry is inserted.
 #[derive(Debug)]
-pub(crate) struct UniqueGates(Box<[Mutex<()>]>);
+pub(crate) struct UniqueKeyMutexes(Box<[Mutex<()>]>);
 
-const GATES: usize = 64;
+const KEY_MUTEXES: usize = 64;
 
-impl Default for UniqueGates {
+impl Default for UniqueKeyMutexes {
     fn default() -> Self {
-        UniqueGates((0..GATES).map(|_| Mutex::new(LatchLevel::Table, ())).collect())
+        UniqueKeyMutexes((0..KEY_MUTEXES).map(|_| Mutex::new(LatchLevel::Table, ())).collect())
     }
 }
 
-impl UniqueGates {
-    /// Waits for the gate of the declared parts `prefix`. No page latch is held.
+impl UniqueKeyMutexes {
+    /// Waits for the mutex of the declared parts `prefix`. No page latch is held.
     pub(crate) fn lock(&self, index: IndexId, prefix: &[u8]) -> MutexGuard<'_, ()> {
         let hash = prefix
             .iter()
             .fold(index.0, |hash, &byte| (hash.rotate_left(5) ^ u32::from(byte)).wrapping_mul(0x9e37_79b1));
-        self.0[(hash >> 16) as usize % GATES].lock()
+        self.0[(hash >> 16) as usize % KEY_MUTEXES].lock()
     }
 }
 

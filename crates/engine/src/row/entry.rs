@@ -129,7 +129,7 @@ impl<'a> RowWriter<'a> {
         let mut locked = None;
         loop {
             // Held from the look to the insert, so that of two transactions one finds the other's entry.
-            let gate = self.engine.unique_gates.lock(index.tree.index, prefix);
+            let key_mutex = self.engine.unique_key_mutexes.lock(index.tree.index, prefix);
             let holder =
                 if comparable { duplicate::find(self.engine, index, self.id, prefix)? } else { None };
             let attempt = match holder {
@@ -144,14 +144,14 @@ impl<'a> RowWriter<'a> {
                     return Err(duplicate::error(self.table, index, row));
                 }
                 Some(Holder { clustered_key, .. }) => {
-                    drop(gate);
+                    drop(key_mutex);
                     // It stays in the way to the transaction's end, if it is there still.
                     lock_row(self.engine, self.table, self.shared(), &clustered_key)?;
                     locked = Some(clustered_key);
                     continue;
                 }
             };
-            drop(gate);
+            drop(key_mutex);
             if attempt == Attempt::Wait {
                 self.locker.wait()?;
             }

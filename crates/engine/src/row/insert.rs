@@ -8,7 +8,7 @@ use trx::{Attempt, Buffers, Trx, UndoKind};
 use super::duplicate;
 use super::entry::room_for_entry;
 #[cfg(test)]
-use super::update_in_place::NEVER;
+use super::update_in_place::NEVER_IN_PLACE;
 use super::writer::{RowWriter, change, ensure_key};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -50,7 +50,7 @@ impl<'a> RowWriter<'a> {
         let indexes = table.indexes.len();
         let mut from = 1;
         #[cfg(test)]
-        let is_apart = NEVER.get();
+        let is_apart = NEVER_IN_PLACE.get();
         #[cfg(not(test))]
         let is_apart = false;
         if let [_, first, ..] = &table.indexes[..]

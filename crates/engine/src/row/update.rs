@@ -129,7 +129,7 @@ impl RowWriter<'_> {
         changed: &ColumnSet,
         buffers: &mut Buffers,
     ) -> Result<UpdateOutcome> {
-        let old = self.take_out(&leaf, buffers);
+        let old = self.old_image(&leaf, buffers);
         let outcome = self.update(key, &old, Some(leaf), new, changed, buffers);
         (buffers.values, buffers.spans) = (old.values, old.spans);
         outcome
@@ -146,7 +146,7 @@ impl RowWriter<'_> {
         fetched: &ColumnSet,
         buffers: &mut Buffers,
     ) -> Result<UpdateOutcome> {
-        let mut old = self.take_out(&leaf, buffers);
+        let mut old = self.old_image(&leaf, buffers);
         if self.engine.lost_values.are_sought() {
             self.engine.spare_values(&self.table.clustered().format, leaf.record());
         }
@@ -166,8 +166,8 @@ impl RowWriter<'_> {
         outcome
     }
 
-    /// Takes the row out of its record.
-    fn take_out(&self, leaf: &LeafEdit<'_>, buffers: &mut Buffers) -> OldImage {
+    /// Copies the row's values out of its record.
+    fn old_image(&self, leaf: &LeafEdit<'_>, buffers: &mut Buffers) -> OldImage {
         let mut old = OldImage {
             values: std::mem::take(&mut buffers.values),
             spans: std::mem::take(&mut buffers.spans),

@@ -22,7 +22,7 @@ use crate::table::Index;
 thread_local! {
     /// Every row of this thread's updates and deletions is taken out of its record, and every new one
     /// inserted before its entries.
-    pub(crate) static NEVER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    pub(crate) static NEVER_IN_PLACE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 /// The outcome for a row; its new payload, without its header, is in [`Buffers::payload`].
@@ -46,7 +46,7 @@ impl RowWriter<'_> {
         buffers: &mut Buffers,
     ) -> Option<Patch> {
         #[cfg(test)]
-        if NEVER.get() {
+        if NEVER_IN_PLACE.get() {
             return None;
         }
         let payload = &mut buffers.payload;

@@ -33,10 +33,10 @@ pub(crate) struct RowWriter<'a> {
     /// A row was changed over a version that the view does not see.
     mixed: bool,
     /// The transaction commits with the last edit of the change.
-    ends: bool,
+    commits: bool,
     /// It commits with the next one.
-    ends_next: bool,
-    /// Where the frame ends that it has committed with.
+    commits_next: bool,
+    /// End of the frame that has its commit.
     committed: Option<Lsn>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn change<R>(
         engine.ensure_undo_room()?;
     }
     let id = trx.begin_write()?;
-    let WriteParts { mut log, buffers, slot, locker, view, locks_gaps: gaps, snapshot_isolation, ends } =
+    let WriteParts { mut log, buffers, slot, locker, view, locks_gaps: gaps, snapshot_isolation, commits } =
         trx.write_parts(id)?;
     let mark = log.mark();
     if mark.is_none() {
@@ -71,8 +71,8 @@ pub(crate) fn change<R>(
         snapshot_isolation,
         mixed: false,
         // A change is noted before others may change the row.
-        ends: ends && !is_building,
-        ends_next: false,
+        commits: commits && !is_building,
+        commits_next: false,
         committed: None,
     };
     let done = work(&mut writer, buffers);
@@ -207,7 +207,7 @@ impl<'a> RowWriter<'a> {
     /// [`RowWriter::commit`], but that the leaf stays latched until the edit is dropped or released.
     #[inline(always)]
     pub(crate) fn write(&mut self, edit: &mut LeafEdit<'_>) {
-        if self.ends_next {
+        if self.commits_next {
             return self.write_last(edit);
         }
         if edit.write(self.log.parts()).is_some() {
@@ -218,7 +218,7 @@ impl<'a> RowWriter<'a> {
     /// The next edit that is committed is the change's last one: see [`RowWriter::commit_last`].
     #[inline]
     pub(crate) fn expect_last_edit(&mut self) {
-        self.ends_next = self.ends;
+        self.commits_next = self.commits;
     }
 
     /// As [`RowWriter::commit`] of the change's last edit, after which nothing can fail: the transaction
@@ -235,31 +235,31 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// Has `commit` write a frame with the undo of its changes, of which there are some; `last`: as
+    /// Lets `commit` write a frame with the undo of its changes, of which there is at least one; `last`: as
     /// [`RowWriter::commit_last`].
     #[inline(always)]
     pub(crate) fn commit_by(&mut self, last: bool, commit: impl FnOnce(&[u8]) -> Option<FrameRange>) {
-        let ends = last && self.begin_last();
+        let commits = last && self.begin_last();
         let range = commit(self.log.parts());
-        self.note_frame(range, ends);
+        self.note_frame(range, commits);
     }
 
     /// Before the change's last frame: whether the transaction commits with it.
     #[inline(always)]
     fn begin_last(&mut self) -> bool {
-        if self.ends {
+        if self.commits {
             // Before the frame has a position: readers that meet a change of the transaction wait for its
             // number. From here to the end this takes no latch.
             self.log.begin_commit();
             self.log.push_part(&Part::Commit { trx: self.id, micros: now_micros() });
         }
-        self.ends
+        self.commits
     }
 
-    /// Behind a frame, which the transaction commits with if it `ends`.
+    /// After a frame, which has the transaction's commit if `commits`.
     #[inline(always)]
-    fn note_frame(&mut self, range: Option<FrameRange>, ends: bool) {
-        if ends {
+    fn note_frame(&mut self, range: Option<FrameRange>, commits: bool) {
+        if commits {
             self.committed = range.map(|range| range.end);
         }
         self.log.clear_parts();

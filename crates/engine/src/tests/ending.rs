@@ -45,7 +45,7 @@ fn a_change_that_ends_its_transaction_commits_whole_or_not_at_all() {
         for round in 0..600 {
             trx.restart(BeginOptions::default());
             let writer = trx.begin_write().unwrap();
-            trx.end_with_change();
+            trx.commit_with_change();
             let row = some_row(&mut prng);
             let (id, unique) = (prng.below(IDS) as i32, indexes > 2);
             match prng.below(3) {

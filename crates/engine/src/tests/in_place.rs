@@ -8,7 +8,7 @@ use base::prng::Prng;
 use types::{CollationId, ColumnDef, IndexDef, IndexKind, SqlType, TableDef};
 
 use super::support::*;
-use crate::row::update_in_place::NEVER;
+use crate::row::update_in_place::NEVER_IN_PLACE;
 use crate::*;
 
 const IDS: u64 = 400;
@@ -45,7 +45,7 @@ fn slices(row: &[Option<Vec<u8>>]) -> Vec<Option<&[u8]>> {
 /// Runs a stream of transactions, most of whose changes are updates, and shows the leaves of all indexes as
 /// they are then: all but checksum and LSN.
 fn run(seed: u64, in_place: bool) -> Vec<Vec<u8>> {
-    NEVER.set(!in_place);
+    NEVER_IN_PLACE.set(!in_place);
     let mut prng = Prng::new(seed);
     let (engine, _disk) = engine();
     let table = engine.create_table(narrow_def()).unwrap();
@@ -75,7 +75,7 @@ fn run(seed: u64, in_place: bool) -> Vec<Vec<u8>> {
             engine.purge_step(prng.below(5) as usize).unwrap();
         }
     }
-    NEVER.set(false);
+    NEVER_IN_PLACE.set(false);
     assert_sound(&engine, &table);
     table.indexes.iter().flat_map(|index| leaves(&engine, index.tree.root)).collect()
 }
@@ -131,7 +131,7 @@ fn a_last_change_commits_its_transaction() {
         let id = prng.below(20) as i32;
         let row = row_of(&mut prng, id, 9);
         let writer = trx.begin_write().unwrap();
-        trx.end_with_change();
+        trx.commit_with_change();
         let outcome = table.update(&engine, &mut trx, &key(id), &slices(&row), &changed).unwrap();
         if trx.committed().is_some() {
             assert_eq!((outcome, trx.id()), (UpdateOutcome::Updated, None));
@@ -180,7 +180,7 @@ fn a_change_that_fails_or_finds_nothing_commits_nothing() {
         (1, Wide::new(1, 1, "b"), None),
     ] {
         trx.restart(BeginOptions::default());
-        trx.end_with_change();
+        trx.commit_with_change();
         let done = update(&engine, &table, &mut trx, id, &row);
         assert_eq!((done.ok(), trx.committed()), (outcome, None));
         engine.rollback(&mut trx).unwrap();
@@ -251,7 +251,7 @@ fn a_row_and_its_one_entry_change_in_one_frame() {
     let changed: ColumnSet = [1].into_iter().collect();
     let mut change = |id: i32, k: i32| {
         trx.restart(BeginOptions::default());
-        trx.end_with_change();
+        trx.commit_with_change();
         let frames = engine.store().log().stats().frames;
         row(id, k).with(|row| table.update(&engine, &mut trx, &key(id), row, &changed)).unwrap();
         let frames = engine.store().log().stats().frames - frames;
@@ -287,7 +287,7 @@ fn a_new_row_and_its_one_entry_come_in_one_frame() {
     engine.commit(&mut trx).unwrap();
     let mut add = |id: i32| {
         trx.restart(BeginOptions::default());
-        trx.end_with_change();
+        trx.commit_with_change();
         let frames = engine.store().log().stats().frames;
         insert(&engine, &table, &mut trx, &row(id)).unwrap();
         let frames = engine.store().log().stats().frames - frames;

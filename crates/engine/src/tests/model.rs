@@ -86,7 +86,7 @@ impl World {
             0..70 => self.write(s),
             70..72 => self.write_batch(s),
             72 => {
-                self.sessions[s].trx.end_with_change();
+                self.sessions[s].trx.commit_with_change();
                 self.write(s);
                 self.commit(s);
             }

@@ -191,7 +191,7 @@ pub(super) fn write(engine: &Arc<Engine>, writer: i32, seed: u64, is_over: &Atom
         let mut stands = true;
         if length == 0 {
             trx.begin_write().unwrap();
-            trx.end_with_change();
+            trx.commit_with_change();
             stands = change_one(engine, &table, &mut trx, &mut prng, writer);
         }
         for _ in 0..length {

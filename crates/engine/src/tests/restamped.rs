@@ -175,8 +175,8 @@ fn frames(log: &[u8]) -> Vec<(usize, usize)> {
 /// Stamps the frame that begins at `from`, as docs/redo_log.md, section 2, has it.
 fn stamp_frame(log: &mut [u8], from: usize, len: usize) {
     let lsn = get_u64(log, 40) + (from - LOG_HEADER_BYTES) as u64;
-    let imprint = ((lsn ^ (len as u64) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32;
-    let stamp = crc32(&log[from + 8..from + 8 + len]) ^ imprint;
+    let salt = ((lsn ^ (len as u64) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32;
+    let stamp = crc32(&log[from + 8..from + 8 + len]) ^ salt;
     log[from + 4..from + 8].copy_from_slice(&stamp.to_le_bytes());
 }
 

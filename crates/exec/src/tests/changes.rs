@@ -2,7 +2,7 @@ use base::prng::Prng;
 use types::{ColumnDef, ColumnDefault, IndexDef, IndexKind, SqlModes, SqlType, TableDef, TypeKind};
 
 use super::support::*;
-use crate::plain_insert::NEVER;
+use crate::plain_insert::NEVER_PLAIN;
 use crate::*;
 
 /// t (id INT AUTO_INCREMENT PRIMARY KEY, u INT UNIQUE, c VARCHAR(60) DEFAULT 'd', n INT NOT NULL, at DATETIME
@@ -44,7 +44,7 @@ fn an_insert_fills_in_defaults_and_numbers() {
 
 /// What some statements answer and warn of, and the table then; `plain`: rows may be stored as they are.
 fn insert_randomly(seed: u64, plain: bool) -> Vec<String> {
-    NEVER.set(!plain);
+    NEVER_PLAIN.set(!plain);
     let (mut bench, mut prng) = (bench(), Prng::new(seed));
     let mut seen = Vec::new();
     bench.autocommit = prng.below(2) == 0;
@@ -86,7 +86,7 @@ fn insert_randomly(seed: u64, plain: bool) -> Vec<String> {
     }
     seen.push(bench.select("SELECT * FROM t"));
     seen.push(format!("{:?}", bench.try_run("INSERT INTO t (n) VALUES (1)")));
-    NEVER.set(false);
+    NEVER_PLAIN.set(false);
     seen
 }
 

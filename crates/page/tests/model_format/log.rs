@@ -186,14 +186,14 @@ pub(crate) fn parts(mut from: &[u8]) -> Vec<Part<'_>> {
 /// Appends a frame at the log's end; the end LSN.
 pub(crate) fn append_frame(log: &mut Vec<u8>, payload: &[u8]) -> u64 {
     let (lsn, len) = (log.len() as u64, payload.len() as u32);
-    let checksum = crc32(payload) ^ imprint(lsn, len);
+    let checksum = crc32(payload) ^ salt(lsn, len);
     log.extend_from_slice(&len.to_le_bytes());
     log.extend_from_slice(&checksum.to_le_bytes());
     log.extend_from_slice(payload);
     log.len() as u64
 }
 
-fn imprint(lsn: u64, len: u32) -> u32 {
+fn salt(lsn: u64, len: u32) -> u32 {
     ((lsn ^ u64::from(len) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
 }
 
@@ -203,6 +203,6 @@ pub(crate) fn frame_at(log: &[u8], lsn: usize) -> Option<(&[u8], usize)> {
     let header = rest.get(..8)?;
     let len = get_u32(header, 0);
     let payload = rest.get(8..8 + len as usize).filter(|payload| !payload.is_empty())?;
-    let checksum = crc32(payload) ^ imprint(lsn as u64, len);
+    let checksum = crc32(payload) ^ salt(lsn as u64, len);
     (checksum == get_u32(header, 4)).then_some((payload, lsn + 8 + len as usize))
 }

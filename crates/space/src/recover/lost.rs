@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::PageNo;
 use base::sync::plain::Mutex;
-use buffer::{CorruptPage, Damage, Error};
+use buffer::{CorruptPage, Error, PageDefect};
 
 use crate::extent_no::extent_of;
 use crate::space::map_page_of;
@@ -33,8 +33,8 @@ impl LostPages {
         let Error::Corruption(corrupt) = error else { return Err(error) };
         // A page that cannot be read now may be read by the next startup, and the end of a file be found
         // again.
-        let is_damaged = matches!(corrupt.damage, Damage::Bytes(_) | Damage::Unwritten);
-        let may_be_read = matches!(corrupt.damage, Damage::Unreadable { .. } | Damage::PastEnd);
+        let is_damaged = matches!(corrupt.defect, PageDefect::Bytes(_) | PageDefect::Unwritten);
+        let may_be_read = matches!(corrupt.defect, PageDefect::Unreadable { .. } | PageDefect::PastEnd);
         let is_map = map_page_of(extent_of(page)) == page;
         let may_be_lost = if self.forced { is_damaged || may_be_read } else { is_damaged && !is_map };
         // Without the file header a startup continues only if that is asked for.

@@ -106,7 +106,7 @@ impl Writer {
             if end > 1 && self.prng.below(2) == 0 {
                 // The commit is in the frame of the last change.
                 let log_failed = self.ask(number)?;
-                trx.end_with_change();
+                trx.commit_with_change();
                 if let Err(error) = self.write_shared(&main, &mut trx, number) {
                     lock(&self.notes).model.withdraw(number);
                     return Err(error);
