@@ -128,11 +128,11 @@ impl Answer {
 }
 
 /// Sends `script` to `server` over a connection of its own and reads until the connection ends, or for
-/// `patience`, after which it is killed.
+/// `timeout`, after which it is killed.
 ///
 /// # Panics
 /// When the connection does not end a while after it was killed, or its answer is malformed.
-pub(crate) fn converse(server: &Arc<Server>, script: &Script, patience: Duration) -> Answer {
+pub(crate) fn converse(server: &Arc<Server>, script: &Script, timeout: Duration) -> Answer {
     let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
     let shared = Arc::clone(server);
     let serve = move || connection::serve(&shared, Stream::from(theirs));
@@ -144,7 +144,7 @@ pub(crate) fn converse(server: &Arc<Server>, script: &Script, patience: Duration
         let _ = (&sender).write_all(&bytes);
         let _ = sender.shutdown(Shutdown::Write);
     });
-    let answer = read_to_end(server, ours, patience);
+    let answer = read_to_end(server, ours, timeout);
     let served = thread.join();
     assert!(served.is_ok(), "a connection's thread panicked");
     assert!(sending.join().is_ok(), "the sender panicked");
@@ -152,7 +152,7 @@ pub(crate) fn converse(server: &Arc<Server>, script: &Script, patience: Duration
     answer
 }
 
-fn read_to_end(server: &Arc<Server>, mut socket: UnixStream, patience: Duration) -> Answer {
+fn read_to_end(server: &Arc<Server>, mut socket: UnixStream, timeout: Duration) -> Answer {
     socket.set_read_timeout(Some(PATIENCE)).expect("a timeout");
     let (mut answer, mut chunk) = (Answer { bytes: Vec::new(), cut: false }, vec![0; 64 << 10]);
     let (begun, mut killed_at) = (Instant::now(), None::<Instant>);
@@ -167,7 +167,7 @@ fn read_to_end(server: &Arc<Server>, mut socket: UnixStream, patience: Duration)
         if answer.bytes.len() > ANSWER_BYTES_MAX {
             return Answer { cut: true, ..answer };
         }
-        if begun.elapsed() < patience {
+        if begun.elapsed() < timeout {
             continue;
         }
         answer.cut = true;

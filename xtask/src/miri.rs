@@ -9,7 +9,7 @@ use crate::process::{output, root};
 
 /// Packages with unsafe code, and parts of the names of their tests.
 const TESTS: [(&str, &[&str]); 4] = [
-    ("base", &["sync::latch", "sync::park", "sync::counter", "sync::plain", "sync::watched"]),
+    ("base", &["sync::latch", "sync::park", "sync::counter", "sync::plain", "sync::race_check"]),
     ("env", &["memory::"]),
     ("log@0.1.0", &["ring::", "in_flight::", "append::pieces", "append::a_frame", "append::changes"]),
     ("buffer", &["frames::", "table::", "a_page_is_read_once", "a_downgraded_guard", "a_discarded_page"]),
