@@ -9,8 +9,8 @@
 mod level;
 
 use self::level::{Level, Place};
-use base::{PageNo, TrxId, invariant};
-use page::{Batch, FormatPage, PageOp, SlotFlags};
+use base::{PageNo, ROW_HEADER_BYTES, TrxId, invariant};
+use page::{Batch, FormatPage, PageOp, Record, SlotFlags};
 use space::{Error, Latched, Locality, Mtr, Result, Store};
 
 use crate::separator::shortest;
@@ -27,6 +27,8 @@ pub struct BulkBuild<'s> {
     levels: Vec<Level>,
     /// Pages taken so far, given back if the build does not finish.
     taken: Vec<PageNo>,
+    /// Memory for a record's key.
+    key: Vec<u8>,
 }
 
 impl<'s> BulkBuild<'s> {
@@ -42,6 +44,7 @@ impl<'s> BulkBuild<'s> {
             max_trx,
             levels: vec![Level::leaf(tree.shape.fixed_key_len.is_some())],
             taken: Vec::new(),
+            key: Vec::new(),
         })
     }
 
@@ -50,16 +53,36 @@ impl<'s> BulkBuild<'s> {
     /// # Errors
     /// [`Error::RecordTooLarge`]; the log's, if a full disk has no room for more of it; errors of writing
     /// pages. The build can only be dropped then.
+    #[inline]
     pub fn push(&mut self, key: &[u8], payload: &[u8], flags: SlotFlags) -> Result<()> {
-        let need = key.len() + payload.len();
+        self.make_room(key, payload.len())?;
+        self.levels[0].push_record(key, payload, flags);
+        Ok(())
+    }
+
+    /// As [`BulkBuild::push`] of a clustered record without marks: `record` with `header` in place of its own.
+    #[inline]
+    pub fn push_row(&mut self, record: &Record<'_>, header: &[u8; ROW_HEADER_BYTES]) -> Result<()> {
+        let mut key = std::mem::take(&mut self.key);
+        key.clear();
+        record.append_key(&mut key);
+        self.make_room(&key, record.payload().len())?;
+        self.levels[0].push_row(&key, header, record.payload());
+        self.key = key;
+        Ok(())
+    }
+
+    /// Closes the leaf if a record behind its last one should not stand there.
+    #[inline]
+    fn make_room(&mut self, key: &[u8], payload_len: usize) -> Result<()> {
+        let need = key.len() + payload_len;
         if need > RECORD_BYTES_MAX || key.len() > KEY_BYTES_MAX {
             return Err(Error::RecordTooLarge { need, max: RECORD_BYTES_MAX });
         }
-        if self.levels[0].is_full_for_record(key, payload.len()) {
+        if self.levels[0].is_full_for_record(key, payload_len) {
             let separator = shortest(self.levels[0].last_key(), key).to_vec();
             self.close_page(0, &separator)?;
         }
-        self.levels[0].push_record(key, payload, flags);
         Ok(())
     }
 

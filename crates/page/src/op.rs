@@ -8,14 +8,16 @@
 //! length and the bytes; an optional byte string has its length plus one, 0 = none. docs/redo_log.md, "Page
 //! operations".
 
-use base::codec::push_varint;
+use base::codec::{push_short, push_start, push_varint, put_varint};
 use base::{IndexId, PageNo, ROW_HEADER_BYTES, TrxId};
 
 use crate::layout::{COMMON_HEADER_BYTES, MAX_KEY_BYTES, PAGE_SIZE, PageType, SlotFlags, TRX_ID_BYTES};
 use crate::page_mut::{FormatPage, PageFull, PageMut};
 use crate::page_ref::PageRef;
 use crate::row::RowHeader;
-use codec::{push_bytes, take_bytes, take_flags, take_page_no};
+use codec::{push_bytes, take_bytes, take_page_no};
+
+pub(crate) use codec::take_record;
 
 mod check;
 mod codec;
@@ -286,9 +288,31 @@ pub struct Batch<'a>(pub &'a [u8]);
 impl<'a> Batch<'a> {
     /// Appends a leaf record to the batch in `out`.
     pub fn push_record(out: &mut Vec<u8>, key: &[u8], payload: &[u8], flags: SlotFlags) {
-        push_bytes(out, key);
-        push_varint(out, u64::from(flags.bits() >> 13));
-        push_bytes(out, payload);
+        Batch::push_key(out, key, flags, payload.len());
+        out.extend_from_slice(payload);
+    }
+
+    /// Appends a clustered record without marks to the batch in `out`: that of `payload` with `header` in
+    /// place of its own.
+    #[inline]
+    pub fn push_row(out: &mut Vec<u8>, key: &[u8], header: &[u8; ROW_HEADER_BYTES], payload: &[u8]) {
+        Batch::push_key(out, key, SlotFlags::NONE, payload.len());
+        out.extend_from_slice(header);
+        out.extend_from_slice(&payload[ROW_HEADER_BYTES..]);
+    }
+
+    /// What stands before the payload of a leaf record, and room for that.
+    #[inline]
+    fn push_key(out: &mut Vec<u8>, key: &[u8], flags: SlotFlags, payload_len: usize) {
+        debug_assert!(key.len() <= MAX_KEY_BYTES, "a key of {} bytes", key.len());
+        let mut head = [0; 4];
+        out.reserve(key.len() + payload_len + 2 * head.len());
+        let end = put_varint(&mut head, 0, key.len() as u64);
+        push_start(out, &head, end);
+        push_short(out, key);
+        head[0] = (flags.bits() >> 13) as u8;
+        let end = put_varint(&mut head, 1, payload_len as u64);
+        push_start(out, &head, end);
     }
 
     /// Appends a separator to the batch in `out`.
@@ -344,10 +368,12 @@ impl<'a> Batch<'a> {
 
     fn append_records(self, page: &mut PageMut<'_>) -> Result<(), OpError> {
         let mut rest = self.0;
-        while !rest.is_empty() {
-            let key = take_bytes(&mut rest)?;
-            let flags = take_flags(&mut rest)?;
-            let payload = take_bytes(&mut rest)?;
+        loop {
+            page.append_plain(&mut rest);
+            if rest.is_empty() {
+                break;
+            }
+            let (key, flags, payload) = take_record(&mut rest)?;
             require_insert(page.as_ref(), page.as_ref().count(), key, flags, true)?;
             page.append_without_hints(key, payload, flags)?;
         }
@@ -378,13 +404,11 @@ impl<'a> Iterator for BatchKeys<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
-        let key = take_bytes(&mut self.rest).ok()?;
-        if self.inner {
-            take_page_no(&mut self.rest).ok()?;
-        } else {
-            take_flags(&mut self.rest).ok()?;
-            take_bytes(&mut self.rest).ok()?;
+        if !self.inner {
+            return Some(take_record(&mut self.rest).ok()?.0);
         }
+        let key = take_bytes(&mut self.rest).ok()?;
+        take_page_no(&mut self.rest).ok()?;
         Some(key)
     }
 }

@@ -258,6 +258,18 @@ impl RowFormat {
         }
     }
 
+    /// Whether a record of `old`, but for its row header, is that of the same row in this format. Both are of
+    /// clustered indexes whose keys have the same bytes. `kept`: for each column, by position, the one of
+    /// `old` whose bytes it has.
+    pub fn has_records_of(&self, old: &RowFormat, kept: &[Option<u16>]) -> bool {
+        debug_assert!(self.clustered && old.clustered, "entries have the columns of their index alone");
+        let is_in_place = |(column, kept): (&ColumnPlace, &Option<u16>)| {
+            kept.map(|at| &old.columns[usize::from(at)])
+                .is_some_and(|before| (before.place, before.null) == (column.place, column.null))
+        };
+        self.columns.len() == old.columns.len() && self.columns.iter().zip(kept).all(is_in_place)
+    }
+
     /// Whether this is the clustered index.
     #[inline]
     pub fn is_clustered(&self) -> bool {

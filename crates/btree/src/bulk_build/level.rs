@@ -1,7 +1,7 @@
 //! The entries that a level of a bulk build has collected for its next page.
 
-use base::PageNo;
 use base::codec::{take, take_varint};
+use base::{PageNo, ROW_HEADER_BYTES};
 use page::{Batch, HEADER_BYTES, PAGE_SIZE, SlotFlags};
 
 use crate::separator::{common_prefix_len, shortest};
@@ -82,6 +82,13 @@ impl Level {
     pub(super) fn push_record(&mut self, key: &[u8], payload: &[u8], flags: SlotFlags) {
         self.note(key, self.bytes_of(key, payload.len()));
         Batch::push_record(&mut self.batch, key, payload, flags);
+    }
+
+    /// See [`Batch::push_row`].
+    #[inline]
+    pub(super) fn push_row(&mut self, key: &[u8], header: &[u8; ROW_HEADER_BYTES], payload: &[u8]) {
+        self.note(key, self.bytes_of(key, payload.len()));
+        Batch::push_row(&mut self.batch, key, header, payload);
     }
 
     pub(super) fn push_child(&mut self, key: &[u8], child: PageNo) {

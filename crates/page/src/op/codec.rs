@@ -291,6 +291,12 @@ pub(super) fn take_bytes<'a>(from: &mut &'a [u8]) -> Result<&'a [u8], OpError> {
     take(from, len).ok_or(OpError::Malformed)
 }
 
+/// A leaf record of a batch: key, marks, payload.
+#[inline]
+pub(crate) fn take_record<'a>(from: &mut &'a [u8]) -> Result<(&'a [u8], SlotFlags, &'a [u8]), OpError> {
+    Ok((take_bytes(from)?, take_flags(from)?, take_bytes(from)?))
+}
+
 fn take_optional<'a>(from: &mut &'a [u8]) -> Result<Option<&'a [u8]>, OpError> {
     match take_int::<usize>(from)? {
         0 => Ok(None),
