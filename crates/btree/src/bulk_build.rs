@@ -27,8 +27,6 @@ pub struct BulkBuild<'s> {
     levels: Vec<Level>,
     /// Pages taken so far, given back if the build does not finish.
     taken: Vec<PageNo>,
-    /// Memory for a record's key.
-    key: Vec<u8>,
 }
 
 impl<'s> BulkBuild<'s> {
@@ -44,7 +42,6 @@ impl<'s> BulkBuild<'s> {
             max_trx,
             levels: vec![Level::leaf(tree.shape.fixed_key_len.is_some())],
             taken: Vec::new(),
-            key: Vec::new(),
         })
     }
 
@@ -55,7 +52,9 @@ impl<'s> BulkBuild<'s> {
     /// pages. The build can only be dropped then.
     #[inline]
     pub fn push(&mut self, key: &[u8], payload: &[u8], flags: SlotFlags) -> Result<()> {
-        self.make_room(key, payload.len())?;
+        if self.levels[0].may_be_full_for_record(key.len(), payload.len()) {
+            self.make_room(key, payload.len())?;
+        }
         self.levels[0].push_record(key, payload, flags);
         Ok(())
     }
@@ -63,17 +62,16 @@ impl<'s> BulkBuild<'s> {
     /// As [`BulkBuild::push`] of a clustered record without marks: `record` with `header` in place of its own.
     #[inline]
     pub fn push_row(&mut self, record: &Record<'_>, header: &[u8; ROW_HEADER_BYTES]) -> Result<()> {
-        let mut key = std::mem::take(&mut self.key);
-        key.clear();
-        record.append_key(&mut key);
-        self.make_room(&key, record.payload().len())?;
-        self.levels[0].push_row(&key, header, record.payload());
-        self.key = key;
+        if self.levels[0].may_be_full_for_record(record.key_len(), record.payload().len()) {
+            record.with_key(|key| self.make_room(key, record.payload().len()))?;
+        }
+        self.levels[0].push_row(record, header);
         Ok(())
     }
 
     /// Closes the leaf if a record behind its last one should not stand there.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     fn make_room(&mut self, key: &[u8], payload_len: usize) -> Result<()> {
         let need = key.len() + payload_len;
         if need > RECORD_BYTES_MAX || key.len() > KEY_BYTES_MAX {

@@ -554,6 +554,24 @@ impl<'a> Batch<'a> {
         }
     }
 
+    /// Hands out the rows in order, for code that looks at every row of a table. Cost: about 30 instructions
+    /// a row where the whole leaf is visible.
+    #[inline(always)]
+    pub(crate) fn try_for_each_row<E>(
+        self,
+        mut each: impl FnMut(RowRef<'a>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let (rows, run_slot) = (&self.selection.rows, self.selection.run.slots());
+        for at in self.first..self.first + self.len() {
+            let row = match rows.get(at) {
+                Some(&place) => self.row_at(place),
+                None => RowRef::new(self.format, self.records.get(run_slot(at))),
+            };
+            each(row)?;
+        }
+        Ok(())
+    }
+
     /// The payload of an older version.
     #[inline]
     fn older(&self, place: u32) -> Option<&'a [u8]> {

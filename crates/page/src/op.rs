@@ -14,6 +14,7 @@ use base::{IndexId, PageNo, ROW_HEADER_BYTES, TrxId};
 use crate::layout::{COMMON_HEADER_BYTES, MAX_KEY_BYTES, PAGE_SIZE, PageType, SlotFlags, TRX_ID_BYTES};
 use crate::page_mut::{FormatPage, PageFull, PageMut};
 use crate::page_ref::PageRef;
+use crate::record::Record;
 use crate::row::RowHeader;
 use codec::{push_bytes, take_bytes, take_page_no};
 
@@ -280,6 +281,9 @@ impl From<PageFull> for OpError {
     }
 }
 
+/// Bytes of a record in a batch beside key and payload: two lengths and marks.
+const BATCH_OVERHEAD_MAX: usize = 3 + 1 + 3;
+
 /// Records for [`PageOp::Append`], encoded one after the other: key, then payload and marks (leaf) or child
 /// (inner).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -288,31 +292,29 @@ pub struct Batch<'a>(pub &'a [u8]);
 impl<'a> Batch<'a> {
     /// Appends a leaf record to the batch in `out`.
     pub fn push_record(out: &mut Vec<u8>, key: &[u8], payload: &[u8], flags: SlotFlags) {
-        Batch::push_key(out, key, flags, payload.len());
-        out.extend_from_slice(payload);
+        out.reserve(key.len() + payload.len() + BATCH_OVERHEAD_MAX);
+        push_varint(out, key.len() as u64);
+        push_short(out, key);
+        out.push((flags.bits() >> 13) as u8);
+        push_varint(out, payload.len() as u64);
+        if !payload.is_empty() {
+            out.extend_from_slice(payload);
+        }
     }
 
-    /// Appends a clustered record without marks to the batch in `out`: that of `payload` with `header` in
-    /// place of its own.
+    /// Appends a clustered record without marks to the batch in `out`: `record` with `header` in place of its
+    /// own.
     #[inline]
-    pub fn push_row(out: &mut Vec<u8>, key: &[u8], header: &[u8; ROW_HEADER_BYTES], payload: &[u8]) {
-        Batch::push_key(out, key, SlotFlags::NONE, payload.len());
+    pub fn push_row(out: &mut Vec<u8>, record: &Record<'_>, header: &[u8; ROW_HEADER_BYTES]) {
+        let (key_len, payload) = (record.key_len(), record.payload);
+        out.reserve(key_len + payload.len() + BATCH_OVERHEAD_MAX);
+        push_varint(out, key_len as u64);
+        record.append_key(out);
+        let mut head = [0; 4];
+        let end = put_varint(&mut head, 1, payload.len() as u64);
+        push_start(out, &head, end);
         out.extend_from_slice(header);
         out.extend_from_slice(&payload[ROW_HEADER_BYTES..]);
-    }
-
-    /// What stands before the payload of a leaf record, and room for that.
-    #[inline]
-    fn push_key(out: &mut Vec<u8>, key: &[u8], flags: SlotFlags, payload_len: usize) {
-        debug_assert!(key.len() <= MAX_KEY_BYTES, "a key of {} bytes", key.len());
-        let mut head = [0; 4];
-        out.reserve(key.len() + payload_len + 2 * head.len());
-        let end = put_varint(&mut head, 0, key.len() as u64);
-        push_start(out, &head, end);
-        push_short(out, key);
-        head[0] = (flags.bits() >> 13) as u8;
-        let end = put_varint(&mut head, 1, payload_len as u64);
-        push_start(out, &head, end);
     }
 
     /// Appends a separator to the batch in `out`.
@@ -373,7 +375,7 @@ impl<'a> Batch<'a> {
             if rest.is_empty() {
                 break;
             }
-            let (key, flags, payload) = take_record(&mut rest)?;
+            let (key, flags, payload) = take_record(&mut rest).ok_or(OpError::Malformed)?;
             require_insert(page.as_ref(), page.as_ref().count(), key, flags, true)?;
             page.append_without_hints(key, payload, flags)?;
         }
@@ -405,7 +407,7 @@ impl<'a> Iterator for BatchKeys<'a> {
 
     fn next(&mut self) -> Option<&'a [u8]> {
         if !self.inner {
-            return Some(take_record(&mut self.rest).ok()?.0);
+            return Some(take_record(&mut self.rest)?.0);
         }
         let key = take_bytes(&mut self.rest).ok()?;
         take_page_no(&mut self.rest).ok()?;

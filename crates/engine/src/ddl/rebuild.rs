@@ -212,7 +212,7 @@ impl Rebuild<'_> {
         let (whole, mut values) = (WholeRows::new(engine, old, *view), RowValues::default());
         whole.for_each_batch(|batch| {
             look()?;
-            batch.rows().try_for_each(|row| {
+            batch.try_for_each_row(|row| {
                 if keeps_records && rows.push_record(&row)? {
                     return Ok(());
                 }

@@ -36,7 +36,7 @@ impl<'a> WholeRows<'a> {
         mut visit: impl FnMut(&[Value<'_>], u64) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let mut values = RowValues::default();
-        self.for_each_batch(|batch| batch.rows().try_for_each(|row| values.hand_on(self, &row, &mut visit)))
+        self.for_each_batch(|batch| batch.try_for_each_row(|row| values.hand_on(self, &row, &mut visit)))
     }
 
     /// Calls `visit` with the rows of each leaf; as [`WholeRows::for_each`].
