@@ -6,8 +6,10 @@
 //! is one page number ahead of what it has written. The root is written last: until then the tree is empty
 //! for everybody, and an abandoned build gives its pages back.
 
+mod leaf_copy;
 mod level;
 
+use self::leaf_copy::LeafCopy;
 use self::level::{Level, Place};
 use base::{PageNo, ROW_HEADER_BYTES, TrxId, invariant};
 use page::{Batch, FormatPage, PageOp, Record, SlotFlags};
@@ -27,6 +29,7 @@ pub struct BulkBuild<'s> {
     levels: Vec<Level>,
     /// Pages taken so far, given back if the build does not finish.
     taken: Vec<PageNo>,
+    copy: LeafCopy,
 }
 
 impl<'s> BulkBuild<'s> {
@@ -42,6 +45,7 @@ impl<'s> BulkBuild<'s> {
             max_trx,
             levels: vec![Level::leaf(tree.shape.fixed_key_len.is_some())],
             taken: Vec::new(),
+            copy: LeafCopy::default(),
         })
     }
 
@@ -77,6 +81,7 @@ impl<'s> BulkBuild<'s> {
         if need > RECORD_BYTES_MAX || key.len() > KEY_BYTES_MAX {
             return Err(Error::RecordTooLarge { need, max: RECORD_BYTES_MAX });
         }
+        self.write_copy()?;
         if self.levels[0].is_full_for_record(key, payload_len) {
             let separator = shortest(self.levels[0].last_key(), key).to_vec();
             self.close_page(0, &separator)?;
@@ -91,6 +96,7 @@ impl<'s> BulkBuild<'s> {
 
     /// Writes what is left. The tree then has all records.
     pub fn finish(mut self) -> Result<()> {
+        self.unpack_copy();
         let mut at = 0;
         while self.levels[at].place.is_some() {
             self.write_pages(at, None, None)?;
@@ -185,17 +191,9 @@ impl<'s> BulkBuild<'s> {
         Ok(())
     }
 
-    fn fill_page(
-        &self,
-        mtr: &mut Mtr<'_>,
-        page: Latched,
-        at: usize,
-        place: Place,
-        bounds: &Bounds<'_>,
-        batch: &[u8],
-    ) {
+    fn format_of<'p>(&self, at: usize, place: Place, bounds: &Bounds<'p>) -> FormatPage<'p> {
         let shape = self.tree.shape;
-        let format = FormatPage {
+        FormatPage {
             page_no: place.page_no,
             level: at as u8,
             index_id: self.tree.index,
@@ -205,8 +203,19 @@ impl<'s> BulkBuild<'s> {
             lower: bounds.lower,
             upper: bounds.upper,
             right: bounds.right,
-        };
-        mtr.apply(page, &PageOp::Format(format));
+        }
+    }
+
+    fn fill_page(
+        &self,
+        mtr: &mut Mtr<'_>,
+        page: Latched,
+        at: usize,
+        place: Place,
+        bounds: &Bounds<'_>,
+        batch: &[u8],
+    ) {
+        mtr.apply(page, &PageOp::Format(self.format_of(at, place, bounds)));
         mtr.apply(page, &PageOp::Append(Batch(batch)));
         if at == 0 && self.max_trx > TrxId::NONE {
             mtr.apply(page, &PageOp::RaiseMaxTrx(self.max_trx));

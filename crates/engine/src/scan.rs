@@ -524,6 +524,12 @@ impl<'a> Batch<'a> {
         self.page.page_no()
     }
 
+    /// The leaf, if the rows are all of its records, as they stand there.
+    pub(crate) fn whole_leaf(&self) -> Option<PageRef<'a>> {
+        let is_whole = self.selection.rows.is_empty() && self.len() == self.page.count();
+        is_whole.then_some(self.page)
+    }
+
     /// Where the rows' columns stand.
     #[inline]
     pub fn format(&self) -> &'a RowFormat {

@@ -313,6 +313,15 @@ impl RowFormat {
         usize::from(self.inline_bytes_min)
     }
 
+    /// Whether a clustered record has all of its values on its page, and one of the same row is sure to have
+    /// so beside any key; `body`: the record's body, and perhaps more. Cost: a load for each variable column.
+    #[inline]
+    pub fn is_inline(&self, body: &[u8]) -> bool {
+        // The mark of an off-page value is above all lengths.
+        let (ends, _) = body[self.ends_from()..self.var_from()].as_chunks();
+        ends.iter().all(|end| u16::from_le_bytes(*end) <= self.inline_bytes_min)
+    }
+
     /// Table positions of the variable columns in the payload, by ordinal.
     #[inline]
     pub fn var_columns(&self) -> &[u16] {

@@ -4,6 +4,7 @@ use base::codec::{take, take_varint};
 use base::{PageNo, ROW_HEADER_BYTES};
 use page::{Batch, HEADER_BYTES, PAGE_SIZE, Record, SlotFlags};
 
+use super::leaf_copy::TAKEN_BYTES_MIN;
 use crate::separator::{common_prefix_len, shortest};
 use crate::tree::KEY_BYTES_MAX;
 
@@ -70,12 +71,12 @@ impl Level {
         Level { place: None, lower, batch, entries, bytes: 0, overhead, shortest_key: usize::MAX }
     }
 
-    /// An empty page behind this one, with about as many entries.
+    /// An empty page behind this one, with about as many entries; 0: nobody knows.
     pub(super) fn next(&self, place: Place, lower: Vec<u8>, entries: usize) -> Self {
         Level {
             place: Some(place),
             lower,
-            batch: Vec::with_capacity(PAGE_SIZE),
+            batch: Vec::with_capacity(if entries == 0 { 0 } else { PAGE_SIZE }),
             entries: Vec::with_capacity(entries),
             bytes: 0,
             overhead: self.overhead,
@@ -136,6 +137,22 @@ impl Level {
     pub(super) fn may_be_full_for_record(&self, key_len: usize, payload_len: usize) -> bool {
         let whole = HEADER_BYTES + ARRAY_SLACK + self.lower.len() + key_len + self.bytes;
         key_len + payload_len > KEY_BYTES_MAX || whole + self.bytes_of(key_len, payload_len) > FILL_BYTES
+    }
+
+    /// Whether little room is wasted if the page is closed now.
+    pub(super) fn is_nearly_full(&self) -> bool {
+        HEADER_BYTES + self.lower.len() + self.bytes >= TAKEN_BYTES_MIN
+    }
+
+    /// Has a closer look taken before the next record comes.
+    pub(super) fn count_as_full(&mut self) {
+        debug_assert!(self.entries.is_empty(), "entries are counted as they come");
+        self.bytes = FILL_BYTES;
+    }
+
+    /// Takes [`Level::count_as_full`] back.
+    pub(super) fn count_as_empty(&mut self) {
+        self.bytes = 0;
     }
 
     /// Whether the page is better closed before a record comes.

@@ -18,6 +18,7 @@ use crate::engine::Engine;
 use crate::error::{Result, fail_if_interrupted};
 use crate::row::duplicate;
 use crate::row::insert::Value;
+use crate::scan::Batch;
 use crate::table::{Index, Table};
 
 /// Bytes of records that are sorted at a time, and of their places.
@@ -93,11 +94,27 @@ impl<'a> NewRows<'a> {
     #[inline]
     pub(super) fn push_record(&mut self, row: &RowRef<'_>) -> Result<bool> {
         let Sink::InOrder { build, .. } = &mut self.sink else { return Ok(false) };
-        let stays = row.body().len() <= self.new.clustered().format.inline_bytes_min() && !row.has_off_page();
+        let stays = self.new.clustered().format.is_inline(row.body());
         if stays {
             build.push_row(row.record(), &RowHeader::default().encode())?;
             self.count += 1;
             self.kept += 1;
+        }
+        Ok(stays)
+    }
+
+    /// Adds all rows of `batch` as [`NewRows::push_record`] adds one. False: nothing was added, as they are
+    /// not all records of a full page, or one of them would not be added.
+    pub(super) fn push_leaf(&mut self, batch: &Batch<'_>) -> Result<bool> {
+        let Sink::InOrder { build, .. } = &mut self.sink else { return Ok(false) };
+        let format = &self.new.clustered().format;
+        let Some(leaf) = batch.whole_leaf() else { return Ok(false) };
+        let mut stays = true;
+        batch.for_each_cell(|cell| stays &= format.is_inline(cell.body()));
+        let stays = stays && build.push_leaf(leaf)?;
+        if stays {
+            self.count += batch.len() as u64;
+            self.kept += batch.len() as u64;
         }
         Ok(stays)
     }

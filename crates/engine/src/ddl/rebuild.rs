@@ -212,6 +212,9 @@ impl Rebuild<'_> {
         let (whole, mut values) = (WholeRows::new(engine, old, *view), RowValues::default());
         whole.for_each_batch(|batch| {
             look()?;
+            if keeps_records && rows.push_leaf(&batch)? {
+                return Ok(());
+            }
             batch.try_for_each_row(|row| {
                 if keeps_records && rows.push_record(&row)? {
                     return Ok(());

@@ -81,38 +81,57 @@ fn assert_as_rebuilt(engine: &Engine, table: &Table) {
     assert_sound(engine, &again);
 }
 
-#[test]
-fn records_that_are_kept_are_those_that_are_made_anew() {
-    let (engine, _disk) = engine();
-    let table = filled(&engine, ROWS);
-    let mut trx = engine.begin(BeginOptions::default());
-    for id in 0..ROWS {
-        match id % 7 {
-            0 => assert!(delete(&engine, &table, &mut trx, id).unwrap()),
-            1 => drop(update(&engine, &table, &mut trx, id, &Wide::new(id, -1, "changed")).unwrap()),
-            2 => insert(&engine, &table, &mut trx, &Wide { c: None, ..Wide::new(ROWS + id, 1, "") }).unwrap(),
-            _ => {}
+/// Keys and payloads behind the row headers of the rows that have no value off page, and whether any of them
+/// has a writer.
+fn on_page(engine: &Engine, table: &Table) -> (Vec<(Vec<u8>, Vec<u8>)>, bool) {
+    let (all, view) = (KeyRange::all(), ReadView::newest());
+    let mut scan = Scan::open(engine, table, 0, view, all, Direction::Forward).unwrap();
+    let (mut records, mut any_writer) = (Vec::new(), false);
+    while let Some(batch) = scan.next_batch().unwrap() {
+        for row in batch.rows().filter(|row| !row.has_off_page()) {
+            any_writer |= row.trx() != base::TrxId::NONE;
+            let payload = row.record().payload()[base::ROW_HEADER_BYTES..].to_vec();
+            records.push((row.record().with_key(<[u8]>::to_vec), payload));
         }
     }
-    engine.commit(&mut trx).unwrap();
-    let alone = BuildOptions { lets_writers_on: false, ..options() };
-    let on_page = |table: &Table| {
-        let all = KeyRange::all();
-        let view = ReadView::newest();
-        let mut scan = Scan::open(&engine, table, 0, view, all, Direction::Forward).unwrap();
-        let mut records = Vec::new();
-        while let Some(batch) = scan.next_batch().unwrap() {
-            for row in batch.rows().filter(|row| !row.has_off_page()) {
-                records.push((row.record().with_key(<[u8]>::to_vec), row.record().payload().to_vec()));
+    (records, any_writer)
+}
+
+#[test]
+fn records_that_are_kept_are_those_that_are_made_anew() {
+    for is_changed in [false, true] {
+        let (engine, _disk) = engine();
+        let table = engine.create_table(wide_def("t")).unwrap();
+        let mut trx = engine.begin(BeginOptions::default());
+        for id in 0..ROWS {
+            let body = (is_changed && id % 100 == 1).then(|| "off ".repeat(3000));
+            let row = Wide { body, ..Wide::new(id, id, &format!("row {id}")) };
+            insert(&engine, &table, &mut trx, &row).unwrap();
+        }
+        engine.commit(&mut trx).unwrap();
+        trx.restart(BeginOptions::default());
+        for id in (0..ROWS).filter(|_| is_changed) {
+            match id % 7 {
+                0 => assert!(delete(&engine, &table, &mut trx, id).unwrap()),
+                1 => drop(
+                    update(&engine, &table, &mut trx, id, &Wide::new(id, -1, &format!("new {id}"))).unwrap(),
+                ),
+                2 => insert(&engine, &table, &mut trx, &Wide { c: None, ..Wide::new(ROWS + id, 1, "") })
+                    .unwrap(),
+                _ => {}
             }
         }
-        records
-    };
-    let kept = on_page(&force(&engine, &alone, LONG).unwrap());
-    assert_eq!(engine.records_kept(), kept.len() as u64);
-    let made = on_page(&force_anew(&engine, &alone, LONG, &AtomicBool::new(true)).unwrap());
-    assert_eq!(engine.records_kept(), kept.len() as u64);
-    assert!(kept == made && kept.len() > 1000, "{} and {} records", kept.len(), made.len());
+        engine.commit(&mut trx).unwrap();
+        let alone = BuildOptions { lets_writers_on: false, ..options() };
+        let (kept, any_writer) = on_page(&engine, &force(&engine, &alone, LONG).unwrap());
+        // Whole leaves were copied where all of their rows stay.
+        assert_eq!(any_writer, !is_changed);
+        assert_eq!(engine.records_kept(), kept.len() as u64);
+        let new = force_anew(&engine, &alone, LONG, &AtomicBool::new(true)).unwrap();
+        assert_eq!(engine.records_kept(), kept.len() as u64);
+        let (made, any_writer) = on_page(&engine, &new);
+        assert!(!any_writer && kept == made && kept.len() > 1000, "{} of {}", kept.len(), made.len());
+    }
 }
 
 #[test]
