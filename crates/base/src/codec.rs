@@ -140,6 +140,11 @@ pub fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
 }
 
 fn take_long_varint(bytes: &mut &[u8]) -> Option<u64> {
+    // Most of the others have two bytes.
+    if let [low, high @ ..0x80, rest @ ..] = *bytes {
+        *bytes = rest;
+        return Some(u64::from(low & 0x7f) | u64::from(*high) << 7);
+    }
     let mut value = 0u64;
     for shift in (0..64).step_by(7) {
         let (&byte, rest) = bytes.split_first()?;

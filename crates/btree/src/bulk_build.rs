@@ -6,11 +6,13 @@
 //! is one page number ahead of what it has written. The root is written last: until then the tree is empty
 //! for all readers, and an abandoned build gives its pages back.
 
+mod leaf_copy;
 mod level;
 
+use self::leaf_copy::LeafCopy;
 use self::level::{Level, Place};
-use base::{PageNo, TrxId, invariant};
-use page::{Batch, FormatPage, PageOp, SlotFlags};
+use base::{PageNo, ROW_HEADER_BYTES, TrxId, invariant};
+use page::{Batch, FormatPage, PageOp, Record, SlotFlags};
 use space::{Error, Latched, Locality, Mtr, Result, Store};
 
 use crate::separator::shortest;
@@ -27,6 +29,7 @@ pub struct BulkBuild<'s> {
     levels: Vec<Level>,
     /// Pages taken so far, given back if the build does not finish.
     taken: Vec<PageNo>,
+    copy: LeafCopy,
 }
 
 impl<'s> BulkBuild<'s> {
@@ -42,6 +45,7 @@ impl<'s> BulkBuild<'s> {
             max_trx,
             levels: vec![Level::leaf(tree.shape.fixed_key_len.is_some())],
             taken: Vec::new(),
+            copy: LeafCopy::default(),
         })
     }
 
@@ -50,16 +54,38 @@ impl<'s> BulkBuild<'s> {
     /// # Errors
     /// [`Error::RecordTooLarge`]; the log's, if a full disk has no room for more of it; errors of writing
     /// pages. The build can only be dropped then.
+    #[inline]
     pub fn push(&mut self, key: &[u8], payload: &[u8], flags: SlotFlags) -> Result<()> {
-        let need = key.len() + payload.len();
+        if self.levels[0].may_be_full_for_record(key.len(), payload.len()) {
+            self.make_room(key, payload.len())?;
+        }
+        self.levels[0].push_record(key, payload, flags);
+        Ok(())
+    }
+
+    /// As [`BulkBuild::push`] of a clustered record without marks: `record` with `header` in place of its own.
+    #[inline]
+    pub fn push_row(&mut self, record: &Record<'_>, header: &[u8; ROW_HEADER_BYTES]) -> Result<()> {
+        if self.levels[0].may_be_full_for_record(record.key_len(), record.payload().len()) {
+            record.with_key(|key| self.make_room(key, record.payload().len()))?;
+        }
+        self.levels[0].push_row(record, header);
+        Ok(())
+    }
+
+    /// Closes the leaf if a record after its last one should not be there.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, key: &[u8], payload_len: usize) -> Result<()> {
+        let need = key.len() + payload_len;
         if need > RECORD_BYTES_MAX || key.len() > KEY_BYTES_MAX {
             return Err(Error::RecordTooLarge { need, max: RECORD_BYTES_MAX });
         }
-        if self.levels[0].is_full_for_record(key, payload.len()) {
+        self.write_copy()?;
+        if self.levels[0].is_full_for_record(key, payload_len) {
             let separator = shortest(self.levels[0].last_key(), key).to_vec();
             self.close_page(0, &separator)?;
         }
-        self.levels[0].push_record(key, payload, flags);
         Ok(())
     }
 
@@ -70,6 +96,7 @@ impl<'s> BulkBuild<'s> {
 
     /// Writes what is left. The tree then has all records.
     pub fn finish(mut self) -> Result<()> {
+        self.unpack_copy();
         let mut at = 0;
         while self.levels[at].place.is_some() {
             self.write_pages(at, None, None)?;
@@ -164,17 +191,9 @@ impl<'s> BulkBuild<'s> {
         Ok(())
     }
 
-    fn fill_page(
-        &self,
-        mtr: &mut Mtr<'_>,
-        page: Latched,
-        at: usize,
-        place: Place,
-        bounds: &Bounds<'_>,
-        batch: &[u8],
-    ) {
+    fn format_of<'p>(&self, at: usize, place: Place, bounds: &Bounds<'p>) -> FormatPage<'p> {
         let shape = self.tree.shape;
-        let format = FormatPage {
+        FormatPage {
             page_no: place.page_no,
             level: at as u8,
             index_id: self.tree.index,
@@ -184,8 +203,19 @@ impl<'s> BulkBuild<'s> {
             lower: bounds.lower,
             upper: bounds.upper,
             right: bounds.right,
-        };
-        mtr.apply(page, &PageOp::Format(format));
+        }
+    }
+
+    fn fill_page(
+        &self,
+        mtr: &mut Mtr<'_>,
+        page: Latched,
+        at: usize,
+        place: Place,
+        bounds: &Bounds<'_>,
+        batch: &[u8],
+    ) {
+        mtr.apply(page, &PageOp::Format(self.format_of(at, place, bounds)));
         mtr.apply(page, &PageOp::Append(Batch(batch)));
         if at == 0 && self.max_trx > TrxId::NONE {
             mtr.apply(page, &PageOp::RaiseMaxTrx(self.max_trx));

@@ -17,6 +17,7 @@ mod directory;
 mod estimate;
 mod faults;
 mod layout;
+mod leaf_copy;
 mod links;
 mod model;
 mod read_ahead;

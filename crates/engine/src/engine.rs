@@ -75,6 +75,8 @@ pub struct Engine {
     pub(crate) temp_folder: TempFolder,
     pub(crate) sort_counters: SortCounters,
     pub(crate) side_log_counters: SideLogCounters,
+    /// See [`Engine::records_kept`].
+    pub(crate) records_kept: AtomicU64,
     _datadir: DataDir,
 }
 
@@ -292,6 +294,7 @@ impl Engine {
             temp_folder,
             sort_counters: SortCounters::default(),
             side_log_counters: SideLogCounters::default(),
+            records_kept: AtomicU64::new(0),
             _datadir: datadir,
             store,
         })
@@ -347,6 +350,11 @@ impl Engine {
     /// What changes of rows while indexes are built have cost since startup.
     pub fn side_log_totals(&self) -> SideLogTotals {
         self.side_log_counters.totals()
+    }
+
+    /// Records that rebuilds since the start have copied as they were.
+    pub fn records_kept(&self) -> u64 {
+        self.records_kept.load(Ordering::Relaxed)
     }
 
     /// Whether [`Engine::shutdown`] has begun.

@@ -54,7 +54,7 @@ impl RowNumber {
 }
 
 /// The numbers of one statement's rows.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct AutoNumbers {
     /// Position of the column.
     pub(crate) column: usize,

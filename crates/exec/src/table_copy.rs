@@ -234,11 +234,6 @@ impl Copier<'_> {
         Ok(self.row.with_row(0, |row| put(row))?)
     }
 
-    /// Rows copied so far.
-    pub fn rows(&self) -> u64 {
-        self.number
-    }
-
     fn make(&mut self, old: &[Option<&[u8]>]) -> Result<()> {
         self.number += 1;
         if self.number == 1

@@ -25,6 +25,14 @@ use crate::statement::Statement;
 const BATCH_ROWS: usize = 1024;
 const BATCH_BYTES: usize = 256 * 1024;
 
+#[cfg(test)]
+thread_local! {
+    /// Rows of INSERT IGNORE are written one by one on this thread.
+    pub(crate) static NEVER_BATCHED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    /// Rows inserted in batches.
+    pub(crate) static BATCHED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// The compiled action of a statement on duplicate rows.
 #[derive(Debug)]
 pub(crate) enum DuplicateRule {
@@ -93,6 +101,15 @@ impl Written {
     }
 }
 
+/// A row of a batch that is not inserted.
+struct LeftOut {
+    /// The first row of the batch.
+    first: usize,
+    row: usize,
+    number: Option<RowNumber>,
+    error: Error,
+}
+
 /// Writes the rows that a [`RowBuild`] makes.
 pub(crate) struct RowsWriter<'w, 'c> {
     rule: &'w DuplicateRule,
@@ -110,8 +127,12 @@ pub(crate) struct RowsWriter<'w, 'c> {
     numbers: Option<AutoNumbers>,
     /// The counter passes the numbers of rows that are not inserted, too.
     passes_duplicates: bool,
-    /// Warnings of rows that have been taken.
+    /// Warnings of rows that have been written.
     warnings: u64,
+    /// Rows to come that are written one by one, as one of a batch was left out: batches of many such rows
+    /// cost more than the rows. Twice as many each time.
+    singly: usize,
+    singly_next: usize,
     written: Written,
 }
 
@@ -135,6 +156,8 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
             numbers: AutoNumbers::of(table, origin),
             passes_duplicates: origin == RowOrigin::Query || matches!(rule, DuplicateRule::Replace(_)),
             warnings: ctx.conditions.count(),
+            singly: 0,
+            singly_next: BATCH_ROWS,
             written: Written::default(),
         }
     }
@@ -180,7 +203,14 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         if self.conditions.count() != self.warnings {
             self.write_before_warned(build)?;
         }
-        let single = !matches!(self.rule, DuplicateRule::Refuse);
+        let single = match self.rule {
+            DuplicateRule::Refuse => false,
+            #[cfg(test)]
+            DuplicateRule::Ignore if NEVER_BATCHED.get() => true,
+            DuplicateRule::Ignore => self.singly > 0,
+            _ => true,
+        };
+        self.singly = self.singly.saturating_sub(1);
         let is_full = build.rows.len() >= BATCH_ROWS || build.rows.byte_len() >= BATCH_BYTES;
         if single || is_full { self.write(build, build.rows.len()) } else { Ok(()) }
     }
@@ -214,7 +244,9 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         }
         let rows = std::mem::take(&mut build.rows);
         let result = match self.rule {
-            DuplicateRule::Refuse if count > 1 => self.write_batches(&rows, count, build),
+            DuplicateRule::Refuse | DuplicateRule::Ignore if count > 1 => {
+                self.write_batches(&rows, count, build)
+            }
             _ => (0..count).try_for_each(|row| self.write_one(&rows, row, build)),
         };
         build.rows = rows;
@@ -233,7 +265,7 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
     /// first one, as if it stayed.
     #[cold]
     fn abandon(&self, build: &RowBuild<'_>) {
-        if matches!(self.rule, DuplicateRule::Refuse) {
+        if matches!(self.rule, DuplicateRule::Refuse | DuplicateRule::Ignore) {
             self.conditions.forget_after(self.warnings);
         }
         if let Some(number) = self.written.first_generated {
@@ -247,9 +279,11 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         let mut start = 0;
         while start < count {
             let Some(auto) = &mut self.numbers else {
-                return self.write_batch(rows, start..count, &[], build);
+                let left_out = self.write_batch(rows, start..count, &[], build)?;
+                return left_out.map_or(Ok(()), |left_out| self.go_on_singly(rows, left_out, count, build));
             };
             let (mut numbers, mut failed) = (Vec::with_capacity(count - start), None);
+            let mut behind_first = None;
             for row in start..count {
                 if row > start && auto.must_reserve(rows, row) {
                     break;
@@ -261,28 +295,56 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
                         break;
                     }
                 }
+                behind_first.get_or_insert(*auto);
             }
             let end = start + numbers.len();
-            if end > start {
-                self.write_batch(rows, start..end, &numbers, build)?;
+            if end > start
+                && let Some(left_out) = self.write_batch(rows, start..end, &numbers, build)?
+            {
+                // Numbers of rows after it are given out again.
+                self.numbers = behind_first;
+                return self.go_on_singly(rows, left_out, count, build);
             }
             if let Some(error) = failed {
                 return Err(error);
             }
             start = end;
         }
+        self.singly_next = BATCH_ROWS;
         Ok(())
     }
 
-    /// Inserts some rows; `numbers` are theirs if the table has such.
+    /// Leaves a row of a batch out, and writes those from there on up to `count` one by one. The numbers are
+    /// those after the first row of the batch.
+    #[cold]
+    fn go_on_singly(
+        &mut self,
+        rows: &RowBuffer,
+        left_out: LeftOut,
+        count: usize,
+        build: &RowBuild<'_>,
+    ) -> Result<()> {
+        let LeftOut { first, row, number, error } = left_out;
+        if let Some(auto) = &mut self.numbers {
+            // The first one takes what the batch has reserved.
+            (first + 1..=row)
+                .try_for_each(|row| auto.of_row(self.engine, build.table, rows, row).map(drop))?;
+        }
+        self.leave_out(error, number, build)?;
+        self.singly = self.singly_next;
+        self.singly_next = self.singly_next.saturating_mul(2);
+        (row + 1..count).try_for_each(|row| self.write_one(rows, row, build))
+    }
+
+    /// Inserts some rows, up to one that is to be left out; `numbers` are theirs if the table has such.
     fn write_batch(
         &mut self,
         rows: &RowBuffer,
         range: Range<usize>,
         numbers: &[RowNumber],
         build: &RowBuild<'_>,
-    ) -> Result<()> {
-        let count = range.len();
+    ) -> Result<Option<LeftOut>> {
+        let (first, count) = (range.start, range.len());
         let rooms: Vec<[u8; 8]> = numbers.iter().map(|number| number.value().to_le_bytes()).collect();
         let mut values = rows.columns_of(range);
         let width = values.len() / count;
@@ -296,11 +358,16 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
             Ok(done) => (done, None),
             Err((done, error)) => (done, Some(error)),
         };
+        #[cfg(test)]
+        BATCHED.set(BATCHED.get() + done);
         self.written.affected += done as u64;
         self.written.copied += done as u64;
         self.note_numbers(&numbers[..done.min(numbers.len())], build)?;
-        let Some(error) = error else { return Ok(()) };
-        self.note_duplicate(&error, numbers.get(done).copied(), build)?;
+        let (Some(error), number) = (error, numbers.get(done).copied()) else { return Ok(None) };
+        if matches!((self.rule, &error), (DuplicateRule::Ignore, Error::DuplicateKey(_))) {
+            return Ok(Some(LeftOut { first, row: first + done, number, error }));
+        }
+        self.note_duplicate(&error, number, build)?;
         Err(error.into())
     }
 
@@ -420,7 +487,9 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
 
     #[cold]
     fn leave_out(&mut self, error: Error, number: Option<RowNumber>, build: &RowBuild<'_>) -> Result<()> {
-        self.conditions.warn(Level::Warning, &ExecError::Engine(error));
+        // What is beyond are the warnings of rows after it.
+        self.conditions.warn_at(self.warnings, Level::Warning, &ExecError::Engine(error));
+        self.warnings += 1;
         self.written.skipped += 1;
         self.refuse_row(number, build)
     }

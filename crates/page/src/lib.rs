@@ -27,6 +27,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
+mod append;
 pub mod check;
 pub mod extent_map;
 pub mod file_header;

@@ -8,14 +8,17 @@
 //! length and the bytes; an optional byte string has its length plus one, 0 = none. docs/redo_log.md, "Page
 //! operations".
 
-use base::codec::push_varint;
+use base::codec::{push_short, push_start, push_varint, put_varint};
 use base::{IndexId, PageNo, ROW_HEADER_BYTES, TrxId};
 
 use crate::layout::{COMMON_HEADER_BYTES, KEY_BYTES_MAX, PAGE_SIZE, PageType, SlotFlags, TRX_ID_BYTES};
 use crate::page_mut::{FormatPage, PageFull, PageMut};
 use crate::page_ref::PageRef;
+use crate::record::Record;
 use crate::row::RowHeader;
-use codec::{push_bytes, take_bytes, take_flags, take_page_no};
+use codec::{push_bytes, take_bytes, take_page_no};
+
+pub(crate) use codec::take_record;
 
 mod check;
 mod codec;
@@ -278,6 +281,9 @@ impl From<PageFull> for OpError {
     }
 }
 
+/// Bytes of a record in a batch beside key and payload: two lengths and marks.
+const BATCH_OVERHEAD_MAX: usize = 3 + 1 + 3;
+
 /// Records for [`PageOp::Append`], encoded one after the other: key, then payload and marks (leaf) or child
 /// (inner).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -286,9 +292,29 @@ pub struct Batch<'a>(pub &'a [u8]);
 impl<'a> Batch<'a> {
     /// Appends a leaf record to the batch in `out`.
     pub fn push_record(out: &mut Vec<u8>, key: &[u8], payload: &[u8], flags: SlotFlags) {
-        push_bytes(out, key);
-        push_varint(out, u64::from(flags.bits() >> 13));
-        push_bytes(out, payload);
+        out.reserve(key.len() + payload.len() + BATCH_OVERHEAD_MAX);
+        push_varint(out, key.len() as u64);
+        push_short(out, key);
+        out.push((flags.bits() >> 13) as u8);
+        push_varint(out, payload.len() as u64);
+        if !payload.is_empty() {
+            out.extend_from_slice(payload);
+        }
+    }
+
+    /// Appends a clustered record without marks to the batch in `out`: `record` with `header` in place of its
+    /// own.
+    #[inline]
+    pub fn push_row(out: &mut Vec<u8>, record: &Record<'_>, header: &[u8; ROW_HEADER_BYTES]) {
+        let (key_len, payload) = (record.key_len(), record.payload);
+        out.reserve(key_len + payload.len() + BATCH_OVERHEAD_MAX);
+        push_varint(out, key_len as u64);
+        record.append_key(out);
+        let mut head = [0; 4];
+        let end = put_varint(&mut head, 1, payload.len() as u64);
+        push_start(out, &head, end);
+        out.extend_from_slice(header);
+        out.extend_from_slice(&payload[ROW_HEADER_BYTES..]);
     }
 
     /// Appends a separator to the batch in `out`.
@@ -344,10 +370,12 @@ impl<'a> Batch<'a> {
 
     fn append_records(self, page: &mut PageMut<'_>) -> Result<(), OpError> {
         let mut rest = self.0;
-        while !rest.is_empty() {
-            let key = take_bytes(&mut rest)?;
-            let flags = take_flags(&mut rest)?;
-            let payload = take_bytes(&mut rest)?;
+        loop {
+            page.append_plain(&mut rest);
+            if rest.is_empty() {
+                break;
+            }
+            let (key, flags, payload) = take_record(&mut rest).ok_or(OpError::Malformed)?;
             require_insert(page.as_ref(), page.as_ref().count(), key, flags, true)?;
             page.append_without_hints(key, payload, flags)?;
         }
@@ -378,13 +406,11 @@ impl<'a> Iterator for BatchKeys<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
-        let key = take_bytes(&mut self.rest).ok()?;
-        if self.inner {
-            take_page_no(&mut self.rest).ok()?;
-        } else {
-            take_flags(&mut self.rest).ok()?;
-            take_bytes(&mut self.rest).ok()?;
+        if !self.inner {
+            return Some(take_record(&mut self.rest)?.0);
         }
+        let key = take_bytes(&mut self.rest).ok()?;
+        take_page_no(&mut self.rest).ok()?;
         Some(key)
     }
 }

@@ -120,7 +120,7 @@ impl PageMut<'_> {
     }
 
     /// Writes a leaf cell of `len` bytes at `off`; `rest` is the key beyond the prefix.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn write_leaf_cell(
         &mut self,
         off: usize,

@@ -258,6 +258,18 @@ impl RowFormat {
         }
     }
 
+    /// Whether a record of `old`, except for its row header, is that of the same row in this format. Both are of
+    /// clustered indexes whose keys have the same bytes. `kept`: for each column, by position, the one of
+    /// `old` whose bytes it has.
+    pub fn has_records_of(&self, old: &RowFormat, kept: &[Option<u16>]) -> bool {
+        debug_assert!(self.clustered && old.clustered, "entries have the columns of their index alone");
+        let is_in_place = |(column, kept): (&ColumnPlace, &Option<u16>)| {
+            kept.map(|at| &old.columns[usize::from(at)])
+                .is_some_and(|before| (before.place, before.null) == (column.place, column.null))
+        };
+        self.columns.len() == old.columns.len() && self.columns.iter().zip(kept).all(is_in_place)
+    }
+
     /// Whether this is the clustered index.
     #[inline]
     pub fn is_clustered(&self) -> bool {
@@ -299,6 +311,15 @@ impl RowFormat {
     #[inline]
     pub fn inline_bytes_min(&self) -> usize {
         usize::from(self.inline_bytes_min)
+    }
+
+    /// Whether a clustered record has all of its values on its page, and one of the same row is sure to have
+    /// so beside any key; `body`: the record's body, and perhaps more. Cost: a load for each variable column.
+    #[inline]
+    pub fn is_inline(&self, body: &[u8]) -> bool {
+        // The mark of an off-page value is above all lengths.
+        let (ends, _) = body[self.ends_from()..self.var_from()].as_chunks();
+        ends.iter().all(|end| u16::from_le_bytes(*end) <= self.inline_bytes_min)
     }
 
     /// Table positions of the variable columns in the payload, by ordinal.

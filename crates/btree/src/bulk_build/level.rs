@@ -1,10 +1,12 @@
 //! The entries that a level of a bulk build has collected for its next page.
 
-use base::PageNo;
 use base::codec::{take, take_varint};
-use page::{Batch, HEADER_BYTES, PAGE_SIZE, SlotFlags};
+use base::{PageNo, ROW_HEADER_BYTES};
+use page::{Batch, HEADER_BYTES, PAGE_SIZE, Record, SlotFlags};
 
+use super::leaf_copy::TAKEN_BYTES_MIN;
 use crate::separator::{common_prefix_len, shortest};
+use crate::tree::KEY_BYTES_MAX;
 
 /// Bytes at which a page counts as full: 15/16, so that a later insertion does not split it at once.
 const FILL_BYTES: usize = PAGE_SIZE - PAGE_SIZE / 16;
@@ -37,6 +39,8 @@ pub(super) struct Level {
     /// Its entries as the log takes them.
     batch: Vec<u8>,
     entries: Vec<Entry>,
+    /// Page bytes of all entries, no prefix taken off.
+    bytes: usize,
     /// Bytes of an entry beside payload and key.
     overhead: usize,
     /// No key is shorter.
@@ -46,9 +50,9 @@ pub(super) struct Level {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     /// Where it starts in the batch.
-    start: usize,
+    start: u32,
     /// Page bytes of this entry and those before it, no prefix taken off.
-    bytes_to_here: usize,
+    bytes_to_here: u32,
 }
 
 impl Level {
@@ -64,41 +68,54 @@ impl Level {
 
     fn first(overhead: usize) -> Self {
         let (lower, batch, entries) = (Vec::new(), Vec::new(), Vec::new());
-        Level { place: None, lower, batch, entries, overhead, shortest_key: usize::MAX }
+        Level { place: None, lower, batch, entries, bytes: 0, overhead, shortest_key: usize::MAX }
     }
 
-    /// An empty page after this one, with about as many entries.
+    /// An empty page after this one, with about as many entries; 0: unknown.
     pub(super) fn next(&self, place: Place, lower: Vec<u8>, entries: usize) -> Self {
         Level {
             place: Some(place),
             lower,
-            batch: Vec::with_capacity(PAGE_SIZE),
+            batch: Vec::with_capacity(if entries == 0 { 0 } else { PAGE_SIZE }),
             entries: Vec::with_capacity(entries),
+            bytes: 0,
             overhead: self.overhead,
             shortest_key: usize::MAX,
         }
     }
 
+    #[inline]
     pub(super) fn push_record(&mut self, key: &[u8], payload: &[u8], flags: SlotFlags) {
-        self.note(key, self.bytes_of(key, payload.len()));
+        debug_assert!(self.count() == 0 || self.last_key() < key, "keys ascend");
+        self.note(key.len(), payload.len());
         Batch::push_record(&mut self.batch, key, payload, flags);
     }
 
+    /// See [`Batch::push_row`].
+    #[inline]
+    pub(super) fn push_row(&mut self, record: &Record<'_>, header: &[u8; ROW_HEADER_BYTES]) {
+        debug_assert!(self.count() == 0 || record.with_key(|key| self.last_key() < key), "keys ascend");
+        self.note(record.key_len(), record.payload().len());
+        Batch::push_row(&mut self.batch, record, header);
+    }
+
     pub(super) fn push_child(&mut self, key: &[u8], child: PageNo) {
-        self.note(key, self.bytes_of(key, 0));
+        debug_assert!(self.count() == 0 || self.last_key() < key, "keys ascend");
+        self.note(key.len(), 0);
         Batch::push_child(&mut self.batch, key, child);
     }
 
     /// Page bytes of an entry, no prefix taken off.
-    fn bytes_of(&self, key: &[u8], payload_len: usize) -> usize {
-        self.overhead + payload_len + key.len().saturating_sub(HEAD_BYTES)
+    #[inline]
+    fn bytes_of(&self, key_len: usize, payload_len: usize) -> usize {
+        self.overhead + payload_len + key_len.saturating_sub(HEAD_BYTES)
     }
 
-    fn note(&mut self, key: &[u8], bytes: usize) {
-        debug_assert!(self.count() == 0 || self.last_key() < key, "keys ascend");
-        self.entries
-            .push(Entry { start: self.batch.len(), bytes_to_here: self.bytes_to(self.count()) + bytes });
-        self.shortest_key = self.shortest_key.min(key.len());
+    #[inline]
+    fn note(&mut self, key_len: usize, payload_len: usize) {
+        self.bytes += self.bytes_of(key_len, payload_len);
+        self.entries.push(Entry { start: self.batch.len() as u32, bytes_to_here: self.bytes as u32 });
+        self.shortest_key = self.shortest_key.min(key_len);
     }
 
     pub(super) fn count(&self) -> usize {
@@ -111,28 +128,45 @@ impl Level {
     }
 
     fn bytes_to(&self, count: usize) -> usize {
-        count.checked_sub(1).map_or(0, |last| self.entries[last].bytes_to_here)
+        count.checked_sub(1).map_or(0, |last| self.entries[last].bytes_to_here as usize)
+    }
+
+    /// Whether a closer check is due before a record comes: the page may be full, whatever prefix is taken
+    /// off, or the record is large.
+    #[inline]
+    pub(super) fn may_be_full_for_record(&self, key_len: usize, payload_len: usize) -> bool {
+        let whole = HEADER_BYTES + ARRAY_SLACK + self.lower.len() + key_len + self.bytes;
+        key_len + payload_len > KEY_BYTES_MAX || whole + self.bytes_of(key_len, payload_len) > FILL_BYTES
+    }
+
+    /// Whether little room is wasted if the page is closed now.
+    pub(super) fn is_nearly_full(&self) -> bool {
+        HEADER_BYTES + self.lower.len() + self.bytes >= TAKEN_BYTES_MIN
+    }
+
+    /// Requests a closer check before the next record comes.
+    pub(super) fn count_as_full(&mut self) {
+        debug_assert!(self.entries.is_empty(), "entries are counted as they come");
+        self.bytes = FILL_BYTES;
+    }
+
+    /// Takes [`Level::count_as_full`] back.
+    pub(super) fn count_as_empty(&mut self) {
+        self.bytes = 0;
     }
 
     /// Whether the page is better closed before a record comes.
     pub(super) fn is_full_for_record(&self, key: &[u8], payload_len: usize) -> bool {
-        self.is_full_for(key, self.bytes_of(key, payload_len))
+        self.is_full_for(key, self.bytes_of(key.len(), payload_len))
     }
 
     /// Whether the page is better closed before a separator comes.
     pub(super) fn is_full_for_child(&self, key: &[u8]) -> bool {
-        self.is_full_for(key, self.bytes_of(key, 0))
+        self.is_full_for(key, self.bytes_of(key.len(), 0))
     }
 
-    /// A guess: it counts on an upper fence close above `key`.
-    #[inline]
+    /// A guess: it counts on an upper fence close after `key`.
     fn is_full_for(&self, key: &[u8], bytes: usize) -> bool {
-        // Most entries come long before, whatever the prefix.
-        let whole = self.size(self.count(), 0, key.len()) + bytes;
-        whole > FILL_BYTES && self.is_full_under_prefix(key, bytes)
-    }
-
-    fn is_full_under_prefix(&self, key: &[u8], bytes: usize) -> bool {
         let prefix_len = common_prefix_len(&self.lower, key);
         let all = self.size(self.count(), prefix_len, key.len()) + bytes.saturating_sub(prefix_len);
         self.count() > 0 && all > FILL_BYTES
@@ -175,7 +209,7 @@ impl Level {
 
     /// The key of an entry.
     pub(super) fn key(&self, at: usize) -> &[u8] {
-        let mut entry = &self.batch[self.entries[at].start..];
+        let mut entry = &self.batch[self.entries[at].start as usize..];
         let len = take_varint(&mut entry);
         len.and_then(|len| take(&mut entry, len as usize)).expect("the batch was made by push")
     }
@@ -184,14 +218,16 @@ impl Level {
     pub(super) fn split_off_front(&mut self, count: usize) -> Vec<u8> {
         if count == self.count() {
             self.entries.clear();
+            self.bytes = 0;
             return std::mem::take(&mut self.batch);
         }
         let (start, bytes) = (self.entries[count].start, self.bytes_to(count));
-        let rest = self.batch.split_off(start);
+        let rest = self.batch.split_off(start as usize);
         self.entries.drain(..count);
+        self.bytes -= bytes;
         for entry in &mut self.entries {
             entry.start -= start;
-            entry.bytes_to_here -= bytes;
+            entry.bytes_to_here -= bytes as u32;
         }
         std::mem::replace(&mut self.batch, rest)
     }

@@ -17,7 +17,7 @@ fn warm_up(store: &Store, tree: &Tree, keys: &[Vec<u8>]) {
     assert!(tree.directory.len() > 4, "{} leaves known", tree.directory.len());
 }
 
-fn remove(store: &Store, tree: &Tree, key: &[u8]) {
+pub(super) fn remove(store: &Store, tree: &Tree, key: &[u8]) {
     let mut edit = tree.edit(store, key, 0).unwrap();
     assert!(edit.found());
     edit.remove();

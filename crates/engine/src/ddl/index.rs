@@ -152,9 +152,11 @@ impl Collector<'_> {
         while let Some(batch) = scan.next_batch()? {
             fail_if_interrupted()?;
             look()?;
-            for row in batch.rows() {
-                if row.has_off_page() { self.add_large(&row)? } else { self.add(&row)? }
-            }
+            batch.try_for_each_row(
+                |row| {
+                    if row.has_off_page() { self.add_large(&row) } else { self.add(&row) }
+                },
+            )?;
         }
         Ok(())
     }

@@ -5,10 +5,11 @@
 //! bounded. Secondary indexes are built afterwards (`index.rs`).
 
 use std::cmp::Ordering;
+use std::sync::atomic::Ordering as AtomicOrdering;
 
 use base::{TrxId, invariant};
 use btree::{BulkBuild, SMALL_TREE_BYTES};
-use page::SlotFlags;
+use page::{RowHeader, RowRef, SlotFlags};
 use trx::ReadView;
 
 use super::index::clash;
@@ -17,6 +18,7 @@ use crate::engine::Engine;
 use crate::error::{Result, fail_if_interrupted};
 use crate::row::duplicate;
 use crate::row::insert::Value;
+use crate::scan::Batch;
 use crate::table::{Index, Table};
 
 /// Bytes of records that are sorted at a time, and of their places.
@@ -33,6 +35,8 @@ pub(super) struct NewRows<'a> {
     record: NewRecord,
     /// Rows added.
     count: u64,
+    /// Those whose record stayed as it was.
+    kept: u64,
 }
 
 /// Where encoded records go.
@@ -53,7 +57,7 @@ impl<'a> NewRows<'a> {
         } else {
             Sink::Sorted(Records::default())
         };
-        Ok(NewRows { engine, new, sink, record: NewRecord::default(), count: 0 })
+        Ok(NewRows { engine, new, sink, record: NewRecord::default(), count: 0, kept: 0 })
     }
 
     /// Bytes of memory that the rows take at most, beside the one on its way: the places of records cost as
@@ -79,6 +83,40 @@ impl<'a> NewRows<'a> {
         self.add(&mut record, row)?;
         self.record = record;
         Ok(())
+    }
+
+    /// Adds `row`, whose record except for its header is the new table's ([`page::RowFormat::has_records_of`])
+    /// and is behind all before. False: nothing was added, as values of it are off page, or a new record
+    /// of it might have some there.
+    ///
+    /// # Errors
+    /// As [`NewRows::push`].
+    #[inline]
+    pub(super) fn push_record(&mut self, row: &RowRef<'_>) -> Result<bool> {
+        let Sink::InOrder { build, .. } = &mut self.sink else { return Ok(false) };
+        let stays = self.new.clustered().format.is_inline(row.body());
+        if stays {
+            build.push_row(row.record(), &RowHeader::default().encode())?;
+            self.count += 1;
+            self.kept += 1;
+        }
+        Ok(stays)
+    }
+
+    /// Adds all rows of `batch` as [`NewRows::push_record`] adds one. False: nothing was added, as they are
+    /// not all records of a full page, or one of them would not be added.
+    pub(super) fn push_leaf(&mut self, batch: &Batch<'_>) -> Result<bool> {
+        let Sink::InOrder { build, .. } = &mut self.sink else { return Ok(false) };
+        let format = &self.new.clustered().format;
+        let Some(leaf) = batch.whole_leaf() else { return Ok(false) };
+        let mut stays = true;
+        batch.for_each_cell(|cell| stays &= format.is_inline(cell.body()));
+        let stays = stays && build.push_leaf(leaf)?;
+        if stays {
+            self.count += batch.len() as u64;
+            self.kept += batch.len() as u64;
+        }
+        Ok(stays)
     }
 
     /// Adds the record of `row`.
@@ -108,6 +146,7 @@ impl<'a> NewRows<'a> {
             Sink::InOrder { build, .. } => build.finish()?,
             Sink::Sorted(mut records) => records.insert(self.engine, self.new)?,
         }
+        self.engine.records_kept.fetch_add(self.kept, AtomicOrdering::Relaxed);
         Ok(self.count)
     }
 

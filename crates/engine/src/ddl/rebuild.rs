@@ -1,4 +1,4 @@
-//! ALTER TABLE that makes all records of a table again.
+//! ALTER TABLE that rewrites the records of a table.
 //!
 //! | phase | function | lock |
 //! |---|---|---|
@@ -25,7 +25,7 @@ use super::new_rows::NewRows;
 use super::row_replay::RowReplay;
 use super::snapshot::Snapshot;
 use super::table::choose_clustered;
-use super::whole_rows::WholeRows;
+use super::whole_rows::{RowValues, WholeRows};
 use super::{DefinitionLock, Exclusive};
 use crate::dictionary::{Change, Kind};
 use crate::engine::Engine;
@@ -46,12 +46,10 @@ pub type PutRow<'p> = dyn FnMut(&[Option<&[u8]>]) -> Result<()> + 'p;
 /// Makes the new table's row of one of the old table, and puts it.
 pub(super) type MakeRow<'m, E> = dyn FnMut(&[Value<'_>], &mut PutRow<'_>) -> std::result::Result<(), E> + 'm;
 
-/// Rows between two checks whether the changes of all others are known.
-const ROWS_BETWEEN_LOOKS: u64 = 256;
-
 impl Engine {
     /// Rebuilds the table whose definition is `old` with the definition of `alteration`, whose index ids are
-    /// ignored: all of that, or nothing. `make` is called with each row and puts what becomes of it. Where
+    /// ignored: all of that, or nothing; returns how many rows the new one has.
+    /// `make` is called with each row whose record does not stay as it is, and puts what becomes of it. Where
     /// writers continue, it is called again for rows that they change; an error then counts if it comes again
     /// at the end. Waits up to `wait` for writers to end before the copy, and for all others to end after it;
     /// the session has committed.
@@ -67,7 +65,7 @@ impl Engine {
         options: &BuildOptions,
         wait: impl Into<ExclusiveWait>,
         mut make: impl FnMut(&[Option<&[u8]>], &mut PutRow<'_>) -> std::result::Result<(), E>,
-    ) -> std::result::Result<(), E> {
+    ) -> std::result::Result<u64, E> {
         self.ensure_open()?;
         if self.is_read_only() {
             return Err(Error::Forced.into());
@@ -83,16 +81,17 @@ impl Engine {
         self.ensure_name_is_free(old, &def)?;
         let made = self.number_new_indexes(&mut def)?;
         let order = Order::of(old, &def, kept);
-        let rebuild = Rebuild { engine: self, old: &table, order, options, wait: &wait };
+        let rebuild = Rebuild { engine: self, old: &table, kept, order, options, wait: &wait };
         let built = rebuild.run(def, lock, &mut make);
         let switched = built.and_then(|(new, rows, exclusive)| {
-            Ok((self.switch_table(&table, &new, rows, auto_increment)?, exclusive))
+            Ok((self.switch_table(&table, &new, rows, auto_increment)?, rows, exclusive))
         });
         match switched {
-            Ok((gone, _exclusive)) => {
+            Ok((gone, rows, _exclusive)) => {
                 let settled = self.keep_made_trees(&made);
                 self.free_trees_later(gone)?;
-                Ok(settled?)
+                settled?;
+                Ok(rows)
             }
             Err(error) => Err(self.free_made(made, error)),
         }
@@ -154,6 +153,7 @@ fn prepare(def: &mut TableDef) -> Result<()> {
 struct Rebuild<'a> {
     engine: &'a Engine,
     old: &'a Arc<Table>,
+    kept: &'a KeptColumns,
     order: Order,
     options: &'a BuildOptions,
     wait: &'a ExclusiveWait,
@@ -207,13 +207,20 @@ impl Rebuild<'_> {
         let mut rows = NewRows::new(engine, new, *order != Order::Other).map_err(named)?;
         let charged = Charged::new(&options.memory);
         charged.set(rows.memory_max())?;
-        let mut count = 0u64;
-        WholeRows::new(engine, old, *view).for_each(|row, row_id| {
-            if count.is_multiple_of(ROWS_BETWEEN_LOOKS) {
-                look()?;
+        let keeps_records = *order == Order::SameKey
+            && new.clustered().format.has_records_of(&old.clustered().format, self.kept);
+        let (whole, mut values) = (WholeRows::new(engine, old, *view), RowValues::default());
+        whole.for_each_batch(|batch| {
+            look()?;
+            if keeps_records && rows.push_leaf(&batch)? {
+                return Ok(());
             }
-            count += 1;
-            make(row, &mut |new| rows.push(new, row_id))
+            batch.try_for_each_row(|row| {
+                if keeps_records && rows.push_record(&row)? {
+                    return Ok(());
+                }
+                values.visit_values(&whole, &row, |row, row_id| make(row, &mut |new| rows.push(new, row_id)))
+            })
         })?;
         Ok(rows.finish().map_err(named)?)
     }

@@ -9,7 +9,7 @@ use crate::error::{Error, fail_if_interrupted};
 use crate::range::{Direction, KeyRange};
 use crate::row::insert::{Value, row_id_of};
 use crate::row::row_image::{RowImage, value_of, with_values};
-use crate::scan::Scan;
+use crate::scan::{Batch, Scan};
 use crate::table::Table;
 
 /// The rows of a table in the order of its clustered key.
@@ -35,23 +35,21 @@ impl<'a> WholeRows<'a> {
         &self,
         mut visit: impl FnMut(&[Value<'_>], u64) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
+        let mut values = RowValues::default();
+        self.for_each_batch(|batch| batch.try_for_each_row(|row| values.visit_values(self, &row, &mut visit)))
+    }
+
+    /// Calls `visit` with the rows of each leaf; as [`WholeRows::for_each`].
+    pub(super) fn for_each_batch<E: From<Error>>(
+        &self,
+        mut visit: impl FnMut(Batch<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
         let WholeRows { engine, table, view } = *self;
         let scan = Scan::open(engine, table, 0, view, KeyRange::all(), Direction::Forward);
         let mut scan = scan.map_err(E::from)?.detached();
-        let (mut values, mut spans, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(batch) = scan.next_batch()? {
             fail_if_interrupted()?;
-            for row in batch.rows() {
-                let row_id = self.row_id(&row, &mut scratch);
-                let mut image = RowImage { values: &mut values, spans: &mut spans };
-                image.fill(&row, table.def.columns.len(), &mut scratch);
-                if image.any_off_page(&ColumnSet::ALL) {
-                    let (values, spans) = image.fetched(&engine.store, &ColumnSet::ALL)?;
-                    visit_values(&values, &spans, |row| visit(row, row_id))?;
-                } else {
-                    visit_values(&values, &spans, |row| visit(row, row_id))?;
-                }
-            }
+            visit(batch)?;
         }
         Ok(())
     }
@@ -63,6 +61,34 @@ impl<'a> WholeRows<'a> {
         scratch.clear();
         self.table.clustered().append_clustered_key(row, scratch);
         row_id_of(scratch)
+    }
+}
+
+/// Memory for the values of a row.
+#[derive(Debug, Default)]
+pub(super) struct RowValues {
+    values: Vec<u8>,
+    spans: Vec<Span>,
+    scratch: Vec<u8>,
+}
+
+impl RowValues {
+    /// Calls `visit` with a row of `rows`, as [`WholeRows::for_each`] does.
+    pub(super) fn visit_values<E: From<Error>>(
+        &mut self,
+        rows: &WholeRows<'_>,
+        row: &RowRef<'_>,
+        visit: impl FnOnce(&[Value<'_>], u64) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let RowValues { values, spans, scratch } = self;
+        let row_id = rows.row_id(row, scratch);
+        let mut image = RowImage { values, spans };
+        image.fill(row, rows.table.def.columns.len(), scratch);
+        if image.any_off_page(&ColumnSet::ALL) {
+            let (values, spans) = image.fetched(&rows.engine.store, &ColumnSet::ALL)?;
+            return visit_values(&values, &spans, |row| visit(row, row_id));
+        }
+        visit_values(values, spans, |row| visit(row, row_id))
     }
 }
 

@@ -65,6 +65,12 @@ impl<'a> Batch<'a> {
         self.page.page_no()
     }
 
+    /// The leaf, if the rows are all of its records, as they are there.
+    pub(crate) fn whole_leaf(&self) -> Option<PageRef<'a>> {
+        let is_whole = self.selection.rows.is_empty() && self.len() == self.page.count();
+        is_whole.then_some(self.page)
+    }
+
     /// Where the rows' columns are.
     #[inline]
     pub fn format(&self) -> &'a RowFormat {
@@ -93,6 +99,24 @@ impl<'a> Batch<'a> {
             None => RowRef::new(self.format, record),
             Some(payload) => RowRef::new(self.format, record.with_payload(payload, SlotFlags::NONE)),
         }
+    }
+
+    /// Hands out the rows in order, for code that reads every row of a table. Cost: about 30 instructions a row
+    /// where the whole leaf is visible.
+    #[inline(always)]
+    pub(crate) fn try_for_each_row<E>(
+        self,
+        mut each: impl FnMut(RowRef<'a>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let (rows, run_slot) = (&self.selection.rows, self.selection.run.slots());
+        for at in self.first..self.first + self.len() {
+            let row = match rows.get(at) {
+                Some(&place) => self.row_at(place),
+                None => RowRef::new(self.format, self.records.get(run_slot(at))),
+            };
+            each(row)?;
+        }
+        Ok(())
     }
 
     /// The payload of an older version.

@@ -250,7 +250,7 @@ fn a_history_outlives_other_changes_of_the_definition_and_ends_with_the_rows() {
     let table = pair.table();
     let kept: Vec<Option<u16>> = (0..table.def.columns.len() as u16).map(Some).collect();
     let alteration = Alteration { def: (*table.def).clone(), auto_increment: None };
-    let again: Result<()> = pair.engine.rebuild_table(
+    let again: Result<u64> = pair.engine.rebuild_table(
         &table.def,
         alteration,
         &kept,

@@ -120,7 +120,7 @@ fn a_rebuild_sorts_its_indexes_in_the_same_memory() {
     let alteration = Alteration { def, auto_increment: None };
     let kept: Vec<_> = (0..4).map(Some).collect();
     let options = BuildOptions { memory: LEAST, ..BuildOptions::default() };
-    let rebuilt: Result<()> =
+    let rebuilt: Result<u64> =
         engine.rebuild_table(&table.def, alteration, &kept, &options, SHORT, |row, put| put(row));
     rebuilt.unwrap();
     let totals = engine.index_sort_totals();

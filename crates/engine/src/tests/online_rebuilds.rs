@@ -27,26 +27,30 @@ pub(super) fn indexed(engine: &Arc<Engine>, rows: i32) -> Arc<Table> {
     engine.table("s", "t").unwrap()
 }
 
-/// Rebuilds the table as it is.
+/// Rebuilds the table as it is: of most rows the records are kept.
 pub(super) fn force(
     engine: &Engine,
     options: &BuildOptions,
     wait: impl Into<ExclusiveWait>,
 ) -> Result<Arc<Table>> {
-    force_after(engine, options, wait, &AtomicBool::new(true))
+    let old = engine.table("s", "t")?;
+    let same: Vec<_> = (0..old.def.columns.len() as u16).map(Some).collect();
+    let alteration = Alteration { def: (*old.def).clone(), auto_increment: None };
+    engine.rebuild_table(&old.def, alteration, &same, options, wait, |row, put| put(row))?;
+    engine.table("s", "t")
 }
 
-/// [`force`], whose copy waits in its first row until `may_copy`.
-fn force_after(
+/// [`force`] that rewrites each record, the first one once `may_copy` is set.
+fn force_rewritten(
     engine: &Engine,
     options: &BuildOptions,
     wait: impl Into<ExclusiveWait>,
     may_copy: &AtomicBool,
 ) -> Result<Arc<Table>> {
     let old = engine.table("s", "t")?;
-    let same: Vec<_> = (0..old.def.columns.len() as u16).map(Some).collect();
+    let key_alone: Vec<_> = (0..old.def.columns.len() as u16).map(|at| (at == 0).then_some(at)).collect();
     let alteration = Alteration { def: (*old.def).clone(), auto_increment: None };
-    engine.rebuild_table(&old.def, alteration, &same, options, wait, |row, put| {
+    engine.rebuild_table(&old.def, alteration, &key_alone, options, wait, |row, put| {
         while !may_copy.load(Ordering::Relaxed) {
             thread::yield_now();
         }
@@ -62,7 +66,7 @@ fn wait_for_begin(engine: &Engine) {
     }
 }
 
-/// An undisturbed rebuild makes the same records of the table.
+/// An undisturbed rebuild that keeps no record makes the same records.
 fn assert_as_rebuilt(engine: &Engine, table: &Table) {
     assert_sound(engine, table);
     // Where values off page are is in the records.
@@ -72,9 +76,62 @@ fn assert_as_rebuilt(engine: &Engine, table: &Table) {
     };
     let made = all(table);
     let alone = BuildOptions { lets_writers_on: false, ..options() };
-    let again = force(engine, &alone, LONG).unwrap();
+    let again = force_rewritten(engine, &alone, LONG, &AtomicBool::new(true)).unwrap();
     assert!(made == all(&again), "the same rows and entries");
     assert_sound(engine, &again);
+}
+
+/// Keys and payloads after the row headers of the rows that have no value off page, and whether any of them
+/// has a writer.
+fn on_page(engine: &Engine, table: &Table) -> (Vec<(Vec<u8>, Vec<u8>)>, bool) {
+    let (all, view) = (KeyRange::all(), ReadView::newest());
+    let mut scan = Scan::open(engine, table, 0, view, all, Direction::Forward).unwrap();
+    let (mut records, mut any_writer) = (Vec::new(), false);
+    while let Some(batch) = scan.next_batch().unwrap() {
+        for row in batch.rows().filter(|row| !row.has_off_page()) {
+            any_writer |= row.trx() != base::TrxId::NONE;
+            let payload = row.record().payload()[base::ROW_HEADER_BYTES..].to_vec();
+            records.push((row.record().with_key(<[u8]>::to_vec), payload));
+        }
+    }
+    (records, any_writer)
+}
+
+#[test]
+fn records_that_are_kept_are_those_that_are_rewritten() {
+    for is_changed in [false, true] {
+        let (engine, _disk) = engine();
+        let table = engine.create_table(wide_def("t")).unwrap();
+        let mut trx = engine.begin(BeginOptions::default());
+        for id in 0..ROWS {
+            let body = (is_changed && id % 100 == 1).then(|| "off ".repeat(3000));
+            let row = Wide { body, ..Wide::new(id, id, &format!("row {id}")) };
+            insert(&engine, &table, &mut trx, &row).unwrap();
+        }
+        engine.commit(&mut trx).unwrap();
+        trx.restart(BeginOptions::default());
+        for id in (0..ROWS).filter(|_| is_changed) {
+            match id % 7 {
+                0 => assert!(delete(&engine, &table, &mut trx, id).unwrap()),
+                1 => drop(
+                    update(&engine, &table, &mut trx, id, &Wide::new(id, -1, &format!("new {id}"))).unwrap(),
+                ),
+                2 => insert(&engine, &table, &mut trx, &Wide { c: None, ..Wide::new(ROWS + id, 1, "") })
+                    .unwrap(),
+                _ => {}
+            }
+        }
+        engine.commit(&mut trx).unwrap();
+        let alone = BuildOptions { lets_writers_on: false, ..options() };
+        let (kept, any_writer) = on_page(&engine, &force(&engine, &alone, LONG).unwrap());
+        // Whole leaves were copied where all of their rows stay.
+        assert_eq!(any_writer, !is_changed);
+        assert_eq!(engine.records_kept(), kept.len() as u64);
+        let new = force_rewritten(&engine, &alone, LONG, &AtomicBool::new(true)).unwrap();
+        assert_eq!(engine.records_kept(), kept.len() as u64);
+        let (made, any_writer) = on_page(&engine, &new);
+        assert!(!any_writer && kept == made && kept.len() > 1000, "{} of {}", kept.len(), made.len());
+    }
 }
 
 #[test]
@@ -96,6 +153,7 @@ fn a_rebuilt_table_has_all_rows_as_they_changed_meanwhile() {
         });
         let totals = engine.side_log_totals();
         assert!(totals.noted > 100 && totals.noted == totals.applied, "{totals:?}");
+        assert!(engine.records_kept() > ROWS as u64 / 2, "{} kept", engine.records_kept());
         assert_as_rebuilt(&engine, &engine.table("s", "t").unwrap());
         assert_eq!((notes(&engine), temp_files(&disk)), (0, 0));
     }
@@ -203,7 +261,7 @@ fn rows_that_get_one_new_unique_key_meanwhile_are_duplicates() {
         engine.rebuild_table(&old.def, alteration, &same, &options(), LONG, |row, put| put(row))
     };
     for is_committed in [true, false] {
-        let altered: Result<()> = thread::scope(|scope| {
+        let altered: Result<u64> = thread::scope(|scope| {
             let mut reader = user(&engine);
             let altering = at_the_end(scope, &engine, rebuild);
             let mut trx = engine.begin(BeginOptions::default());
@@ -247,7 +305,7 @@ fn keys_that_do_not_fit_in_memory_wait_in_a_file() {
     indexed(&engine, ROWS);
     let may_copy = AtomicBool::new(false);
     thread::scope(|scope| {
-        let altering = scope.spawn(|| force_after(&engine, &options(), LONG, &may_copy).map(drop));
+        let altering = scope.spawn(|| force_rewritten(&engine, &options(), LONG, &may_copy).map(drop));
         wait_for_begin(&engine);
         change_much(&engine, 0..20);
         let files = temp_files(&disk);
@@ -276,7 +334,7 @@ fn a_rebuild_that_fails_leaves_the_table_and_its_writers_as_they_are() {
         let rebuild = || {
             interrupt::set_flag(Some(Arc::clone(&kill)));
             let options = BuildOptions { side_log_bytes_max, ..options() };
-            force_after(&engine, &options, wait, &may_copy).map(drop).unwrap_err()
+            force_rewritten(&engine, &options, wait, &may_copy).map(drop).unwrap_err()
         };
         let error = thread::scope(|scope| {
             let mut reader = user(&engine);
@@ -395,7 +453,7 @@ fn columns_come_and_go_and_change_places_while_rows_change() {
     let kept = [Some(3), Some(0), None, Some(2), Some(1)];
     thread::scope(|scope| {
         let mut reader = user(&engine);
-        let altering = at_the_end(scope, &engine, || -> Result<()> {
+        let altering = at_the_end(scope, &engine, || -> Result<u64> {
             let old = engine.table("s", "t")?;
             let mut def = (*old.def).clone();
             let new = ColumnDef::new("new", SqlType::bigint(), false);

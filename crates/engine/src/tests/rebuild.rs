@@ -50,7 +50,7 @@ fn alone() -> BuildOptions {
 }
 
 /// Makes the table again with 7 in the new column.
-fn rebuild(engine: &Engine, table: &Table, def: TableDef) -> Result<()> {
+fn rebuild(engine: &Engine, table: &Table, def: TableDef) -> Result<u64> {
     let alteration = Alteration { def, auto_increment: None };
     engine.rebuild_table(&table.def, alteration, &EXTENDED, &alone(), SHORT, |row, put| {
         let seven = 7i64.to_le_bytes();
@@ -60,7 +60,7 @@ fn rebuild(engine: &Engine, table: &Table, def: TableDef) -> Result<()> {
 }
 
 #[test]
-fn a_rebuilt_table_has_its_rows_and_gives_the_old_trees_back() {
+fn a_table_made_anew_has_its_rows_and_gives_the_old_trees_back() {
     let (engine, disk) = engine();
     let table = filled(&engine);
     let mut reader = engine.begin(BeginOptions::default());
@@ -75,7 +75,7 @@ fn a_rebuilt_table_has_its_rows_and_gives_the_old_trees_back() {
     let used = pages_used(&engine);
     let same: Vec<_> = (0..5).map(Some).collect();
     let alteration = Alteration { def: (*new.def).clone(), auto_increment: None };
-    let again: Result<()> =
+    let again: Result<u64> =
         engine.rebuild_table(&new.def, alteration, &same, &alone(), SHORT, |row, put| put(row));
     again.unwrap();
     let new = engine.table("s", "t").unwrap();
@@ -133,7 +133,7 @@ fn what_fails_leaves_the_old_table_and_no_pages() {
         assert_eq!((notes(&engine), pages_used(&engine)), (0, used));
     }
     let alteration = Alteration { def: extended(&table.def), auto_increment: None };
-    let stopped: Result<()> =
+    let stopped: Result<u64> =
         engine.rebuild_table(&table.def, alteration, &EXTENDED, &alone(), SHORT, |_, put| {
             put(&[Some(&[0; 8]), Some(&[1, 0, 0, 0]), None, None, Some(&vec![b'x'; 50_000])])?;
             Err(Error::AutoIncrementExhausted)
@@ -152,7 +152,7 @@ fn the_first_error_of_a_rebuild_is_its_error() {
     let (engine, disk) = engine();
     let table = filled(&engine);
     let alteration = Alteration { def: extended(&table.def), auto_increment: None };
-    let stopped: Result<()> =
+    let stopped: Result<u64> =
         engine.rebuild_table(&table.def, alteration, &EXTENDED, &alone(), SHORT, |_, _| {
             // The log ends, so that the trees that were made cannot be freed.
             disk.schedule(Some(env::IoOp::Sync), 1, env::FaultKind::Error(std::io::ErrorKind::Other));
@@ -208,7 +208,7 @@ fn readers_go_on_and_writers_wait_while_rows_are_copied() {
     let table = filled(&engine);
     let lock = &table.state.lock;
     let alteration = Alteration { def: extended(&table.def), auto_increment: None };
-    let copied: Result<()> =
+    let copied: Result<u64> =
         engine.rebuild_table(&table.def, alteration, &EXTENDED, &alone(), SHORT, |row, _| {
             if row[0] == Some(&[0; 4]) {
                 assert!(!lock.try_shared(TableUse::Write, true));

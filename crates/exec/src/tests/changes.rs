@@ -3,6 +3,7 @@ use types::{ColumnDef, ColumnDefault, IndexDef, IndexKind, SqlModes, SqlType, Ta
 
 use super::support::*;
 use crate::plain_insert::NEVER_PLAIN;
+use crate::write_rows::{BATCHED, NEVER_BATCHED};
 use crate::*;
 
 /// t (id INT AUTO_INCREMENT PRIMARY KEY, u INT UNIQUE, c VARCHAR(60) DEFAULT 'd', n INT NOT NULL, at DATETIME
@@ -42,9 +43,8 @@ fn an_insert_fills_in_defaults_and_numbers() {
     assert!(matches!(error, ExecError::NoDefault { .. }), "{error:?}");
 }
 
-/// What some statements answer and warn of, and the table then; `plain`: rows may be stored as they are.
-fn insert_randomly(seed: u64, plain: bool) -> Vec<String> {
-    NEVER_PLAIN.set(!plain);
+/// What some statements that begin with `verb` answer and warn of, and the table then.
+fn insert_randomly(verb: &str, seed: u64) -> Vec<String> {
     let (mut bench, mut prng) = (bench(), Prng::new(seed));
     let mut seen = Vec::new();
     bench.autocommit = prng.below(2) == 0;
@@ -81,20 +81,36 @@ fn insert_randomly(seed: u64, plain: bool) -> Vec<String> {
                 format!("({})", cells.join(","))
             })
             .collect();
-        let done = bench.try_run(&format!("INSERT INTO t ({}) VALUES {}", names.join(","), rows.join(",")));
+        let done = bench.try_run(&format!("{verb} INTO t ({}) VALUES {}", names.join(","), rows.join(",")));
         seen.push(format!("{done:?} {:?}", bench.take_warnings()));
     }
     seen.push(bench.select("SELECT * FROM t"));
     seen.push(format!("{:?}", bench.try_run("INSERT INTO t (n) VALUES (1)")));
-    NEVER_PLAIN.set(false);
     seen
 }
 
 #[test]
 fn a_row_that_is_stored_as_it_is_is_the_one_that_is_built() {
     for seed in 0..20 {
-        assert_eq!(insert_randomly(seed, true), insert_randomly(seed, false), "seed {seed}");
+        let plain = insert_randomly("INSERT", seed);
+        NEVER_PLAIN.set(true);
+        assert_eq!(plain, insert_randomly("INSERT", seed), "seed {seed}");
+        NEVER_PLAIN.set(false);
     }
+}
+
+#[test]
+fn rows_beside_which_some_are_left_out_are_inserted_as_one_by_one() {
+    let before = BATCHED.get();
+    for seed in 0..20 {
+        let batched = insert_randomly("INSERT IGNORE", seed);
+        NEVER_BATCHED.set(true);
+        let inserted = BATCHED.get();
+        assert_eq!(batched, insert_randomly("INSERT IGNORE", seed), "seed {seed}");
+        assert_eq!(BATCHED.get(), inserted);
+        NEVER_BATCHED.set(false);
+    }
+    assert!(BATCHED.get() - before > 50, "{} rows in batches", BATCHED.get() - before);
 }
 
 #[test]

@@ -291,6 +291,23 @@ pub(super) fn take_bytes<'a>(from: &mut &'a [u8]) -> Result<&'a [u8], OpError> {
     take(from, len).ok_or(OpError::Malformed)
 }
 
+/// A leaf record of a batch: key, marks, payload. Nothing is taken if it is cut off or has other marks.
+#[inline(always)]
+pub(crate) fn take_record<'a>(from: &mut &'a [u8]) -> Option<(&'a [u8], SlotFlags, &'a [u8])> {
+    let mut rest = *from;
+    let len = take_varint(&mut rest)?;
+    let key = take(&mut rest, len as usize)?;
+    let (&marks, behind) = rest.split_first()?;
+    rest = behind;
+    let len = take_varint(&mut rest)?;
+    let payload = take(&mut rest, len as usize)?;
+    if marks >= 8 {
+        return None;
+    }
+    *from = rest;
+    Some((key, SlotFlags::from_bits(u16::from(marks) << 13), payload))
+}
+
 fn take_optional<'a>(from: &mut &'a [u8]) -> Result<Option<&'a [u8]>, OpError> {
     match take_int::<usize>(from)? {
         0 => Ok(None),

@@ -63,8 +63,7 @@ pub(super) fn rebuild(
     let new = alteration.def.clone();
     let rebuilt = copy.with_copier(&new, &ctx, |copier| {
         let copy = |row: &[Option<&[u8]>], put: &mut PutRow<'_>| copier.copy(row, put);
-        engine.rebuild_table(&old.def, alteration, &kept, &options, wait, copy)?;
-        Ok(copier.rows())
+        engine.rebuild_table(&old.def, alteration, &kept, &options, wait, copy)
     });
     context.into_effects().apply(session);
     let copied = rebuilt.map_err(|error| match error {

@@ -146,7 +146,9 @@ fn recreate(session: &Session, engine: &Engine, name: &FullName) -> Result<(), e
             // Another statement has altered it since it was looked up.
             Err(engine::Error::TableChanged) if !table.is_current() => {}
             made => {
-                return made.map_err(|error| engine.name_damage(error, std::slice::from_ref(&table)));
+                return made
+                    .map(|_| ())
+                    .map_err(|error| engine.name_damage(error, std::slice::from_ref(&table)));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use engine::{SideLogTotals, SortTotals};
+use engine::{Engine, SideLogTotals, SortTotals};
 use sql::ast::{Show, ShowKind, VarScope};
 use types::collation::{Charset, Collation};
 
@@ -60,7 +60,7 @@ fn counters(session: &Session, scope: VarScope) -> Table {
     counters.extend(redo_log::counters(&session.server.engine));
     counters.extend(memory_limits::counters(&session.server));
     counters.extend(index_sorts(session.server.engine.index_sort_totals()));
-    counters.extend(side_logs(session.server.engine.side_log_totals()));
+    counters.extend(rebuilds(&session.server.engine));
     if scope != VarScope::Global
         && let Some((_, value)) = counters.iter_mut().find(|(name, _)| *name == ROWS_EXAMINED)
     {
@@ -87,12 +87,13 @@ fn index_sorts(totals: SortTotals) -> [(&'static str, u64); 4] {
     ]
 }
 
-fn side_logs(totals: SideLogTotals) -> [(&'static str, u64); 4] {
-    let SideLogTotals { noted, applied, copied, blocks } = totals;
+fn rebuilds(engine: &Engine) -> [(&'static str, u64); 5] {
+    let SideLogTotals { noted, applied, copied, blocks } = engine.side_log_totals();
     [
         ("Ratchet_index_changes_noted", noted),
         ("Ratchet_index_changes_applied", applied),
         ("Ratchet_index_change_blocks", blocks),
+        ("Ratchet_rebuild_records_kept", engine.records_kept()),
         ("Ratchet_rebuild_rows_copied_again", copied),
     ]
 }

@@ -41,6 +41,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     functions_string,
     functions_time,
     held_values,
+    ignored_duplicates,
     insert_warnings,
     instant_columns,
     integer_constants,

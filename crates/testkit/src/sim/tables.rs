@@ -214,5 +214,5 @@ pub(super) fn rebuild(
     let kept = |(at, column): (usize, &ColumnDef)| (in_order || &*column.name != "id").then_some(at as u16);
     let kept: Vec<Option<u16>> = old.def.columns.iter().enumerate().map(kept).collect();
     let options = BuildOptions::default();
-    engine.rebuild_table(&old.def, alteration, &kept, &options, wait, |row, put| put(row))
+    engine.rebuild_table(&old.def, alteration, &kept, &options, wait, |row, put| put(row)).map(drop)
 }
