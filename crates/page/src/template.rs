@@ -258,8 +258,8 @@ impl RowFormat {
         }
     }
 
-    /// Whether a record of `old`, except for its row header, is that of the same row in this format. Both are of
-    /// clustered indexes whose keys have the same bytes. `kept`: for each column, by position, the one of
+    /// Whether a record of `old`, except for its row header, is that of the same row in this format. Both are
+    /// of clustered indexes whose keys have the same bytes. `kept`: for each column, by position, the one of
     /// `old` whose bytes it has.
     pub fn has_records_of(&self, old: &RowFormat, kept: &[Option<u16>]) -> bool {
         debug_assert!(self.clustered && old.clustered, "entries have the columns of their index alone");

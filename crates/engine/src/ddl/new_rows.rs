@@ -85,9 +85,9 @@ impl<'a> NewRows<'a> {
         Ok(())
     }
 
-    /// Adds `row`, whose record except for its header is the new table's ([`page::RowFormat::has_records_of`])
-    /// and is behind all before. False: nothing was added, as values of it are off page, or a new record
-    /// of it might have some there.
+    /// Adds `row`, whose record except for its header is the new table's
+    /// ([`page::RowFormat::has_records_of`]) and is behind all before. False: nothing was added, as values of
+    /// it are off page, or a new record of it might have some there.
     ///
     /// # Errors
     /// As [`NewRows::push`].

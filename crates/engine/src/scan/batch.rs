@@ -101,8 +101,8 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Hands out the rows in order, for code that reads every row of a table. Cost: about 30 instructions a row
-    /// where the whole leaf is visible.
+    /// Hands out the rows in order, for code that reads every row of a table. Cost: about 30 instructions a
+    /// row where the whole leaf is visible.
     #[inline(always)]
     pub(crate) fn try_for_each_row<E>(
         self,
