@@ -38,7 +38,8 @@ impl Tree {
     #[inline]
     pub(crate) fn remember_end(&self, page: PageRef<'_>) {
         let word = EndHint::word(page);
-        // Relaxed: the word is a guess that the page itself confirms. The load spares the cache line a write.
+        // Relaxed: the word is a guess that the page itself confirms. The load avoids a write to the cache
+        // line.
         if self.end_hint.0.load(Ordering::Relaxed) != word {
             self.end_hint.0.store(word, Ordering::Relaxed);
         }

@@ -96,7 +96,7 @@ impl Table {
         bytes
     }
 
-    /// The limit that is put down when numbers below `after` were given out.
+    /// The limit that is recorded when numbers below `after` were given out.
     pub(crate) fn auto_increment_limit_after(&self, after: u64) -> u64 {
         let left = self.auto_increment_max().saturating_sub(after);
         after + (left / 16).min(AUTO_INCREMENT_STEP)

@@ -182,7 +182,7 @@ pub enum Summary {
     Records {
         /// Rows given.
         records: u64,
-        /// Rows in the way of others.
+        /// Rows that duplicate others.
         duplicates: u64,
     },
     /// `Rows matched: n  Changed: n  Warnings: n`.

@@ -59,7 +59,7 @@ pub enum ExecError {
         /// 1-based line.
         row: u64,
     },
-    /// 1093 and its kin: a subquery of more than one column or row, found at run time.
+    /// 1093 and similar errors: a subquery of more than one column or row, found at run time.
     SubqueryRows,
     /// 1038, 1041, 4081, 4082: memory that the statement needs exceeds a limit.
     Memory(LimitExceeded),

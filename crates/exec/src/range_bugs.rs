@@ -4,7 +4,7 @@
 /// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RangeBug {
-    /// An open end is taken for a closed one.
+    /// An open end is treated as a closed one.
     ClosedEnd,
     /// NULL in a list of rows finds NULL.
     NullInRow,

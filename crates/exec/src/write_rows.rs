@@ -46,7 +46,7 @@ pub(crate) enum DuplicateRule {
     Update { old: OldRow, columns: AssignedColumns, ignore: bool },
 }
 
-/// How the row in the way is read.
+/// How the duplicate row is read.
 #[derive(Debug)]
 pub(crate) struct OldRow {
     reader: Arc<TableReader>,
@@ -494,7 +494,7 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         self.refuse_row(number, build)
     }
 
-    /// REPLACE: rows in the way are deleted; one that is the same stays, if no other key can clash.
+    /// REPLACE: duplicate rows are deleted; one that is the same stays, if no other key can clash.
     fn replace(
         &mut self,
         row: &[Option<&[u8]>],
@@ -534,8 +534,7 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         is_made && self.numbers.as_ref().is_some_and(|auto| auto.index == Some(index))
     }
 
-    /// Inserts a row that nothing stood in the way of. False: another transaction has put something there
-    /// since.
+    /// Inserts a row without duplicates. False: another transaction has put something there since.
     fn insert_unless_taken(&mut self, row: &[Option<&[u8]>], build: &RowBuild<'_>) -> Result<bool> {
         match build.table.insert(self.engine, self.trx, row) {
             Ok(_) => Ok(true),

@@ -84,7 +84,7 @@ const BIGINT_END: f64 = 9_223_372_036_854_775_808.0;
 enum Outcome {
     Value(OwnedValue),
     Fails,
-    /// It is no operation on constants, or the session has a say in it.
+    /// It is no operation on constants, or depends on the session.
     Varies,
 }
 

@@ -156,8 +156,8 @@ impl Activity {
 
     /// While the connection waits for a command: a number that the next command changes.
     pub(crate) fn idle_mark(&self) -> Option<u32> {
-        // Acquire pairs with the last store in `begin`: a command that is seen here is not taken for the one
-        // before.
+        // Acquire pairs with the last store in `begin`: a command that is seen here is not confused with the
+        // one before.
         let version = self.version.load(Ordering::Acquire);
         (self.command.load(Ordering::Relaxed) == SLEEP).then_some(version)
     }

@@ -1,4 +1,4 @@
-//! Locks that clients name themselves: GET_LOCK and its kin.
+//! Locks that clients name themselves: GET_LOCK and related functions.
 //!
 //! A lock that is given back goes to the session that has waited for it longest, which is woken for that;
 //! sessions do not poll. A session waits for one lock at a time, so that a deadlock is found by following

@@ -44,7 +44,7 @@ pub enum PlantedBug {
     UnreservedLog,
     /// Purge frees values of a tree that is gone, and was freed as a whole.
     FreedTwice,
-    /// A definition change does not put down which trees it makes and frees.
+    /// A definition change does not record which trees it makes and frees.
     ForgottenTrees,
     /// A start takes unfinished transactions for committed ones.
     LoserSeen,
@@ -58,7 +58,7 @@ pub enum PlantedBug {
     EarlyDiscard,
     /// A change of a row is not noted for the indexes that are being built.
     UnnotedChange,
-    /// A record of an older row format version is taken for one of the current version.
+    /// A record of an older row format version is read as one of the current version.
     MisreadVersion,
     /// A view reads a table whose columns have changed since.
     OldViewReads,

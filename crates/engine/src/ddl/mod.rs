@@ -3,7 +3,7 @@
 //! Each one locks all tables that it names, checks, makes what is new, writes the dictionary, shows the new
 //! catalog, and gives up what is old, in that order. The dictionary changes at once, however many tables a
 //! statement names (`dictionary/change.rs`), and so does the catalog: a crash, an error or a reader finds all
-//! of a statement or nothing. Trees that are made or freed are put down in the dictionary before, so that a
+//! of a statement or nothing. Trees that are made or freed are recorded in the dictionary before, so that a
 //! start after a crash frees what no table has (`recovery/trees.rs`).
 
 mod add_indexes;

@@ -13,7 +13,7 @@ use crate::dictionary::Kind;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 
-/// The name of an entry: the first and the last of its ids. No other entry has both: TRUNCATE puts down new
+/// The name of an entry: the first and the last of its ids. No other entry has both: TRUNCATE records new
 /// trees and, after them, the old ones, and its entry may still be there when the new ones are dropped.
 fn name_of(ids: &[IndexId]) -> [u8; 8] {
     let number = |id: Option<&IndexId>| id.map_or(0, |id| id.0).to_be_bytes();

@@ -1,11 +1,10 @@
-//! Undo of open transactions as a startup meets it: a stack for each, which is taken down from its newest
-//! end.
+//! Undo of open transactions as a startup meets it: a stack for each, which is popped from its newest end.
 //!
 //! ```text
 //!  oldest | segments, in a scratch file | records, in memory | newest
 //! ```
 //! When all stacks together take more memory than they may, the older half of the one that grows goes to the
-//! file, and comes back when what is newer has been taken down. Nothing of the file outlives the start: a
+//! file, and comes back when the newer records have been popped. Nothing of the file outlives the start: a
 //! start that is cut short reads the log again. A disk without room for it leaves everything in memory.
 
 use std::collections::BTreeMap;

@@ -145,7 +145,7 @@ impl<'a> RowWriter<'a> {
                 }
                 Some(Holder { clustered_key, .. }) => {
                     drop(key_mutex);
-                    // It stays in the way to the transaction's end, if it is there still.
+                    // It remains a duplicate until the transaction ends, if it is still there.
                     lock_row(self.engine, self.table, self.shared(), &clustered_key)?;
                     locked = Some(clustered_key);
                     continue;
@@ -158,7 +158,7 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// How rows that are in the way are locked.
+    /// How duplicate rows are locked.
     pub(crate) fn shared(&self) -> RowLocker<'_> {
         RowLocker {
             locker: self.locker,

@@ -255,7 +255,7 @@ impl<'a> RowWriter<'a> {
         Ok(Attempt::Granted { new: false })
     }
 
-    /// The row of `key` is in the way, once it is certain that it stays.
+    /// The row of `key` is a duplicate, once it is certain that it stays.
     #[cold]
     fn refuse_duplicate(&self, key: &[u8], row: &[Value<'_>], writer: TrxId) -> Result<Attempt> {
         let clustered = self.table.clustered();

@@ -18,12 +18,12 @@ impl Restrictions {
         self.list.len()
     }
 
-    /// Databases and what they are left out of, in order of the names.
+    /// Databases and their restrictions, in order of the names.
     pub(crate) fn list(&self) -> &[(String, Privileges)] {
         &self.list
     }
 
-    /// What `schema` is left out of.
+    /// The restrictions of `schema`.
     pub(crate) fn on(&self, schema: &str) -> Privileges {
         self.place(schema).map_or(Privileges::NONE, |at| self.list[at].1)
     }
@@ -32,7 +32,7 @@ impl Restrictions {
         self.list.binary_search_by(|(known, _)| (**known).cmp(schema))
     }
 
-    /// Sets what `schema` is left out of.
+    /// Sets the restrictions of `schema`.
     pub(super) fn set(&mut self, schema: &str, set: Privileges) {
         match (self.place(schema), set.is_empty()) {
             (Ok(at), true) => drop(self.list.remove(at)),
@@ -59,8 +59,8 @@ impl Restrictions {
         self.list.retain(|(_, set)| !set.is_empty());
     }
 
-    /// What is left out of the privileges `own` with these restrictions and `others` with `other` together:
-    /// what neither of both allows. Cost: one pass over both.
+    /// The restrictions of the union of `own` with these restrictions and `others` with `other`: privileges
+    /// that neither allows. Cost: one pass over both.
     pub(super) fn joined(&self, own: Privileges, other: &Restrictions, others: Privileges) -> Self {
         let mut list = Vec::new();
         let (mut left, mut right) = (&*self.list, &*other.list);
@@ -94,7 +94,7 @@ fn first_of<'l>(left: &'l [(String, Privileges)], right: &'l [(String, Privilege
     left.first().into_iter().chain(right.first()).map(|(schema, _)| schema).min()
 }
 
-/// What `schema` is left out of, if `list` begins with it, which it does not any more then.
+/// The restrictions of `schema`, if `list` begins with it; then removes it from `list`.
 fn take_from(list: &mut &[(String, Privileges)], schema: &str) -> Privileges {
     match list.split_first() {
         Some(((first, set), rest)) if first == schema => {

@@ -255,8 +255,8 @@ fn execute_prepared(
     fit_and_run(session, answer, prepared, (com, BINARY_COMMAND), params, arena)
 }
 
-/// Runs a prepared statement whose plan is yet to be found, or whose values are converted: finds out what
-/// they are taken for, then finds or makes the plan for that.
+/// Runs a prepared statement whose plan is yet to be found, or whose values are converted: derives their
+/// types, then finds or makes the plan for these.
 #[cold]
 #[inline(never)]
 fn fit_and_run(

@@ -1,4 +1,4 @@
-//! How clients see the columns of SHOW and its kin.
+//! How clients see the columns of SHOW and similar statements.
 //!
 //! MySQL answers most forms by queries of its dictionary's views, whose types, flags and tables clients see;
 //! the definition at prepare time differs from that at execution. `definitions.txt` has what MySQL says, by

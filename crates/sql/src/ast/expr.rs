@@ -75,7 +75,7 @@ pub enum ExprKind<'a> {
     Call(&'a FunctionCall<'a>),
     /// An aggregate or window function.
     Aggregate(&'a Aggregate<'a>),
-    /// `x + INTERVAL n unit`, `DATE_ADD`, `DATE_SUB` and kin.
+    /// `x + INTERVAL n unit`, `DATE_ADD`, `DATE_SUB` and similar.
     DateAdd(&'a DateAdd<'a>),
     /// `EXTRACT(unit FROM x)`.
     Extract(TimeUnit, &'a Expr<'a>),

@@ -1,4 +1,4 @@
-//! Accounts, CREATE USER and kin, GRANT and REVOKE.
+//! Accounts, CREATE USER and related statements, GRANT and REVOKE.
 
 use bumpalo::collections::String as BumpString;
 

@@ -80,7 +80,7 @@ impl<'a> Parser<'a, '_> {
             left = self.infix_rest(left, infix, bp)?;
             ceiling = match (infix, left.kind) {
                 (_, ExprKind::Is(_, IsTest::Null, _)) => bp,
-                // IS TRUE and kin are conditions: only AND, OR and XOR continue from them.
+                // IS TRUE and similar tests are conditions: only AND, OR and XOR continue from them.
                 (Infix::Is, _) => power::NOT,
                 _ if bp == power::PREDICATE => power::COMPARE,
                 _ => bp,

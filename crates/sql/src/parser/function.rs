@@ -69,7 +69,7 @@ impl<'a> Parser<'a, '_> {
         Ok(Some(call))
     }
 
-    /// `CURRENT_DATE` and kin, with or without parentheses.
+    /// `CURRENT_DATE` and similar, with or without parentheses.
     fn niladic(&mut self, token: Token, name: &'static str) -> Result<Expr<'a>> {
         self.bump();
         if self.at(Tok::LParen) {

@@ -454,7 +454,7 @@ impl<'a> Parser<'a, '_> {
         Ok(unit)
     }
 
-    /// `SQL_TSI_DAY` and its kin.
+    /// `SQL_TSI_DAY` and similar units.
     fn sql_tsi_unit(&mut self) -> Result<TimeUnit> {
         use TimeUnit as U;
         let units = [

@@ -37,7 +37,7 @@ pub use uses::TableUsed;
 /// A planned statement.
 #[derive(Clone, Debug)]
 pub enum Plan {
-    /// SELECT and its kin.
+    /// SELECT and other queries.
     Query(QueryPlan),
     /// INSERT and REPLACE.
     Insert(InsertPlan),
