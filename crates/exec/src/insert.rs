@@ -53,8 +53,8 @@ impl InsertProgram {
         let source = match &plan.source {
             InsertSource::Rows(_) => None,
             InsertSource::Query(query) => {
-                let around = NodeContext { pages_read: true, ..NodeContext::default() };
-                let query = QueryProgram::compile_inner(engine, query, tables, around)?;
+                let context = NodeContext { pages_read: true, ..NodeContext::default() };
+                let query = QueryProgram::compile_inner(engine, query, tables, context)?;
                 let reads_target = tables.iter().any(|table| table.def.id == plan.table.id);
                 Some(SelectSource { query, reads_target })
             }

@@ -267,47 +267,47 @@ pub(crate) struct ChangedRows {
 }
 
 impl OpCompiler<'_> {
-    pub(crate) fn node(&mut self, node: &Node, around: NodeContext) -> Result<Op> {
+    pub(crate) fn node(&mut self, node: &Node, context: NodeContext) -> Result<Op> {
         Ok(match node {
             Node::Dual => Op::Dual,
             Node::Empty => Op::Empty,
-            Node::Access { .. } => Op::Access(self.access_node(node, around)?),
+            Node::Access { .. } => Op::Access(self.access_node(node, context)?),
             Node::Merge { arms } => {
-                Op::Merge(arms.iter().map(|arm| self.node(arm, around)).collect::<Result<_>>()?)
+                Op::Merge(arms.iter().map(|arm| self.node(arm, context)).collect::<Result<_>>()?)
             }
             Node::Intersect { first, second } => {
-                let mut first = self.access_node(first, around)?;
+                let mut first = self.access_node(first, context)?;
                 first.tests_entries = first.row_reader.is_some();
-                let second = self.access_node(second, NodeContext { pages_read: false, ..around })?;
+                let second = self.access_node(second, NodeContext { pages_read: false, ..context })?;
                 Op::Intersect(Box::new(IntersectOp { first: *first, second: *second }))
             }
             Node::Join { kind, outer, inner, on, inner_rels } => {
-                let outer = self.node(outer, NodeContext { pages_read: true, ..around })?;
-                let pages_read = around.pages_read || on.as_ref().is_some_and(needs_no_latch);
-                let inner = self.node(inner, NodeContext { pages_read, repeated: true, ..around })?;
+                let outer = self.node(outer, NodeContext { pages_read: true, ..context })?;
+                let pages_read = context.pages_read || on.as_ref().is_some_and(needs_no_latch);
+                let inner = self.node(inner, NodeContext { pages_read, repeated: true, ..context })?;
                 let (outer, inner) = (Box::new(outer), Box::new(inner));
                 Op::Join { kind: *kind, outer, inner, on: on.clone(), inner_rels: inner_rels.clone().into() }
             }
-            Node::HashJoin { .. } => Op::HashJoin(Box::new(self.hash_join(node, around)?)),
+            Node::HashJoin { .. } => Op::HashJoin(Box::new(self.hash_join(node, context)?)),
             Node::Filter { input, cond } => {
-                let pages_read = around.pages_read || needs_no_latch(cond);
-                let input = self.node(input, NodeContext { pages_read, ..around })?;
+                let pages_read = context.pages_read || needs_no_latch(cond);
+                let input = self.node(input, NodeContext { pages_read, ..context })?;
                 Op::Filter { input: Box::new(input), cond: cond.clone() }
             }
-            Node::Compute { input, rel, exprs } => self.compute(input, *rel, exprs, around)?,
+            Node::Compute { input, rel, exprs } => self.compute(input, *rel, exprs, context)?,
             Node::Aggregate { input, rel, groups, aggs, sorted } => {
-                Op::Aggregate(Box::new(self.aggregate(input, *rel, groups, aggs, *sorted, around)?))
+                Op::Aggregate(Box::new(self.aggregate(input, *rel, groups, aggs, *sorted, context)?))
             }
             Node::Sort { input, keys, rels, limit } => {
-                Op::Sort(Box::new(self.sort(input, keys, rels, limit.as_ref(), around)?))
+                Op::Sort(Box::new(self.sort(input, keys, rels, limit.as_ref(), context)?))
             }
             Node::Distinct { input, exprs } => {
-                let pages_read = around.pages_read || exprs.iter().any(needs_no_latch);
-                let input = self.node(input, NodeContext { pages_read, ..around })?;
+                let pages_read = context.pages_read || exprs.iter().any(needs_no_latch);
+                let input = self.node(input, NodeContext { pages_read, ..context })?;
                 Op::Distinct { input: Box::new(input), exprs: exprs.clone() }
             }
             Node::Limit { input, offset, count } => Op::Limit {
-                input: Box::new(self.node(input, around)?),
+                input: Box::new(self.node(input, context)?),
                 offset: offset.clone(),
                 count: count.clone(),
                 count_all: self.query.count_found_rows,
@@ -315,21 +315,21 @@ impl OpCompiler<'_> {
             Node::Virtual { rel, def } => {
                 Op::Virtual(Box::new(VirtualOp { def: Arc::clone(def), layout: self.layout(&[*rel]) }))
             }
-            Node::Derived { rel, query } => self.derived(*rel, query, around)?,
-            Node::Union { rel, arms, distinct_after } => self.union(*rel, arms, *distinct_after, around)?,
+            Node::Derived { rel, query } => self.derived(*rel, query, context)?,
+            Node::Union { rel, arms, distinct_after } => self.union(*rel, arms, *distinct_after, context)?,
         })
     }
 
     /// `node` is a [`Node::HashJoin`].
-    fn hash_join(&mut self, node: &Node, around: NodeContext) -> Result<HashJoinOp> {
+    fn hash_join(&mut self, node: &Node, context: NodeContext) -> Result<HashJoinOp> {
         let Node::HashJoin { kind, outer, inner, keys, on, inner_rels } = node else {
             return Err(ExecError::NotSupported("this join"));
         };
         // The answer may be sent between two matches of an outer row.
-        let outer = self.node(outer, NodeContext { pages_read: true, ..around })?;
+        let outer = self.node(outer, NodeContext { pages_read: true, ..context })?;
         let pages_read = keys.iter().any(|(_, inner, _)| needs_no_latch(inner));
-        let kept = Self::is_kept(inner, keys.iter().map(|(_, key, _)| key), around);
-        let inner = self.node(inner, NodeContext { pages_read, ..around })?;
+        let kept = Self::is_kept(inner, keys.iter().map(|(_, key, _)| key), context);
+        let inner = self.node(inner, NodeContext { pages_read, ..context })?;
         Ok(HashJoinOp {
             kind: *kind,
             outer,
@@ -348,11 +348,11 @@ impl OpCompiler<'_> {
         keys: &[SortKey],
         rels: &[u16],
         limit: Option<&Expr>,
-        around: NodeContext,
+        context: NodeContext,
     ) -> Result<SortOp> {
         let pages_read = keys.iter().any(|key| needs_no_latch(&key.expr));
         Ok(SortOp {
-            input: self.node(input, NodeContext { pages_read, ..around })?,
+            input: self.node(input, NodeContext { pages_read, ..context })?,
             keys: keys.to_vec(),
             limit: limit.cloned().filter(|_| !self.query.count_found_rows),
             layout: self.layout(rels),
@@ -360,17 +360,17 @@ impl OpCompiler<'_> {
     }
 
     /// Whether a side of a join has the same rows, and keys, in all runs of a query that runs more than once.
-    fn is_kept<'e>(side: &Node, mut keys: impl Iterator<Item = &'e Expr>, around: NodeContext) -> bool {
-        let changing = around.changing();
+    fn is_kept<'e>(side: &Node, mut keys: impl Iterator<Item = &'e Expr>, context: NodeContext) -> bool {
+        let changing = context.changing();
         !changing.is_empty()
             && !side.runs_subqueries()
             && !side.reads_params(&changing)
             && !keys.any(|key| needs_no_latch(key) || key.reads_params(&changing))
     }
 
-    fn compute(&mut self, input: &Node, rel: u16, exprs: &[Expr], around: NodeContext) -> Result<Op> {
-        let pages_read = around.pages_read || exprs.iter().any(needs_no_latch);
-        let input = self.node(input, NodeContext { pages_read, ..around })?;
+    fn compute(&mut self, input: &Node, rel: u16, exprs: &[Expr], context: NodeContext) -> Result<Op> {
+        let pages_read = context.pages_read || exprs.iter().any(needs_no_latch);
+        let input = self.node(input, NodeContext { pages_read, ..context })?;
         Ok(Op::Compute(Box::new(ComputeOp { input, exprs: exprs.to_vec(), layout: self.layout(&[rel]) })))
     }
 
@@ -381,12 +381,12 @@ impl OpCompiler<'_> {
         groups: &[Expr],
         aggs: &[AggSpec],
         sorted: bool,
-        around: NodeContext,
+        context: NodeContext,
     ) -> Result<AggregateOp> {
         let touches = groups.iter().chain(aggs.iter().flat_map(|agg| &agg.args)).any(needs_no_latch);
         // Sorted groups are handed on while the input's leaf is open.
-        let pages_read = touches || (sorted && around.pages_read);
-        let input = self.node(input, NodeContext { pages_read, ..around })?;
+        let pages_read = touches || (sorted && context.pages_read);
+        let input = self.node(input, NodeContext { pages_read, ..context })?;
         let layout = self.layout(&[rel]);
         Ok(AggregateOp::new(input, groups, aggs, sorted, layout))
     }
@@ -396,19 +396,19 @@ impl OpCompiler<'_> {
         rel: u16,
         arms: &[QueryPlan],
         distinct_after: Option<usize>,
-        around: NodeContext,
+        context: NodeContext,
     ) -> Result<Op> {
-        let mut compile = |arm| QueryProgram::compile_inner(self.engine, arm, self.tables, around);
+        let mut compile = |arm| QueryProgram::compile_inner(self.engine, arm, self.tables, context);
         let arms = arms.iter().map(&mut compile).collect::<Result<_>>()?;
         Ok(Op::Union(Box::new(UnionOp { arms, distinct_after, layout: self.layout(&[rel]) })))
     }
 
-    fn derived(&mut self, rel: u16, query: &QueryPlan, around: NodeContext) -> Result<Op> {
+    fn derived(&mut self, rel: u16, query: &QueryPlan, context: NodeContext) -> Result<Op> {
         // A kept result is complete before its first row is passed on.
-        let kept = !around.changing().is_empty() && !query.reads_params(&around.changing());
-        let repeated = around.repeated || kept;
-        let pages_read = around.pages_read && !repeated;
-        let inner = NodeContext { pages_read, repeated: false, ..around };
+        let kept = !context.changing().is_empty() && !query.reads_params(&context.changing());
+        let repeated = context.repeated || kept;
+        let pages_read = context.pages_read && !repeated;
+        let inner = NodeContext { pages_read, repeated: false, ..context };
         Ok(Op::Derived(Box::new(DerivedOp {
             query: QueryProgram::compile_inner(self.engine, query, self.tables, inner)?,
             layout: self.layout(&[rel]),
@@ -425,11 +425,11 @@ impl OpCompiler<'_> {
         Ok((open_table(self.engine, def, self.tables)?, used.clone()))
     }
 
-    fn access_node(&mut self, node: &Node, around: NodeContext) -> Result<Box<AccessOp>> {
+    fn access_node(&mut self, node: &Node, context: NodeContext) -> Result<Box<AccessOp>> {
         let Node::Access { rel, path, filter, index_condition, covering } = node else {
             return Err(ExecError::NotSupported("an intersection of anything but accesses"));
         };
-        let mut access = self.access(*rel, path, filter.as_ref(), *covering, around)?;
+        let mut access = self.access(*rel, path, filter.as_ref(), *covering, context)?;
         if let Some(condition) = index_condition {
             access.tests_entries = true;
             access.index_condition = Some(TableFilter::new(*rel, &access.table, condition));
@@ -443,7 +443,7 @@ impl OpCompiler<'_> {
         path: &Path,
         filter: Option<&Expr>,
         covering: bool,
-        around: NodeContext,
+        context: NodeContext,
     ) -> Result<Box<AccessOp>> {
         let (table, mut used) = self.table(rel)?;
         let whole = self.change.whole && self.change.rels.contains(&rel);
@@ -462,7 +462,7 @@ impl OpCompiler<'_> {
         let needs_row = index != 0 && (whole || !covering);
         let row_reader = needs_row.then(|| index_layout::reader(&table, 0));
         let off_page = may_read_off_page(&table, &used);
-        let detached = around.pages_read || needs_row || filter.is_some_and(needs_no_latch) || off_page;
+        let detached = context.pages_read || needs_row || filter.is_some_and(needs_no_latch) || off_page;
         let key = index_layout::key_parts(&table, index, key_count);
         let is_whole_key = key_count == entry.def.parts.len() && key_count > 0 && has_points(path, key_count);
         Ok(Box::new(AccessOp {
@@ -476,7 +476,7 @@ impl OpCompiler<'_> {
             tests_entries: false,
             reader,
             row_reader,
-            repeated: around.repeated,
+            repeated: context.repeated,
             in_place: !needs_row && !off_page,
             batched: filter.is_none() && !needs_row && !off_page,
             detached,

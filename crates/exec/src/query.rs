@@ -57,27 +57,27 @@ impl QueryProgram {
         Self::compile_with(engine, plan, tables, NodeContext { pages_read, ..NodeContext::default() }, change)
     }
 
-    /// Compiles a query whose rows are used as `around` says.
+    /// Compiles a query whose rows are used as `context` says.
     pub(crate) fn compile_inner(
         engine: &Engine,
         plan: &QueryPlan,
         tables: &mut Tables,
-        around: NodeContext,
+        context: NodeContext,
     ) -> Result<Self> {
-        Self::compile_with(engine, plan, tables, around, &ChangedRows::default())
+        Self::compile_with(engine, plan, tables, context, &ChangedRows::default())
     }
 
     fn compile_with(
         engine: &Engine,
         plan: &QueryPlan,
         tables: &mut Tables,
-        around: NodeContext,
+        context: NodeContext,
         change: &ChangedRows,
     ) -> Result<Self> {
         let touches = plan.output.iter().any(|column| needs_no_latch(&column.expr));
-        let around = NodeContext { pages_read: around.pages_read || touches, ..around };
-        let root = OpCompiler { engine, query: plan, tables, change }.node(&plan.root, around)?;
-        let subqueries = Self::compile_inner_subqueries(engine, &plan.subqueries, tables, around.changing)?;
+        let context = NodeContext { pages_read: context.pages_read || touches, ..context };
+        let root = OpCompiler { engine, query: plan, tables, change }.node(&plan.root, context)?;
+        let subqueries = Self::compile_inner_subqueries(engine, &plan.subqueries, tables, context.changing)?;
         let outputs: Vec<_> = plan.output.iter().map(|column| Output::new(&column.expr)).collect();
         let plain = PlainOutputs::new(&outputs, &root);
         let (output, relations) = (Arc::clone(&plan.output), Arc::clone(&plan.relations));
@@ -109,10 +109,10 @@ impl QueryProgram {
                 let first = if from < to { from } else { sub.outer_base };
                 (first, sub.outer_base + sub.outer.len() as u16)
             };
-            let around = NodeContext { changing: inside, ..NodeContext::default() };
+            let context = NodeContext { changing: inside, ..NodeContext::default() };
             Ok(SubProgram {
                 kept: from < to && sub.outer.is_empty() && !sub.query.reads_params(&(from..to)),
-                query: Self::compile_inner(engine, &sub.query, tables, around)?,
+                query: Self::compile_inner(engine, &sub.query, tables, context)?,
                 outer_base: sub.outer_base,
                 outer: sub.outer.clone(),
                 repeatable: sub.repeatable,

@@ -1,4 +1,4 @@
-//! A route as plan nodes, each condition at the earliest place where all that it names is known. A condition
+//! A join plan as plan nodes, each condition at the earliest place where all that it names is known. A condition
 //! that calls a volatile function is computed for each joined row: its place is after all joins, unless it is
 //! the key of one.
 
@@ -19,14 +19,15 @@ use crate::bind::rewrite;
 use crate::bind::volatile::calls_volatile;
 use crate::plan::{Estimate, JoinKind, Node};
 
-/// Builds the nodes of the draft's route.
+/// Builds the nodes of the draft's join plan.
 pub(super) fn apply(draft: &mut Draft<'_>) {
     let Some(mut join_plan) = draft.join_plan.take() else { return };
     let (list, rels) = (&draft.list, &draft.rels);
     if let Some(dives) = rels.dives {
         dive::note_join_plan(&join_plan, dives);
     }
-    let estimate = Estimate { rows: join_plan.rows, cost: join_order::price(&join_plan, draft.goal()) };
+    let estimate =
+        Estimate { rows: join_plan.rows, cost: join_order::cost_for_goal(&join_plan, draft.goal()) };
     let counted = dive::counted(&join_plan).filter(|_| draft.block.aggregation.is_none());
     let read = index_intersect::columns_read(list, &join_plan);
     let order = std::mem::take(&mut join_plan.order);
@@ -35,7 +36,7 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
     draft.set_rows(node, order, estimate);
 }
 
-/// The nodes of a route.
+/// The nodes of a join plan.
 struct Built {
     node: Node,
     /// Ordinals of the subqueries that are run for each row instead of making a list.
@@ -119,7 +120,7 @@ impl<'r> NodeBuilder<'r> {
             }
             (Item::Rel(rel), how) if step.hash => self.hashed(outer, *rel, how, before),
             (Item::Rel(rel), how) => self.nested(outer, *rel, how),
-            (Item::Left { .. }, _) => unreachable!("a left join is read by a route"),
+            (Item::Left { .. }, _) => unreachable!("a left join has a join plan"),
         };
         self.rows = step.rows;
         self.is_joined = self.list.items.iter().all(|item| item.rels().within(self.known));

@@ -33,7 +33,7 @@ pub(super) struct JoinPlan {
     pub(super) needs: RelSet,
 }
 
-/// One item of a route.
+/// One item of a join plan.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     /// Position in [`JoinList::items`].
@@ -59,7 +59,7 @@ pub(super) enum How {
     Left(JoinPlan),
 }
 
-/// A step with its price.
+/// A step with its cost.
 struct StepCandidate {
     step: Step,
     rows: f64,
@@ -70,7 +70,7 @@ struct StepCandidate {
     connected: bool,
 }
 
-/// Finds the best route through `list`. Rows of `outside` are known while it runs.
+/// Finds the best join plan through `list`. Rows of `outside` are known while it runs.
 pub(super) fn best(
     list: &JoinList,
     outside: RelSet,
@@ -78,7 +78,7 @@ pub(super) fn best(
     (rels, methods): (&Rels, &Methods),
 ) -> JoinPlan {
     let search = Search::new(list, outside, (rels, methods));
-    let mut best = Best { price: f64::INFINITY, join_plan: None };
+    let mut best = Best { cost: f64::INFINITY, join_plan: None };
     for (at, item) in list.items.iter().enumerate() {
         if !item.needs().within(outside) || (search.is_ordered && at > 0) {
             continue;
@@ -88,7 +88,7 @@ pub(super) fn best(
         if let Some(ordered) = ordered {
             best.consider(search.complete(ordered), goal);
         }
-        if best.price <= search.least(goal) {
+        if best.cost <= search.least(goal) {
             break;
         }
     }
@@ -101,23 +101,23 @@ pub(super) fn best(
     })
 }
 
-/// The best route so far, and its price.
+/// The best join plan so far, and its cost.
 struct Best {
-    price: f64,
+    cost: f64,
     join_plan: Option<JoinPlan>,
 }
 
 impl Best {
     fn consider(&mut self, join_plan: JoinPlan, goal: Goal<'_>) {
-        let price = price(&join_plan, goal);
-        if price < self.price || self.join_plan.is_none() {
-            *self = Best { price, join_plan: Some(join_plan) };
+        let cost = cost_for_goal(&join_plan, goal);
+        if cost < self.cost || self.join_plan.is_none() {
+            *self = Best { cost, join_plan: Some(join_plan) };
         }
     }
 }
 
-/// Cost of a route and of what `goal` has still to do. A limit ends a route early if nothing must be sorted.
-pub(super) fn price(join_plan: &JoinPlan, goal: Goal<'_>) -> f64 {
+/// Cost of a join plan and of what `goal` has still to do. A limit ends a join plan early if nothing must be sorted.
+pub(super) fn cost_for_goal(join_plan: &JoinPlan, goal: Goal<'_>) -> f64 {
     let is_met = goal.is_trivial() || goal.is_met(&join_plan.order);
     let rows = join_plan.rows.max(1.0);
     match (is_met, goal.limit) {
@@ -143,7 +143,7 @@ impl<'r> Search<'r> {
         Search { list, outside, is_ordered, rels, methods }
     }
 
-    /// The least that any route may cost, where that is known: each table is read for one row at least.
+    /// The least that any join plan may cost, where that is known: each table is read for one row at least.
     fn least(&self, goal: Goal<'_>) -> f64 {
         let is_table = |item: &Item| match item {
             Item::Rel(rel) => matches!(self.rels.get(*rel).kind, RelKind::Table { .. }),
@@ -186,8 +186,8 @@ impl<'r> Search<'r> {
             } else {
                 left.iter().copied().filter(ready).collect()
             };
-            let offers = candidates.into_iter().map(|at| self.offer(at, join_plan.rows, bound));
-            let Some(next) = offers.min_by(|a, b| self.rank(a).total_cmp(&self.rank(b))) else { break };
+            let steps = candidates.into_iter().map(|at| self.candidate(at, join_plan.rows, bound));
+            let Some(next) = steps.min_by(|a, b| self.rank(a).total_cmp(&self.rank(b))) else { break };
             bound = bound.with(self.list.items[next.step.item].rels());
             left.retain(|at| *at != next.step.item);
             join_plan.rows = next.rows;
@@ -211,7 +211,7 @@ impl<'r> Search<'r> {
     }
 
     /// The best way to join item `at` to `rows` rows of `bound`.
-    fn offer(&self, at: usize, rows: f64, bound: RelSet) -> StepCandidate {
+    fn candidate(&self, at: usize, rows: f64, bound: RelSet) -> StepCandidate {
         let Item::Rel(rel) = self.list.items[at] else { return self.left(at, rows, bound) };
         if !matches!(self.rels.get(rel).kind, RelKind::Table { .. }) {
             return self.derived(at, rel, rows, bound);
@@ -248,19 +248,19 @@ impl<'r> Search<'r> {
         }
         let connected = hash || choice.rows <= 1.0 || !choice.needs.is_empty();
         let out = (rows * choice.rows * share).max(1.0);
-        let price =
+        let total =
             if hash { choice.cost + (choice.rows + rows) * cost::HASH_ROW } else { rows * choice.cost };
         let (order, needs) = (std::mem::take(&mut choice.order), choice.needs.without(RelSet::of(rel)));
         // Subqueries are run for the rows that there are: the plan ends when a table of few rows has grown.
         let given = choice.rows * self.rels.get(rel).present * if hash { 1.0 } else { rows };
         let step = Step { item, how: How::Access(choice), hash, given, rows: out };
-        StepCandidate { step, rows: out, cost: price, needs, order, connected }
+        StepCandidate { step, rows: out, cost: total, needs, order, connected }
     }
 
     fn derived(&self, item: usize, rel: u16, rows: f64, bound: RelSet) -> StepCandidate {
         let own = self.rels.get(rel).rows;
         let hash = self.has_hash_key(RelSet::of(rel), bound);
-        let (price, out) = if hash {
+        let (total, out) = if hash {
             ((own + rows) * cost::HASH_ROW, rows * own * cost::EQUAL_SHARE)
         } else {
             (rows * own * cost::NEXT_ROW, rows * own)
@@ -270,7 +270,7 @@ impl<'r> Search<'r> {
         StepCandidate {
             step,
             rows: out.max(1.0),
-            cost: price,
+            cost: total,
             needs: RelSet::EMPTY,
             order: Ordering::default(),
             connected: hash,
@@ -285,16 +285,16 @@ impl<'r> Search<'r> {
         let search = Search::new(list, RelSet::EMPTY, (self.rels, self.methods));
         if rows > 1.0 && nested.needs.is_empty() && nested.rows > 1.0 && search.has_hash_key(*rels, bound) {
             let own = best(list, RelSet::EMPTY, Goal::default(), (self.rels, self.methods));
-            let price = own.cost + (own.rows + rows) * cost::HASH_ROW;
+            let total = own.cost + (own.rows + rows) * cost::HASH_ROW;
             let out = rows.max(rows * own.rows * cost::EQUAL_SHARE);
             let step = Step { item, how: How::Left(own), hash: true, given: out, rows: out };
             let (needs, order) = (RelSet::EMPTY, Ordering::default());
-            return StepCandidate { step, rows: out, cost: price, needs, order, connected: true };
+            return StepCandidate { step, rows: out, cost: total, needs, order, connected: true };
         }
-        let (price, out) = (rows * nested.cost, rows * nested.rows.max(1.0));
+        let (total, out) = (rows * nested.cost, rows * nested.rows.max(1.0));
         let needs = nested.needs;
         let step = Step { item, how: How::Left(nested), hash: false, given: out, rows: out };
-        StepCandidate { step, rows: out, cost: price, needs, order: Ordering::default(), connected: true }
+        StepCandidate { step, rows: out, cost: total, needs, order: Ordering::default(), connected: true }
     }
 
     /// Paths to table `rel` while `bound` are known, and the positions of the conditions that they may use.

@@ -1,10 +1,10 @@
-//! The joined rows are made by the cheapest route.
+//! The joined rows are made by the cheapest join plan.
 
 use super::draft::Draft;
 use super::join_order;
 use super::relations::RelSet;
 
-/// Searches for the route.
+/// Searches for the join plan.
 pub(super) fn apply(draft: &mut Draft<'_>) {
     if draft.stream.is_none() {
         draft.list.note_named(&draft.rels);

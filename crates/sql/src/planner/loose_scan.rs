@@ -43,10 +43,10 @@ struct Wanted {
     max: bool,
 }
 
-/// Takes the ends of groups in the place of a route that costs more.
+/// Takes the ends of groups in the place of a join plan that costs more.
 pub(super) fn apply(draft: &mut Draft<'_>) {
     let Some(join_plan) = &draft.join_plan else { return };
-    let price = join_order::price(join_plan, draft.goal());
+    let price = join_order::cost_for_goal(join_plan, draft.goal());
     if let Some((node, order, estimate)) = plan(draft.block, &draft.list, price, &draft.rels) {
         draft.join_plan = None;
         draft.set_rows(node, order, estimate);
