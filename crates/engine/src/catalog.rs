@@ -1,4 +1,4 @@
-//! What names mean: an immutable snapshot that every definition change replaces.
+//! What names mean: an immutable snapshot that every DDL statement replaces.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -68,7 +68,7 @@ impl Engine {
     }
 
     /// Converts some leaves of the table, which is held, and forgets its history at the end. It ends early
-    /// if a definition change waits for the table, or the thread is to stop.
+    /// if a DDL statement waits for the table, or the thread is to stop.
     fn convert_some(&self, table: &Table, walk: &mut Option<Walk>) -> Result<()> {
         let (tree, version) = (&table.clustered().tree, table.def.format_version);
         let begun = walk.take().filter(|walk| (walk.tree, walk.version) == (tree.index, version));

@@ -45,7 +45,7 @@ pub struct Engine {
     pub(crate) dictionary: Dictionary,
     catalog: ArcSwap<Catalog>,
     version: AtomicU64,
-    /// Taken by every definition change while it touches dictionary and catalog; nothing waits for locks
+    /// Taken by every DDL statement while it touches dictionary and catalog; nothing waits for locks
     /// under it.
     pub(crate) definition: Mutex<()>,
     pub(crate) dropped_trees: DroppedTrees,
@@ -401,8 +401,8 @@ impl Engine {
 
     // Names.
 
-    /// The number of changes of definitions, and of tables that have become much larger. A plan made under
-    /// another version asks its tables ([`Table::serves_plans_of`]) before it runs. Cost: a load.
+    /// The number of DDL statements, and of tables that have become much larger. A plan made under another
+    /// version asks its tables ([`Table::serves_plans_of`]) before it runs. Cost: a load.
     #[inline]
     pub fn catalog_version(&self) -> u64 {
         self.version.load(Ordering::Acquire)

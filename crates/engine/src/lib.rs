@@ -1,4 +1,4 @@
-//! The storage API: tables, indexes, row operations, dictionary, definition changes, purge.
+//! The storage API: tables, indexes, row operations, dictionary, DDL statements, purge.
 //!
 //! ```text
 //!  Engine --- Store (pages, trees) --- TrxSystem (ids, views, undo) --- Dictionary --- Catalog (names -> Arc<Table>)

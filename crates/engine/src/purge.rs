@@ -2,7 +2,7 @@
 //!
 //! Only transactions that deleted rows, closed entries or left off-page values behind are visited, oldest
 //! first, once the horizon has passed them. Undo whose transactions are all behind the horizon is freed by
-//! the chunk. Purge waits for no definition change: a transaction whose table is locked is passed over and
+//! the chunk. Purge waits for no DDL statement: a transaction whose table is locked is passed over and
 //! has its turn again in the next step, and what is left in a tree that is gone is void.
 
 use std::collections::BTreeSet;
@@ -30,7 +30,7 @@ const REST: Duration = Duration::from_millis(100);
 const SWEPT_PER_ROUND: usize = 8;
 /// Steps of the conversion before purge has its turn again.
 const CONVERTED_PER_ROUND: usize = 4;
-/// Records removed of a table between two checks whether a definition change waits for it.
+/// Records removed of a table between two checks whether a DDL statement waits for it.
 const USES_BETWEEN_LOOKS: usize = 256;
 
 /// Result of one step.
@@ -130,7 +130,7 @@ pub(crate) fn run(engine: &std::sync::Weak<Engine>, control: &PurgeControl) -> R
 
 impl Engine {
     /// Purges up to `transactions_max` committed transactions that every view sees, and frees undo.
-    /// Transactions whose tables a definition change has locked are passed over until another step, and so
+    /// Transactions whose tables a DDL statement has locked are passed over until another step, and so
     /// are all while a full disk has no log for it.
     pub fn purge_step(&self, transactions_max: usize) -> Result<PurgeReport> {
         self.free_dropped_trees()?;
@@ -340,7 +340,7 @@ pub(crate) enum Hold {
     Held,
     /// It is gone, and its pages with it.
     Gone,
-    /// A definition change has it, or waits for it.
+    /// A DDL statement has it, or waits for it.
     Locked,
 }
 

@@ -83,7 +83,7 @@ pub enum Part<'a> {
     },
     /// Everything below is proven durable. Always a frame of its own.
     SyncedUpTo(Lsn),
-    /// A definition change, for readers of the stream.
+    /// A DDL statement, for readers of the stream.
     DefinitionChange(&'a [u8]),
     /// An extent was freed and may become a hole once this is below a checkpoint.
     ExtentFreed(u32),

@@ -178,7 +178,7 @@ impl TableLocks {
     }
 }
 
-/// Error 1100, 1099 or 1192 if the definition change `statement` may not be made with the session's locked
+/// Error 1100, 1099 or 1192 if the DDL statement `statement` may not be made with the session's locked
 /// tables.
 pub(crate) fn ensure_definable(session: &Session, statement: &Statement<'_>) -> Result<(), SqlError> {
     let Some(locks) = &session.table_locks else { return Ok(()) };

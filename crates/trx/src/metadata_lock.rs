@@ -1,6 +1,6 @@
 //! Metadata locks: a table's definition stays while a transaction uses it.
 //!
-//! Shared for every statement, kept to the transaction's end; exclusive for definition changes and LOCK
+//! Shared for every statement, kept to the transaction's end; exclusive for DDL statements and LOCK
 //! TABLES ... WRITE. Shared holders say whether they change rows: LOCK TABLES ... READ keeps those out, and
 //! waits for them. A shared lock costs one compare-and-exchange. A session that already holds metadata locks
 //! passes a waiting (not a granted) request to keep it out, so that two sessions cannot wait for each other;

@@ -10,7 +10,7 @@
 //!           |                                              v
 //!   the rebuild of a waits for its readers   <---   T2 has read b, wants to write a
 //! ```
-//! Nothing else closes one: other definition changes and LOCK TABLES hold no lock while they wait
+//! Nothing else closes one: other DDL statements and LOCK TABLES hold no lock while they wait
 //! (`metadata_lock.rs`). The victim is a transaction, never the rebuild, as in MySQL.
 //!
 //! A transaction notes what it holds and what it waits for, and then searches for a cycle. A rebuild first

@@ -44,7 +44,7 @@ pub enum PlantedBug {
     UnreservedLog,
     /// Purge frees values of a tree that is gone, and was freed as a whole.
     FreedTwice,
-    /// A definition change does not record which trees it makes and frees.
+    /// A DDL statement does not record which trees it makes and frees.
     ForgottenTrees,
     /// A start takes unfinished transactions for committed ones.
     LoserSeen,

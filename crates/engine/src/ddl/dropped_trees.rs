@@ -1,6 +1,6 @@
 //! Trees of tables and indexes that are gone: their pages are freed in background.
 //!
-//! A definition change puts its trees down as pending (`recovery/trees.rs`), takes them out of the dictionary
+//! A DDL statement puts its trees down as pending (`recovery/trees.rs`), takes them out of the dictionary
 //! and the catalog, and leaves them here, so that it holds its locks for moments, however large the trees
 //! are. A startup after a crash finds them in the dictionary. What transactions have left to purge in such a
 //! tree is void: it goes with the pages.

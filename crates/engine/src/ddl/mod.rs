@@ -1,4 +1,4 @@
-//! DDL: changes of definitions, one for each statement.
+//! DDL: changes of the dictionary and the catalog, one for each statement.
 //!
 //! Each one locks all tables that it names, checks, makes what is new, writes the dictionary, shows the new
 //! catalog, and gives up what is old, in that order. The dictionary changes at once, however many tables a

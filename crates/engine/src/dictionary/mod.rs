@@ -102,7 +102,7 @@ pub(crate) enum Kind {
     Object = 3,
     /// Counters of a table, see `counters`.
     Counters = 4,
-    /// Ids of trees that a definition change in progress makes or frees. Name: one of them.
+    /// Ids of trees that a DDL statement in progress makes or frees. Name: one of them.
     PendingTrees = 5,
     /// A [`Change`] whose steps are to be made. Name: none.
     Change = 6,

@@ -1,4 +1,4 @@
-//! Trees that a definition change was about to make or to free when the server ended.
+//! Trees that a DDL statement was about to make or to free when the server ended.
 //!
 //! Such a change first puts their ids down in the dictionary and takes them out again when it is done. A tree
 //! whose id is there and that no table has is freed, whatever there is of it.

@@ -138,7 +138,7 @@ impl Engine {
         }
     }
 
-    /// Keeps definition changes from the table of a tree that the transaction has changed.
+    /// Keeps DDL statements from the table of a tree that the transaction has changed.
     fn hold_table(&self, trx: &mut UnfinishedTrx, index: IndexId) -> Result<()> {
         let catalog = self.catalog();
         // The transaction held the table's metadata lock, so that the table cannot have gone.

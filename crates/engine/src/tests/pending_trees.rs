@@ -1,4 +1,4 @@
-//! What a crash between two steps of a definition change leaves.
+//! What a crash between two steps of a DDL statement leaves.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Purge waits for no definition change, and none waits long for purge.
+//! Purge waits for no DDL statement, and none waits long for purge.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -470,7 +470,7 @@ impl Database {
         self.disk[at].clone_from(&self.pages[at]);
     }
 
-    /// A definition change is committed: what was logged before it is durable.
+    /// A DDL statement is committed: what was logged before it is durable.
     fn sync_log(&mut self) {
         self.synced = self.log.len();
     }

@@ -1,4 +1,4 @@
-//! Definition statements: from syntax tree to the engine's definition changes, with MySQL's checks and texts.
+//! DDL statements: from syntax tree to the engine's calls, with MySQL's checks and texts.
 //!
 //! | file | role |
 //! |---|---|
@@ -15,7 +15,7 @@
 //! | `program` | stored programs, of which there are none |
 //! | `drop_table` | DROP, TRUNCATE and RENAME TABLE |
 //!
-//! The caller has committed the session's transaction: definition changes hold no row locks.
+//! The caller has committed the session's transaction: DDL statements hold no row locks.
 
 mod alter_columns;
 mod alter_keys;
@@ -84,7 +84,7 @@ pub fn is_definition(statement: &Statement<'_>) -> bool {
     command_name(statement).is_some()
 }
 
-/// Runs a definition statement. Warnings and notes go to the session's diagnostics area.
+/// Runs a DDL statement. Warnings and notes go to the session's diagnostics area.
 ///
 /// # Errors
 /// MySQL's error for what is wrong with the definition, 1235 for what is not supported yet.
@@ -113,7 +113,7 @@ pub fn execute(
     }
 }
 
-/// How long a definition change waits for tables in use, and its client.
+/// How long a DDL statement waits for tables in use, and its client.
 pub(crate) fn lock_wait(session: &Session) -> ExclusiveWait {
     let timeout = Duration::from_secs(session.variables.hot.lock_wait_timeout);
     let process = Arc::clone(&session.process);

@@ -106,7 +106,7 @@ pub(super) struct Model {
     asked: Vec<Entry>,
     /// The greatest number of a transaction that was answered.
     answered: i32,
-    /// After the definition changes that were answered.
+    /// After the DDL statements that were answered.
     pub(super) defined: Definitions,
     /// After the one that was asked for.
     pub(super) defining: Option<Definitions>,

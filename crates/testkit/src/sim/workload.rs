@@ -22,7 +22,7 @@ pub(super) fn drawn_seed() -> Result<Prng> {
     Ok(Prng::new(u64::from_le_bytes(bytes)))
 }
 
-/// Writers, a reader, a keeper and a thread of definition changes, to their end.
+/// Writers, a reader, a keeper and a thread of DDL statements, to their end.
 pub(super) fn work(engine: &Arc<Engine>, notes: &Notes, writers: u64) -> Result<()> {
     let mut threads = Vec::new();
     lock(notes).writers = writers;
