@@ -5,7 +5,7 @@
 //!    catalog loaded     the dictionary has no transactions: it is whole
 //!    unfinished.rs      open transactions become transactions in progress, their undo at the addresses it had
 //!    trees              that a DDL statement left half built or half freed are freed; open transactions are undone first
-//!    leftovers          of committed transactions with dead values, as far as the log shows, are purged
+//!    unpurged.rs        records of committed transactions with dead values, as far as the log shows, are purged
 //!                       clients are let in; what follows is done in background
 //!    checkpoint
 //!    unfinished.rs      open transactions are undone by the code that rolls back

@@ -1,6 +1,6 @@
-//! A join plan as plan nodes, each condition at the earliest place where all that it names is known. A condition
-//! that calls a volatile function is computed for each joined row: its place is after all joins, unless it is
-//! the key of one.
+//! A join plan as plan nodes, each condition at the earliest place where all that it names is known. A
+//! condition that calls a volatile function is computed for each joined row: its place is after all joins,
+//! unless it is the key of one.
 
 use expr::{CmpDomain, CmpOp, Expr, ExprKind};
 use smallvec::{SmallVec, smallvec};

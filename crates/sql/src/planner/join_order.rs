@@ -116,7 +116,8 @@ impl Best {
     }
 }
 
-/// Cost of a join plan and of what `goal` has still to do. A limit ends a join plan early if nothing must be sorted.
+/// Cost of a join plan and of what `goal` has still to do. A limit ends a join plan early if nothing must be
+/// sorted.
 pub(super) fn cost_for_goal(join_plan: &JoinPlan, goal: Goal<'_>) -> f64 {
     let is_met = goal.is_trivial() || goal.is_met(&join_plan.order);
     let rows = join_plan.rows.max(1.0);
