@@ -168,7 +168,7 @@ impl Table {
         Ok(rows)
     }
 
-    /// Sees to it that numbers reserved from now on are above `used`, which a statement gave by itself.
+    /// Makes numbers reserved from now on be above `used`, which a statement gave explicitly.
     pub fn advance_auto_increment(&self, engine: &Engine, used: u64) -> Result<()> {
         self.find_auto_increment(engine)?;
         let after = used.saturating_add(1);

@@ -1,4 +1,4 @@
-//! Sweeping: removing what transactions before the startup left for a purge that never came.
+//! Sweeping: removing the purge work that transactions before the startup left behind.
 //!
 //! Purge works through what it has in memory; a crash, or a reader at shutdown, leaves delete-marked records
 //! and closed entries that no list has. The map marks the extents that may have some. In background, after

@@ -99,5 +99,5 @@ pub(crate) fn lock_all<L>(
     }
 }
 
-/// Longer than anybody waits; a sum of it with a time is one.
+/// Longer than any wait; adding it to a time does not overflow.
 pub(crate) const FOREVER: Duration = Duration::from_hours(24 * 365 * 10);

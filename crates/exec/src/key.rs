@@ -217,7 +217,7 @@ impl KeyPart {
             Value::DateTime(moment, _) => Some(moment.date()),
             _ => None,
         };
-        // Of a day that is none, the last moment of the last day before it.
+        // Of a day that does not exist, the last moment of the last day before it.
         let before = day.and_then(Date::last_day_before);
         let before = before.map(|date| DateTime::new(date, 23, 59, 59, micro));
         let candidates = [Some(zone.to_local(i64::from(i32::MAX), micro)), before];

@@ -57,7 +57,7 @@ pub enum EvalError {
     Subplan(usize),
     /// 1227: the user lacks this privilege.
     Denied(&'static str),
-    /// 3057: the name of a user-level lock is none.
+    /// 3057: the name of a user-level lock is invalid.
     UserLockName(String),
     /// 4163: the name of a user-level lock is too long.
     UserLockNameLength(String),

@@ -9,8 +9,8 @@ use types::{Date, DateTime, Decimal, SqlModes, Time, Value};
 use crate::compare::warn_truncated;
 use crate::{EvalCtx, Warning};
 
-/// The date and time that `value` is; `None` for NULL and for what is none. A text may name the offset of its
-/// zone: the session's zone shows that moment. The zone is asked for by such texts alone.
+/// The date and time that `value` is; `None` for NULL and for invalid values. A text may name the offset of
+/// its zone: the session's zone shows that moment. The zone is asked for by such texts alone.
 pub fn moment_of(value: &Value<'_>, flags: DateFlags, ctx: &EvalCtx<'_>) -> Option<Converted<DateTime>> {
     match value {
         Value::DateTime(moment, _) if flags.accept_datetime(*moment) => Some(Converted::exact(*moment)),
@@ -164,7 +164,7 @@ fn in_zone(parsed: &Parsed, ctx: &EvalCtx<'_>) -> Option<Converted<DateTime>> {
     Some(Converted { value, loss: if parsed.truncated { Loss::Truncated } else { Loss::None } })
 }
 
-/// The time that `value` is; `None` for NULL and for what is none. Of a date and time that names the offset
+/// The time that `value` is; `None` for NULL and for invalid values. Of a date and time that names the offset
 /// of its zone it is the time in the session's zone.
 pub(crate) fn time_of(value: &Value<'_>, ctx: &EvalCtx<'_>) -> Option<Converted<Time>> {
     /// Shorter texts are no date and time with an offset.

@@ -296,7 +296,7 @@ fn warn_of_national_texts(session: &mut Session, text: Text<'_>, end: usize) {
     }
 }
 
-/// The error of a date or time literal of the statement that is none: it comes before whatever else is wrong.
+/// The error of an invalid date or time literal of the statement: it comes before all other errors.
 #[cold]
 fn bad_literal(session: &Session, text: Text<'_>) -> Option<SqlError> {
     let hot = &session.variables.hot;

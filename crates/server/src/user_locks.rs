@@ -125,7 +125,7 @@ impl UserLocks {
             lock.queue.push_back(Arc::clone(process));
         }
         drop(state);
-        // A timeout beyond the clock's end is none.
+        // A timeout beyond the clock's end never expires.
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let waited =
             process.wait_until(deadline, || (!self.0.lock().waiting.contains_key(&me)).then_some(()));

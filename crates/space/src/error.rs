@@ -31,7 +31,7 @@ pub enum Error {
     FileFull,
     /// The data file was not closed, and the caller does not want it to be recovered.
     NotClean,
-    /// A change in the log is none, or does not suit its page.
+    /// A change in the log is invalid, or does not suit its page.
     BadFrame(Box<BadFrame>),
     /// The file is no data file, or one of another format version.
     UnknownFormat(FileHeaderError),

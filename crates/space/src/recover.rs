@@ -199,7 +199,7 @@ fn for_each_stretch(
     Ok(reader)
 }
 
-/// The error for changes that are none, or do not suit their page. Where the frame lies is filled in by
+/// The error for changes that are invalid, or do not suit their page. Where the frame lies is filled in by
 /// [`placed`].
 #[cold]
 pub(crate) fn bad_frame(range: FrameRange, page: PageNo) -> Error {

@@ -50,8 +50,8 @@ pub struct Progress {
 /// file, and the definitions.
 ///
 /// # Errors
-/// [`Error::DataDir`] for a directory that is in use, is none, has another format, or must be recovered
-/// first; [`Error::Io`]. Damage is a finding, not an error.
+/// [`Error::DataDir`] for a directory that is in use, is not a data directory, has another format, or must be
+/// recovered first; [`Error::Io`]. Damage is a finding, not an error.
 pub fn check_datadir(
     disk: Arc<dyn Disk>,
     path: &Path,

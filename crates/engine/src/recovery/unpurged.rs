@@ -1,4 +1,4 @@
-//! What committed transactions that left values without a row left for a purge that never came: these values,
+//! Purge work that a crash has lost, of committed transactions that left values without a row: these values,
 //! and the delete-marked records and closed entries that refer to them.
 
 use base::{Lsn, PageNo, TrxId};

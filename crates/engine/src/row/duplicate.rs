@@ -51,7 +51,7 @@ impl UniqueKeyMutexes {
 
 impl Table {
     /// The first row, in order of the indexes, that has a unique key of `row`: for REPLACE, ON DUPLICATE KEY
-    /// UPDATE and INSERT IGNORE. It is locked. That there is none may be over when the caller inserts.
+    /// UPDATE and INSERT IGNORE. It is locked. The absence may be over when the caller inserts.
     pub fn find_duplicate(
         &self,
         engine: &Engine,

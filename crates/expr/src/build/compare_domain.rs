@@ -73,7 +73,7 @@ impl Builder {
 
     /// Turns constants among `args` to dates or times. A constant that is not one is refused beside one date;
     /// beside one time the comparison is one of text; in BETWEEN and longer lists it counts as zero. A number
-    /// that is none stays a number.
+    /// that is not a date stays a number.
     pub(super) fn agree_in_time(
         &self,
         args: &mut [Expr],
@@ -190,7 +190,7 @@ fn takes_numbers(args: &[Expr], operation: &str) -> bool {
     }
 }
 
-/// Whether `expr` is a column of an integer type; YEAR and BIT are none.
+/// Whether `expr` is a column of an integer type; YEAR and BIT are not.
 fn is_integer_column(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Column(_)) && expr.ty.is_integer()
 }

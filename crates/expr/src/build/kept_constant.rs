@@ -87,8 +87,8 @@ impl Builder {
         }
     }
 
-    /// Reads the texts among operands that are compared as numbers as MySQL does: a constant that is none
-    /// once a statement, and columns by [`Builder::read_special_text`]. `domain`: of the comparison.
+    /// Reads the texts among operands that are compared as numbers as MySQL does: a constant that is not a
+    /// number once a statement, and columns by [`Builder::read_special_text`]. `domain`: of the comparison.
     pub(super) fn read_texts(&self, args: &mut [Expr], domain: CmpDomain) {
         for arg in args {
             match domain {
@@ -140,7 +140,7 @@ fn is_variable(expr: &Expr) -> bool {
     }
 }
 
-/// Whether a part of `expr` is such.
+/// Whether a part of `expr` satisfies `is_such`.
 fn has(expr: &Expr, is_such: impl Fn(&Expr) -> bool) -> bool {
     let mut found = false;
     expr.walk(&mut |e| found |= is_such(e));

@@ -194,7 +194,7 @@ impl<'v> Call<'v> {
         }
     }
 
-    /// Argument `i` as a date and time; zero parts are let through. NULL, with a warning, if it is none.
+    /// Argument `i` as a date and time; zero parts are let through. NULL, with a warning, if it is invalid.
     pub(crate) fn datetime(&self, i: usize) -> Result<Option<DateTime>, EvalError> {
         let value = self.value(i)?;
         Ok(self.read_datetime(&value, self.date_flags_for(&value)))

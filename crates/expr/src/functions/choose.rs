@@ -84,7 +84,8 @@ fn extreme<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, EvalError
     Ok(best)
 }
 
-/// An argument as a date of the call's type, whose parts may be zero; `None`, with a warning, if it is none.
+/// An argument as a date of the call's type, whose parts may be zero; `None`, with a warning, if it is
+/// invalid.
 fn dated<'v>(call: &Call<'v>, value: Value<'v>) -> Option<Value<'v>> {
     match (call.ty().kind, value) {
         (TypeKind::Date, Value::Date(_)) => return Some(value),

@@ -33,7 +33,7 @@ pub(crate) fn to_seconds<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 /// DATEDIFF
 pub(crate) fn date_diff<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    // Both are read though one is none.
+    // Both are read though one is invalid.
     let (a, b) = (call.calendar_date(0)?, call.calendar_date(1)?);
     let (a, b) = some!(Ok::<_, EvalError>(a.zip(b)));
     Ok(Value::Int(a.day_number() - b.day_number()))
@@ -61,7 +61,7 @@ fn four_digit_year(year: i64) -> i64 {
     }
 }
 
-/// Months since year 0 of a period YYMM or YYYYMM; `None` if its month is none.
+/// Months since year 0 of a period YYMM or YYYYMM; `None` if its month is invalid.
 fn months_of(period: i64) -> Option<i64> {
     let (year, month) = (period / 100, period % 100);
     (period > 0 && (1..=12).contains(&month)).then(|| four_digit_year(year) * 12 + month - 1)

@@ -31,7 +31,7 @@ pub(crate) fn format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     call.copied(&out)
 }
 
-/// The locale that argument 2 names; that of the USA without one, and with a warning for a name that is none.
+/// The locale that argument 2 names; that of the USA without one, and with a warning for an unknown name.
 fn number_locale(call: &Call<'_>) -> Result<&'static Locale, EvalError> {
     if call.args.len() < 3 {
         return Ok(Locale::english());

@@ -27,7 +27,7 @@ pub(crate) fn sha1<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     sha(call, &digest::SHA1_FOR_LEGACY_USE_ONLY, text)
 }
 
-/// SHA2(text, bits): NULL for a length that is none.
+/// SHA2(text, bits): NULL for an invalid length.
 pub(crate) fn sha2<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
     let algorithm = match call.int(1)? {

@@ -63,7 +63,7 @@ struct Week {
 }
 
 impl Reading {
-    /// The hour of the day; `None` if it is none of the twelve of half a day.
+    /// The hour of the day; `None` if it is not an hour of half a day.
     fn hour_of_day(&self) -> Option<u32> {
         if !self.is_half_day {
             return Some(self.hour);

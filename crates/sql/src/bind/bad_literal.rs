@@ -1,5 +1,5 @@
 //! What MySQL finds in the literals of a statement while it parses it, before it searches for the statement's
-//! tables: dates and times that are none, which it refuses, and national texts, of which it warns.
+//! tables: invalid dates and times, which it refuses, and national texts, of which it warns.
 
 use expr::Builder;
 
@@ -9,8 +9,7 @@ use crate::charset::Introducer;
 use crate::lexer::{Kw, Lexer, Tok};
 use crate::literal::{Literal, LiteralKind};
 
-/// The error of the first DATE, TIME or TIMESTAMP literal that is none, in the statement that begins at
-/// `start`.
+/// The error of the first invalid DATE, TIME or TIMESTAMP literal, in the statement that begins at `start`.
 #[cold]
 pub fn bad_literal(sql: &[u8], start: usize, mode: LexMode, build: &Builder) -> Option<BindError> {
     let mut lexer = Lexer::new(sql, start, mode);

@@ -116,7 +116,7 @@ impl<'a> Binder<'a, '_> {
         Ok(())
     }
 
-    /// Notes a constant length of a digest that there is none of.
+    /// Notes a constant length for which there is no digest.
     fn note_bits(&mut self, bits: &Expr) {
         let ExprKind::Const(value) = expr::fold(bits.clone()).kind else { return };
         if value.is_null() || !matches!(value.as_value().to_i64().value, 0 | 224 | 256 | 384 | 512) {

@@ -239,7 +239,7 @@ fn refused_nulls(condition: &Expr, found: &mut dyn FnMut(ColumnRef)) {
     operands.iter().filter_map(Expr::as_column).for_each(found);
 }
 
-/// The column that an operand of LIKE is, converted to text where it is none.
+/// The column that an operand of LIKE is, converted to text if needed.
 fn as_text_column(expr: &Expr) -> Option<ColumnRef> {
     match &expr.kind {
         ExprKind::Cast { arg, name: None } => arg.as_column(),

@@ -333,7 +333,7 @@ impl<'a> Binder<'a, '_> {
         let mut parts = [self.value(&between.expr)?, self.value(&between.low)?, self.value(&between.high)?];
         self.settle_compared(&mut parts);
         let of_numbers = !parts[0].ty.is_string() && !parts[0].ty.is_temporal();
-        // An upper bound that is no date is none.
+        // An upper bound that is not a date is no bound.
         let bounds = if parts[0].ty.kind == TypeKind::Time { &parts[1..] } else { &parts[1..2] };
         for bound in bounds.iter().filter(|_| !of_numbers) {
             self.note_role(bound, ParamRole::Bound);

@@ -143,9 +143,9 @@ impl Binder<'_, '_> {
         Ok(())
     }
 
-    /// Notes the literals of `list` beside a column of dates or times that are none: before a change reads a
-    /// row, it is warned of them, or refused. Other statements are warned of dates that the mode refuses, and
-    /// of the rest row by row.
+    /// Notes the invalid literals of `list` beside a column of dates or times: before a change reads a row,
+    /// it is warned of them, or refused. Other statements are warned of dates that the mode refuses, and of
+    /// the rest row by row.
     fn note_no_moments(&mut self, column: &Expr, list: &[ast::Expr<'_>]) -> Result<(), BindError> {
         let ExprKind::Column(place) = column.kind else { return Ok(()) };
         let Some(type_name) = temporal_name(column.ty.kind) else { return Ok(()) };

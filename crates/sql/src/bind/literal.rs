@@ -93,7 +93,7 @@ impl Binder<'_, '_> {
         })
     }
 
-    /// `{d 'text'}` and its like: the date or time, or the text if it is none.
+    /// `{d 'text'}` and its like: the date or time, or the text if it is invalid.
     pub(super) fn odbc_literal(&mut self, literal: &Literal) -> Expr {
         self.constant(literal).unwrap_or_else(|_| {
             self.build.string(&literal.string_value(self.ctx.sql, self.lex_mode()), self.ctx.collation)

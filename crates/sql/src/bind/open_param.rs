@@ -217,7 +217,7 @@ impl Binder<'_, '_> {
         }
     }
 
-    /// Types open parameters that are compared by the first operand that is none, or as texts.
+    /// Types open parameters that are compared by the first typed operand, or as texts.
     pub(super) fn settle_compared(&mut self, operands: &mut [Expr]) {
         if self.param_uses.is_empty() {
             return;
@@ -301,7 +301,7 @@ impl Binder<'_, '_> {
         }
     }
 
-    /// The common type of those of `exprs` that are no open parameters; text without any.
+    /// The common type of those of `exprs` that are not open parameters; text without any.
     fn known_type<'e>(&self, exprs: impl Iterator<Item = &'e Expr>) -> SqlType {
         let known: Vec<&Expr> = exprs.filter(|e| !self.is_open(e)).collect();
         let common = self.build.common_type(&known, "").ok().filter(|ty| ty.kind != TypeKind::Null);

@@ -34,7 +34,7 @@ pub enum ParamRole {
     RowCount,
 }
 
-/// The number that what takes a parameter reads in a text that is none.
+/// How the user of a parameter reads a number in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NumberRead {
     /// One of the parameter's type.

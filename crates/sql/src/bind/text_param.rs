@@ -1,5 +1,5 @@
 //! Literals that a shared plan takes for what their place asks for: texts beside numbers or dates, lengths of
-//! digests, locales. What is none is part of its plan, so that the shared plan does not serve it.
+//! digests, locales. An invalid literal is part of its plan, so that the shared plan does not serve it.
 
 use types::temporal::DateFlags;
 use types::value::Loss;

@@ -10,9 +10,9 @@
 //! an integer or a string without escapes. A text found here has the same [`CacheKey`] as the one put in, its
 //! literals where the holes are: reading goes from left to right, all bytes outside the holes are the same,
 //! and in a hole is what reads as the same kind of token. Digits do, up to a byte that ended digits there
-//! before (so it is none that would make a decimal, a float or a name of them); and so does what is
-//! between two quotes, up to the first, if there is no backslash in it (a second quote right after would
-//! have been part of the literal before as well).
+//! before (so it does not make a decimal, a float or a name of them); and so does what is between two quotes,
+//! up to the first, if there is no backslash in it (a second quote right after would have been part of the
+//! literal before as well).
 
 use super::CacheKey;
 use crate::lexer::{digits_at, plain_string_end};

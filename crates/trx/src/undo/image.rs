@@ -121,7 +121,8 @@ impl UndoKind {
 }
 
 impl UndoRecord {
-    /// Reads a before image from the log; `prev` is the part's and stays as it is. False: the bytes are none.
+    /// Reads a before image from the log; `prev` is the part's and stays as it is. False: the bytes are
+    /// invalid.
     pub fn decode_image(&mut self, mut image: &[u8]) -> bool {
         self.take_image(&mut image).is_some()
     }

@@ -87,7 +87,7 @@ pub(super) struct Swap {
 }
 
 impl Swap {
-    /// Says where the file is to be made; there is none.
+    /// Sets the path of the file, which does not exist yet.
     pub(super) fn place_at(&self, disk: &Arc<dyn Disk>, path: PathBuf) {
         self.place.get_or_init(|| (Arc::clone(disk), path));
     }

@@ -44,14 +44,14 @@ pub enum Problem {
     Truncated,
     /// 1406 `Data too long`.
     TooLong,
-    /// 1366 `Incorrect {type_name} value: '{value}'`: a number or string that is none.
+    /// 1366 `Incorrect {type_name} value: '{value}'`: an invalid number or string.
     IncorrectValue {
         /// Word of the message: integer, decimal, DOUBLE, FLOAT, string.
         type_name: &'static str,
         /// Text of the value.
         value: Box<str>,
     },
-    /// 1292 `Incorrect {type_name} value: '{value}'`: a date or time that is none.
+    /// 1292 `Incorrect {type_name} value: '{value}'`: an invalid date or time.
     IncorrectTemporal {
         /// Word of the message: date, time, datetime.
         type_name: &'static str,

@@ -132,8 +132,8 @@ fn moment_of(value: &Value<'_>, fsp: u8, name: &'static str, ctx: &StoreContext<
     }
 }
 
-/// A number that is neither too small nor too large for a date, and is none, is no date; the others are out
-/// of range, and so is zero where the mode refuses it. A date has no fraction.
+/// A number that is neither too small nor too large for a date, and is not one, is an invalid date; the
+/// others are out of range, and so is zero where the mode refuses it. A date has no fraction.
 fn moment_of_number(
     value: &Value<'_>,
     fsp: u8,

@@ -8,8 +8,8 @@ use crate::{Date, DateTime, Decimal, Time};
 const FIRST_WITH_TIME: i64 = 101_000_000;
 
 impl Value<'_> {
-    /// The value as a date and time with microseconds. `None` if it is none ("Incorrect datetime value") or
-    /// NULL. A TIME counts from midnight of `today`; a YEAR is its first day.
+    /// The value as a date and time with microseconds. `None` if it is invalid ("Incorrect datetime value")
+    /// or NULL. A TIME counts from midnight of `today`; a YEAR is its first day.
     pub fn to_datetime(&self, flags: DateFlags, today: Date) -> Option<Converted<DateTime>> {
         match *self {
             Value::Null => None,
@@ -33,7 +33,7 @@ impl Value<'_> {
         }
     }
 
-    /// The value as a time with microseconds; a date part is dropped. `None` if it is none or NULL.
+    /// The value as a time with microseconds; a date part is dropped. `None` if it is invalid or NULL.
     pub fn to_time(&self) -> Option<Converted<Time>> {
         let parsed = match *self {
             Value::Null => return None,
