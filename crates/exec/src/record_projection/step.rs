@@ -51,7 +51,7 @@ pub(super) enum StepOp {
     /// DATE.
     DateText,
     DateParts,
-    /// Whatever [`WireEncoder`] makes of it.
+    /// Whatever [`crate::encode::WireEncoder`] makes of it.
     Encoded,
     /// The same of a column that the records lack.
     InitialEncoded,

@@ -78,7 +78,7 @@ impl Session {
     /// SET of a system variable.
     ///
     /// # Errors
-    /// 1193, 1228, 1229, 1238, 1568 and those of [`Variables::assign`].
+    /// 1193, 1228, 1229, 1238, 1568 and those of [`crate::sysvars::Variables::assign`].
     pub fn assign_variable(&mut self, level: VarLevel, name: &str, set: &SetValue) -> Result<(), SqlError> {
         let number = self.find_variable(name)?;
         let def = &ALL[number];
