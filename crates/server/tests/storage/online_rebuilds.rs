@@ -148,4 +148,5 @@ fn writers_wait_where_the_statement_or_its_kind_asks_for_it() {
         writer.query_drop("COMMIT").unwrap();
     }
     assert_eq!(shop.status("Ratchet_rebuild_rows_copied_again"), 0);
+    assert!(shop.status("Ratchet_rebuild_records_kept") > 0);
 }
