@@ -44,10 +44,10 @@ impl Engine {
             match decode_schema(&bytes) {
                 Ok(schema) if schema.id < header.next_schema => drop(schemas.insert(schema.name)),
                 Ok(schema) => {
-                    found.add_finding(format!("{} has an id that was not given out yet", schema.name))
+                    found.add_finding(format!("{} has an id that was not given out yet", schema.name));
                 }
                 Err(error) => {
-                    found.add_finding(format!("schema {}: {error}", String::from_utf8_lossy(&name)))
+                    found.add_finding(format!("schema {}: {error}", String::from_utf8_lossy(&name)));
                 }
             }
         }
