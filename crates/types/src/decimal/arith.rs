@@ -107,12 +107,15 @@ impl Decimal {
         if rhs.is_zero() {
             return Ok(None);
         }
-        if self.scale.max(rhs.scale) > MAX_SCALE {
-            return self.narrow().checked_div(rhs.narrow(), increment);
+        if self.scale > MAX_SCALE {
+            return self.narrow().checked_div(rhs, increment);
         }
         let scale = self.scale.saturating_add(increment).min(MAX_SCALE);
         // self.mag / 10^s1 / (rhs.mag / 10^s2) * 10^scale
         let shift = u32::from(scale) + u32::from(rhs.scale) - u32::from(self.scale);
+        if shift > wide::MAX_POW10 {
+            return self.checked_div(rhs.narrow(), increment);
+        }
         let (quotient, remainder) = divide(&self.mag, shift, &rhs.mag).ok_or(DecimalOverflow)?;
         let mag = round_up_if(quotient, reaches_half(&remainder, &rhs.mag)).ok_or(DecimalOverflow)?;
         Decimal::checked(self.neg != rhs.neg, mag, scale).map(Some).ok_or(DecimalOverflow)
