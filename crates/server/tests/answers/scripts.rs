@@ -40,6 +40,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     functions_numeric,
     functions_string,
     functions_time,
+    gathered_moments,
     held_values,
     insert_warnings,
     instant_columns,
