@@ -69,8 +69,7 @@ impl Builder {
             ([true, true], Class::Time) => CmpDomain::Time,
             ([true, true], _) => self.agree_in_text(&mut args, "case")?,
             ([false, false], _) => {
-                let [operand, when] = args;
-                return self.compare(CmpOp::Eq, operand, when);
+                return self.compare_digits(CmpOp::Eq, args, false);
             }
             _ => {
                 for arg in &mut args {

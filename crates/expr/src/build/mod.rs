@@ -17,6 +17,7 @@ mod logic;
 mod moment_constant;
 mod no_moment;
 pub(crate) mod rules;
+mod stored_year;
 mod temporal;
 pub(crate) mod types_of;
 mod typing;

@@ -259,6 +259,7 @@ impl<'a> Binder<'a, '_> {
             let [a, b] = sides;
             return Ok(self.build.compare(op, a, b)?);
         }
+        self.read_times_of_day(&mut sides);
         self.read_text_first(&mut sides, [left, right])?;
         self.pin_temporal(&mut sides, &[left, right])?;
         self.note_misfits(&sides);
@@ -368,9 +369,8 @@ impl<'a> Binder<'a, '_> {
         self.read_texts_of_list(&mut values, test.list)?;
         let written: Vec<&ast::Expr<'_>> = std::iter::once(&test.expr).chain(test.list).collect();
         self.pin_temporal(&mut values, &written)?;
-        let mut list = values.split_off(1);
+        let list = values.split_off(1);
         let needle = values.swap_remove(0);
-        self.drop_no_dates(&needle, &mut list, test.list)?;
         Ok(self.build.in_list(needle, list, test.negated)?)
     }
 
