@@ -71,6 +71,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     semantics_choice,
     semantics_comparison,
     semantics_conversion,
+    shared_charsets,
     show,
     statements,
     storage_hints,
