@@ -51,6 +51,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     lists_of_dates,
     load_data,
     locales,
+    mixed_collations,
     named_collations,
     names,
     names_in_errors,
