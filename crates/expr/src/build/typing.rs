@@ -46,6 +46,12 @@ pub(crate) fn is_text(expr: &Expr) -> bool {
     expr.ty.is_string() || matches!(expr.ty.kind, TypeKind::Enum | TypeKind::Set)
 }
 
+/// Whether `expr` is a hexadecimal literal of more than eight bytes, which is no number that fits.
+pub(crate) fn is_long_hexadecimal(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Const(OwnedValue::Bytes { collation: CollationId::BINARY, .. }))
+        && expr.ty.unsigned
+}
+
 /// The class of an operand's number: dates count as integers, or decimals if they have fractions; text as
 /// doubles.
 pub(crate) fn numeric_class(expr: &Expr) -> Class {

@@ -415,12 +415,21 @@ impl<'a> Binder<'a, '_> {
                     parts.push(self.build.compare(CmpOp::Eq, left, number)?);
                     continue;
                 }
-                parts.push(match (column, right.kind) {
-                    (None, _) | (_, ExprKind::Row(_)) => self.comparison(CmpOp::Eq, left, right)?,
+                let compared = match (column, right.kind) {
+                    (None, _) | (_, ExprKind::Row(_)) => self.comparison(CmpOp::Eq, left, right),
                     (Some(column), _) => match self.integer_literal(column, right)? {
-                        Some(value) => self.build.compare(CmpOp::Eq, column.clone(), value)?,
-                        None => self.compare_with(CmpOp::Eq, (column.clone(), left), right)?,
+                        Some(value) => Ok(self.build.compare(CmpOp::Eq, column.clone(), value)?),
+                        None => self.compare_with(CmpOp::Eq, (column.clone(), left), right),
                     },
+                };
+                parts.push(match compared {
+                    Err(BindError::Expr(expr::BindError::IncorrectTemporal { .. }))
+                        if test.list.len() > 1 && self.change.is_none() =>
+                    {
+                        let (value, date) = (self.value(left)?, self.value(right)?);
+                        self.build.arm_condition(value, date)?
+                    }
+                    compared => compared?,
                 });
             }
             equalities.push(self.build.and(parts));
