@@ -213,7 +213,7 @@ impl Builder {
 
     /// `expr` as text of the character set of `collation`: constants are converted now, others when
     /// evaluated.
-    pub(crate) fn in_charset(&self, expr: Expr, collation: CollationId) -> Expr {
+    pub fn in_charset(&self, expr: Expr, collation: CollationId) -> Expr {
         let (from, to) = (expr.ty.charset(), charset_of(collation));
         let is_constant = matches!(expr.kind, ExprKind::Const(_));
         // Text of utf8mb3 is text of utf8mb4 as it stands.

@@ -85,6 +85,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     type_pairs,
     types_store,
     update_clustered_keys,
+    update_outer_joins,
     update_row_by_row,
     utf8mb3,
     values_beside_long_keys,
