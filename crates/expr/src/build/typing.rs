@@ -63,11 +63,13 @@ pub(crate) fn numeric_class(expr: &Expr) -> Class {
     }
 }
 
-/// Whether an integer operand is unsigned.
+/// Whether an integer operand is unsigned. A hexadecimal literal is; `b'101'` is not, unless it is past every
+/// BIGINT.
 pub(crate) fn is_unsigned(expr: &Expr) -> bool {
+    const LARGEST: u64 = i64::MAX as u64;
     expr.ty.unsigned
         || matches!(expr.ty.kind, TypeKind::Bit | TypeKind::Year)
-        || matches!(expr.kind, ExprKind::Const(OwnedValue::Bit { .. }))
+        || matches!(expr.kind, ExprKind::Const(OwnedValue::Bit { value, .. }) if value > LARGEST)
 }
 
 /// Digits before the point and fraction digits of an operand seen as a decimal.
