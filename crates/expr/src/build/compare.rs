@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use types::collation::LikePattern;
-use types::{OwnedValue, SqlType, TypeKind};
+use types::{OwnedValue, SqlType, TypeKind, storage};
 
 use super::logic::truth;
 use super::typing::{Class, class_of, fixed_decimals};
 use super::{BindError, Builder};
+use crate::fold::fold;
 use crate::func::Func;
 use crate::{CmpDomain, CmpOp, Expr, ExprKind};
 
@@ -29,7 +30,16 @@ impl CmpOp {
 impl Builder {
     /// `a op b`.
     pub fn compare(&self, op: CmpOp, a: Expr, b: Expr) -> Result<Expr, BindError> {
-        let mut args = [a, b];
+        self.compare_digits(op, [a, b], true)
+    }
+
+    /// `a op b`; `is_rounded`: of doubles with a fixed number of fraction digits only these count.
+    pub(super) fn compare_digits(
+        &self,
+        op: CmpOp,
+        mut args: [Expr; 2],
+        is_rounded: bool,
+    ) -> Result<Expr, BindError> {
         let domain = if args.iter().all(is_plain_integer) {
             CmpDomain::Integer
         } else {
@@ -37,37 +47,66 @@ impl Builder {
             self.agree(&mut args, op.symbol())?
         };
         if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
-            self.round_fixed(&mut args);
+            if is_rounded {
+                self.round_fixed(&mut args);
+            }
             self.read_texts(&mut args, domain);
         }
         let nullable = op != CmpOp::NullSafeEq && args.iter().any(|e| e.nullable);
         Ok(truth(ExprKind::Compare { op, domain, args: Box::new(args) }, nullable))
     }
 
-    /// Where all sides have a fixed number of fraction digits, doubles are compared by these: the error of a
+    /// Where both sides have a fixed number of fraction digits, doubles are compared by these: the error of a
     /// sum of DOUBLE(8,2) does not show.
-    fn round_fixed(&self, args: &mut [Expr]) {
+    fn round_fixed(&self, args: &mut [Expr; 2]) {
         /// Rounding to more digits would change doubles.
         const DIGITS_MAX: u8 = 15;
         let decimals = args.iter().map(fixed_decimals).max().unwrap_or(SqlType::NOT_FIXED_DECIMALS);
         if decimals > DIGITS_MAX {
             return;
         }
-        for arg in args.iter_mut().filter(|e| class_of(e) == Class::Double && !has_digits(e, decimals)) {
-            let value = std::mem::replace(arg, self.null());
-            let (ty, nullable) = (SqlType { decimals, ..SqlType::double() }, value.nullable);
-            let kind =
-                ExprKind::Call { func: Func::Round, args: Box::new([value, self.int(i64::from(decimals))]) };
-            *arg = Expr { kind, ty, nullable };
+        for at in 0..2 {
+            let (arg, beside) = (&args[at], &args[1 - at]);
+            if class_of(arg) != Class::Double || matches!(arg.kind, ExprKind::Const(_)) {
+                continue;
+            }
+            if !is_stored_with_digits(arg) {
+                args[at] = self.rounded(arg.clone(), decimals);
+            } else if let Some(value) = constant_number(beside) {
+                let stored = storage::round_to_scale(&arg.ty, value);
+                if arg.ty.decimals == decimals && stored != value {
+                    args[1 - at] = self.stored_digits(stored, decimals);
+                }
+            } else if !(is_stored_with_digits(beside) && beside.ty.decimals == arg.ty.decimals) {
+                args[at] = self.rounded(arg.clone(), decimals);
+            }
         }
+    }
+
+    fn rounded(&self, value: Expr, decimals: u8) -> Expr {
+        let (ty, nullable) = (SqlType { decimals, ..SqlType::double() }, value.nullable);
+        let args = Box::new([value, self.int(i64::from(decimals))]);
+        Expr { kind: ExprKind::Call { func: Func::Round, args }, ty, nullable }
+    }
+
+    /// A constant as a column of DOUBLE(M,D) stores it: its last bit may be another than that of the number
+    /// as it is written.
+    fn stored_digits(&self, stored: f64, decimals: u8) -> Expr {
+        let constant = self.double(stored);
+        Expr { ty: SqlType { decimals, ..constant.ty }, ..constant }
     }
 
     /// `value [NOT] BETWEEN low AND high`.
     pub fn between(&self, value: Expr, low: Expr, high: Expr, negated: bool) -> Result<Expr, BindError> {
+        if class_of(&value) == Class::Double
+            && !negated
+            && constant_number(&low).is_some_and(|low| constant_number(&high) == Some(low))
+        {
+            return self.compare(CmpOp::Eq, value, low);
+        }
         let mut args = [value, low, high];
         let domain = self.agree(&mut args, "between")?;
         if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
-            self.round_fixed(&mut args);
             for arg in &mut args {
                 self.read_special_text(arg);
             }
@@ -125,13 +164,22 @@ pub(super) fn is_number(expr: &Expr) -> bool {
     matches!(class_of(expr), Class::Int | Class::Decimal | Class::Double)
 }
 
-/// Whether `expr` has no digit past `decimals`: a constant as it is written, or a column whose values were
-/// rounded when they were stored. What is computed has the length of every DOUBLE.
-fn has_digits(expr: &Expr, decimals: u8) -> bool {
-    let is_stored = matches!(expr.kind, ExprKind::Column(_))
+/// Whether `expr` is a column whose values were rounded when they were stored. What is computed has the
+/// length of every DOUBLE.
+fn is_stored_with_digits(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Column(_))
         && expr.ty.kind == TypeKind::Double
-        && expr.ty.length != SqlType::double().length;
-    matches!(expr.kind, ExprKind::Const(_)) || (is_stored && expr.ty.decimals <= decimals)
+        && expr.ty.length != SqlType::double().length
+}
+
+/// The number that a constant is.
+fn constant_number(expr: &Expr) -> Option<f64> {
+    let is_number = matches!(class_of(expr), Class::Int | Class::Decimal | Class::Double);
+    match fold(expr.clone()).kind {
+        ExprKind::Const(OwnedValue::Null) => None,
+        ExprKind::Const(value) if is_number => Some(value.as_value().to_f64().value),
+        _ => None,
+    }
 }
 
 /// Whether `expr` is an integer that [`Builder::agree`] would leave as it is.

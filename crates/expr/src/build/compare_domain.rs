@@ -1,10 +1,11 @@
 //! The domain in which operands are compared, and their conversion to it.
 
 use types::temporal::FSP_MAX;
-use types::value::round_text_to_i128;
-use types::{DateTime, Time, TypeKind, Value};
+
+use types::{DateTime, Time, TypeKind};
 
 use super::compare::is_number;
+use super::stored_year::stored_year;
 use super::typing::{Class, class_of, is_text};
 use super::{BindError, Builder};
 use crate::compare::exact_integer;
@@ -71,9 +72,9 @@ impl Builder {
         self.operator(Func::Mul, vec![value, self.int(unit)])
     }
 
-    /// Turns constants among `args` to dates or times. A constant that is not one is refused beside one date;
-    /// beside one time the comparison is one of text; in BETWEEN and longer lists it counts as zero. A number
-    /// that is not a date stays a number.
+    /// Turns constants among `args` to dates or times. What is none is refused beside one date; beside one
+    /// time the comparison is one of text; in BETWEEN and longer lists it counts as zero. A number that is
+    /// none stays a number.
     pub(super) fn agree_in_time(
         &self,
         args: &mut [Expr],
@@ -190,36 +191,7 @@ fn takes_numbers(args: &[Expr], operation: &str) -> bool {
     }
 }
 
-/// Whether `expr` is a column of an integer type; YEAR and BIT are not.
+/// Whether `expr` is a column of an integer type; YEAR and BIT are none.
 fn is_integer_column(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Column(_)) && expr.ty.is_integer()
-}
-
-/// The year that a YEAR column would store of `value`, which is compared with it: one or two digits are a
-/// year of 1970 to 2069, decimals and texts are rounded, doubles cut. Only the number 0 and the text 0000 are
-/// no year of a century.
-fn stored_year(value: &Value<'_>) -> Option<i64> {
-    let (number, is_zero) = match *value {
-        Value::Bytes { data, .. } => {
-            let (number, consumed) = round_text_to_i128(data);
-            if consumed == 0 || !data[consumed..].trim_ascii().is_empty() {
-                return None;
-            }
-            (i64::try_from(number).ok()?, data.len() == 4)
-        }
-        Value::Int(v) => (v, true),
-        Value::UInt(v) => (i64::try_from(v).ok()?, true),
-        Value::Decimal(v) => (v.to_i64().ok()?, true),
-        Value::Double(v) => (v.trunc() as i64, true),
-        Value::Date(v) => (i64::from(v.year()), true),
-        Value::DateTime(v, _) => (i64::from(v.date().year()), true),
-        _ => return None,
-    };
-    match number {
-        0 if is_zero => Some(0),
-        0..=69 => Some(number + 2000),
-        70..=99 => Some(number + 1900),
-        1901..=2155 => Some(number),
-        _ => None,
-    }
 }

@@ -17,16 +17,22 @@ impl Builder {
             return Ok(in_set(CmpDomain::Integer, needle, list, negated));
         }
         let mut groups: Vec<(Mixing, Vec<Expr>)> = Vec::new();
-        // A number is searched for from left to right; a text, which warns when it is read as a number, is
-        // read as one once.
+        // A number is looked for from left to right; a text, which warns when it is read as a number, is read
+        // as one once.
         let is_ordered = class_of(&needle) != Class::Text;
         for item in list {
             let mixing = Mixing::of(&needle, &item);
             // Those of a text are few: one of each kind.
             let first = if is_ordered { groups.len().saturating_sub(1) } else { 0 };
             let mut known = groups[first..].iter_mut();
-            match known.find(|(known, _)| *known == mixing || mixing == Mixing::None) {
-                Some((_, items)) => items.push(item),
+            let meets = |known: Mixing| known == mixing || mixing == Mixing::None || known == Mixing::None;
+            match known.find(|(known, _)| meets(*known)) {
+                Some((known, items)) => {
+                    if *known == Mixing::None {
+                        *known = mixing;
+                    }
+                    items.push(item);
+                }
                 None => groups.push((mixing, vec![item])),
             }
         }
@@ -69,6 +75,8 @@ impl Builder {
 
     fn in_uniform_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
         let is_direct = list.len() == 1;
+        let list =
+            if !is_direct && needle.ty.kind == TypeKind::Date { self.dates_of_list(list) } else { list };
         if !is_direct && is_number(&needle) && list.iter().any(is_temporal) {
             return Ok(self.in_numbers(needle, list, negated));
         }

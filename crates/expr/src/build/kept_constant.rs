@@ -56,8 +56,8 @@ impl Builder {
         }
     }
 
-    /// Makes a statement convert a constant text that is not a number once, beside an integer column. Doubles
-    /// would lose digits of some.
+    /// Has a constant text that is no number read once a statement, beside an integer column. Doubles would
+    /// lose digits of some.
     fn read_once(&self, arg: &mut Expr) {
         let ExprKind::Const(value) = &arg.kind else { return };
         let text = value.as_value();
@@ -73,7 +73,7 @@ impl Builder {
         }
     }
 
-    /// Makes a statement convert a constant text once if it is not a number, or is calculated.
+    /// Has a constant text that is no number, or that is calculated, read once a statement.
     pub(super) fn keep_no_number(&self, arg: &mut Expr) {
         let is_kept = class_of(arg) == Class::Text
             && match &arg.kind {
@@ -87,8 +87,8 @@ impl Builder {
         }
     }
 
-    /// Reads the texts among operands that are compared as numbers as MySQL does: a constant that is not a
-    /// number once a statement, and columns by [`Builder::read_special_text`]. `domain`: of the comparison.
+    /// Reads the texts among operands that are compared as numbers as MySQL does: a constant that is none
+    /// once a statement, and columns by [`Builder::read_special_text`]. `domain`: of the comparison.
     pub(super) fn read_texts(&self, args: &mut [Expr], domain: CmpDomain) {
         for arg in args {
             match domain {
@@ -99,8 +99,8 @@ impl Builder {
         }
     }
 
-    /// Makes a column of TEXT, BLOB or of bytes a conversion of its own, which reports MySQL's warnings about
-    /// such columns to the session.
+    /// Makes a column of TEXT, BLOB or of bytes, and the text of a subquery, a conversion of its own, which
+    /// tells the session what MySQL says of these.
     pub(crate) fn read_special_text(&self, arg: &mut Expr) {
         use TypeKind::{Blob, Text, VarBinary, VarChar};
         let is_special = match arg.ty.kind {
@@ -108,7 +108,12 @@ impl Builder {
             VarChar => arg.ty.charset() == Charset::Latin1,
             _ => false,
         };
-        if is_special && matches!(arg.kind, ExprKind::Column(_)) {
+        let is_read = match arg.kind {
+            ExprKind::Column(_) => is_special,
+            ExprKind::Subquery { .. } => class_of(arg) == Class::Text,
+            _ => false,
+        };
+        if is_read {
             let nullable = arg.nullable;
             let column = std::mem::replace(arg, self.null());
             *arg = Expr::cast(column, SqlType::double(), nullable);
@@ -133,14 +138,14 @@ fn is_variable(expr: &Expr) -> bool {
         | ExprKind::AssignUserVar { .. }
         | ExprKind::SysVar { .. }
         | ExprKind::Subquery { .. }
-        // The expression that it stands for is too large to be checked here.
+        // What it stands for is too large to be looked at here.
         | ExprKind::Held { shown: None, .. } => true,
         ExprKind::Call { func, .. } => func.is_volatile(),
         _ => false,
     }
 }
 
-/// Whether a part of `expr` satisfies `is_such`.
+/// Whether a part of `expr` is such.
 fn has(expr: &Expr, is_such: impl Fn(&Expr) -> bool) -> bool {
     let mut found = false;
     expr.walk(&mut |e| found |= is_such(e));

@@ -15,7 +15,7 @@ enum Origin {
     LongColumn,
     /// Another column.
     Column,
-    /// A text that was chosen among others, of which nothing is said.
+    /// A text that was chosen among others, or the value of a subquery, of which nothing is said.
     Chosen,
     /// A calculation or a variable: as a DECIMAL, it gives a warning only if it does not begin with a number.
     Calculated,
@@ -32,6 +32,7 @@ impl Origin {
             (ExprKind::Column(_), VarChar | VarBinary) => Origin::VaryingColumn,
             (ExprKind::Column(_), _) => Origin::Column,
             (ExprKind::Call { func: Coalesce | IfNull | Greatest | Least, .. }, _) => Origin::Chosen,
+            (ExprKind::Subquery { .. }, _) => Origin::Chosen,
             (ExprKind::Call { .. } | ExprKind::Cast { .. } | ExprKind::UserVar(_), _) => Origin::Calculated,
             _ => Origin::Other,
         }

@@ -190,6 +190,13 @@ impl<'a> Binder<'a, '_> {
         match compared.kind {
             ExprKind::Compare { domain, args, .. } => {
                 let [needle, _] = *args;
+                if let (CmpDomain::String(collation), Query::Select(block)) =
+                    (domain, &mut self.level().subqueries[usize::from(plan)].query)
+                    && let [shown] = &mut block.output[..]
+                {
+                    shown.expr =
+                        build.in_charset(std::mem::replace(&mut shown.expr, build.null()), collation);
+                }
                 Ok((needle, domain))
             }
             _ => Err(BindError::NotSupported("this comparison with a subquery")),

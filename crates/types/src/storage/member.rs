@@ -95,13 +95,10 @@ fn number(text: &[u8]) -> Option<u64> {
     std::str::from_utf8(text).ok().and_then(|digits| digits.parse().ok())
 }
 
-/// The number that indexes members: fractions are cut.
+/// The number that indexes members: decimals are doubles, of which fractions are cut.
 fn number_of(value: &Value<'_>) -> u64 {
     match *value {
-        Value::Decimal(v) => {
-            let bound = if v.is_negative() { i64::MIN } else { i64::MAX };
-            v.truncate(0).to_i64().unwrap_or(bound) as u64
-        }
+        Value::Decimal(v) => v.to_f64() as i64 as u64,
         Value::Double(v) => v as i64 as u64,
         Value::Float(v) => v as i64 as u64,
         _ => value.to_u64().value,
