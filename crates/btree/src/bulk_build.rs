@@ -63,7 +63,8 @@ impl<'s> BulkBuild<'s> {
         Ok(())
     }
 
-    /// As [`BulkBuild::push`] of a clustered record without marks: `record` with `header` in place of its own.
+    /// As [`BulkBuild::push`] of a clustered record without marks: `record` with `header` in place of its
+    /// own.
     #[inline]
     pub fn push_row(&mut self, record: &Record<'_>, header: &[u8; ROW_HEADER_BYTES]) -> Result<()> {
         if self.levels[0].may_be_full_for_record(record.key_len(), record.payload().len()) {
