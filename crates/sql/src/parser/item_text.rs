@@ -22,11 +22,7 @@ pub(super) fn blanks_after_word(text: &[u8], end: usize) -> usize {
     let start = text[..end].iter().rposition(|b| !is_word(b)).map_or(0, |at| at + 1);
     let is_name = text[start..end].first().is_some_and(|b| !b.is_ascii_digit());
     let is_part = text[..start].ends_with(b".") || text[..start].ends_with(b"@");
-    if is_name && !is_part {
-        text[end..].iter().take_while(|b| b.is_ascii_whitespace()).count()
-    } else {
-        0
-    }
+    if is_name && !is_part { text[end..].iter().take_while(|b| b.is_ascii_whitespace()).count() } else { 0 }
 }
 
 #[cold]
