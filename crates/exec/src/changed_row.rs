@@ -21,6 +21,15 @@ pub(crate) fn append_key(frame: &Frame<'_>, rel: u16, key: &mut Vec<u8>) -> bool
     }
 }
 
+/// Whether an outer join left relation `rel` without a row.
+pub(crate) fn is_missing(frame: &Frame<'_>, rel: u16) -> bool {
+    match frame.find(rel) {
+        Some(CurrentRow::Record(_)) => false,
+        Some(CurrentRow::Temp(temp)) => temp.cell(rel, CLUSTERED_KEY).is_none(),
+        Some(CurrentRow::Nulls(_)) | None => true,
+    }
+}
+
 /// The storage bytes of a target's column.
 pub(crate) fn old_bytes<'a>(frame: &Frame<'a>, rel: u16, col: u16) -> Option<&'a [u8]> {
     match frame.find(rel)? {

@@ -69,7 +69,7 @@ impl InsertProgram {
             left_out,
             reads_row: reads_row(&plan.source),
             rule: DuplicateRule::new(&table, plan.mode, &plan.on_duplicate),
-            expressions: QueryProgram::expressions(subqueries),
+            expressions: QueryProgram::expressions(subqueries, &plan.table),
             source,
             plain: PlainInsert::of_plan(&table, plan),
             table,

@@ -44,7 +44,7 @@ impl LoadProgram {
         Ok(LoadProgram {
             left_out: (0..table.def.columns.len() as u16).filter(|&col| !given(col)).collect(),
             rule: DuplicateRule::new(&table, plan.mode, &[]),
-            expressions: QueryProgram::expressions(subqueries),
+            expressions: QueryProgram::expressions(subqueries, &plan.table),
             table,
         })
     }

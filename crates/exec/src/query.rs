@@ -5,6 +5,7 @@ use std::sync::Arc;
 use engine::Engine;
 use expr::{ColumnRef, Expr};
 use sql::plan::{OutputColumn, QueryPlan, Relation, SubPlan};
+use types::TableDef;
 
 use crate::error::Result;
 use crate::op::{ChangedRows, Op, OpCompiler, Surroundings, Tables, needs_no_latch};
@@ -23,8 +24,16 @@ pub(crate) struct QueryProgram {
     /// The output columns, for rows that do not go to the client.
     output: Arc<[OutputColumn]>,
     pub(crate) subqueries: Vec<SubProgram>,
-    /// For errors that quote columns.
-    relations: Arc<[Relation]>,
+    names: ColumnNames,
+}
+
+/// What the columns of the expressions are called in errors.
+#[derive(Debug)]
+enum ColumnNames {
+    /// Those of a query's relations.
+    Query(Arc<[Relation]>),
+    /// Those of the table that new rows go to, then those of a new row.
+    Target(Arc<TableDef>),
 }
 
 /// A compiled subquery.
@@ -86,8 +95,8 @@ impl QueryProgram {
         let subqueries = Self::compile_inner_subqueries(engine, &plan.subqueries, tables, around.changing)?;
         let outputs: Vec<_> = plan.output.iter().map(|column| Output::new(&column.expr)).collect();
         let plain = PlainOutputs::new(&outputs, &root);
-        let (output, relations) = (Arc::clone(&plan.output), Arc::clone(&plan.relations));
-        Ok(QueryProgram { root, outputs, plain, output, subqueries, relations })
+        let (output, names) = (Arc::clone(&plan.output), ColumnNames::Query(Arc::clone(&plan.relations)));
+        Ok(QueryProgram { root, outputs, plain, output, subqueries, names })
     }
 
     /// Compiles the subqueries of expressions.
@@ -127,15 +136,16 @@ impl QueryProgram {
         subqueries.iter().map(compile).collect()
     }
 
-    /// The expressions of a statement that is no query: no rows, only subqueries.
-    pub(crate) fn expressions(subqueries: Vec<SubProgram>) -> Self {
+    /// The expressions of a statement that is no query: no rows, only subqueries. `target`: where new rows
+    /// go.
+    pub(crate) fn expressions(subqueries: Vec<SubProgram>, target: &Arc<TableDef>) -> Self {
         QueryProgram {
             root: Op::Dual,
             outputs: Vec::new(),
             plain: None,
             output: Arc::default(),
             subqueries,
-            relations: Arc::default(),
+            names: ColumnNames::Target(Arc::clone(target)),
         }
     }
 
@@ -143,7 +153,14 @@ impl QueryProgram {
     #[cold]
     pub(crate) fn column_name(&self, column: ColumnRef) -> Option<String> {
         let at = usize::from(column.col);
-        Some(match self.relations.get(usize::from(column.rel))? {
+        let relations = match &self.names {
+            ColumnNames::Query(relations) => relations,
+            ColumnNames::Target(def) => {
+                let name = format!("`{}`.`{}`.`{}`", def.schema, def.name, def.columns.get(at)?.name);
+                return Some(if column.rel == 0 { name } else { format!("values({name})") });
+            }
+        };
+        Some(match relations.get(usize::from(column.rel))? {
             Relation::Table { def, alias, .. } => {
                 format!("`{}`.`{alias}`.`{}`", def.schema, def.columns.get(at)?.name)
             }

@@ -9,7 +9,7 @@ use types::KeyPart;
 use wire::Capabilities;
 
 use crate::assign::{AssignedColumns, Assigner, NewValues, with_full_row};
-use crate::changed_row::{append_key, old_bytes};
+use crate::changed_row::{append_key, is_missing, old_bytes};
 use crate::column_store::ColumnStore;
 use crate::context::{ExecCtx, Level, Outcome, Summary};
 use crate::error::{ExecError, Result};
@@ -234,6 +234,9 @@ impl UpdateProgram {
     ) -> Result<()> {
         new.iter_mut().for_each(NewValues::begin);
         for (rel, col, cell) in &plan.sets {
+            if self.repeats && is_missing(frame, *rel) {
+                continue;
+            }
             if let Some(target) = self.targets.iter().position(|target| target.rel == *rel) {
                 let old = |col| old_bytes(frame, *rel, col);
                 assigner.assign(new, target, *col, cell, (frame, old), number)?;

@@ -6,7 +6,7 @@ use types::value::{Converted, Loss};
 use types::{DateTime, Time, TypeKind, Value};
 
 use crate::compare::warn_past_decimal;
-use crate::functions::{Call, signed, text, text_in_arena, warn_no_number};
+use crate::functions::{Call, number_of_moment, signed, text, text_in_arena, warn_no_number};
 use crate::moment::{
     date_of, note_date_delimiters, note_time_delimiters, warn_cut_moment, warn_no_date, warn_no_moment,
 };
@@ -20,9 +20,9 @@ pub(crate) fn cast<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     }
     match call.ty().kind {
         TypeKind::Decimal => Ok(to_decimal(call, &value)),
-        TypeKind::Double => Ok(Value::Double(told_number(call, "DOUBLE", &value, value.to_f64()))),
+        TypeKind::Double => Ok(Value::Double(to_double(call, &value))),
         TypeKind::Float => {
-            let number = told_number(call, "DOUBLE", &value, value.to_f64()) as f32;
+            let number = to_double(call, &value) as f32;
             if number.is_finite() { Ok(Value::Float(number)) } else { Err(call.out_of_range()) }
         }
         TypeKind::Date => Ok(to_date(call, &value)),
@@ -47,6 +47,17 @@ fn told<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Converted<
         call.truncated(type_name, value);
     }
     read.value
+}
+
+/// The double that a value is. The text of a calculated date or time is the number of that.
+fn to_double(call: &Call<'_>, value: &Value<'_>) -> f64 {
+    let read = value.to_f64();
+    if read.loss != Loss::None
+        && let Some(number) = number_of_moment(&call.args[0], value)
+    {
+        return number.to_f64();
+    }
+    told_number(call, "DOUBLE", value, read)
 }
 
 /// The number that a text is; one that is not wholly a number gives a warning.
@@ -93,7 +104,12 @@ fn is_negative_text(value: &Value<'_>) -> bool {
 
 fn to_decimal<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
     let ty = call.ty();
-    let read = value.to_decimal();
+    let mut read = value.to_decimal();
+    if read.loss != Loss::None
+        && let Some(number) = number_of_moment(&call.args[0], value)
+    {
+        read = Converted::exact(number);
+    }
     let is_long = read.loss == Loss::OutOfRange && warn_past_decimal(value, call.ctx);
     if read.loss == Loss::Truncated || is_long && value.is_textual() {
         warn_no_number("DECIMAL", value, &call.args[0], call.ctx);

@@ -107,10 +107,15 @@ fn outcome_of(expr: &Expr) -> Outcome {
         ExprKind::Call { func, .. } => !func.is_volatile(),
         _ => true,
     };
-    // The text of a time is a number, too, which it would lose.
-    let is_time_text = matches!(expr.kind, ExprKind::Call { func: Func::AddTime | Func::SubTime, .. })
-        && expr.ty.is_string();
-    let mut constant = is_operation && !is_time_text;
+    // The text of a calculated date or time is a number, too, which it would lose.
+    let is_moment_text = expr.ty.is_string()
+        && match expr.kind {
+            ExprKind::Call { func, .. } => {
+                matches!(func, Func::AddTime | Func::SubTime | Func::DateAdd(_) | Func::DateSub(_))
+            }
+            _ => false,
+        };
+    let mut constant = is_operation && !is_moment_text;
     expr.for_each_child(&mut |child| constant &= matches!(child.kind, ExprKind::Const(_)));
     if !constant {
         return Outcome::Varies;

@@ -33,6 +33,7 @@ mod string;
 mod temporal;
 
 pub use check::ValueRule;
+pub use number::round_to_scale;
 pub use problem::{Problem, StoreContext, StoreError, StoreNote};
 pub use read::read;
 pub(crate) use read::{

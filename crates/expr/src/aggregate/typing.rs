@@ -5,7 +5,8 @@ use types::{CollationId, LobSize, SqlType, TypeKind};
 
 use super::AggFunc;
 use crate::build::{
-    BindError, Builder, Class, class_of, decimal_digits, double_of, numeric_class, shown_chars, string_type,
+    BindError, Builder, Class, class_of, decimal_digits, double_of, is_long_hexadecimal, numeric_class,
+    shown_chars, string_type,
 };
 use crate::func::Func;
 use crate::{CmpDomain, Expr, ExprKind};
@@ -39,8 +40,9 @@ impl Builder {
             AggFunc::AnyValue => first.ty.clone(),
             AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor => {
                 let ty = bits_type(first)?;
-                if ty.is_integer() && first.ty.is_string() && matches!(first.kind, ExprKind::Column(_)) {
-                    // The bits that an operator reads of the column warn as a column's do.
+                let is_read = |e: &Expr| matches!(e.kind, ExprKind::Column(_)) || is_long_hexadecimal(e);
+                if ty.is_integer() && first.ty.is_string() && is_read(first) {
+                    // The bits that an operator reads warn as those of columns and literals do.
                     args = vec![self.call_func(Func::BitOr, vec![args.remove(0), self.int(0)])?];
                 }
                 ty
@@ -84,7 +86,9 @@ pub(super) const BIT_STRING_BYTES_MAX: u32 = 511;
 
 /// Bits of binary strings are a binary string; of everything else, a number.
 fn bits_type(arg: &Expr) -> Result<SqlType, BindError> {
-    if !arg.ty.is_string() || arg.ty.collation != CollationId::BINARY || class_of(arg) != Class::Text {
+    let is_bytes =
+        arg.ty.is_string() && arg.ty.collation == CollationId::BINARY && class_of(arg) == Class::Text;
+    if !is_bytes || is_long_hexadecimal(arg) {
         return Ok(SqlType::bigint_unsigned());
     }
     // A BLOB is refused whatever it holds.

@@ -1,6 +1,6 @@
 //! CAST, and the conversions that make operands of one type.
 
-use types::{CollationId, SqlType, TypeKind};
+use types::{CollationId, OwnedValue, SqlType, TypeKind};
 
 use super::collation::find_charset;
 use super::typing::{
@@ -85,6 +85,7 @@ impl Builder {
         let same_kind = expr.ty.kind == ty.kind
             && expr.ty.decimals == ty.decimals
             && expr.ty.unsigned == ty.unsigned
+            && (!ty.is_string() || expr.ty.collation == ty.collation)
             && class_of(&expr) != Class::Int;
         let both_integers = class_of(&expr) == Class::Int && expr.ty.is_integer() && ty.is_integer();
         let both_strings = expr.ty.is_string()
@@ -100,6 +101,13 @@ impl Builder {
             || (both_integers && !sign_changes)
         {
             return expr;
+        }
+        if let ExprKind::Const(OwnedValue::Bytes { data, .. }) = &expr.kind
+            && expr.ty.is_string()
+            && ty.is_string()
+            && expr.ty.charset() == ty.charset()
+        {
+            return self.string(data, ty.collation);
         }
         let nullable = expr.nullable;
         let mut ty = ty.clone();
@@ -129,7 +137,7 @@ impl Builder {
             TypeKind::Bit | TypeKind::Year if ty.is_string() => {
                 Expr::cast(expr, SqlType::bigint_unsigned(), nullable)
             }
-            _ if expr.ty.zerofill && expr.ty.is_integer() && ty.is_string() => {
+            _ if expr.ty.zerofill && expr.ty.is_integer() && ty.is_string() && !is_long => {
                 Expr::cast(expr, SqlType::bigint_unsigned(), nullable)
             }
             // As many digits as have a place in the column.
@@ -186,6 +194,16 @@ impl Builder {
                 Expr { kind, ty: string_type(n, collation), nullable }
             }
         }
+    }
+
+    /// The type of a column of a UNION with these `values`, whose texts have to share a collation.
+    pub fn set_operation_type(&self, values: &[&Expr]) -> Result<SqlType, BindError> {
+        let operation = "UNION";
+        let ty = self.common_type(values, operation)?;
+        if ty.is_string() && self.common_collation(values, operation).is_err() {
+            return Err(BindError::IllegalMixOfMany { operation: operation.to_owned() });
+        }
+        Ok(ty)
     }
 
     /// The one type of values that may each be any of `args`: of CASE, IF, COALESCE, UNION.

@@ -102,6 +102,11 @@ impl Side<'_> {
         charset == Charset::Utf8mb4 || self.operands.iter().all(|e| fits(e, charset))
     }
 
+    /// Whether the side is to be converted for `stronger`, which fails for characters that its set lacks.
+    fn gives_way_to(&self, stronger: &Side<'_>) -> bool {
+        self.strength > stronger.strength && self.operands.iter().all(|e| is_given(e))
+    }
+
     fn describe(&self) -> String {
         let name = self.collation.collation().map_or("binary", |c| c.name);
         format!("{name},{}", self.strength)
@@ -114,18 +119,8 @@ fn fits(expr: &Expr, charset: Charset) -> bool {
     if coercibility(expr) >= Coercibility::Numeric || from == charset || from == Charset::Ascii {
         return true;
     }
-    let mut is_constant = true;
-    expr.walk(&mut |e| {
-        is_constant &= !matches!(
-            e.kind,
-            ExprKind::Column(_)
-                | ExprKind::Subquery { .. }
-                | ExprKind::UserVar(_)
-                | ExprKind::Held { shown: None, .. }
-        );
-    });
-    if !is_constant {
-        return false;
+    if !is_given(expr) {
+        return is_ascii(expr);
     }
     match fold(expr.clone()).kind {
         ExprKind::Const(OwnedValue::Bytes { data, .. }) => {
@@ -133,6 +128,41 @@ fn fits(expr: &Expr, charset: Charset) -> bool {
         }
         // What the session answers, and literals lifted out of the text, are checked when they are converted.
         _ => true,
+    }
+}
+
+/// Whether the statement gives the value of `expr`, as far as its character set is asked for.
+fn is_given(expr: &Expr) -> bool {
+    let mut is_given = true;
+    expr.walk(&mut |e| {
+        is_given &= !matches!(
+            e.kind,
+            ExprKind::Column(_)
+                | ExprKind::Subquery { .. }
+                | ExprKind::UserVar(_)
+                | ExprKind::Held { shown: None, .. }
+        );
+    });
+    is_given
+}
+
+/// Whether `expr` is sure to be text of ASCII: numbers and dates, and what functions make of these and of
+/// such text.
+fn is_ascii(expr: &Expr) -> bool {
+    if coercibility(expr) >= Coercibility::Numeric || expr.ty.charset() == Charset::Ascii {
+        return true;
+    }
+    match &expr.kind {
+        ExprKind::Const(OwnedValue::Bytes { data, .. }) => data.is_ascii(),
+        ExprKind::Call { func, args } => match func {
+            Func::Char | Func::ConvertUsing | Func::Collate => false,
+            Func::FromBase64 | Func::Unhex | Func::UuidToBin => false,
+            _ => func.is_own_text() || args.iter().all(is_ascii),
+        },
+        ExprKind::Case { arms, otherwise } => {
+            arms.iter().map(|(_, result)| result).chain(otherwise.as_deref()).all(is_ascii)
+        }
+        _ => false,
     }
 }
 
@@ -183,7 +213,7 @@ impl Builder {
 
     /// `expr` as text of the character set of `collation`: constants are converted now, others when
     /// evaluated.
-    pub(crate) fn in_charset(&self, expr: Expr, collation: CollationId) -> Expr {
+    pub fn in_charset(&self, expr: Expr, collation: CollationId) -> Expr {
         let (from, to) = (expr.ty.charset(), charset_of(collation));
         let is_constant = matches!(expr.kind, ExprKind::Const(_));
         // Text of utf8mb3 is text of utf8mb4 as it stands.
@@ -195,8 +225,9 @@ impl Builder {
             && (from != Charset::Binary || to.first_invalid(data).is_none())
         {
             let mut text = Vec::with_capacity(data.len());
-            convert(from, to, data, &mut text);
-            return self.string(&text, collation);
+            if convert(from, to, data, &mut text) == Conversion::Exact {
+                return self.string(&text, collation);
+            }
         }
         let (ty, nullable) = (string_type(super::shown_chars(&expr.ty), collation), expr.nullable);
         Expr { kind: ExprKind::Call { func: Func::ShareCharset, args: Box::new([expr]) }, ty, nullable }
@@ -270,7 +301,7 @@ fn stronger<'e>(a: Side<'e>, b: Side<'e>) -> Option<Side<'e>> {
 /// As [`stronger`] for different character sets: text goes where it fits, to the stronger side first.
 fn across_charsets<'e>(a: Side<'e>, b: Side<'e>) -> Option<Side<'e>> {
     let (first, second) = if b.strength < a.strength { (b, a) } else { (a, b) };
-    if second.fits(first.charset()) {
+    if second.fits(first.charset()) || second.gives_way_to(&first) {
         Some(first)
     } else if first.strength == second.strength && first.fits(second.charset()) {
         Some(second)

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use types::collation::LikePattern;
 use types::decimal::{MAX_PRECISION, MAX_SCALE};
 use types::temporal::MAX_FSP;
-use types::value::{Loss, round_text_to_i128};
-use types::{Charset, DateTime, OwnedValue, SqlType, Time, TypeKind, Value};
+use types::value::Loss;
+use types::{Charset, DateTime, OwnedValue, SqlType, Time, TypeKind, Value, storage};
 
 use super::logic::truth;
+use super::stored_year::stored_year;
 use super::typing::{Class, class_of, fixed_decimals, is_text};
 use super::{BindError, Builder};
 use crate::compare::exact_integer;
@@ -34,7 +35,16 @@ impl CmpOp {
 impl Builder {
     /// `a op b`.
     pub fn compare(&self, op: CmpOp, a: Expr, b: Expr) -> Result<Expr, BindError> {
-        let mut args = [a, b];
+        self.compare_digits(op, [a, b], true)
+    }
+
+    /// `a op b`; `is_rounded`: of doubles with a fixed number of fraction digits only these count.
+    pub(super) fn compare_digits(
+        &self,
+        op: CmpOp,
+        mut args: [Expr; 2],
+        is_rounded: bool,
+    ) -> Result<Expr, BindError> {
         let domain = if args.iter().all(is_plain_integer) {
             CmpDomain::Integer
         } else {
@@ -42,7 +52,9 @@ impl Builder {
             self.agree(&mut args, op.symbol())?
         };
         if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
-            self.round_fixed(&mut args);
+            if is_rounded {
+                self.round_fixed(&mut args);
+            }
             self.read_texts(&mut args, domain);
         }
         let nullable = op != CmpOp::NullSafeEq && args.iter().any(|e| e.nullable);
@@ -138,8 +150,8 @@ impl Builder {
         }
     }
 
-    /// Makes a column of TEXT, BLOB or of bytes a conversion of its own, which tells the session what MySQL
-    /// says of such columns.
+    /// Makes a column of TEXT, BLOB or of bytes, and the text of a subquery, a conversion of its own, which
+    /// tells the session what MySQL says of these.
     pub(crate) fn read_special_text(&self, arg: &mut Expr) {
         use TypeKind::{Blob, Text, VarBinary, VarChar};
         let is_special = match arg.ty.kind {
@@ -147,37 +159,69 @@ impl Builder {
             VarChar => arg.ty.charset() == Charset::Latin1,
             _ => false,
         };
-        if is_special && matches!(arg.kind, ExprKind::Column(_)) {
+        let is_read = match arg.kind {
+            ExprKind::Column(_) => is_special,
+            ExprKind::Subquery { .. } => class_of(arg) == Class::Text,
+            _ => false,
+        };
+        if is_read {
             let nullable = arg.nullable;
             let column = std::mem::replace(arg, self.null());
             *arg = Expr::cast(column, SqlType::double(), nullable);
         }
     }
 
-    /// Where all sides have a fixed number of fraction digits, doubles are compared by these: the error of a
+    /// Where both sides have a fixed number of fraction digits, doubles are compared by these: the error of a
     /// sum of DOUBLE(8,2) does not show.
-    fn round_fixed(&self, args: &mut [Expr]) {
+    fn round_fixed(&self, args: &mut [Expr; 2]) {
         /// Rounding to more digits would change doubles.
         const DIGITS_MAX: u8 = 15;
         let decimals = args.iter().map(fixed_decimals).max().unwrap_or(SqlType::NOT_FIXED_DECIMALS);
         if decimals > DIGITS_MAX {
             return;
         }
-        for arg in args.iter_mut().filter(|e| class_of(e) == Class::Double && !has_digits(e, decimals)) {
-            let value = std::mem::replace(arg, self.null());
-            let (ty, nullable) = (SqlType { decimals, ..SqlType::double() }, value.nullable);
-            let kind =
-                ExprKind::Call { func: Func::Round, args: Box::new([value, self.int(i64::from(decimals))]) };
-            *arg = Expr { kind, ty, nullable };
+        for at in 0..2 {
+            let (arg, beside) = (&args[at], &args[1 - at]);
+            if class_of(arg) != Class::Double || matches!(arg.kind, ExprKind::Const(_)) {
+                continue;
+            }
+            if !is_stored_with_digits(arg) {
+                args[at] = self.rounded(arg.clone(), decimals);
+            } else if let Some(value) = constant_number(beside) {
+                let stored = storage::round_to_scale(&arg.ty, value);
+                if arg.ty.decimals == decimals && stored != value {
+                    args[1 - at] = self.stored_digits(stored, decimals);
+                }
+            } else if !(is_stored_with_digits(beside) && beside.ty.decimals == arg.ty.decimals) {
+                args[at] = self.rounded(arg.clone(), decimals);
+            }
         }
+    }
+
+    fn rounded(&self, value: Expr, decimals: u8) -> Expr {
+        let (ty, nullable) = (SqlType { decimals, ..SqlType::double() }, value.nullable);
+        let args = Box::new([value, self.int(i64::from(decimals))]);
+        Expr { kind: ExprKind::Call { func: Func::Round, args }, ty, nullable }
+    }
+
+    /// A constant as a column of DOUBLE(M,D) stores it: its last bit may be another than that of the number
+    /// as it is written.
+    fn stored_digits(&self, stored: f64, decimals: u8) -> Expr {
+        let constant = self.double(stored);
+        Expr { ty: SqlType { decimals, ..constant.ty }, ..constant }
     }
 
     /// `value [NOT] BETWEEN low AND high`.
     pub fn between(&self, value: Expr, low: Expr, high: Expr, negated: bool) -> Result<Expr, BindError> {
+        if class_of(&value) == Class::Double
+            && !negated
+            && constant_number(&low).is_some_and(|low| constant_number(&high) == Some(low))
+        {
+            return self.compare(CmpOp::Eq, value, low);
+        }
         let mut args = [value, low, high];
         let domain = self.agree(&mut args, "between")?;
         if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
-            self.round_fixed(&mut args);
             for arg in &mut args {
                 self.read_special_text(arg);
             }
@@ -201,8 +245,14 @@ impl Builder {
             // Those of a text are few: one of each kind.
             let first = if is_ordered { groups.len().saturating_sub(1) } else { 0 };
             let mut known = groups[first..].iter_mut();
-            match known.find(|(known, _)| *known == mixing || mixing == Mixing::None) {
-                Some((_, items)) => items.push(item),
+            let meets = |known: Mixing| known == mixing || mixing == Mixing::None || known == Mixing::None;
+            match known.find(|(known, _)| meets(*known)) {
+                Some((known, items)) => {
+                    if *known == Mixing::None {
+                        *known = mixing;
+                    }
+                    items.push(item);
+                }
                 None => groups.push((mixing, vec![item])),
             }
         }
@@ -257,6 +307,8 @@ impl Builder {
 
     fn in_uniform_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
         let is_direct = list.len() == 1;
+        let list =
+            if !is_direct && needle.ty.kind == TypeKind::Date { self.dates_of_list(list) } else { list };
         if !is_direct && is_number(&needle) && list.iter().any(is_temporal) {
             return Ok(self.in_numbers(needle, list, negated));
         }
@@ -608,46 +660,26 @@ fn is_integer_column(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Column(_)) && expr.ty.is_integer()
 }
 
-/// Whether `expr` has no digit past `decimals`: a constant as it is written, or a column whose values were
-/// rounded when they were stored. What is computed has the length of every DOUBLE.
-fn has_digits(expr: &Expr, decimals: u8) -> bool {
-    let is_stored = matches!(expr.kind, ExprKind::Column(_))
+/// Whether `expr` is a column whose values were rounded when they were stored. What is computed has the
+/// length of every DOUBLE.
+fn is_stored_with_digits(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Column(_))
         && expr.ty.kind == TypeKind::Double
-        && expr.ty.length != SqlType::double().length;
-    matches!(expr.kind, ExprKind::Const(_)) || (is_stored && expr.ty.decimals <= decimals)
+        && expr.ty.length != SqlType::double().length
+}
+
+/// The number that a constant is.
+fn constant_number(expr: &Expr) -> Option<f64> {
+    let is_number = matches!(class_of(expr), Class::Int | Class::Decimal | Class::Double);
+    match fold(expr.clone()).kind {
+        ExprKind::Const(OwnedValue::Null) => None,
+        ExprKind::Const(value) if is_number => Some(value.as_value().to_f64().value),
+        _ => None,
+    }
 }
 
 /// Whether `expr` is an integer that [`Builder::agree`] would leave as it is.
 #[inline]
 fn is_plain_integer(expr: &Expr) -> bool {
     expr.ty.is_integer() && !matches!(expr.kind, ExprKind::Const(_))
-}
-
-/// The year that a YEAR column would store of `value`, which is compared with it: one or two digits are a
-/// year of 1970 to 2069, decimals and texts are rounded, doubles cut. Only the number 0 and the text 0000 are
-/// no year of a century.
-fn stored_year(value: &Value<'_>) -> Option<i64> {
-    let (number, is_zero) = match *value {
-        Value::Bytes { data, .. } => {
-            let (number, consumed) = round_text_to_i128(data);
-            if consumed == 0 || !data[consumed..].trim_ascii().is_empty() {
-                return None;
-            }
-            (i64::try_from(number).ok()?, data.len() == 4)
-        }
-        Value::Int(v) => (v, true),
-        Value::UInt(v) => (i64::try_from(v).ok()?, true),
-        Value::Decimal(v) => (v.to_i64().ok()?, true),
-        Value::Double(v) => (v.trunc() as i64, true),
-        Value::Date(v) => (i64::from(v.year()), true),
-        Value::DateTime(v, _) => (i64::from(v.date().year()), true),
-        _ => return None,
-    };
-    match number {
-        0 if is_zero => Some(0),
-        0..=69 => Some(number + 2000),
-        70..=99 => Some(number + 1900),
-        1901..=2155 => Some(number),
-        _ => None,
-    }
 }

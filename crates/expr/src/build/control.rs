@@ -60,17 +60,16 @@ impl Builder {
         Expr::cast(operand, SqlType::double(), nullable)
     }
 
-    /// Whether the operand of CASE equals `when`. The operand decides whether texts are dates or times;
-    /// constants are not converted, and what is no date is no error.
-    fn arm_condition(&self, operand: Expr, when: Expr) -> Result<Expr, BindError> {
+    /// Whether the operand of CASE, or of a list of rows, equals `when`. The operand decides whether texts
+    /// are dates or times; constants are not converted, and what is no date is no error.
+    pub fn arm_condition(&self, operand: Expr, when: Expr) -> Result<Expr, BindError> {
         let mut args = [operand, when];
         let domain = match (args.each_ref().map(is_textual), class_of(&args[0])) {
             ([true, true], Class::DateTime) => CmpDomain::DateTime,
             ([true, true], Class::Time) => CmpDomain::Time,
             ([true, true], _) => self.agree_in_text(&mut args, "case")?,
             ([false, false], _) => {
-                let [operand, when] = args;
-                return self.compare(CmpOp::Eq, operand, when);
+                return self.compare_digits(CmpOp::Eq, args, false);
             }
             _ => {
                 for arg in &mut args {

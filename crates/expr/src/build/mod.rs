@@ -17,6 +17,7 @@ mod logic;
 mod moment_constant;
 mod no_moment;
 pub(crate) mod rules;
+mod stored_year;
 mod temporal;
 pub(crate) mod types_of;
 mod typing;
@@ -29,7 +30,8 @@ pub(crate) use collation::{charset_of, coercibility};
 pub use error::BindError;
 pub use temporal::TrimSide;
 pub(crate) use typing::{
-    Class, byte_width, class_of, decimal_digits, double_of, is_text, numeric_class, shown_chars, string_type,
+    Class, byte_width, class_of, decimal_digits, double_of, is_long_hexadecimal, is_text, numeric_class,
+    shown_chars, string_type,
 };
 
 /// Settings of the session that types depend on. `Copy`; make one per statement.

@@ -2,18 +2,49 @@
 
 use types::temporal::{DateFlags, MAX_FSP, OddDelimiter};
 use types::value::Loss;
-use types::{Date, DateTime, Value};
+use types::{Date, DateTime, OwnedValue, Time, Value};
 
 use super::typing::{Class, class_of, is_text};
 use super::{Builder, no_moment};
 use crate::fold::fold;
+use crate::func::Func;
 use crate::{CmpDomain, Expr, ExprKind};
 
 impl Builder {
+    /// A list of constants in which a DATE is looked for: what is no date, and the number 0, become a moment
+    /// that no DATE is. They equal none, not even the zero date.
+    pub(super) fn dates_of_list(&self, list: Vec<Expr>) -> Vec<Expr> {
+        let is_constant = |e: &Expr| matches!(fold(e.clone()).kind, ExprKind::Const(_) | ExprKind::Param(_));
+        if !list.iter().all(is_constant) {
+            return list;
+        }
+        let of_item = |item: Expr| {
+            let mut adopted = item.clone();
+            let is_read = self.adopt_temporal_constant(&mut adopted, CmpDomain::DateTime).is_ok();
+            let is_zero = matches!(&adopted.kind, ExprKind::Const(OwnedValue::DateTime(DateTime::ZERO, _)));
+            let is_date = is_read && (is_text(&item) || !is_zero);
+            if is_date { item } else { self.datetime(DateTime::from_packed(0, 1), MAX_FSP) }
+        };
+        list.into_iter().map(of_item).collect()
+    }
+
+    /// The time of day of a date literal.
+    pub fn time_of_day(&self, moment: &Expr) -> Option<Expr> {
+        match moment.kind {
+            ExprKind::Const(OwnedValue::Date(_)) => Some(self.time(Time::ZERO, 0)),
+            ExprKind::Const(OwnedValue::DateTime(moment, fsp)) => Some(self.time(moment.time(), fsp)),
+            _ => None,
+        }
+    }
+
     /// Makes a constant the date or time that it stands for; the error is the text of one that stands for
     /// none.
     pub(super) fn adopt_temporal_constant(&self, arg: &mut Expr, domain: CmpDomain) -> Result<(), String> {
-        let folded = fold(arg.clone());
+        let folded = match &arg.kind {
+            // A date has no collation.
+            ExprKind::Call { func: Func::Collate, args } => fold(args[0].clone()),
+            _ => fold(arg.clone()),
+        };
         let ExprKind::Const(value) = &folded.kind else { return Ok(()) };
         let mut scratch = Vec::new();
         let value = match value.as_value() {
@@ -34,7 +65,7 @@ impl Builder {
         let flags = if value.is_textual() {
             flags
         } else {
-            DateFlags { no_zero_date: false, allow_invalid_dates: true, ..flags }
+            DateFlags { no_zero_date: false, no_zero_in_date: false, allow_invalid_dates: true }
         };
         match value.to_datetime(flags, Date::ZERO) {
             // Only the session knows its zone.

@@ -4,7 +4,7 @@ use types::temporal::{DateFlags, MAX_FSP};
 use types::{CollationId, DateTime, OwnedValue, SqlModes, SqlType, Time, TypeKind};
 
 use super::literal::{datetime_type, time_type, written_fsp};
-use super::typing::{Class, class_of, is_text, numeric_class};
+use super::typing::{Class, class_of, is_long_hexadecimal, is_text, numeric_class};
 use super::{BindError, Builder, shown_chars, string_type};
 use crate::fold::constant_value;
 use crate::func::Func;
@@ -412,7 +412,8 @@ pub(crate) fn base64_text(builder: &Builder, _: Func, args: &[Expr]) -> SqlType 
 
 /// Bit operators: unsigned integers, or bytes when both operands are binary strings.
 pub(crate) fn bits(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
-    let is_literal = |e: &Expr| matches!(e.kind, ExprKind::Const(OwnedValue::Bit { .. }));
+    let is_literal =
+        |e: &Expr| matches!(e.kind, ExprKind::Const(OwnedValue::Bit { .. })) || is_long_hexadecimal(e);
     if args.iter().any(is_byte_string) && args.iter().all(|e| is_byte_string(e) || is_literal(e)) {
         return string_type(clip(most_chars(args)), CollationId::BINARY);
     }
@@ -429,6 +430,7 @@ fn is_byte_string(expr: &Expr) -> bool {
     class_of(expr) == Class::Text
         && expr.ty.collation == CollationId::BINARY
         && !matches!(expr.ty.kind, TypeKind::Enum | TypeKind::Set)
+        && !is_long_hexadecimal(expr)
 }
 
 /// UNIX_TIMESTAMP: an integer, or a decimal if the argument has fraction digits.

@@ -46,6 +46,12 @@ pub(crate) fn is_text(expr: &Expr) -> bool {
     expr.ty.is_string() || matches!(expr.ty.kind, TypeKind::Enum | TypeKind::Set)
 }
 
+/// Whether `expr` is a hexadecimal literal of more than eight bytes, which is no number that fits.
+pub(crate) fn is_long_hexadecimal(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Const(OwnedValue::Bytes { collation: CollationId::BINARY, .. }))
+        && expr.ty.unsigned
+}
+
 /// The class of an operand's number: dates count as integers, or decimals if they have fractions; text as
 /// doubles.
 pub(crate) fn numeric_class(expr: &Expr) -> Class {
@@ -57,11 +63,13 @@ pub(crate) fn numeric_class(expr: &Expr) -> Class {
     }
 }
 
-/// Whether an integer operand is unsigned.
+/// Whether an integer operand is unsigned. A hexadecimal literal is; `b'101'` is not, unless it is past every
+/// BIGINT.
 pub(crate) fn is_unsigned(expr: &Expr) -> bool {
+    const LARGEST: u64 = i64::MAX as u64;
     expr.ty.unsigned
         || matches!(expr.ty.kind, TypeKind::Bit | TypeKind::Year)
-        || matches!(expr.kind, ExprKind::Const(OwnedValue::Bit { .. }))
+        || matches!(expr.kind, ExprKind::Const(OwnedValue::Bit { value, .. }) if value > LARGEST)
 }
 
 /// Digits before the point and fraction digits of an operand seen as a decimal.

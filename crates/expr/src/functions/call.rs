@@ -26,6 +26,10 @@ macro_rules! some {
 }
 pub(crate) use some;
 
+/// Zero parts are no day of the calendar, and neither is a 30th of February, whatever the mode.
+const CALENDAR_FLAGS: DateFlags =
+    DateFlags { no_zero_date: true, no_zero_in_date: true, allow_invalid_dates: false };
+
 /// Arguments whose values a call keeps: most functions have no more.
 const KEPT_ARGS: usize = 5;
 
@@ -203,7 +207,7 @@ impl<'v> Call<'v> {
     /// As [`Call::datetime`] for functions that need a day of the calendar: zero parts are no date either.
     pub(crate) fn calendar_datetime(&self, i: usize) -> Result<Option<DateTime>, EvalError> {
         let value = self.value(i)?;
-        Ok(self.read_datetime(&value, self.calendar_flags()))
+        Ok(self.read_datetime(&value, CALENDAR_FLAGS))
     }
 
     /// Argument `i` as a date and time that the session's mode lets be stored.
@@ -227,7 +231,14 @@ impl<'v> Call<'v> {
     /// Argument `i` as a day of the calendar.
     pub(crate) fn calendar_date(&self, i: usize) -> Result<Option<Date>, EvalError> {
         let value = self.value(i)?;
-        Ok(self.read_date(&value, self.calendar_flags()))
+        Ok(self.read_date(&value, CALENDAR_FLAGS))
+    }
+
+    /// Argument `i` as a day that is counted: one of the calendar, or that ALLOW_INVALID_DATES makes one.
+    pub(crate) fn counted_date(&self, i: usize) -> Result<Option<Date>, EvalError> {
+        let value = self.value(i)?;
+        let flags = DateFlags { no_zero_date: true, no_zero_in_date: true, ..self.fuzzy_flags() };
+        Ok(self.read_date(&value, flags))
     }
 
     /// Argument `i` as a time.
@@ -289,11 +300,6 @@ impl<'v> Call<'v> {
             note_date_delimiters(value, self.ctx);
         }
         read.map(|read| read.value)
-    }
-
-    /// Zero parts are no day of the calendar.
-    fn calendar_flags(&self) -> DateFlags {
-        DateFlags { no_zero_date: true, no_zero_in_date: true, ..self.fuzzy_flags() }
     }
 
     /// NO_ZERO_DATE refuses the zero date of a text, not that of a date or number.

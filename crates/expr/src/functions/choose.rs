@@ -104,8 +104,8 @@ pub(crate) fn least_moment<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> 
     extreme_moment(call, Ordering::Less)
 }
 
-/// The argument of the latest or earliest moment as a text. What is no moment is before all others; it shows
-/// as it is.
+/// The argument of the latest or earliest moment as a text. What is no moment is before all others. Where it,
+/// or the zero date, is the answer, texts are compared instead.
 fn extreme_moment<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, EvalError> {
     let mut best: Option<(Option<DateTime>, usize)> = None;
     for i in 0..call.args.len() {
@@ -130,9 +130,23 @@ fn extreme_moment<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, Ev
             moment.write_to(fsp, &mut out);
             call.copied(&out)
         }
-        Some((_, i)) => Ok(call.text_value(some!(call.text(i)))),
-        None => Ok(Value::Null),
+        _ => extreme_text(call, wanted),
     }
+}
+
+/// The argument whose text is the greatest, the last of those that are alike, or the least, the first one.
+#[cold]
+fn extreme_text<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, EvalError> {
+    let domain = CmpDomain::String(call.ty().collation);
+    let mut best = call.text_value(some!(call.text(0)));
+    for i in 1..call.args.len() {
+        let text = call.text_value(some!(call.text(i)));
+        let order = ordered(call, &text, &best, domain)?;
+        if order == Some(wanted) || order == Some(Ordering::Equal) && wanted == Ordering::Greater {
+            best = text;
+        }
+    }
+    Ok(best)
 }
 
 /// The order of two values, unless the statement was killed while long ones were compared.

@@ -17,7 +17,7 @@ pub(crate) fn last_day<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 /// TO_DAYS
 pub(crate) fn to_days<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    Ok(Value::Int(some!(call.calendar_date(0)).day_number()))
+    Ok(Value::Int(some!(call.counted_date(0)).day_number()))
 }
 
 /// FROM_DAYS
@@ -34,7 +34,7 @@ pub(crate) fn to_seconds<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 /// DATEDIFF
 pub(crate) fn date_diff<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     // Both are read though one is none.
-    let (a, b) = (call.calendar_date(0)?, call.calendar_date(1)?);
+    let (a, b) = (call.counted_date(0)?, call.counted_date(1)?);
     let (a, b) = some!(Ok::<_, EvalError>(a.zip(b)));
     Ok(Value::Int(a.day_number() - b.day_number()))
 }

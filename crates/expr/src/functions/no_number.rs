@@ -16,7 +16,7 @@ enum Origin {
     LongColumn,
     /// Another column.
     Column,
-    /// A text that was chosen among others, of which nothing is said.
+    /// A text that was chosen among others, or the value of a subquery, of which nothing is said.
     Chosen,
     /// A calculation or a variable, of which a DECIMAL is told nothing but that no number begins it.
     Calculated,
@@ -33,6 +33,7 @@ impl Origin {
             (ExprKind::Column(_), VarChar | VarBinary) => Origin::VaryingColumn,
             (ExprKind::Column(_), _) => Origin::Column,
             (ExprKind::Call { func: Coalesce | IfNull | Greatest | Least, .. }, _) => Origin::Chosen,
+            (ExprKind::Subquery { .. }, _) => Origin::Chosen,
             (ExprKind::Call { .. } | ExprKind::Cast { .. } | ExprKind::UserVar(_), _) => Origin::Calculated,
             _ => Origin::Other,
         }

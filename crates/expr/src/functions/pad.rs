@@ -81,6 +81,11 @@ fn pad<'v>(call: &Call<'v>, at_left: bool) -> Result<Value<'v>, EvalError> {
     if length <= present {
         return Ok(call.text_value(&text[..call.byte_offset_of_char(text, length)?]));
     }
+    // MySQL takes each character for the longest of the character set.
+    let bytes_max = (length as u64).saturating_mul(u64::from(call.ty().max_char_bytes()));
+    if !call.fits_packet(bytes_max)? {
+        return Ok(Value::Null);
+    }
     let fill_length = call.char_len(fill)?;
     if fill_length == 0 {
         return Ok(call.text_value(text));
@@ -88,10 +93,6 @@ fn pad<'v>(call: &Call<'v>, at_left: bool) -> Result<Value<'v>, EvalError> {
     let missing = length - present;
     let (whole, part) = (missing / fill_length, missing % fill_length);
     let part = &fill[..call.byte_offset_of_char(fill, part)?];
-    let bytes = text.len() as u64 + whole as u64 * fill.len() as u64 + part.len() as u64;
-    if !call.fits_packet(bytes)? {
-        return Ok(Value::Null);
-    }
     let nothing: &[u8] = &[];
     let (before, after) = if at_left { (nothing, [part, text]) } else { (text, [part, nothing]) };
     Ok(call.text_value(call.ctx.repeated(before, (fill, whole), after)?))

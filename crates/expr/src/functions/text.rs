@@ -1,6 +1,6 @@
 //! Lengths, characters, case, substrings, character sets.
 
-use types::collation::convert;
+use types::collation::{Conversion, convert};
 use types::{Charset, Value};
 
 use super::pieces::PIECE_BYTES;
@@ -25,7 +25,8 @@ pub(crate) fn share_charset<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError>
     if from == Charset::Binary && first_invalid(call, text)?.is_some() {
         return Err(no_text(call, text));
     }
-    convert_text(call, text, from)
+    let (shared, is_lossy) = converted(call, text, from)?;
+    if is_lossy { Err(no_text(call, text)) } else { Ok(shared) }
 }
 
 #[cold]
@@ -35,15 +36,21 @@ fn no_text(call: &Call<'_>, text: &[u8]) -> EvalError {
     if text.len() > SHOWN {
         value.push_str("...");
     }
-    EvalError::CannotConvert { value, from: Charset::Binary.name(), to: call.charset().name() }
+    EvalError::CannotConvert { value, from: call.args[0].ty.charset().name(), to: call.charset().name() }
 }
 
-/// `text`, of the set `from`, in the call's character set. Text of it that bytes are not is refused.
+/// `text`, of the set `from`, in the call's character set. Text of it that bytes are not is refused;
+/// characters that it lacks are question marks, and nobody is told.
 pub(crate) fn convert_text<'v>(
     call: &Call<'v>,
     text: &'v [u8],
     from: Charset,
 ) -> Result<Value<'v>, EvalError> {
+    Ok(converted(call, text, from)?.0)
+}
+
+/// As [`convert_text`], and whether the character set lacks characters of `text`: they are question marks.
+fn converted<'v>(call: &Call<'v>, text: &'v [u8], from: Charset) -> Result<(Value<'v>, bool), EvalError> {
     let to = call.charset();
     if from == Charset::Binary
         && to == Charset::Ascii
@@ -51,23 +58,23 @@ pub(crate) fn convert_text<'v>(
     {
         // The other bytes are characters that the set lacks.
         warn_invalid(call, &text[at..]);
-        return convert_text(call, text, Charset::Latin1);
+        return converted(call, text, Charset::Latin1);
     }
     if from == Charset::Binary
         && let Some(at) = first_invalid(call, text)?
     {
-        return Ok(refused(call, text, at));
+        return Ok((refused(call, text, at), false));
     }
     if from == to || from == Charset::Binary || to == Charset::Binary {
-        return Ok(call.text_value(text));
+        return Ok((call.text_value(text), false));
     }
     call.ctx.reserve(text.len())?;
     let mut out = Vec::with_capacity(text.len());
-    // Characters that the set does not have are question marks; nobody is told.
+    let mut is_lossy = false;
     for piece in call.ctx.pieces(from, text) {
-        convert(from, to, piece?, &mut out);
+        is_lossy |= convert(from, to, piece?, &mut out) == Conversion::Lossy;
     }
-    call.copied(&out)
+    Ok((call.copied(&out)?, is_lossy))
 }
 
 /// The first byte of `text` that is not part of a character of the call's character set.

@@ -2,10 +2,12 @@
 
 use expr::build::CastTo;
 use expr::{ColumnRef, Expr, ExprKind, Func};
-use types::{CollationId, OwnedValue, SqlType, TypeKind};
+use types::{CollationId, OwnedValue, SqlType, TableDef, TypeKind};
 
 use super::BindError;
 use super::binder::Binder;
+use super::block::{Block, Query, Source};
+use super::gathered::gathered;
 use crate::plan::InsertCell;
 
 /// `cell`, which is assigned to the column `target`: a date or time that is assigned to itself is kept.
@@ -25,6 +27,32 @@ pub(super) fn kept(cell: InsertCell, target: ColumnRef) -> InsertCell {
 const TOO_MANY_BYTES: u8 = 9;
 
 impl Binder<'_, '_> {
+    /// The values of the query of an INSERT as the columns of `table` get them. MySQL reads dates and times
+    /// as such where it gathers the rows in a table first.
+    pub(super) fn assign_output(
+        &self,
+        block: &mut Block,
+        table: &TableDef,
+        columns: &[u16],
+    ) -> Result<(), BindError> {
+        let type_of = |col: u16| &table.columns[usize::from(col)].ty;
+        let mut assigned = block.output.iter().zip(columns);
+        let is_kept = assigned.any(|(item, &col)| is_read_as_text(&item.expr.ty, type_of(col)))
+            && is_gathered(block, table);
+        for (at, &col) in columns.iter().enumerate() {
+            let value = std::mem::replace(&mut block.output[at].expr, self.build.null());
+            let ty = type_of(col);
+            let is_extreme = block.aggregation.as_ref().is_some_and(|rows| rows.is_extreme(&value));
+            let is_moment = is_kept && (is_extreme || is_mixed(&value)) && is_read_as_text(&value.ty, ty);
+            block.output[at].expr = match (is_moment, is_extreme) {
+                (true, _) => value,
+                (false, true) => self.mixed_value_for(value, ty)?,
+                (false, false) => self.value_for(value, ty)?,
+            };
+        }
+        Ok(())
+    }
+
     /// `value` as a column of type `ty` gets it.
     pub(super) fn value_for(&self, value: Expr, ty: &SqlType) -> Result<Expr, BindError> {
         match &value.kind {
@@ -36,6 +64,10 @@ impl Binder<'_, '_> {
             ExprKind::Column(_) if is_lob(ty) && has_own_text(&value.ty) => {
                 let text = CastTo::Char { length: None, charset: None, binary: false };
                 Ok(self.build.cast(value, text)?)
+            }
+            // The year 0 is a number there, though clients see 0000.
+            ExprKind::Column(_) if value.ty.kind == TypeKind::Year && ty.is_string() && !is_lob(ty) => {
+                Ok(self.build.cast(value, CastTo::Unsigned)?)
             }
             ExprKind::Column(_) if value.ty.kind == TypeKind::Float && ty.is_string() && !is_lob(ty) => {
                 Ok(self.build.cast(value, CastTo::Double)?)
@@ -51,7 +83,7 @@ impl Binder<'_, '_> {
 
     /// As [`Binder::value_for`], for what is one of several values: of a date or time, MySQL knows the text
     /// alone, and of bits the number.
-    pub(super) fn mixed_value_for(&self, value: Expr, ty: &SqlType) -> Result<Expr, BindError> {
+    fn mixed_value_for(&self, value: Expr, ty: &SqlType) -> Result<Expr, BindError> {
         if value.ty.kind == TypeKind::Bit && (ty.is_string() || ty.is_temporal()) {
             return Ok(self.build.cast(value, CastTo::Unsigned)?);
         }
@@ -60,6 +92,29 @@ impl Binder<'_, '_> {
         }
         let text = CastTo::Char { length: None, charset: None, binary: false };
         Ok(self.build.cast(value, text)?)
+    }
+}
+
+/// Whether MySQL gathers the rows of `block` in a table before they go to `table`: for its own reasons, or
+/// because they come from there.
+fn is_gathered(block: &Block, table: &TableDef) -> bool {
+    let is_one_row = block.aggregation.as_ref().is_some_and(|made| made.groups.is_empty());
+    gathered(block, true).is_some() || !is_one_row && reads(block, table)
+}
+
+fn reads(block: &Block, table: &TableDef) -> bool {
+    let is_source = |source: &Source| match source {
+        Source::Table { def, .. } => def.id == table.id,
+        Source::Query { query: Some(query), .. } => query_reads(query, table),
+        _ => false,
+    };
+    block.rels.iter().any(is_source) || block.subqueries.iter().any(|sub| query_reads(&sub.query, table))
+}
+
+fn query_reads(query: &Query, table: &TableDef) -> bool {
+    match query {
+        Query::Select(block) => reads(block, table),
+        Query::Union(union) => union.arms.iter().any(|arm| query_reads(arm, table)),
     }
 }
 

@@ -259,6 +259,7 @@ impl<'a> Binder<'a, '_> {
             let [a, b] = sides;
             return Ok(self.build.compare(op, a, b)?);
         }
+        self.read_times_of_day(&mut sides);
         self.read_text_first(&mut sides, [left, right])?;
         self.pin_temporal(&mut sides, &[left, right])?;
         self.note_misfits(&sides);
@@ -368,9 +369,8 @@ impl<'a> Binder<'a, '_> {
         self.read_texts_of_list(&mut values, test.list)?;
         let written: Vec<&ast::Expr<'_>> = std::iter::once(&test.expr).chain(test.list).collect();
         self.pin_temporal(&mut values, &written)?;
-        let mut list = values.split_off(1);
+        let list = values.split_off(1);
         let needle = values.swap_remove(0);
-        self.drop_no_dates(&needle, &mut list, test.list)?;
         Ok(self.build.in_list(needle, list, test.negated)?)
     }
 
@@ -415,12 +415,21 @@ impl<'a> Binder<'a, '_> {
                     parts.push(self.build.compare(CmpOp::Eq, left, number)?);
                     continue;
                 }
-                parts.push(match (column, right.kind) {
-                    (None, _) | (_, ExprKind::Row(_)) => self.comparison(CmpOp::Eq, left, right)?,
+                let compared = match (column, right.kind) {
+                    (None, _) | (_, ExprKind::Row(_)) => self.comparison(CmpOp::Eq, left, right),
                     (Some(column), _) => match self.integer_literal(column, right)? {
-                        Some(value) => self.build.compare(CmpOp::Eq, column.clone(), value)?,
-                        None => self.compare_with(CmpOp::Eq, (column.clone(), left), right)?,
+                        Some(value) => Ok(self.build.compare(CmpOp::Eq, column.clone(), value)?),
+                        None => self.compare_with(CmpOp::Eq, (column.clone(), left), right),
                     },
+                };
+                parts.push(match compared {
+                    Err(BindError::Expr(expr::BindError::IncorrectTemporal { .. }))
+                        if test.list.len() > 1 && self.change.is_none() =>
+                    {
+                        let (value, date) = (self.value(left)?, self.value(right)?);
+                        self.build.arm_condition(value, date)?
+                    }
+                    compared => compared?,
                 });
             }
             equalities.push(self.build.and(parts));

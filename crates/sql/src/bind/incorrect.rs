@@ -32,6 +32,21 @@ impl Binder<'_, '_> {
         })
     }
 
+    /// Makes a date literal beside a column of TIME its time of day, as MySQL does: what is computed is a
+    /// moment of today instead.
+    pub(super) fn read_times_of_day(&mut self, sides: &mut [Expr; 2]) {
+        for at in 0..2 {
+            let ExprKind::Column(column) = sides[at].kind else { continue };
+            if sides[at].ty.kind == TypeKind::Time
+                && let Some(time) = self.build.time_of_day(&sides[1 - at])
+                // Aggregates are columns of no relation.
+                && self.level().rels.get(usize::from(column.rel)).is_some()
+            {
+                sides[1 - at] = time;
+            }
+        }
+    }
+
     /// The truth of a text that is a whole condition.
     pub(super) fn text_condition(&mut self, literal: &Literal) -> Result<Expr, BindError> {
         let text = self.constant(literal)?;
@@ -143,12 +158,19 @@ impl Binder<'_, '_> {
         Ok(())
     }
 
-    /// Notes the literals of `list` beside a column of dates or times that are none: before a change reads a
-    /// row, it is warned of them, or refused. Other statements are warned of dates that the mode refuses, and
-    /// of the rest row by row.
-    fn note_no_moments(&mut self, column: &Expr, list: &[ast::Expr<'_>]) -> Result<(), BindError> {
-        let ExprKind::Column(place) = column.kind else { return Ok(()) };
-        let Some(type_name) = temporal_name(column.ty.kind) else { return Ok(()) };
+    /// Notes the literals of `list` that are no dates or times, which `needle` is looked for among. Beside a
+    /// DATE all statements are warned of them. Beside other columns a change is, before it reads a row; other
+    /// statements are warned of dates that the mode refuses, and of the rest row by row.
+    fn note_no_moments(&mut self, needle: &Expr, list: &[ast::Expr<'_>]) -> Result<(), BindError> {
+        let Some(type_name) = temporal_name(needle.ty.kind) else { return Ok(()) };
+        if list.iter().all(is_number_or_null) {
+            return self.note_numbers_of_list(type_name, list);
+        }
+        let column = needle.as_column();
+        let is_date = type_name == "date" && list.iter().all(is_literal);
+        if column.is_none() && !is_date {
+            return Ok(());
+        }
         for e in list {
             let ast::ExprKind::Literal(literal) = e.kind else { continue };
             if !matches!(literal.kind, LiteralKind::String | LiteralKind::Hex | LiteralKind::Bit) {
@@ -165,16 +187,41 @@ impl Binder<'_, '_> {
                 "time" => value.to_time().is_some(),
                 _ => self.is_accepted(&value),
             };
-            if is_moment || self.change.is_none() && !is_refused_by_mode(&value) {
+            let is_noted = is_date || self.change.is_some() || is_date_of_some_mode(&value);
+            if is_moment || !is_noted {
                 continue;
             }
             self.pin(&literal);
-            let text = match type_name {
-                "datetime" => self.incorrect(Moment { column: place, type_name }, &value.message_text()),
+            let text = match (type_name, column) {
+                ("datetime", Some(column)) => {
+                    self.incorrect(Moment { column, type_name }, &value.message_text())
+                }
                 _ => Some(format!("Truncated incorrect {type_name} value: '{}'", value.message_text())),
             };
             if let Some(text) = text {
                 self.note_incorrect(text);
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the numbers of `list` that are no values of the type `type_name`. None beside a DATE is noted.
+    fn note_numbers_of_list(&mut self, type_name: &str, list: &[ast::Expr<'_>]) -> Result<(), BindError> {
+        for e in list {
+            let ast::ExprKind::Literal(literal) = e.kind else { continue };
+            let constant = self.constant_of(&literal)?;
+            let ExprKind::Const(value) = &constant.kind else { continue };
+            let value = value.as_value();
+            let (is_moment, what) = match type_name {
+                "datetime" => (is_date_of_some_mode(&value), "Incorrect"),
+                "time" => {
+                    (value.to_time().is_some_and(|read| read.loss == Loss::None), "Truncated incorrect")
+                }
+                _ => continue,
+            };
+            if !is_moment {
+                self.pin(&literal);
+                self.note_incorrect(format!("{what} {type_name} value: '{}'", value.message_text()));
             }
         }
         Ok(())
@@ -196,39 +243,6 @@ impl Binder<'_, '_> {
     /// Whether the text `value` is a date that the mode accepts.
     fn is_accepted(&self, value: &Value<'_>) -> bool {
         TextUse::Moment(DateFlags::from_modes(self.ctx.modes)).accepts(value)
-    }
-
-    /// Takes out of `items` the texts that are no dates beside the column `needle` of type DATE: they equal
-    /// none, not even the zero date, which a text beside a DATETIME is then. A change has them all noted,
-    /// other statements those that the mode refuses.
-    pub(super) fn drop_no_dates(
-        &mut self,
-        needle: &Expr,
-        items: &mut Vec<Expr>,
-        list: &[ast::Expr<'_>],
-    ) -> Result<(), BindError> {
-        if needle.ty.kind != TypeKind::Date || !matches!(needle.kind, ExprKind::Column(_)) {
-            return Ok(());
-        }
-        let mut kept = Vec::with_capacity(items.len());
-        for e in list {
-            kept.push(match e.kind {
-                ast::ExprKind::Literal(literal) if literal.kind == LiteralKind::String => {
-                    let constant = self.constant_of(&literal)?;
-                    let ExprKind::Const(value) = &constant.kind else { return Ok(()) };
-                    let value = value.as_value();
-                    let is_noted = self.change.is_some() || is_refused_by_mode(&value);
-                    !is_noted || self.is_accepted(&value)
-                }
-                _ => true,
-            });
-        }
-        // A list of none is no list.
-        if kept.contains(&true) {
-            let mut kept = kept.into_iter();
-            items.retain(|_| kept.next().unwrap_or(true));
-        }
-        Ok(())
     }
 
     /// Makes `text`, which is `literal`, a number unless it is one as a whole. Returns what MySQL says then.
@@ -330,13 +344,27 @@ fn temporal_name(kind: TypeKind) -> Option<&'static str> {
     }
 }
 
+fn is_literal(e: &ast::Expr<'_>) -> bool {
+    matches!(e.kind, ast::ExprKind::Literal(_) | ast::ExprKind::Null)
+}
+
+fn is_number_or_null(e: &ast::Expr<'_>) -> bool {
+    match e.kind {
+        ast::ExprKind::Literal(literal) => {
+            matches!(literal.kind, LiteralKind::Int | LiteralKind::Decimal | LiteralKind::Float)
+        }
+        ast::ExprKind::Null => true,
+        _ => false,
+    }
+}
+
 /// Whether `needle` is an integer that is no column, beside which a list of texts is one of integers.
 fn is_computed_integer(needle: &Expr) -> bool {
     !matches!(needle.kind, ExprKind::Column(_)) && needle.ty.is_integer()
 }
 
-/// Whether a text is a date that some modes accept.
-fn is_refused_by_mode(value: &Value<'_>) -> bool {
+/// Whether a text or number is a date that some modes accept.
+fn is_date_of_some_mode(value: &Value<'_>) -> bool {
     value.to_datetime(DateFlags { allow_invalid_dates: true, ..DateFlags::default() }, Date::ZERO).is_some()
 }
 

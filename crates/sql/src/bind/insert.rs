@@ -156,18 +156,6 @@ impl<'a> Binder<'a, '_> {
         Ok(columns)
     }
 
-    /// The query's values as the columns get them.
-    fn assign_output(&self, block: &mut Block, table: &TableDef, columns: &[u16]) -> Result<(), BindError> {
-        for (output, &col) in block.output.iter_mut().zip(columns) {
-            let value = std::mem::replace(&mut output.expr, self.build.null());
-            let ty = &table.columns[usize::from(col)].ty;
-            let is_extreme = block.aggregation.as_ref().is_some_and(|rows| rows.is_extreme(&value));
-            output.expr =
-                if is_extreme { self.mixed_value_for(value, ty)? } else { self.value_for(value, ty)? };
-        }
-        Ok(())
-    }
-
     fn values_rows(
         &mut self,
         values: &ast::ValuesList<'a>,

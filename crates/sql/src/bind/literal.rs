@@ -118,7 +118,7 @@ impl Binder<'_, '_> {
         }
         if literal.charset == Introducer::NONE || literal.charset == Introducer::BINARY {
             let mut constant = self.build.hex(&bytes);
-            constant.ty.unsigned = literal.kind == LiteralKind::Hex;
+            constant.ty.unsigned = literal.kind == LiteralKind::Hex && literal.charset == Introducer::NONE;
             return Ok(constant);
         }
         Ok(self.build.string(&bytes, self.literal_collation(literal.charset)?))

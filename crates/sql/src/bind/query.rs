@@ -184,7 +184,7 @@ impl<'a> Binder<'a, '_> {
             let values: Vec<&Expr> = arms.iter().map(|arm| &arm.output()[at].expr).collect();
             let ty = match values[..] {
                 [only] => only.ty.clone(),
-                _ => set_operation_type(self.build.common_type(&values, "UNION")?, &values),
+                _ => set_operation_type(self.build.set_operation_type(&values)?, &values),
             };
             let nullable = values.iter().any(|e| e.nullable);
             if ty.is_string() && arms.len() > 1 {

@@ -37,7 +37,7 @@ impl Decimal {
         }
     }
 
-    /// Factors and divisors have at most 30 fraction digits; literals with more are rounded.
+    /// The number with at most 30 fraction digits: literals have more, which may be too many to compute with.
     #[inline]
     fn narrow(self) -> Decimal {
         if self.scale <= MAX_SCALE { self } else { self.round(i32::from(MAX_SCALE)) }
@@ -94,7 +94,8 @@ impl Decimal {
             }
             return Decimal::checked(neg, wide::mul(&self.mag, &rhs.mag)?, scale);
         }
-        let (a, b) = (self.narrow(), rhs.narrow());
+        let is_long = u32::from(scale - MAX_SCALE) > wide::MAX_POW10;
+        let (a, b) = if is_long { (self.narrow(), rhs.narrow()) } else { (self, rhs) };
         let drop = u32::from(a.scale + b.scale - MAX_SCALE);
         let (quotient, remainder) = wide::mul_div_pow10(&a.mag, &b.mag, drop)?;
         let mag = round_up_if(quotient, reaches_half(&remainder, &wide::pow10(drop)))?;
@@ -107,12 +108,15 @@ impl Decimal {
         if rhs.is_zero() {
             return Ok(None);
         }
-        if self.scale.max(rhs.scale) > MAX_SCALE {
-            return self.narrow().checked_div(rhs.narrow(), increment);
+        if self.scale > MAX_SCALE {
+            return self.narrow().checked_div(rhs, increment);
         }
         let scale = self.scale.saturating_add(increment).min(MAX_SCALE);
         // self.mag / 10^s1 / (rhs.mag / 10^s2) * 10^scale
         let shift = u32::from(scale) + u32::from(rhs.scale) - u32::from(self.scale);
+        if shift > wide::MAX_POW10 {
+            return self.checked_div(rhs.narrow(), increment);
+        }
         let (quotient, remainder) = divide(&self.mag, shift, &rhs.mag).ok_or(DecimalOverflow)?;
         let mag = round_up_if(quotient, reaches_half(&remainder, &rhs.mag)).ok_or(DecimalOverflow)?;
         Decimal::checked(self.neg != rhs.neg, mag, scale).map(Some).ok_or(DecimalOverflow)

@@ -239,7 +239,9 @@ fn fit_double(ty: &SqlType, value: f64) -> f64 {
     round_to_scale(ty, value).clamp(low, bound)
 }
 
-fn round_to_scale(ty: &SqlType, value: f64) -> f64 {
+/// Returns `value` with the fraction digits of a FLOAT(M,D) or DOUBLE(M,D), as MySQL rounds it: the last bit
+/// may be another than that of the number with these digits.
+pub fn round_to_scale(ty: &SqlType, value: f64) -> f64 {
     if ty.decimals >= SqlType::NOT_FIXED_DECIMALS || value.abs() >= 1e15 {
         return value;
     }

@@ -164,6 +164,9 @@ impl Fault {
             Fault::OutOfRangeTwice => {
                 StoreNote::Warnings(Box::new([Problem::OutOfRange, Problem::OutOfRange]))
             }
+            Fault::DateTimeOverflow => {
+                StoreNote::Warnings(Box::new([Problem::DateTimeOverflow, Problem::OutOfRange]))
+            }
             Fault::IncorrectOutOfRange(type_name) => {
                 StoreNote::Warnings(Box::new([incorrect_value(type_name, value), Problem::OutOfRange]))
             }
@@ -193,9 +196,7 @@ impl Fault {
 
     fn permissive_problem(self, value: &Value<'_>) -> Problem {
         match self {
-            Fault::OutOfRange | Fault::BitsTooLong | Fault::TemporalRange(_) | Fault::DateTimeOverflow => {
-                Problem::OutOfRange
-            }
+            Fault::OutOfRange | Fault::BitsTooLong | Fault::TemporalRange(_) => Problem::OutOfRange,
             Fault::Incorrect(type_name) => incorrect_value(type_name, value),
             Fault::BadString(at) => bad_string(value, at),
             Fault::ZoneGap => Problem::ZoneGap,

@@ -49,7 +49,7 @@ fn flags_for(ty: &SqlType, ctx: &StoreContext<'_>) -> DateFlags {
 
 pub(super) fn store_date(value: &Value<'_>, ctx: &StoreContext<'_>, out: &mut Vec<u8>) -> Fault {
     let (moment, mut fault) = moment_of(value, 0, "date", ctx);
-    if fault == Fault::None && (moment.micros_of_day() != 0 || matches!(value, Value::Time(..))) {
+    if fault == Fault::None && moment.micros_of_day() != 0 {
         fault = Fault::PartDropped("date");
     }
     out.extend_from_slice(&moment.date().packed().to_le_bytes()[..3]);
