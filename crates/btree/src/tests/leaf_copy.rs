@@ -14,11 +14,22 @@ const PAYLOAD_BYTES_MAX: u64 = 300;
 /// Key and payload.
 type Row = (Vec<u8>, Vec<u8>);
 
+type MakeKey = dyn Fn(&mut Prng) -> Vec<u8>;
+
 /// Rows whose headers name a writer.
-fn rows(prng: &mut Prng, count: usize, key: &dyn Fn(&mut Prng) -> Vec<u8>) -> Vec<Row> {
+fn rows(prng: &mut Prng, count: usize, key: &MakeKey) -> Vec<Row> {
     let payload = |prng: &mut Prng| vec![3; ROW_HEADER_BYTES + prng.below(PAYLOAD_BYTES_MAX) as usize];
     let rows: std::collections::BTreeMap<_, _> = (0..count).map(|_| (key(prng), payload(prng))).collect();
     rows.into_iter().collect()
+}
+
+/// Fills an empty tree bottom-up.
+fn fill(store: &Store, tree: &Tree, rows: &[Row]) {
+    let mut build = BulkBuild::new(store, tree, TrxId(9)).unwrap();
+    for (key, payload) in rows {
+        build.push(key, payload, SlotFlags::NONE).unwrap();
+    }
+    build.finish().unwrap();
 }
 
 /// All rows of a tree, with header or without.
@@ -67,24 +78,24 @@ fn leaves_are_taken_over_or_packed_anew() {
         format!("{name}{}", prng.below(1 << 40)).into_bytes()
     };
     for round in 0..24 {
-        let (shape, key): (_, &dyn Fn(&mut Prng) -> Vec<u8>) =
-            if round % 2 == 0 { (fixed, &number) } else { (VARIABLE, &text) };
+        let (shape, key): (_, &MakeKey) = if round % 2 == 0 { (fixed, &number) } else { (VARIABLE, &text) };
         let count = [0, 1, 80, 400, 3000, 6000][round / 2 % 6];
         let mut rows = rows(&mut prng, count, key);
         let disk = SimDisk::new();
         let store = new_store(&disk, 2048);
         let old = Tree::create(&store, INDEX, shape).unwrap();
         if round < 12 {
-            let mut build = BulkBuild::new(&store, &old, TrxId(9)).unwrap();
-            rows.iter().for_each(|(key, payload)| build.push(key, payload, SlotFlags::NONE).unwrap());
-            build.finish().unwrap();
+            fill(&store, &old, &rows);
         } else {
-            rows.iter().for_each(|(key, payload)| insert(&store, &old, key, payload));
+            for (key, payload) in &rows {
+                insert(&store, &old, key, payload);
+            }
         }
         // Stretches of thin leaves between full ones, and perhaps at the end.
         let (gap, till) =
             (1 + prng.below(400) as usize, rows.len() - prng.below(2) as usize * rows.len() / 9);
-        let is_gone = |i: usize| round % 3 > 0 && i < till && i / 700 % 2 == 1 && i % 700 % gap.min(3) != 0;
+        let is_gone =
+            |i: usize| round % 3 > 0 && i < till && i / 700 % 2 == 1 && !(i % 700).is_multiple_of(gap.min(3));
         rows.iter()
             .enumerate()
             .filter(|(i, _)| is_gone(*i))
@@ -118,9 +129,7 @@ fn a_build_of_leaves_that_is_abandoned_gives_its_pages_back() {
     let disk = SimDisk::new();
     let store = new_store(&disk, 512);
     let old = Tree::create(&store, INDEX, VARIABLE).unwrap();
-    let mut build = BulkBuild::new(&store, &old, TrxId(9)).unwrap();
-    rows.iter().for_each(|(key, payload)| build.push(key, payload, SlotFlags::NONE).unwrap());
-    build.finish().unwrap();
+    fill(&store, &old, &rows);
     let new = Tree::create(&store, NEW, VARIABLE).unwrap();
     let used = store.space_report().pages_used;
     let (build, taken) = copy(&store, &old, &new);
@@ -138,9 +147,7 @@ fn the_last_leaf_may_be_one_that_was_taken_over() {
         let disk = SimDisk::new();
         let store = new_store(&disk, 512);
         let old = Tree::create(&store, INDEX, VARIABLE).unwrap();
-        let mut build = BulkBuild::new(&store, &old, TrxId(9)).unwrap();
-        rows.iter().for_each(|(key, payload)| build.push(key, payload, SlotFlags::NONE).unwrap());
-        build.finish().unwrap();
+        fill(&store, &old, &rows);
         let new = Tree::create(&store, NEW, VARIABLE).unwrap();
         let mut build = BulkBuild::new(&store, &new, TrxId::NONE).unwrap();
         let mut image = [0; page::PAGE_SIZE];

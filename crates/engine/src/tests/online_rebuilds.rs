@@ -81,9 +81,12 @@ fn assert_as_rebuilt(engine: &Engine, table: &Table) {
     assert_sound(engine, &again);
 }
 
+/// Key and payload of a record.
+type KeyAndPayload = (Vec<u8>, Vec<u8>);
+
 /// Keys and payloads after the row headers of the rows that have no value off page, and whether any of them
 /// has a writer.
-fn on_page(engine: &Engine, table: &Table) -> (Vec<(Vec<u8>, Vec<u8>)>, bool) {
+fn on_page(engine: &Engine, table: &Table) -> (Vec<KeyAndPayload>, bool) {
     let (all, view) = (KeyRange::all(), ReadView::newest());
     let mut scan = Scan::open(engine, table, 0, view, all, Direction::Forward).unwrap();
     let (mut records, mut any_writer) = (Vec::new(), false);

@@ -65,6 +65,10 @@ impl Binder<'_, '_> {
                 let text = CastTo::Char { length: None, charset: None, binary: false };
                 Ok(self.build.cast(value, text)?)
             }
+            // The year 0 is a number there, though clients see 0000.
+            ExprKind::Column(_) if value.ty.kind == TypeKind::Year && ty.is_string() && !is_lob(ty) => {
+                Ok(self.build.cast(value, CastTo::Unsigned)?)
+            }
             ExprKind::Column(_) if value.ty.kind == TypeKind::Float && ty.is_string() && !is_lob(ty) => {
                 Ok(self.build.cast(value, CastTo::Double)?)
             }

@@ -45,6 +45,15 @@ impl<'a> Binder<'a, '_> {
             _ => None,
         };
         let subquery = &self.level().subqueries[usize::from(plan)].query;
+        // MySQL puts a text in the place of the subquery that selects it from no table.
+        if let Query::Select(block) = subquery
+            && block.has_one_row()
+            && let [OutputColumn { expr, .. }] = &block.output[..]
+            && matches!(expr.kind, ExprKind::Const(_))
+            && expr.ty.is_string()
+        {
+            return Ok(expr.clone());
+        }
         if shows_derived(subquery, shown) {
             aggregate::widen_derived(&mut ty);
         }

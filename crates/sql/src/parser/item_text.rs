@@ -15,18 +15,14 @@ pub(super) fn without_version_marks<'a>(text: &'a [u8], mode: LexMode, arena: &'
 }
 
 /// Blanks that belong to an item that ends at `end`: where blanks may be before the parenthesis of a call,
-/// MySQL reads them with the word before, unless a point is before that.
+/// MySQL reads them with the word before, unless a point or the sign of a variable is before that.
 #[cold]
 pub(super) fn blanks_after_word(text: &[u8], end: usize) -> usize {
     let is_word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$') || *b >= 0x80;
     let start = text[..end].iter().rposition(|b| !is_word(b)).map_or(0, |at| at + 1);
     let is_name = text[start..end].first().is_some_and(|b| !b.is_ascii_digit());
-    let is_qualified = text[..start].ends_with(b".");
-    if is_name && !is_qualified {
-        text[end..].iter().take_while(|b| b.is_ascii_whitespace()).count()
-    } else {
-        0
-    }
+    let is_part = text[..start].ends_with(b".") || text[..start].ends_with(b"@");
+    if is_name && !is_part { text[end..].iter().take_while(|b| b.is_ascii_whitespace()).count() } else { 0 }
 }
 
 #[cold]

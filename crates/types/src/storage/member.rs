@@ -9,12 +9,16 @@ use crate::{CollationId, SqlType, Value};
 
 pub(super) fn store_enum(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> Fault {
     let count = ty.member_count() as u64;
+    // The index of a refused value is no mistake where a column holds it.
+    if let Value::Enum { index: 0, .. } = value {
+        out.extend_from_slice(&[0; 2][..enum_width(ty)]);
+        return Fault::None;
+    }
     let index = match textual(ty, value) {
         Some(text) => find_member(ty, trim_spaces(&text)).map(|i| i as u64 + 1).or_else(|| number(&text)),
         None => Some(number_of(value)),
     };
-    // Two ways to the refused value's index that are no mistake: the text '0', and a column that holds it.
-    let zero_is_meant = index == Some(0) && (value.is_textual() || matches!(value, Value::Enum { .. }));
+    let zero_is_meant = index == Some(0) && value.is_textual();
     let found = index.filter(|i| (1..=count).contains(i));
     let fault = if found.is_some() || zero_is_meant { Fault::None } else { Fault::Truncated };
     out.extend_from_slice(&found.unwrap_or(0).to_le_bytes()[..enum_width(ty)]);
