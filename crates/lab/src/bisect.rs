@@ -2,9 +2,10 @@
 //!
 //! The first build of the list is good, the last is bad: that is measured first ([`LOOKS`]). Builds in
 //! between are measured side by side with the first, round by round, until it is clear whether they are
-//! nearer to the first or to the last: a round counts for one side, and who is [`LEAD`] rounds ahead has won
-//! (a sequential probability ratio test of the sign: it asks nothing of the noise but that more rounds than
-//! not tell the truth). Every round and decision is in a file, from which a search continues.
+//! like the first or lose as the last does ([`GOOD_MIN`]): a round counts for one side, and the side that is
+//! [`LEAD`] rounds ahead has won (a sequential probability ratio test of the sign: it asks nothing of the
+//! noise but that more rounds than not tell the truth). Every round and decision is in a file, from which a
+//! search continues.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,6 +28,10 @@ pub const LEAD: i32 = 6;
 /// The last build is bad if, after `.0` rounds, `.1` of them were slower: by
 /// chance one search in 200 passes any of the three.
 pub const LOOKS: [(usize, usize); 3] = [(12, 11), (24, 20), (48, 35)];
+/// A build is bad if its queries a second are nearer to the last build's than to the first's, or less than
+/// this part of the first's: what a large loss comes to may change with the machine while builds are
+/// measured (a sync takes longer beside other writers), what no loss comes to does not.
+pub const GOOD_MIN: f64 = 0.75;
 /// A build that is undecided after this number of rounds is too noisy.
 pub const ROUNDS_MAX: usize = 60;
 
@@ -148,10 +153,11 @@ fn search(
 ) -> Result<Found> {
     let last = builds.len() - 1;
     let Some(whole) = difference(builds, rounds, log, tell)? else { return Ok(Found::NoDifference) };
+    let threshold = f64::max(whole / 2.0, GOOD_MIN.ln());
     let (mut good, mut bad) = (0, last);
     while bad - good > 1 {
         let middle = usize::midpoint(good, bad);
-        match decide(builds, middle, whole / 2.0, rounds, log, tell)? {
+        match decide(builds, middle, threshold, rounds, log, tell)? {
             Some(true) => bad = middle,
             Some(false) => good = middle,
             None => return Ok(Found::Among(builds[good + 1..=bad].to_vec())),
@@ -383,6 +389,8 @@ mod tests {
         random: Random,
         bad: usize,
         loss: f64,
+        /// The loss once the last build has been measured.
+        later_loss: f64,
         noise: f64,
         rounds: usize,
         /// Ends the search before this round.
@@ -395,14 +403,15 @@ mod tests {
                 return Err(Error::Interrupted);
             }
             self.rounds += 1;
-            let truth = if build >= self.bad { (1.0 - self.loss).ln() } else { 0.0 };
+            let loss = if self.rounds > LOOKS[0].0 { self.later_loss } else { self.loss };
+            let truth = if build >= self.bad { (1.0 - loss).ln() } else { 0.0 };
             let disturbed = if self.random.below(20) == 0 { self.random.unit() - 0.5 } else { 0.0 };
             Ok(truth + self.noise * self.random.normal() + disturbed)
         }
     }
 
     fn simulated(seed: u64, bad: usize, loss: f64, noise: f64) -> Simulated {
-        Simulated { random: Random(seed), bad, loss, noise, rounds: 0, stop_at: usize::MAX }
+        Simulated { random: Random(seed), bad, loss, later_loss: loss, noise, rounds: 0, stop_at: usize::MAX }
     }
 
     fn builds() -> Vec<String> {
@@ -421,6 +430,17 @@ mod tests {
             let bad = 1 + seed as usize % 21;
             let folder = tempfile::tempdir().unwrap();
             let found = search_in(folder.path(), &mut simulated(seed, bad, 0.08, 0.015)).unwrap();
+            assert_eq!(found, Found::First(format!("build {bad}")), "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn a_large_loss_that_becomes_smaller_meanwhile_is_still_one() {
+        for seed in 0..100 {
+            let bad = 1 + seed as usize % 21;
+            let folder = tempfile::tempdir().unwrap();
+            let mut rounds = Simulated { later_loss: 0.5, ..simulated(seed, bad, 0.85, 0.1) };
+            let found = search_in(folder.path(), &mut rounds).unwrap();
             assert_eq!(found, Found::First(format!("build {bad}")), "seed {seed}");
         }
     }
