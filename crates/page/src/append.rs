@@ -11,6 +11,8 @@ impl PageMut<'_> {
     /// Appends the first records of `batch` ([`crate::Batch`]) for as long as they go in as the page is, and
     /// advances past them: there is a free slot and room, and the key is long enough and has the prefix. The
     /// hints are left as they are, perhaps wrong. Cost: about 60 instructions a record and the copy of it.
+    // No part of those who apply any operation: they would become larger.
+    #[inline(never)]
     pub(crate) fn append_plain(&mut self, batch: &mut &[u8]) {
         let page = self.as_ref();
         if !page.is_leaf() {
@@ -35,7 +37,7 @@ impl PageMut<'_> {
                 break;
             }
             top -= len;
-            self.write_leaf_cell(top, len, rest, payload, flags);
+            self.write_leaf_cell_inline(top, len, rest, payload, flags);
             put_u32(self.0, HEADER_BYTES + HEAD_BYTES * slot, head_of(rest));
             let word = top as u16 | flags.bits() & SlotFlags::IN_SLOT;
             put_u16(self.0, HEADER_BYTES + HEAD_BYTES * cap + 2 * slot, word);

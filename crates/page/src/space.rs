@@ -120,8 +120,21 @@ impl PageMut<'_> {
     }
 
     /// Writes a leaf cell of `len` bytes at `off`; `rest` is the key beyond the prefix.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn write_leaf_cell(
+        &mut self,
+        off: usize,
+        len: usize,
+        rest: &[u8],
+        payload: &[u8],
+        flags: SlotFlags,
+    ) {
+        self.write_leaf_cell_inline(off, len, rest, payload, flags);
+    }
+
+    /// [`PageMut::write_leaf_cell`] as a part of its caller: for loops that write many cells.
+    #[inline(always)]
+    pub(crate) fn write_leaf_cell_inline(
         &mut self,
         off: usize,
         len: usize,
