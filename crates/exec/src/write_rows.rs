@@ -1,6 +1,7 @@
 //! Writing built rows, and what becomes of those whose keys are taken.
 
-use std::ops::Range;
+mod batches;
+
 use std::sync::Arc;
 
 use base::memory::{ALLOCATION_OVERHEAD_BYTES, Charge};
@@ -99,15 +100,6 @@ impl Written {
     pub(crate) fn duplicates(&self, records: u64, ignore: bool) -> u64 {
         if ignore { records - self.copied } else { self.deleted + self.updated }
     }
-}
-
-/// A row of a batch that is not inserted.
-struct LeftOut {
-    /// The first row of the batch.
-    first: usize,
-    row: usize,
-    number: Option<RowNumber>,
-    error: Error,
 }
 
 /// Writes the rows that a [`RowBuild`] makes.
@@ -271,104 +263,6 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         if let Some(number) = self.written.first_generated {
             build.run.st.session.set_last_insert_id(number);
         }
-    }
-
-    /// Inserts the first `count` rows. Those before a reservation of numbers are written before it: the
-    /// numbers that they came with, or the error that they come to, have a part in it.
-    fn write_batches(&mut self, rows: &RowBuffer, count: usize, build: &RowBuild<'_>) -> Result<()> {
-        let mut start = 0;
-        while start < count {
-            let Some(auto) = &mut self.numbers else {
-                let left_out = self.write_batch(rows, start..count, &[], build)?;
-                return left_out.map_or(Ok(()), |left_out| self.go_on_singly(rows, left_out, count, build));
-            };
-            let (mut numbers, mut failed) = (Vec::with_capacity(count - start), None);
-            let mut behind_first = None;
-            for row in start..count {
-                if row > start && auto.must_reserve(rows, row) {
-                    break;
-                }
-                match auto.of_row(self.engine, build.table, rows, row) {
-                    Ok(number) => numbers.push(number),
-                    Err(error) => {
-                        failed = Some(error);
-                        break;
-                    }
-                }
-                behind_first.get_or_insert(*auto);
-            }
-            let end = start + numbers.len();
-            if end > start
-                && let Some(left_out) = self.write_batch(rows, start..end, &numbers, build)?
-            {
-                // Numbers of rows after it are given out again.
-                self.numbers = behind_first;
-                return self.go_on_singly(rows, left_out, count, build);
-            }
-            if let Some(error) = failed {
-                return Err(error);
-            }
-            start = end;
-        }
-        self.singly_next = BATCH_ROWS;
-        Ok(())
-    }
-
-    /// Leaves a row of a batch out, and writes those from there on up to `count` one by one. The numbers are
-    /// those after the first row of the batch.
-    #[cold]
-    fn go_on_singly(
-        &mut self,
-        rows: &RowBuffer,
-        left_out: LeftOut,
-        count: usize,
-        build: &RowBuild<'_>,
-    ) -> Result<()> {
-        let LeftOut { first, row, number, error } = left_out;
-        if let Some(auto) = &mut self.numbers {
-            // The first one takes what the batch has reserved.
-            (first + 1..=row)
-                .try_for_each(|row| auto.of_row(self.engine, build.table, rows, row).map(drop))?;
-        }
-        self.leave_out(error, number, build)?;
-        self.singly = self.singly_next;
-        self.singly_next = self.singly_next.saturating_mul(2);
-        (row + 1..count).try_for_each(|row| self.write_one(rows, row, build))
-    }
-
-    /// Inserts some rows, up to one that is to be left out; `numbers` are theirs if the table has such.
-    fn write_batch(
-        &mut self,
-        rows: &RowBuffer,
-        range: Range<usize>,
-        numbers: &[RowNumber],
-        build: &RowBuild<'_>,
-    ) -> Result<Option<LeftOut>> {
-        let (first, count) = (range.start, range.len());
-        let rooms: Vec<[u8; 8]> = numbers.iter().map(|number| number.value().to_le_bytes()).collect();
-        let mut values = rows.columns_of(range);
-        let width = values.len() / count;
-        if let Some(auto) = &self.numbers {
-            for (row, room) in values.chunks_exact_mut(width).zip(&rooms) {
-                row[auto.column].get_or_insert(&room[..auto.width]);
-            }
-        }
-        let each: Vec<_> = values.chunks_exact(width).collect();
-        let (done, error) = match build.table.insert_batch(self.engine, self.trx, &each) {
-            Ok(done) => (done, None),
-            Err((done, error)) => (done, Some(error)),
-        };
-        #[cfg(test)]
-        BATCHED.set(BATCHED.get() + done);
-        self.written.affected += done as u64;
-        self.written.copied += done as u64;
-        self.note_numbers(&numbers[..done.min(numbers.len())], build)?;
-        let (Some(error), number) = (error, numbers.get(done).copied()) else { return Ok(None) };
-        if matches!((self.rule, &error), (DuplicateRule::Ignore, Error::DuplicateKey(_))) {
-            return Ok(Some(LeftOut { first, row: first + done, number, error }));
-        }
-        self.note_duplicate(&error, number, build)?;
-        Err(error.into())
     }
 
     /// Rows with these numbers are in the table.

@@ -578,4 +578,4 @@ fn require_insert(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

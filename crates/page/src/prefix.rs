@@ -403,9 +403,9 @@ impl PageMut<'_> {
 #[cfg(test)]
 mod tests {
     use base::prng::Prng;
-    use base::{IndexId, PageNo};
 
     use super::*;
+    use crate::op::tests::start;
 
     #[test]
     fn records_copied_at_once_lie_as_if_copied_one_by_one() {
@@ -413,17 +413,7 @@ mod tests {
         for fixed in [None, Some(6)] {
             let mut bytes: Box<PageBytes> = Box::new([0; PAGE_SIZE]);
             let mut page = PageMut::new(&mut bytes);
-            page.format(&FormatPage {
-                page_no: PageNo(1),
-                level: 0,
-                index_id: IndexId(1),
-                version: 1,
-                format_version: 1,
-                fixed_key_len: fixed,
-                lower: b"",
-                upper: None,
-                right: PageNo::NONE,
-            });
+            page.format(&start(0, fixed));
             for n in 0..300u32 {
                 let key = [&n.to_be_bytes()[..], b"ab"].concat();
                 page.append(&key, &vec![n as u8; prng.below(40) as usize], SlotFlags::NONE).unwrap();

@@ -24,7 +24,8 @@ impl BulkBuild<'_> {
     /// Adds all records of `leaf`, of a clustered tree with the same record format, as a page of their own.
     /// Their keys are above all before; none is marked as deleted; they keep their row headers, whose
     /// transactions all readers of the new tree see. False: nothing was added, as the leaf is not full
-    /// enough, or the last one. Cost: about 30 instructions a record and three copies of the page.
+    /// enough, or the last one. Cost: about 40 instructions a record and three
+    /// copies of the page.
     ///
     /// # Errors
     /// As [`BulkBuild::push`].

@@ -312,10 +312,10 @@ fn a_page_that_is_damaged_like_its_copy_is_told_at_the_start() {
     }
     let victim = victim.unwrap();
     disk.flip_bit(&data, u64::from(victim) * PAGE_SIZE as u64 + 200);
-    let told = Arc::new(StartupLines::default());
-    let startup_log = Arc::clone(&told) as Arc<dyn StartupLog>;
+    let startup_lines = Arc::new(StartupLines::default());
+    let startup_log = Arc::clone(&startup_lines) as Arc<dyn StartupLog>;
     let _ = Engine::open(EngineConfig { startup_log, ..small(&disk) });
-    let lines = told.0.lock().unwrap();
+    let lines = startup_lines.0.lock().unwrap();
     let expected = format!("recovery: page {victim} of data.pages is damaged");
     assert!(lines.iter().any(|line| line.starts_with(&expected)), "{lines:?}");
 }

@@ -22,8 +22,8 @@ const ROWS: i32 = 400;
 const TABLES: i32 = 12;
 
 /// Few frames, so that pages are read again, and no copies, from which a startup would mend them.
-fn small(disk: &Arc<SimDisk>, told: &Arc<StartupLines>) -> EngineConfig {
-    let startup_log = Arc::clone(told) as Arc<dyn StartupLog>;
+fn small(disk: &Arc<SimDisk>, startup_lines: &Arc<StartupLines>) -> EngineConfig {
+    let startup_log = Arc::clone(startup_lines) as Arc<dyn StartupLog>;
     EngineConfig { pool_bytes: 24 * PAGE_SIZE, doublewrite: false, startup_log, ..config(disk) }
 }
 
@@ -180,14 +180,14 @@ fn a_damaged_page_of_the_dictionary_costs_what_needs_it_and_nothing_else_until_t
     let mut all_refused = 0;
     for &page in &pages {
         let disk = again(&whole);
-        let told = Arc::new(StartupLines::default());
-        let engine = Engine::open(small(&disk, &told)).unwrap();
+        let startup_lines = Arc::new(StartupLines::default());
+        let engine = Engine::open(small(&disk, &startup_lines)).unwrap();
         evict(&engine);
         flip(&disk, page);
         let (refused, expected) = define(&engine, page);
         all_refused += refused;
         assert_eq!(names(&engine), expected, "page {page}");
-        let notes: Vec<String> = told.0.lock().unwrap().clone();
+        let notes: Vec<String> = startup_lines.0.lock().unwrap().clone();
         let lines = notes.iter().filter(|line| line.contains("is a page of the dictionary")).count();
         assert_eq!(lines, usize::from(refused > 0), "page {page}: {notes:?}");
         let mut trx = engine.begin(BeginOptions::default());

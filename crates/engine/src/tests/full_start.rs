@@ -84,8 +84,8 @@ enum Start {
 fn start(disk: &Arc<SimDisk>, meanwhile: fn(&Arc<Engine>)) -> Simulated<Start> {
     let disk = Arc::clone(disk);
     simulate(5, STEPS_MAX, move || {
-        let told = Arc::new(StartupLines::default());
-        let startup_log = Arc::clone(&told) as Arc<dyn StartupLog>;
+        let startup_lines = Arc::new(StartupLines::default());
+        let startup_log = Arc::clone(&startup_lines) as Arc<dyn StartupLog>;
         let engine = match Engine::open(EngineConfig { startup_log, ..small(&disk) }) {
             Ok(engine) => engine,
             Err(error) => return Start::Refused(error.to_string()),
@@ -104,7 +104,7 @@ fn start(disk: &Arc<SimDisk>, meanwhile: fn(&Arc<Engine>)) -> Simulated<Start> {
         roll_back(&engine);
         drop((trx, table));
         engine.shutdown().unwrap();
-        Start::CameUp(std::mem::take(&mut *told.0.lock().unwrap()))
+        Start::CameUp(std::mem::take(&mut *startup_lines.0.lock().unwrap()))
     })
 }
 

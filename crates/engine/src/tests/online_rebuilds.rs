@@ -185,6 +185,7 @@ fn writers_go_on_while_a_table_is_rebuilt() {
                 }
                 let enough = 200 * (round + 1);
                 while engine.side_log_totals().noted < enough {
+                    assert!(!altering.is_finished(), "it does not wait for the reader");
                     thread::yield_now();
                 }
             } else {

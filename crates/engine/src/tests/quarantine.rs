@@ -230,14 +230,14 @@ fn a_start_goes_on_past_a_damaged_page_that_the_log_has_changes_of() {
             let (disk, tree) = crashed(is_open);
             let disk = Arc::new(disk);
             let page = damage_tree(&disk, tree);
-            let told = Arc::new(StartupLines::default());
-            let startup_log = Arc::clone(&told) as Arc<dyn StartupLog>;
+            let startup_lines = Arc::new(StartupLines::default());
+            let startup_log = Arc::clone(&startup_lines) as Arc<dyn StartupLog>;
             let engine = Engine::open(EngineConfig { background, startup_log, ..small(&disk) }).unwrap();
             while engine.unfinished_transactions() > 0 {
                 std::thread::yield_now();
             }
             assert!(is_refused(&engine, TableUse::Read, page));
-            let lines = told.0.lock().unwrap().join("\n");
+            let lines = startup_lines.0.lock().unwrap().join("\n");
             assert!(
                 lines.contains("table s.t, index PRIMARY: page") && lines.contains("out of use"),
                 "{lines}"

@@ -262,8 +262,8 @@ fn recovery_that_is_cut_short_is_begun_again() {
 #[test]
 fn a_rollback_that_fails_is_not_taken_for_done_by_the_next_attempt() {
     let disk = Arc::new(SimDisk::seeded(1));
-    let told = Arc::new(StartupLines::default());
-    let startup_log = Arc::clone(&told) as Arc<dyn StartupLog>;
+    let startup_lines = Arc::new(StartupLines::default());
+    let startup_log = Arc::clone(&startup_lines) as Arc<dyn StartupLog>;
     let engine = Engine::open(EngineConfig { startup_log, ..config(&disk) }).unwrap();
     engine.create_schema("s", types::CollationId::UTF8MB4_BIN).unwrap();
     let table = engine.create_table(wide_def("t")).unwrap();
@@ -278,9 +278,9 @@ fn a_rollback_that_fails_is_not_taken_for_done_by_the_next_attempt() {
     for _ in 0..8 {
         engine.rollback(&mut trx).unwrap_err();
     }
-    assert!(told.0.lock().unwrap().is_empty());
+    assert!(startup_lines.0.lock().unwrap().is_empty());
     drop(trx);
-    let lines = told.0.lock().unwrap().clone();
+    let lines = startup_lines.0.lock().unwrap().clone();
     assert!(lines.len() == 1 && lines[0].contains("is not rolled back"), "{lines:?}");
     assert_eq!(
         rows(&engine, &table, engine.begin(BeginOptions::default()).view()),

@@ -58,9 +58,12 @@ fn after_an_abrupt_shutdown_the_next_start_recovers() {
     engine.shut_down(ShutdownMode::Abrupt).unwrap();
     std::mem::forget(trx);
     drop(engine);
-    let told = Arc::new(StartupLines::default());
-    let startup_log = Arc::clone(&told) as Arc<dyn StartupLog>;
+    let startup_lines = Arc::new(StartupLines::default());
+    let startup_log = Arc::clone(&startup_lines) as Arc<dyn StartupLog>;
     let engine = Engine::open(EngineConfig { startup_log, ..config(&Arc::new(disk.crash())) }).unwrap();
-    assert!(told.0.lock().unwrap().iter().any(|line| line.contains("rolling back 1 open")), "{told:?}");
+    assert!(
+        startup_lines.0.lock().unwrap().iter().any(|line| line.contains("rolling back 1 open")),
+        "{startup_lines:?}"
+    );
     leftovers(&engine);
 }

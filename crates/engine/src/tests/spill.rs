@@ -81,8 +81,8 @@ fn undo_that_recovery_has_no_memory_for_is_set_aside() {
         // What is read is not what was written: nothing is undone by it.
         (Some(scheduled(IoOp::Read, FaultKind::BitRot)), "some lies in undo/recovery.undo"),
     ] {
-        let (disk, told) = (Arc::new(crashed.crash()), Arc::new(StartupLines::default()));
-        let startup_log = Arc::clone(&told) as Arc<dyn StartupLog>;
+        let (disk, startup_lines) = (Arc::new(crashed.crash()), Arc::new(StartupLines::default()));
+        let startup_log = Arc::clone(&startup_lines) as Arc<dyn StartupLog>;
         let config = EngineConfig { log: TINY, undo_memory_bytes: 20_000, startup_log, ..config(&disk) };
         disk.schedule_all(scheduled.as_slice());
         let engine = match Engine::open(config.clone()) {
@@ -94,7 +94,10 @@ fn undo_that_recovery_has_no_memory_for_is_set_aside() {
             Ok(engine) => engine,
         };
         assert_eq!(disk.happened().len(), scheduled.iter().count());
-        assert!(told.0.lock().unwrap().iter().any(|told| told.contains(line)), "{told:?}");
+        assert!(
+            startup_lines.0.lock().unwrap().iter().any(|startup_lines| startup_lines.contains(line)),
+            "{startup_lines:?}"
+        );
         assert!(spill_files(&disk).is_empty());
         let table = engine.table("s", "t").unwrap();
         assert_eq!(rows(&engine, &table, ReadView::newest()), before);
@@ -202,8 +205,8 @@ fn a_spill_file_that_is_damaged_or_gone_is_named_and_the_start_refused() {
 #[test]
 fn a_full_disk_keeps_the_log_and_is_told_of_once() {
     let disk = Arc::new(SimDisk::seeded(2));
-    let told = Arc::new(StartupLines::default());
-    let startup_log = Arc::clone(&told) as Arc<dyn StartupLog>;
+    let startup_lines = Arc::new(StartupLines::default());
+    let startup_log = Arc::clone(&startup_lines) as Arc<dyn StartupLog>;
     let engine = Engine::open(EngineConfig { log: TINY, startup_log, ..config(&disk) }).unwrap();
     engine.create_schema("s", types::CollationId::UTF8MB4_0900_AI_CI).unwrap();
     let table = engine.create_table(wide_def("t")).unwrap();
@@ -220,7 +223,8 @@ fn a_full_disk_keeps_the_log_and_is_told_of_once() {
     }
     assert_eq!(engine.undo_spills(), 0);
     assert!(engine.store().log().last_checkpoint().redo_lsn.0 < redo_lsn.0 + (128 << 10));
-    let warnings = told.0.lock().unwrap().iter().filter(|line| line.contains("cannot be spilled")).count();
+    let warnings =
+        startup_lines.0.lock().unwrap().iter().filter(|line| line.contains("cannot be spilled")).count();
     assert_eq!(warnings, 1);
     disk.set_capacity(u64::MAX);
     engine.checkpoint().unwrap();

@@ -31,9 +31,9 @@ impl Client for Session {
     fn set_waits_for_table(&self, _waits: bool) {}
 }
 
-fn limited(told: &Arc<StartupLines>) -> (Arc<Engine>, Arc<Table>) {
+fn limited(startup_lines: &Arc<StartupLines>) -> (Arc<Engine>, Arc<Table>) {
     let disk = Arc::new(SimDisk::new());
-    let startup_log = Arc::clone(told) as Arc<dyn StartupLog>;
+    let startup_log = Arc::clone(startup_lines) as Arc<dyn StartupLog>;
     let engine = Engine::open(EngineConfig { startup_log, ..config(&disk) }).unwrap();
     engine.create_schema("s", types::CollationId::UTF8MB4_0900_AI_CI).unwrap();
     engine.set_undo_limit(LIMIT);
@@ -56,8 +56,8 @@ fn update_until_refused(engine: &Engine, table: &Table, trx: &mut Trx) -> Error 
 
 #[test]
 fn an_idle_reader_that_keeps_too_much_undo_is_named_and_its_end_is_enough() {
-    let told = Arc::new(StartupLines::default());
-    let (engine, table) = limited(&told);
+    let startup_lines = Arc::new(StartupLines::default());
+    let (engine, table) = limited(&startup_lines);
     let mut writer = engine.begin(BeginOptions::default());
     insert(&engine, &table, &mut writer, &Wide::new(1, 1, "c")).unwrap();
     engine.commit(&mut writer).unwrap();
@@ -80,7 +80,7 @@ fn an_idle_reader_that_keeps_too_much_undo_is_named_and_its_end_is_enough() {
     assert_eq!(rows(&engine, &table, view), before);
     engine.commit(&mut writer).unwrap();
     writer.restart(BeginOptions::default());
-    assert_eq!(told.0.lock().unwrap().iter().filter(|line| line.contains("are refused")).count(), 1);
+    assert_eq!(startup_lines.0.lock().unwrap().iter().filter(|line| line.contains("are refused")).count(), 1);
     engine.commit(&mut reader).unwrap();
     engine.purge_step(usize::MAX).unwrap();
     update(&engine, &table, &mut writer, 1, &Wide::new(1, 5, "c")).unwrap();
@@ -90,8 +90,8 @@ fn an_idle_reader_that_keeps_too_much_undo_is_named_and_its_end_is_enough() {
 
 #[test]
 fn a_transaction_that_is_too_large_is_named_and_rolls_back() {
-    let told = Arc::new(StartupLines::default());
-    let (engine, table) = limited(&told);
+    let startup_lines = Arc::new(StartupLines::default());
+    let (engine, table) = limited(&startup_lines);
     let mut trx = engine.begin(BeginOptions::default());
     let mut refused = None;
     for id in 0..100_000 {

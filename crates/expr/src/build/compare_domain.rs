@@ -72,9 +72,9 @@ impl Builder {
         self.operator(Func::Mul, vec![value, self.int(unit)])
     }
 
-    /// Turns constants among `args` to dates or times. What is none is refused beside one date; beside one
+    /// Turns constants among `args` to dates or times. An invalid date is refused beside one date; beside one
     /// time the comparison is one of text; in BETWEEN and longer lists it counts as zero. A number that is
-    /// none stays a number.
+    /// no date stays a number.
     pub(super) fn agree_in_time(
         &self,
         args: &mut [Expr],

@@ -61,7 +61,7 @@ impl Builder {
     }
 
     /// Whether the operand of CASE, or of a list of rows, equals `when`. The operand decides whether texts
-    /// are dates or times; constants are not converted, and what is no date is no error.
+    /// are dates or times; constants are not converted, and an invalid date is no error.
     pub fn arm_condition(&self, operand: Expr, when: Expr) -> Result<Expr, BindError> {
         let mut args = [operand, when];
         let domain = match (args.each_ref().map(is_textual), class_of(&args[0])) {

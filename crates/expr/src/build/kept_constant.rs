@@ -87,8 +87,9 @@ impl Builder {
         }
     }
 
-    /// Reads the texts among operands that are compared as numbers as MySQL does: a constant that is none
-    /// once a statement, and columns by [`Builder::read_special_text`]. `domain`: of the comparison.
+    /// Reads the texts among operands that are compared as numbers, with MySQL's warnings: a constant that is
+    /// no number once a statement, and columns by [`Builder::read_special_text`]. `domain`: of the
+    /// comparison.
     pub(super) fn read_texts(&self, args: &mut [Expr], domain: CmpDomain) {
         for arg in args {
             match domain {

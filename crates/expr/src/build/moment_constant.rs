@@ -11,8 +11,8 @@ use crate::func::Func;
 use crate::{CmpDomain, Expr, ExprKind};
 
 impl Builder {
-    /// A list of constants in which a DATE is looked for: what is no date, and the number 0, become a moment
-    /// that no DATE is. They equal none, not even the zero date.
+    /// A list of constants in which a DATE is searched: invalid dates and the number 0 become a moment that
+    /// no DATE has, so that they equal none, not even the zero date.
     pub(super) fn dates_of_list(&self, list: Vec<Expr>) -> Vec<Expr> {
         let is_constant = |e: &Expr| matches!(fold(e.clone()).kind, ExprKind::Const(_) | ExprKind::Param(_));
         if !list.iter().all(is_constant) {

@@ -106,8 +106,8 @@ pub(crate) fn least_moment<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> 
     extreme_moment(call, Ordering::Less)
 }
 
-/// The argument of the latest or earliest moment as a text. What is no moment is before all others. Where it,
-/// or the zero date, is the answer, texts are compared instead.
+/// The argument of the latest or earliest moment as a text. Arguments that are no moment are before all
+/// others. Where one of them, or the zero date, is the answer, texts are compared instead.
 fn extreme_moment<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, EvalError> {
     let mut best: Option<(Option<DateTime>, usize)> = None;
     for i in 0..call.args.len() {

@@ -15,7 +15,7 @@ enum Origin {
     LongColumn,
     /// Another column.
     Column,
-    /// A text that was chosen among others, or the value of a subquery, of which nothing is said.
+    /// A text that was chosen among others, or the value of a subquery: no warning.
     Chosen,
     /// A calculation or a variable: as a DECIMAL, it gives a warning only if it does not begin with a number.
     Calculated,

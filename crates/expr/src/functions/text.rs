@@ -40,7 +40,7 @@ fn no_text(call: &Call<'_>, text: &[u8]) -> EvalError {
 }
 
 /// `text`, of the set `from`, in the call's character set. Text of it that bytes are not is refused;
-/// characters that it lacks are question marks, and nobody is told.
+/// characters that it lacks become question marks without a warning.
 pub(crate) fn convert_text<'v>(
     call: &Call<'v>,
     text: &'v [u8],

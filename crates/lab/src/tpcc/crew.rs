@@ -45,7 +45,7 @@ pub(super) struct Member<'a, T> {
 /// # Errors  The kernel refuses to watch the sockets.
 pub(super) fn run<T>(mut members: Vec<Member<'_, T>>) -> io::Result<Vec<T>> {
     let watch = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-    // Told once of each arrival: a socket that was emptied is not read again.
+    // Each arrival is reported once: a socket that was emptied is not read again.
     let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
     for (number, member) in members.iter().enumerate() {
         epoll::add(&watch, &member.socket, epoll::EventData::new_u64(number as u64), flags)?;

@@ -7,7 +7,8 @@ use super::*;
 use crate::check::{CorruptionKind, check_page, check_structure};
 use crate::layout::PageBytes;
 
-fn start(level: u8, fixed: Option<u16>) -> FormatPage<'static> {
+/// An empty page without bounds.
+pub(crate) fn start(level: u8, fixed: Option<u16>) -> FormatPage<'static> {
     FormatPage {
         page_no: PageNo(12),
         level,

@@ -20,7 +20,7 @@ pub enum VarLevel {
     Global,
     /// `SESSION`, `LOCAL`.
     Session,
-    /// Nothing said: the session's if there is one (and to read, else the global one).
+    /// No scope given: the session's value if there is one (and to read, else the global one).
     Default,
 }
 

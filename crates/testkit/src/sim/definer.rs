@@ -30,7 +30,7 @@ impl Definer {
                 break;
             }
             match self.step() {
-                // Somebody used the table for too long.
+                // Another transaction has used the table beyond the timeout.
                 Err(Stop::Refused(Error::Lock(_))) => lock(&self.writer.notes).model.defining = None,
                 Err(Stop::Refused(error)) if error.is_full_disk() => {
                     let mut shared = lock(&self.writer.notes);

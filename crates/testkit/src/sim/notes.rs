@@ -72,7 +72,7 @@ impl Shared {
         self.coverage.add(Event::Rounds, 1);
     }
 
-    /// A full disk has refused a change. After some of them somebody frees space.
+    /// Counts a change that a full disk has refused. After some of them space is freed.
     pub(super) fn refused(&mut self) {
         self.coverage.add(Event::DiskFull, 1);
         self.refusals += 1;

@@ -21,7 +21,7 @@ fn account(plugin: AuthPlugin) -> Credential {
     Credential::from_password(plugin, password("secret")).unwrap()
 }
 
-/// An exchange with `account`, or with nobody, whose mock credential has the account's plugin.
+/// An exchange with `account`; `None`: with a mock credential.
 fn exchange(
     account: Option<&Credential>,
     cached: Option<[u8; DIGEST_BYTES]>,
