@@ -86,11 +86,6 @@ impl<'a> Batch<'a> {
     /// The row at position `i`, as the view sees it.
     #[inline]
     pub fn row(&self, i: usize) -> RowRef<'a> {
-        self.row_inline(i)
-    }
-
-    #[inline(always)]
-    fn row_inline(&self, i: usize) -> RowRef<'a> {
         match self.selection.rows.get(self.first + i) {
             Some(&place) => self.row_at(place),
             None => RowRef::new(self.format, self.records.get(self.selection.run.slots()(self.first + i))),
@@ -107,13 +102,19 @@ impl<'a> Batch<'a> {
     }
 
     /// Hands out the rows in order, for loops over all rows of a table. Cost: 60 instructions a row less than
-    /// [`Batch::rows`], which calls [`Batch::row`].
+    /// [`Batch::rows`], which calls [`Batch::row`]: inlined there, that would enlarge every reader of rows.
     #[inline(always)]
     pub(crate) fn try_for_each_row<E>(
         self,
         mut each: impl FnMut(RowRef<'a>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        (0..self.len()).try_for_each(|i| each(self.row_inline(i)))
+        let (rows, run_slot) = (&self.selection.rows, self.selection.run.slots());
+        (self.first..self.first + self.len()).try_for_each(|at| {
+            each(match rows.get(at) {
+                Some(&place) => self.row_at(place),
+                None => RowRef::new(self.format, self.records.get(run_slot(at))),
+            })
+        })
     }
 
     /// The payload of an older version.
