@@ -8,7 +8,7 @@ use crate::process::{root, run, target_dir};
 use crate::rises;
 
 /// The list, from the workspace's root.
-const HOT_PATHS: &str = "ledger/hot_paths.toml";
+const HOT_PATHS: &str = "tools/ledger/hot_paths.toml";
 
 /// Builds `ratchet` for [`gate_by`].
 pub(crate) fn gate() -> Result<(), String> {

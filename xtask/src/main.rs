@@ -42,13 +42,13 @@ const USAGE: &str = "usage: cargo xtask COMMAND
                 bug that must be found (--minimise: replaces the corpora in fuzz/corpus by the smallest that reach as much)
   hostile       the tests of hostile clients against the released server
   hot           builds the server and the ledger's driver for release and asks their machine code whether the hot functions
-                keep to ledger/hot_paths.toml, and history whether its numbers rose without a reason
+                keep to tools/ledger/hot_paths.toml, and history whether its numbers rose without a reason
   kill9 [--rounds N] [--clients N] [--definers N] [--sysbench N] [--seed N] [--run-ms N]
                 kills a server under load, DDL beside row changes, again and again, and looks for what was answered (30
                 rounds)
   ledger [--bless | --history | --outside | NAME ..]
-                instructions, copies, allocations and system calls of each operation against ledger/ledger.tsv
-                (--bless: enter them; --history: write ledger/history.jsonl; --outside: compare with a server counted
+                instructions, copies, allocations and system calls of each operation against tools/ledger/ledger.tsv
+                (--bless: enter them; --history: write tools/ledger/history.jsonl; --outside: compare with a server counted
                 from outside)
   lockstep --mysql URL [FILE ..] [--generate N --kind expressions|dml|names|prepared] [--seed S] [--metadata] [--trackers]
                 files of statements, or generated ones, on an optimised server and on a MySQL that runs at

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::process::{root, target_dir};
 
 /// Folders with test programs that start a server.
-const FOLDERS: [&str; 2] = ["crates/server/tests", "crates/lab/tests"];
+const FOLDERS: [&str; 2] = ["crates/server/tests", "tools/lab/tests"];
 /// Programs there that start none, or have it within themselves.
 const WITHOUT_PROCESS: [&str; 3] = ["elle", "hot", "memory"];
 

@@ -8,24 +8,32 @@ use serde_json::{Map, Value, json};
 use super::LEDGER;
 use crate::process::{output, root};
 
+/// Where commits have the ledger that do not have it at [`LEDGER`].
+const FORMER: &str = "ledger/ledger.tsv";
 /// The file, from the workspace's root.
-const HISTORY: &str = "ledger/history.jsonl";
+const HISTORY: &str = "tools/ledger/history.jsonl";
 
-/// Writes the file again: the commits that touched the ledger, the oldest first, and what was entered since,
+/// Writes the file again: the commits that changed the ledger, the oldest first, and what was entered since,
 /// whose commit nobody knows yet.
 pub(super) fn write() -> Result<(), String> {
     if output("git", &["rev-parse", "--is-shallow-repository"])?.trim() == "true" {
         return Err(format!("{HISTORY} comes from the history, of which a shallow clone has only the end"));
     }
-    let commits =
-        output("git", &["log", "--reverse", "--format=%h%x09%as%x09%s", "--abbrev=10", "--", LEDGER])?;
+    let commits = output(
+        "git",
+        &["log", "--reverse", "--format=%h%x09%as%x09%s", "--abbrev=10", "--", LEDGER, FORMER],
+    )?;
     let mut entries = Vec::new();
     for line in commits.lines() {
         let [commit, date, subject] = line.splitn(3, '\t').collect::<Vec<_>>()[..] else {
             return Err(format!("git log: '{line}'"));
         };
         let at = |path| output("git", &["show", &format!("{commit}:{path}")]);
-        let operations = operations(&at(LEDGER)?)?;
+        let operations = operations(&at(LEDGER).or_else(|_| at(FORMER))?)?;
+        if entries.last().is_some_and(|entry: &Value| entry["operations"] == Value::from(operations.clone()))
+        {
+            continue;
+        }
         let manifest = at("Cargo.toml")?;
         entries.push(json!({
             "version": version(&manifest)?, "commit": commit, "date": date, "subject": subject, "operations": operations

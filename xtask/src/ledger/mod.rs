@@ -13,9 +13,9 @@ use crate::rises;
 use line::{Line, figure, parse_figure};
 
 /// The ledger, from the workspace's root.
-const LEDGER: &str = "ledger/ledger.tsv";
+const LEDGER: &str = "tools/ledger/ledger.tsv";
 /// What the operations are to cost one day, and the most syncs of some.
-const BUDGETS: &str = "ledger/budgets.tsv";
+const BUDGETS: &str = "tools/ledger/budgets.tsv";
 
 /// Measures and compares; `--bless` writes the ledger again, `--history` what became of it over time,
 /// `--outside` compares with a server that is counted from outside, names restrict the run to those lines.

@@ -19,7 +19,7 @@ impl SourceFile {
     pub(crate) fn crate_name(&self) -> &str {
         let mut parts = self.path.split('/');
         match parts.next() {
-            Some("crates") => parts.next().unwrap_or(""),
+            Some("crates" | "tools") => parts.next().unwrap_or(""),
             first => first.unwrap_or(""),
         }
     }

@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn the_projects_history_ends_with_its_ledger() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ledger");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ledger");
         let history = History::read(&folder.join("history.jsonl")).unwrap();
         let ledger = std::fs::read_to_string(folder.join("ledger.tsv")).unwrap();
         let newest = history.entries.last().unwrap();

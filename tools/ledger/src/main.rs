@@ -2,7 +2,7 @@
 //! prints what it cost.
 //!
 //! `cargo xtask ledger` runs it under callgrind, which counts instructions and system calls, and natively
-//! with the library that counts copies; see ledger/README.md.
+//! with the library that counts copies; see tools/ledger/README.md.
 
 #![allow(clippy::print_stdout, reason = "a command-line tool reports on standard output")]
 

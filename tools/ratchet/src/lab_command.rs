@@ -44,7 +44,7 @@ pub(crate) enum LabCommand {
         /// The executable: x86-64 ELF, with symbols and line tables.
         binary: PathBuf,
         /// The list (TOML).
-        #[arg(long, default_value = "ledger/hot_paths.toml")]
+        #[arg(long, default_value = "tools/ledger/hot_paths.toml")]
         paths: PathBuf,
         /// Print the hot functions as they are, as lines of the list, and what in it may be lowered.
         #[arg(long)]
@@ -119,7 +119,7 @@ pub(crate) struct LedgerArguments {
     #[arg(conflicts_with_all = ["before", "after"])]
     operations: Vec<String>,
     /// The ledger over time (JSON lines).
-    #[arg(long, default_value = "ledger/history.jsonl", conflicts_with_all = ["before", "after"])]
+    #[arg(long, default_value = "tools/ledger/history.jsonl", conflicts_with_all = ["before", "after"])]
     history: PathBuf,
     /// Callgrind's file or folder of the earlier release.
     #[arg(long, requires = "after")]
