@@ -23,6 +23,8 @@ use crate::workload::{Data, Kind, Workload};
 
 /// Rounds without which a row cannot be compared.
 const ROUNDS_MIN: usize = 3;
+/// Into so many blocks the rounds are divided: of all rows, and of those that look different.
+const BLOCKS: usize = 5;
 /// Share of the time left that the first rounds may take; the rest is for rows that look different.
 const FIRST_SHARE: f64 = 0.6;
 
@@ -54,8 +56,8 @@ struct Matrix<'a> {
     is_written: bool,
     /// When all is to be over.
     end: Option<Instant>,
-    /// What a round took lately.
-    round_time: Duration,
+    /// What a row of a block took lately.
+    row_time: Duration,
 }
 
 impl<'a> Matrix<'a> {
@@ -94,7 +96,7 @@ impl<'a> Matrix<'a> {
             random: Random(config.run.seed),
             is_written: false,
             end,
-            round_time: Duration::ZERO,
+            row_time: Duration::ZERO,
         })
     }
 
@@ -104,35 +106,98 @@ impl<'a> Matrix<'a> {
             process::make_realtime(std::process::id())?;
         }
         let (first, fresh) = (self.config.run.repetitions, self.config.run.confirmations);
-        self.measure_rows(&self.pending_rows(0..first, None), 0..first, FIRST_SHARE)?;
+        self.measure_rounds(0..first, None, FIRST_SHARE)?;
         let unsure = report::unsure(&self.journal.header, &self.journal.cells);
-        let fresh = first..first + fresh;
-        self.measure_rows(&self.pending_rows(fresh.clone(), Some(&unsure)), fresh, 1.0)
+        self.measure_rounds(first..first + fresh, Some(&unsure), 1.0)
     }
 
-    /// Loads the tables and measures these rows, as far as they are not in the journal, in this share of the
-    /// time left.
-    fn measure_rows(&mut self, rows: &[(Workload, RowKey)], rounds: Range<usize>, share: f64) -> Result<()> {
-        if rows.is_empty() {
-            return Ok(());
-        }
-        self.load_all(rows)?;
-        self.look_for_wrong_answers(rows)?;
+    /// Measures these rounds of all rows or of some, as far as they are not in the journal, in this share of the
+    /// time left. Each block of rounds begins with servers that are started and tables that are loaded again:
+    /// what one start and one load happen to be like is not taken for a difference.
+    fn measure_rounds(&mut self, rounds: Range<usize>, chosen: Option<&[RowKey]>, share: f64) -> Result<()> {
+        let mut rows = self.pending_rows(rounds.clone(), chosen);
         self.progress.expect(rows.iter().map(|(_, key)| self.missing(key, rounds.clone())).sum());
         let end = self.end.map(|end| Instant::now() + time_until(end).mul_f64(share));
-        let mut left_out = Vec::new();
+        let size = rounds.len().div_ceil(BLOCKS).max(1);
+        let (mut done, mut took) = (0, Duration::ZERO);
+        for begin in rounds.clone().step_by(size) {
+            let block = begin..rounds.end.min(begin + size);
+            rows.retain(|(_, key)| self.missing(key, block.start..rounds.end) > 0);
+            if rows.is_empty() || rows.iter().all(|(_, key)| self.missing(key, block.clone()) == 0) {
+                continue;
+            }
+            if done >= ROUNDS_MIN && end.is_some_and(|end| took > time_until(end)) {
+                let left = rows.iter().map(|(_, key)| self.missing(key, block.start..rounds.end)).sum();
+                self.progress.drop_steps(left);
+                break;
+            }
+            let began = Instant::now();
+            // What is left for it in which all rows have rounds enough.
+            let blocks = ROUNDS_MIN.saturating_sub(done).div_ceil(block.len()).max(1) as u32;
+            let block_end = end.filter(|_| done == 0).map(|end| began + time_until(end) / blocks);
+            let measured = self.measure_block(&rows, block.clone(), done == 0, block_end)?;
+            self.leave_out(rows.split_off(measured), block.start..rounds.end);
+            (done, took) = (done + block.len(), began.elapsed());
+        }
+        Ok(())
+    }
+
+    /// Tells of rows that there is no time for.
+    fn leave_out(&mut self, rows: Vec<(Workload, RowKey)>, rounds: Range<usize>) {
+        if rows.is_empty() {
+            return;
+        }
+        self.progress.drop_steps(rows.iter().map(|(_, key)| self.missing(key, rounds.clone())).sum());
+        let names = rows.iter().map(|(_, key)| &key.workload[..]).collect::<Vec<_>>().join(", ");
+        self.progress.note(&format!("no time was left for {names}; the same call measures on"));
+    }
+
+    /// Measures a block of rounds, row by row; tells for how many rows there was time.
+    fn measure_block(
+        &mut self,
+        rows: &[(Workload, RowKey)],
+        rounds: Range<usize>,
+        is_first: bool,
+        end: Option<Instant>,
+    ) -> Result<usize> {
+        if !is_first {
+            self.start_again()?;
+        }
+        self.load_all(rows)?;
+        if is_first {
+            self.look_for_wrong_answers(rows)?;
+        }
         for (at, (workload, key)) in rows.iter().enumerate() {
+            if at > 0 && end.is_some_and(|end| self.row_time > time_until(end)) {
+                return Ok(at);
+            }
+            if self.missing(key, rounds.clone()) == 0 {
+                continue;
+            }
             if workload.reads_written_tables() && !self.is_written {
                 self.write_again()?;
             }
-            let time = end.map(|end| time_until(end) / (rows.len() - at) as u32);
-            if self.measure_row(workload, key, rounds.clone(), time)? == 0 {
-                left_out.push(&key.workload[..]);
+            let began = Instant::now();
+            for round in rounds.clone() {
+                self.measure_round(workload, key, round)?;
+                self.is_written =
+                    workload.kind == Kind::Write || (self.is_written && workload.kind == Kind::Read);
             }
+            self.row_time = began.elapsed();
         }
-        if !left_out.is_empty() {
-            let rows = left_out.join(", ");
-            self.progress.note(&format!("no time was left for {rows}; the same call measures on"));
+        Ok(rows.len())
+    }
+
+    /// Stops and starts the servers that were started here. One that does not come back is out.
+    fn start_again(&mut self) -> Result<()> {
+        for config in &self.config.targets {
+            self.bench.check_stop()?;
+            let Some(target) = self.targets.get_mut(&config.name) else { continue };
+            self.progress.tell(&format!("starting {} again", config.name));
+            if let Err(error) = target.start_again() {
+                self.progress.note(&format!("{}: {error}", config.name));
+                self.down.insert(config.name.clone(), error.to_string());
+            }
         }
         Ok(())
     }
@@ -159,35 +224,6 @@ impl<'a> Matrix<'a> {
         }
         self.is_written = true;
         Ok(())
-    }
-
-    /// Measures rounds of a row until its time is over, but enough of them to compare, or none where not even
-    /// they fit into what is left for all; tells how many.
-    fn measure_row(
-        &mut self,
-        workload: &Workload,
-        key: &RowKey,
-        rounds: Range<usize>,
-        time: Option<Duration>,
-    ) -> Result<usize> {
-        let began = Instant::now();
-        for (done, round) in rounds.clone().enumerate() {
-            let is_over = match done {
-                0 => self.end.is_some_and(|end| self.round_time * ROUNDS_MIN as u32 > time_until(end)),
-                _ if done < ROUNDS_MIN => false,
-                _ => time.is_some_and(|time| began.elapsed() + began.elapsed() / done as u32 > time),
-            };
-            if is_over {
-                self.progress.drop_steps(self.missing(key, round..rounds.end));
-                return Ok(done);
-            }
-            let round_began = Instant::now();
-            self.measure_round(workload, key, round)?;
-            self.is_written =
-                workload.kind == Kind::Write || (self.is_written && workload.kind == Kind::Read);
-            self.round_time = round_began.elapsed();
-        }
-        Ok(rounds.len())
     }
 
     /// Cells of a row that are not in the journal.

@@ -133,6 +133,9 @@ pub struct Header {
     pub seconds: u64,
     /// Rounds of every row; later ones are those that confirm.
     pub repetitions: usize,
+    /// Those: how many, at most.
+    #[serde(default)]
+    pub confirmations: usize,
     /// Settings and their variables, in words.
     pub settings: Vec<(String, String)>,
     /// Where it was measured.
@@ -266,6 +269,7 @@ impl Header {
             data: (config.run.tables, config.run.table_rows),
             seconds: config.run.seconds,
             repetitions: config.run.repetitions,
+            confirmations: config.run.confirmations,
             settings: config.settings.iter().map(|s| (s.name.clone(), in_words(&s.set))).collect(),
             machine: Machine::this(),
             date,
@@ -283,6 +287,7 @@ mod tests {
             data: (2, 1000),
             seconds: 5,
             repetitions: 5,
+            confirmations: 10,
             settings: Vec::new(),
             machine: Machine::this(),
             date: "2026-01-02".into(),

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::journal::{Cell, Figures, Header, Journal, Outcome, RowKey};
 use crate::ledger::History;
-use crate::stats::{self, Comparison, median};
+use crate::stats::{self, Comparison, Estimate, Rounds, median};
 
 mod html;
 mod markdown;
@@ -24,6 +24,8 @@ pub struct Row {
     pub key: RowKey,
     /// One per target of the header.
     pub results: Vec<TargetResult>,
+    /// How each of them stands to the best of the others.
+    pub to_best: Vec<Option<Estimate>>,
 }
 
 /// What a target did in a row.
@@ -82,14 +84,16 @@ pub fn write(folder: &Path, history: Option<History>) -> Result<Written> {
 pub fn rows(header: &Header, cells: &[Cell]) -> Vec<Row> {
     let keys = keys(cells);
     let (first, fresh) = (logs(header, cells, &keys, Stage::First), logs(header, cells, &keys, Stage::Fresh));
-    let mut comparisons = stats::compare(&first, &fresh, SEED).into_iter();
+    let mut comparisons = stats::compare(&first, &fresh, header.confirmations, SEED).into_iter();
+    let mut to_best = to_best(header, cells, &keys).into_iter();
     let of_key = |key: &RowKey| {
         let mut results = Vec::new();
         for (at, (name, _)) in header.targets.iter().enumerate() {
             let comparison = if at == 0 { None } else { comparisons.next().flatten() };
             results.push(result(cells, key, name, comparison));
         }
-        Row { key: key.clone(), results }
+        let to_best = to_best.by_ref().take(header.targets.len()).collect();
+        Row { key: key.clone(), results, to_best }
     };
     keys.into_iter().map(of_key).collect()
 }
@@ -133,12 +137,16 @@ fn keys(cells: &[Cell]) -> Vec<&RowKey> {
 }
 
 /// Per row and target other than the base, in this order: the logs of target over base in the rounds of a
-/// stage.
-fn logs(header: &Header, cells: &[Cell], keys: &[&RowKey], stage: Stage) -> Vec<Vec<f64>> {
+/// stage. Those of a target and of workloads of one kind are a class.
+fn logs(header: &Header, cells: &[Cell], keys: &[&RowKey], stage: Stage) -> Vec<Rounds> {
     let of_stage = |cell: &&Cell| (cell.round < header.repetitions) == (stage == Stage::First);
     let cells: Vec<Cell> = cells.iter().filter(of_stage).cloned().collect();
     let (base, others) = (&header.targets[0].0, &header.targets[1..]);
-    keys.iter().flat_map(|key| others.iter().map(|(name, _)| log_ratios(&cells, key, base, name))).collect()
+    let of = |key: &RowKey, target: usize| Rounds {
+        class: target * summary::GROUPS.len() + summary::group_of(key),
+        logs: log_ratios(&cells, key, base, &others[target].0),
+    };
+    keys.iter().flat_map(|key| (0..others.len()).map(move |target| of(key, target))).collect()
 }
 
 fn measured<'a>(cells: &'a [Cell], key: &RowKey, name: &str) -> impl Iterator<Item = (usize, &'a Figures)> {
@@ -146,6 +154,24 @@ fn measured<'a>(cells: &'a [Cell], key: &RowKey, name: &str) -> impl Iterator<It
         Outcome::Measured(figures) => Some((c.round, &**figures)),
         Outcome::Failed(_) => None,
     })
+}
+
+/// Per row and target, in this order: how it stands to the one of the others that has the highest median.
+fn to_best(header: &Header, cells: &[Cell], keys: &[&RowKey]) -> Vec<Option<Estimate>> {
+    let names: Vec<&str> = header.targets.iter().map(|(name, _)| &name[..]).collect();
+    let qps =
+        |key: &RowKey, name: &str| median(&measured(cells, key, name).map(|m| m.1.qps).collect::<Vec<_>>());
+    let of = |key: &RowKey, target: usize| {
+        let others = names.iter().filter(|name| **name != names[target]);
+        let medians = others.map(|name| (*name, qps(key, name))).filter(|(_, median)| median.is_finite());
+        let best = medians.max_by(|a, b| a.1.total_cmp(&b.1));
+        Rounds {
+            class: target * summary::GROUPS.len() + summary::group_of(key),
+            logs: best.map_or_else(Vec::new, |(best, _)| log_ratios(cells, key, best, names[target])),
+        }
+    };
+    let of_row = |key: &&RowKey| (0..names.len()).map(|target| of(key, target)).collect::<Vec<_>>();
+    stats::estimates(&keys.iter().flat_map(of_row).collect::<Vec<_>>(), SEED)
 }
 
 /// Per round, the log of target over base.

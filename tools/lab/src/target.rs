@@ -126,6 +126,21 @@ impl Target {
         Ok(target)
     }
 
+    /// Stops it and starts it again, where it was started here.
+    pub fn start_again(&mut self) -> Result<()> {
+        let (true, Some(stop), Some(start)) = (self.started_here, &self.config.stop, &self.config.start)
+        else {
+            return Ok(());
+        };
+        if let Some(pid) = self.pid {
+            process::set_paused(pid, false);
+        }
+        shell(stop)?;
+        shell(start)?;
+        self.look_for_process();
+        Ok(())
+    }
+
     /// Finds its process: at first, and when it may be gone, for another process may have its number soon.
     pub fn look_for_process(&mut self) {
         self.pid = if self.address.is_here() { process::listener_of(self.address.port) } else { None };

@@ -51,16 +51,19 @@ pub(super) struct Frame {
 impl Frame {
     /// Of the workspace, not of a library or the compiler's.
     pub(super) fn is_own(&self) -> bool {
-        self.file.contains("/crates/")
+        self.in_workspace().is_some()
             && !self.file.contains("/registry/")
             && !self.file.starts_with("/rustc/")
     }
 
     /// `crates/..:line`.
     pub(super) fn place(&self) -> String {
-        let file =
-            self.file.split_once("/crates/").map_or(self.file.clone(), |(_, rest)| format!("crates/{rest}"));
-        format!("{file}:{}", self.line)
+        format!("{}:{}", self.in_workspace().unwrap_or(&self.file), self.line)
+    }
+
+    /// The file's path from the folder of the workspace's crates on.
+    fn in_workspace(&self) -> Option<&str> {
+        ["/crates/", "/tools/"].iter().find_map(|folder| Some(&self.file[self.file.find(folder)? + 1..]))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::journal::{Header, RowKey};
-use crate::stats::median;
+use crate::stats::{Estimate, median};
 
 use super::summary::{Tally, tallies};
 use super::{Row, TargetResult, groups, rows_of, thousands};
@@ -24,6 +24,9 @@ pub fn markdown(header: &Header, rows: &[Row]) -> String {
         // Writing to a string does not fail.
         let _ = write!(out, "\n## {clients}{setting}\n\n");
         rates(header, &rows, &mut out);
+        if header.targets.len() > 2 {
+            against_best(header, &rows, &mut out);
+        }
         costs(header, &rows, &mut out);
     }
     failures(header, rows, &mut out);
@@ -45,7 +48,7 @@ fn introduce(header: &Header, out: &mut String) {
         out,
         "\n{}; {}; {tables} x {rows} rows; {} s a cell. Each figure is the median of its rounds; *x* is queries a second as a \
          multiple of {base}'s, with its 95 % interval. **Bold**: a difference is shown (all rows together name a wrong one in at \
-         most 5 of 100 reports). *~*: no difference shown. *?*: too noisy to say.",
+         most 5 of 100 reports). *~*: no difference shown. *?*: undecided.",
         header.date,
         header.machine.in_words(),
         header.seconds,
@@ -58,8 +61,8 @@ fn summary(header: &Header, rows: &[Row], out: &mut String) {
     let base = &header.targets[0].0;
     let _ = writeln!(
         out,
-        "\n## Summary\n\nQueries a second as a multiple of {base}'s: the median of the rows (least to most), and how many of them are \
-         shown to be faster or slower.\n\n| workloads | rows | {} |\n|---|---:|{}",
+        "\n## Summary\n\nQueries a second as a multiple of {base}'s: the median of the rows (least to most), how many of them are \
+         shown to be faster or slower, and the least difference that four of five such reports would show.\n\n| workloads | rows | {} |\n|---|---:|{}",
         names.join(" | "),
         "---:|".repeat(names.len()),
     );
@@ -78,7 +81,9 @@ fn tallied(tally: &Tally) -> String {
     let least = tally.ratios.iter().copied().fold(f64::INFINITY, f64::min);
     let most = tally.ratios.iter().copied().fold(0.0, f64::max);
     let Tally { faster, slower, .. } = tally;
-    format!("x {middle:.2} ({least:.2} to {most:.2}); {faster} faster, {slower} slower")
+    let shown = median(&tally.leasts);
+    let shown = if shown.is_finite() { format!("; {:.1} %", 100.0 * shown) } else { String::new() };
+    format!("x {middle:.2} ({least:.2} to {most:.2}); {faster} faster, {slower} slower{shown}")
 }
 
 /// Queries a second, and how they compare.
@@ -93,7 +98,7 @@ fn rates(header: &Header, rows: &[&Row], out: &mut String) {
 }
 
 fn rate(result: &TargetResult) -> String {
-    use crate::stats::Verdict::{Faster, NoDifference, Slower, TooNoisy};
+    use crate::stats::Verdict::{Faster, NoDifference, Slower, Undecided};
     match result {
         TargetResult::Failed(_) => "failed".to_owned(),
         TargetResult::Missing => "-".to_owned(),
@@ -103,10 +108,25 @@ fn rate(result: &TargetResult) -> String {
             let multiple = match c.verdict {
                 Faster | Slower => format!("**{multiple}**"),
                 NoDifference => format!("~ {multiple}"),
-                TooNoisy => format!("? {multiple}"),
+                Undecided => format!("? {multiple}"),
             };
             format!("{} {multiple}", number(figures.qps))
         }
+    }
+}
+
+/// How each target stands to the best of the others: of a row, the one with the highest median.
+fn against_best(header: &Header, rows: &[&Row], out: &mut String) {
+    let names: Vec<&str> = header.targets.iter().map(|t| &t.0[..]).collect();
+    let _ = writeln!(out, "\n| times the best of the others, 95 % interval | {} |", names.join(" | "));
+    let _ = writeln!(out, "|---|{}", "---:|".repeat(names.len()));
+    for row in rows {
+        let cell = |estimate: &Option<Estimate>| match estimate {
+            Some(e) => format!("{:.2} ({:.2} to {:.2})", e.ratio, e.interval.0, e.interval.1),
+            None => "-".to_owned(),
+        };
+        let cells: Vec<String> = row.to_best.iter().map(cell).collect();
+        let _ = writeln!(out, "| {} | {} |", row.key.workload, cells.join(" | "));
     }
 }
 

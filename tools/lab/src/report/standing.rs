@@ -42,6 +42,6 @@ pub(super) fn sign(verdict: Verdict) -> char {
         Verdict::Faster => '▲',
         Verdict::Slower => '▼',
         Verdict::NoDifference => '~',
-        Verdict::TooNoisy => '?',
+        Verdict::Undecided => '?',
     }
 }

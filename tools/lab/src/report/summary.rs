@@ -8,7 +8,7 @@ use super::Row;
 use super::standing::Standing;
 
 /// Groups of workloads, in the order of the summary.
-const GROUPS: [&str; 7] = [
+pub(super) const GROUPS: [&str; 7] = [
     "all rows",
     "reads of freshly loaded tables",
     "writes",
@@ -23,6 +23,8 @@ const GROUPS: [&str; 7] = [
 pub(super) struct Tally {
     /// Relative queries a second of rows that have some.
     pub(super) ratios: Vec<f64>,
+    /// The least difference that is shown for each.
+    pub(super) leasts: Vec<f64>,
     pub(super) rows: usize,
     pub(super) faster: usize,
     pub(super) slower: usize,
@@ -37,11 +39,12 @@ impl Tally {
         match standing {
             Standing::Compared(c) => {
                 self.ratios.push(c.ratio);
+                self.leasts.push(c.least);
                 match c.verdict {
                     Verdict::Faster => self.faster += 1,
                     Verdict::Slower => self.slower += 1,
                     Verdict::NoDifference => self.no_difference += 1,
-                    Verdict::TooNoisy => self.unsure += 1,
+                    Verdict::Undecided => self.unsure += 1,
                 }
             }
             Standing::Unjudged(ratio) => {
@@ -64,7 +67,8 @@ pub(super) fn tallies(rows: &[Row], target: usize) -> Vec<(&'static str, Tally)>
     GROUPS.into_iter().zip(tallies).filter(|(_, tally)| tally.rows > 0).collect()
 }
 
-fn group_of(key: &RowKey) -> usize {
+/// The position among [`GROUPS`] of a row's workload.
+pub(super) fn group_of(key: &RowKey) -> usize {
     if founding().iter().any(|workload| workload.name == key.workload) {
         return 5;
     }

@@ -3,29 +3,30 @@
 use std::fmt::Write;
 
 use crate::journal::Header;
+use crate::stats::Estimate;
 
 use super::{Row, TargetResult};
 
-const COLUMNS: &str = "workload\tthreads\tsetting\ttarget\tqps\tratio\tlow\thigh\tp\tverdict\trounds\tp50_ms\tp95_ms\tp99_ms\t\
+const COLUMNS: &str = "workload\tthreads\tsetting\ttarget\tqps\tratio\tlow\thigh\tp\tleast\tverdict\trounds\tp50_ms\tp95_ms\tp99_ms\t\
      user_us\tsystem_us\tvoluntary_switches\tinvoluntary_switches\tdisk_bytes\tlog_bytes\tlog_syncs\tpeak_rss_bytes\t\
-     temp_bytes\tother_cores\tretried\tfailure";
+     temp_bytes\tother_cores\tretried\tto_best\tto_best_low\tto_best_high\tfailure";
 
 /// All rows as tab-separated values; what is not known is empty.
 pub fn tsv(header: &Header, rows: &[Row]) -> String {
     let mut out = format!("{COLUMNS}\n");
     for row in rows {
-        for ((name, _), result) in header.targets.iter().zip(&row.results) {
+        for (((name, _), result), to_best) in header.targets.iter().zip(&row.results).zip(&row.to_best) {
             let key = &row.key;
             // Writing to a string does not fail.
             let _ = write!(out, "{}\t{}\t{}\t{name}\t", key.workload, key.threads, key.setting);
-            out.push_str(&fields(result));
+            out.push_str(&fields(result, *to_best));
             out.push('\n');
         }
     }
     out
 }
 
-fn fields(result: &TargetResult) -> String {
+fn fields(result: &TargetResult, to_best: Option<Estimate>) -> String {
     let columns = COLUMNS.split('\t').count() - 4;
     match result {
         TargetResult::Measured(f, comparison) => {
@@ -33,10 +34,10 @@ fn fields(result: &TargetResult) -> String {
             let mut fields = vec![number(f.qps)];
             match comparison {
                 Some(c) => {
-                    fields.extend([c.ratio, c.interval.0, c.interval.1, c.p].map(number));
+                    fields.extend([c.ratio, c.interval.0, c.interval.1, c.p, c.least].map(number));
                     fields.extend([c.verdict.in_words().to_owned(), c.rounds.to_string()]);
                 }
-                None => fields.extend(std::iter::repeat_n(String::new(), 6)),
+                None => fields.extend(std::iter::repeat_n(String::new(), 7)),
             }
             fields.extend([f.p50_ms, f.p95_ms, f.p99_ms, f.user_us, f.system_us].map(number));
             fields.extend(
@@ -44,6 +45,8 @@ fn fields(result: &TargetResult) -> String {
             );
             fields
                 .extend([f.log_syncs, f.peak_rss_bytes, f.temp_bytes, f.other_cores, f.retried].map(number));
+            let to_best = to_best.map_or([f64::NAN; 3], |e| [e.ratio, e.interval.0, e.interval.1]);
+            fields.extend(to_best.map(number));
             fields.push(String::new());
             fields.join("\t")
         }

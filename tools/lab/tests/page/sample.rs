@@ -64,6 +64,7 @@ fn header() -> Header {
         data: (2, 200_000),
         seconds: 5,
         repetitions: ROUNDS,
+        confirmations: FRESH,
         settings: vec![
             ("flush 1".to_owned(), "innodb_flush_log_at_trx_commit = 1".to_owned()),
             ("flush 2".to_owned(), "innodb_flush_log_at_trx_commit = 2".to_owned()),

@@ -69,7 +69,7 @@ pub(super) fn rates(bars: &[Bar], scale: &Scale, label: &str) -> String {
                     let ink = match c.verdict {
                         Verdict::Faster => FASTER,
                         Verdict::Slower => SLOWER,
-                        Verdict::NoDifference | Verdict::TooNoisy => PLAIN,
+                        Verdict::NoDifference | Verdict::Undecided => PLAIN,
                     };
                     rate(canvas, scale, c.ratio, top, ink);
                     whisker(canvas, scale.at(c.interval.0), scale.at(c.interval.1), top + 23);

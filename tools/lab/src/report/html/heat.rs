@@ -25,7 +25,7 @@ impl Report<'_> {
                 out,
                 "<h3>{}</h3>\n<div class=\"scroll\"><table>\n<thead><tr><th>workloads</th><th class=\"number\">median</th>\
                  <th class=\"number\">rows</th><th class=\"number\">▲ faster</th><th class=\"number\">▼ slower</th>\
-                 <th class=\"number\">~ no difference shown</th><th class=\"number\">? too noisy</th>\
+                 <th class=\"number\">~ no difference shown</th><th class=\"number\">? undecided</th>\
                  <th class=\"number\">no number</th></tr></thead>\n<tbody>\n",
                 escape(name)
             );
@@ -100,7 +100,7 @@ fn heat_cell(standing: Standing) -> String {
             let class = match c.verdict {
                 Verdict::Faster => format!(" class=\"f{}\"", strength(c.ratio)),
                 Verdict::Slower => format!(" class=\"s{}\"", strength(1.0 / c.ratio)),
-                Verdict::NoDifference | Verdict::TooNoisy => String::new(),
+                Verdict::NoDifference | Verdict::Undecided => String::new(),
             };
             format!("<td{class}>{} {:.2}</td>", sign(c.verdict), c.ratio)
         }

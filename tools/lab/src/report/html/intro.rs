@@ -93,7 +93,7 @@ fn how_to_read(base: &str, out: &mut String) {
         "<h2 id=\"read\">How to read it</h2>\n<ul>\n<li><span class=\"key f3\">▲</span> faster than {base}, beyond doubt: of all \
          reports in which nothing differs, at most 5 in 100 name any row.</li>\n<li><span class=\"key s3\">▼</span> slower than \
          {base}, beyond doubt.</li>\n<li><span class=\"key plain\">~</span> no difference shown; a large one would have \
-         been, unless the time was over before the row's fresh rounds.</li>\n<li><span class=\"key plain\">?</span> too noisy, or too few rounds, to say.</li>\n<li>Blue is faster, orange \
+         been, unless the time was over before the row's fresh rounds.</li>\n<li><span class=\"key plain\">?</span> undecided: the rounds are too few or vary too much to say.</li>\n<li>Blue is faster, orange \
          slower, and stronger means more; every colour has its sign and its figure. The interval behind a figure holds the true \
          value in 95 of 100 such rows.</li>\n</ul>"
     );

@@ -96,7 +96,7 @@ mod tests {
     fn row(workload: &str, rates: [f64; 2]) -> Row {
         let key = RowKey { workload: workload.to_owned(), threads: 1, setting: String::new() };
         let measured = |qps| TargetResult::Measured(Box::new(Figures { qps, ..Figures::default() }), None);
-        Row { key, results: rates.map(measured).into() }
+        Row { key, results: rates.map(measured).into(), to_best: vec![None; 2] }
     }
 
     #[test]

@@ -1,0 +1,54 @@
+//! Which differences a report can show.
+
+use super::model::{Draw, Models, classes, nulls, tested};
+use super::{LEVEL_FIRST, LEVEL_FRESH, LOOKS_DIFFERENT, Random, Rounds};
+
+/// Share of reports in which the least difference that is stated is shown.
+const POWER: f64 = 0.8;
+
+/// For each row, the least difference (the logarithm of target over base) that a report of such rows shows in
+/// four of five cases, where those that look different have up to `fresh` rounds more. It is that of a usual
+/// row of the row's class. None: no row of the class has enough rounds.
+pub(super) fn least_shown(first: &[Rounds], fresh: usize, seed: u64) -> Vec<Option<f64>> {
+    let mut random = Random(seed);
+    let mut out = vec![None; first.len()];
+    let tested = tested(first);
+    for (_, rows) in classes(first) {
+        let logs: Vec<&[f64]> = rows.iter().map(|&at| &first[at].logs[..]).collect();
+        let least = of_class(&Models::of(&logs, &mut random), tested, fresh, &mut random);
+        for at in rows {
+            out[at] = least;
+        }
+    }
+    out
+}
+
+fn of_class(models: &Models, tested: usize, fresh: usize, random: &mut Random) -> Option<f64> {
+    let model = models.of_rounds.iter().max_by_key(|model| model.count)?;
+    let draws = model.draws(models, tested, random);
+    let by_first = needed(&draws, LEVEL_FIRST / tested as f64, POWER);
+    if fresh == 0 {
+        return Some(by_first * model.deviation());
+    }
+    // It has to look different, and then to be confirmed.
+    let each = POWER.sqrt();
+    let measured_again = (tested as f64 * LOOKS_DIFFERENT).ceil();
+    let again = model.with_rounds(fresh, measured_again as usize, random).draws(models, tested, random);
+    let confirmed = needed(&again, LEVEL_FRESH / measured_again, each);
+    let looks_different = needed(&draws, LOOKS_DIFFERENT, each);
+    Some(by_first.min(confirmed.max(looks_different)) * model.deviation())
+}
+
+/// The difference that is named with probability `power`, where a row without one is named with probability
+/// `level`.
+fn needed(draws: &[Draw], level: f64, power: f64) -> f64 {
+    let nulls = nulls(draws);
+    let critical = at_share(&nulls, 1.0 - level);
+    let mut needed: Vec<f64> = draws.iter().map(|draw| critical * draw.scale - draw.middle).collect();
+    needed.sort_by(f64::total_cmp);
+    at_share(&needed, power)
+}
+
+fn at_share(sorted: &[f64], share: f64) -> f64 {
+    sorted[((sorted.len() as f64 * share) as usize).min(sorted.len() - 1)]
+}
