@@ -17,6 +17,7 @@ mod miri;
 mod page;
 mod parallel;
 mod planted;
+mod power;
 mod process;
 mod recovery_speed;
 mod release;
@@ -61,6 +62,9 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   page [FOLDER] the lab's report, or one of made-up figures, in a browser: does its layout hold (needs chromium)
   planted       plants a validator that is called for every field, and asks whether the ledger's gate, `hot`, a comparison and a
                 search through a history of commits find it (a quarter of an hour)
+  power [--runs N]
+                reports of the lab on servers that are the same, one of them behind a link that is slower by a twentieth: how
+                many name a difference (100, two hours)
   recovery [--megabytes N] [--starts N] [--rows N]
                 kills a server that has written so much log, and tells how fast its starts apply it (1024, 3 starts)
   release [--measure]
@@ -98,6 +102,7 @@ fn main() -> ExitCode {
         ["page"] => page::run(None),
         ["page", folder] => page::run(Some(folder)),
         ["planted"] => planted::prove(),
+        ["power", options @ ..] => power::prove(options),
         ["recovery", options @ ..] => recovery_speed::run(options),
         ["release", options @ ..] => release::run_command(options),
         ["semantics", options @ ..] => semantics::run(options),

@@ -111,9 +111,9 @@ impl<'a> Matrix<'a> {
         self.measure_rounds(first..first + fresh, Some(&unsure), 1.0)
     }
 
-    /// Measures these rounds of all rows or of some, as far as they are not in the journal, in this share of the
-    /// time left. Each block of rounds begins with servers that are started and tables that are loaded again:
-    /// what one start and one load happen to be like is not taken for a difference.
+    /// Measures these rounds of all rows or of some, as far as they are not in the journal, in this share of
+    /// the time left. Each block of rounds begins with servers that are started and tables that are loaded
+    /// again: what one start and one load happen to be like is not taken for a difference.
     fn measure_rounds(&mut self, rounds: Range<usize>, chosen: Option<&[RowKey]>, share: f64) -> Result<()> {
         let mut rows = self.pending_rows(rounds.clone(), chosen);
         self.progress.expect(rows.iter().map(|(_, key)| self.missing(key, rounds.clone())).sum());

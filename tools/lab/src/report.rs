@@ -136,17 +136,32 @@ fn keys(cells: &[Cell]) -> Vec<&RowKey> {
     keys
 }
 
+/// Rows of fewer of a target and kind are no class: they say too little of how such rows vary.
+const CLASS_MIN: usize = 8;
+
+/// The class of each row and of each of so many targets, in this order: rows of a target and of workloads of
+/// one kind, or those of a target whose kinds have few.
+fn classes<'a>(keys: &'a [&RowKey], targets: usize) -> impl Iterator<Item = usize> + 'a {
+    let mut counts = [0; summary::GROUPS.len()];
+    for key in keys {
+        counts[summary::group_of(key)] += 1;
+    }
+    keys.iter().flat_map(move |key| {
+        let kind = summary::group_of(key);
+        // No row is of the kind that stands for all.
+        let kind = if counts[kind] < CLASS_MIN { 0 } else { kind };
+        (0..targets).map(move |target| target * summary::GROUPS.len() + kind)
+    })
+}
+
 /// Per row and target other than the base, in this order: the logs of target over base in the rounds of a
-/// stage. Those of a target and of workloads of one kind are a class.
+/// stage.
 fn logs(header: &Header, cells: &[Cell], keys: &[&RowKey], stage: Stage) -> Vec<Rounds> {
     let of_stage = |cell: &&Cell| (cell.round < header.repetitions) == (stage == Stage::First);
     let cells: Vec<Cell> = cells.iter().filter(of_stage).cloned().collect();
     let (base, others) = (&header.targets[0].0, &header.targets[1..]);
-    let of = |key: &RowKey, target: usize| Rounds {
-        class: target * summary::GROUPS.len() + summary::group_of(key),
-        logs: log_ratios(&cells, key, base, &others[target].0),
-    };
-    keys.iter().flat_map(|key| (0..others.len()).map(move |target| of(key, target))).collect()
+    let logs = keys.iter().flat_map(|key| others.iter().map(|(name, _)| log_ratios(&cells, key, base, name)));
+    logs.zip(classes(keys, others.len())).map(|(logs, class)| Rounds { class, logs }).collect()
 }
 
 fn measured<'a>(cells: &'a [Cell], key: &RowKey, name: &str) -> impl Iterator<Item = (usize, &'a Figures)> {
@@ -165,13 +180,11 @@ fn to_best(header: &Header, cells: &[Cell], keys: &[&RowKey]) -> Vec<Option<Esti
         let others = names.iter().filter(|name| **name != names[target]);
         let medians = others.map(|name| (*name, qps(key, name))).filter(|(_, median)| median.is_finite());
         let best = medians.max_by(|a, b| a.1.total_cmp(&b.1));
-        Rounds {
-            class: target * summary::GROUPS.len() + summary::group_of(key),
-            logs: best.map_or_else(Vec::new, |(best, _)| log_ratios(cells, key, best, names[target])),
-        }
+        best.map_or_else(Vec::new, |(best, _)| log_ratios(cells, key, best, names[target]))
     };
-    let of_row = |key: &&RowKey| (0..names.len()).map(|target| of(key, target)).collect::<Vec<_>>();
-    stats::estimates(&keys.iter().flat_map(of_row).collect::<Vec<_>>(), SEED)
+    let logs = keys.iter().flat_map(|key| (0..names.len()).map(move |target| of(key, target)));
+    let rows = logs.zip(classes(keys, names.len())).map(|(logs, class)| Rounds { class, logs });
+    stats::estimates(&rows.collect::<Vec<_>>(), SEED)
 }
 
 /// Per round, the log of target over base.

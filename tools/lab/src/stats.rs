@@ -4,9 +4,10 @@
 //! both cancels out. A row's estimate is its median round: a cell or two that the machine disturbed do not
 //! move it. How much a row varies is estimated from its deviations without the largest ones; with five rounds
 //! a row knows little of that, all rows of its class (one target, workloads of one kind) together know much,
-//! so that each row's scale is drawn towards that of its class (the shrinkage of empirical Bayes: G. K. Smyth, "Linear models and empirical Bayes
-//! methods", 2004; here on the logarithms, by order statistics). What median over scale would be if nothing
-//! differed is found by the bootstrap: rows are drawn from the residuals of the class and treated as above.
+//! so that each row's scale is drawn towards that of its class (the shrinkage of empirical Bayes: G. K.
+//! Smyth, "Linear models and empirical Bayes methods", 2004; here on the logarithms, by order statistics).
+//! What median over scale would be if nothing differed is found by the bootstrap: rows are drawn from the
+//! residuals of the class and treated as above.
 //!
 //! **Two stages.** Rows whose first rounds differ significantly are decided. Of the others, those that look
 //! as if they differed are measured again, and only the fresh rounds decide: what was read to choose
@@ -73,8 +74,8 @@ pub struct Comparison {
     pub interval: (f64, f64),
     /// Probability of such a difference by chance, for this row alone.
     pub p: f64,
-    /// The least difference (0.05: five in a hundred) that is shown for a row of this kind in four of five such
-    /// reports.
+    /// The least difference (0.05: five in a hundred) that four of five such reports show for a row of this
+    /// kind.
     pub least: f64,
     /// What that means.
     pub verdict: Verdict,
@@ -105,8 +106,8 @@ pub fn unsure(first: &[Rounds], seed: u64) -> Vec<bool> {
     tests.iter().zip(clear).map(|(t, clear)| looks_different(t) && !clear).collect()
 }
 
-/// Compares rows by their first rounds, and by the fresh ones of those that were [`unsure`] (of others none), of
-/// which there are at most `fresh_max`. None: fewer than three rounds.
+/// Compares rows by their first rounds, and by the fresh ones of those that were [`unsure`] (of others none),
+/// of which there are at most `fresh_max`. None: fewer than three rounds.
 pub fn compare(first: &[Rounds], fresh: &[Rounds], fresh_max: usize, seed: u64) -> Vec<Option<Comparison>> {
     let unsure = unsure(first, seed);
     let least = least_shown(first, fresh_max, seed);

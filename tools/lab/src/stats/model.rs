@@ -89,8 +89,8 @@ pub(super) fn middle_and_scale(row: &[f64]) -> (f64, f64) {
     (middle, square.sqrt().max(SCALE_MIN))
 }
 
-/// A row in which nothing differs, as it is drawn: its estimate and the scale that it is judged by, both in the
-/// usual standard deviation of its class.
+/// A row in which nothing differs, as it is drawn: its estimate and the scale that it is judged by, both in
+/// the usual standard deviation of its class.
 pub(super) struct Draw {
     pub(super) middle: f64,
     pub(super) scale: f64,
