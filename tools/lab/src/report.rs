@@ -140,16 +140,16 @@ fn keys(cells: &[Cell]) -> Vec<&RowKey> {
 const CLASS_MIN: usize = 8;
 
 /// The class of each row and of each of so many targets, in this order: rows of a target and of workloads of
-/// one kind, or those of a target whose kinds have few.
+/// one kind. Kinds of few rows are with the one that has most.
 fn classes<'a>(keys: &'a [&RowKey], targets: usize) -> impl Iterator<Item = usize> + 'a {
     let mut counts = [0; summary::GROUPS.len()];
     for key in keys {
         counts[summary::group_of(key)] += 1;
     }
+    let largest = (0..counts.len()).max_by_key(|&kind| counts[kind]).unwrap_or(0);
     keys.iter().flat_map(move |key| {
         let kind = summary::group_of(key);
-        // No row is of the kind that stands for all.
-        let kind = if counts[kind] < CLASS_MIN { 0 } else { kind };
+        let kind = if counts[kind] < CLASS_MIN { largest } else { kind };
         (0..targets).map(move |target| target * summary::GROUPS.len() + kind)
     })
 }

@@ -26,6 +26,8 @@ const LEVEL_FIRST: f64 = 0.007;
 /// The same for the fresh rounds. Together less than one report in twenty, for what noise is not like its
 /// model.
 const LEVEL_FRESH: f64 = 0.018;
+/// Probability for the first rounds, where no fresh ones follow.
+const LEVEL_ONLY: f64 = LEVEL_FIRST + LEVEL_FRESH;
 /// Rows whose difference would come about by chance less often than this are measured again.
 const LOOKS_DIFFERENT: f64 = 0.1;
 /// A row whose interval is wider than this to either side, and that is not shown to differ, is undecided.
@@ -118,7 +120,7 @@ pub fn compare(first: &[Rounds], fresh: &[Rounds], fresh_max: usize, seed: u64) 
         .map(|(row, &is)| if is { row.clone() } else { Rounds::default() })
         .collect();
     let again = test_rows(&again, !seed);
-    let (clear, confirmed) = (rejected(&first, LEVEL_FIRST), rejected(&again, LEVEL_FRESH));
+    let (clear, confirmed) = (rejected(&first, level_first(fresh_max)), rejected(&again, LEVEL_FRESH));
     let comparison = |at: usize| {
         let test = again[at].or(first[at])?;
         let verdict = match () {
@@ -174,6 +176,11 @@ impl Test {
         let interval = ((self.middle - self.half).exp(), (self.middle + self.half).exp());
         Estimate { ratio: self.middle.exp(), interval }
     }
+}
+
+/// With which probability the first rounds may name a difference that is none, where at most so many follow.
+fn level_first(fresh_max: usize) -> f64 {
+    if fresh_max == 0 { LEVEL_ONLY } else { LEVEL_FIRST }
 }
 
 /// Which rows differ, at this level for all of them together.

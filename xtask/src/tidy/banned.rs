@@ -8,7 +8,7 @@ const TOOLS: [&str; 6] = ["fuzz", "lab", "ledger", "ratchet", "testkit", "xtask"
 /// Crates that may touch the operating system.
 const OUTSIDE_WORLD: [&str; 2] = ["env", "server"];
 /// Crates that may contain `unsafe`.
-const UNSAFE_ALLOWED: [&str; 5] = ["base", "env", "page", "buffer", "log"];
+const UNSAFE_ALLOWED: [&str; 4] = ["base", "env", "buffer", "log"];
 
 /// Word, and why it is banned, everywhere.
 const LEFTOVERS: [(&str, &str); 6] = [

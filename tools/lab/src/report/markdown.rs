@@ -82,7 +82,11 @@ fn tallied(tally: &Tally) -> String {
     let most = tally.ratios.iter().copied().fold(0.0, f64::max);
     let Tally { faster, slower, .. } = tally;
     let shown = median(&tally.leasts);
-    let shown = if shown.is_finite() { format!("; {:.1} %", 100.0 * shown) } else { String::new() };
+    let shown = match 100.0 * shown {
+        percent if percent <= 100.0 => format!("; {percent:.1} %"),
+        percent if percent > 100.0 => "; over 100 %".to_owned(),
+        _ => String::new(),
+    };
     format!("x {middle:.2} ({least:.2} to {most:.2}); {faster} faster, {slower} slower{shown}")
 }
 

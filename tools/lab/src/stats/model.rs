@@ -1,6 +1,7 @@
 //! How the rows of a class vary, and what that says of each.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::{Random, Rounds, Test, median, median_of_sorted};
 
@@ -27,10 +28,16 @@ pub(super) fn test_rows(rows: &[Rounds], seed: u64) -> Vec<Option<Test>> {
     let mut random = Random(seed);
     let mut out = vec![None; rows.len()];
     let tested = tested(rows);
-    for (_, at) in classes(rows) {
-        let logs: Vec<&[f64]> = at.iter().map(|&at| &rows[at].logs[..]).collect();
-        for (at, test) in at.into_iter().zip(test_class(&logs, tested, &mut random)) {
-            out[at] = test;
+    for class in Class::all(rows, &mut random) {
+        for model in &class.of_rounds {
+            let nulls = nulls(&model.draws(&class, tested, &mut random));
+            for &at in class.rows.iter().filter(|&&at| rows[at].logs.len() == model.n) {
+                let (middle, own) = middle_and_scale(&rows[at].logs);
+                let scale = model.drawn(own.ln());
+                let half = nulls[(nulls.len() as f64 * 0.95) as usize] * scale;
+                let p = share_from(&nulls, (middle / scale).abs());
+                out[at] = Some(Test { middle, half, p, rounds: model.n });
+            }
         }
     }
     out
@@ -39,31 +46,6 @@ pub(super) fn test_rows(rows: &[Rounds], seed: u64) -> Vec<Option<Test>> {
 /// How many rows have enough rounds.
 pub(super) fn tested(rows: &[Rounds]) -> usize {
     rows.iter().filter(|row| row.logs.len() >= ROUNDS_MIN).count()
-}
-
-/// Positions of the rows of each class.
-pub(super) fn classes(rows: &[Rounds]) -> BTreeMap<usize, Vec<usize>> {
-    let mut classes: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (at, row) in rows.iter().enumerate() {
-        classes.entry(row.class).or_default().push(at);
-    }
-    classes
-}
-
-fn test_class(rows: &[&[f64]], tested: usize, random: &mut Random) -> Vec<Option<Test>> {
-    let mut out = vec![None; rows.len()];
-    let models = Models::of(rows, random);
-    for model in &models.of_rounds {
-        let nulls = nulls(&model.draws(&models, tested, random));
-        for (at, row) in rows.iter().enumerate().filter(|(_, row)| row.len() == model.n) {
-            let (middle, own) = middle_and_scale(row);
-            let scale = model.drawn(own.ln());
-            let half = nulls[(nulls.len() as f64 * 0.95) as usize] * scale;
-            out[at] =
-                Some(Test { middle, half, p: share_from(&nulls, (middle / scale).abs()), rounds: model.n });
-        }
-    }
-    out
 }
 
 /// Absolute values of median over scale of rows in which nothing differs, in rising order.
@@ -110,36 +92,36 @@ pub(super) struct Model {
 }
 
 /// All of a class.
-pub(super) struct Models {
+pub(super) struct Class {
+    /// Their positions.
+    pub(super) rows: Vec<usize>,
     pub(super) of_rounds: Vec<Model>,
-    /// Residuals in units of their row's true scale, as far as that is known.
-    residuals: Vec<f64>,
+    /// Residuals in units of their row's true scale, as far as that is known; of all classes, which are taken
+    /// to differ in how much they vary, not in how.
+    residuals: Rc<[f64]>,
 }
 
-impl Models {
-    pub(super) fn of(rows: &[&[f64]], random: &mut Random) -> Models {
-        let rounds: BTreeSet<usize> = rows.iter().map(|row| row.len()).filter(|&n| n >= ROUNDS_MIN).collect();
-        let of_rounds: Vec<Model> = rounds.iter().map(|&n| Model::of(rows, n, random)).collect();
-        let mut residuals = Vec::new();
-        for model in &of_rounds {
-            for row in rows.iter().filter(|row| row.len() == model.n) {
-                let (middle, own) = middle_and_scale(row);
-                let scale = model.drawn(own.ln()) / model.own.0.exp();
-                // The median itself is no deviation.
-                residuals.extend(row.iter().map(|x| (x - middle) / scale).filter(|r| *r != 0.0));
-            }
+impl Class {
+    pub(super) fn all(rows: &[Rounds], random: &mut Random) -> Vec<Class> {
+        let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (at, row) in rows.iter().enumerate() {
+            members.entry(row.class).or_default().push(at);
         }
-        if residuals.len() >= RESIDUALS_MIN {
-            // Deviations from a median of few are a little small: as a whole they are made as wide as normal
-            // ones.
-            let width = median(&residuals.iter().map(|r| r.abs()).collect::<Vec<_>>()) / 0.674_49;
-            for residual in &mut residuals {
-                *residual /= width.max(f64::MIN_POSITIVE);
-            }
-        } else {
+        let (mut classes, mut residuals) = (Vec::new(), Vec::new());
+        for members in members.into_values() {
+            let logs: Vec<&[f64]> = members.iter().map(|&at| &rows[at].logs[..]).collect();
+            let rounds: BTreeSet<usize> =
+                logs.iter().map(|row| row.len()).filter(|&n| n >= ROUNDS_MIN).collect();
+            let of_rounds: Vec<Model> = rounds.iter().map(|&n| Model::of(&logs, n, random)).collect();
+            residuals.extend(residuals_of(&of_rounds, &logs));
+            classes.push((members, of_rounds));
+        }
+        if residuals.len() < RESIDUALS_MIN {
             residuals.clear();
         }
-        Models { of_rounds, residuals }
+        let residuals: Rc<[f64]> = residuals.into();
+        let class = |(rows, of_rounds)| Class { rows, of_rounds, residuals: Rc::clone(&residuals) };
+        classes.into_iter().map(class).collect()
     }
 
     fn noise(&self, random: &mut Random) -> f64 {
@@ -151,6 +133,24 @@ impl Models {
         let residual = self.residuals[random.below(self.residuals.len())];
         if random.bits() & 1 == 0 { residual } else { -residual }
     }
+}
+
+fn residuals_of(models: &[Model], rows: &[&[f64]]) -> Vec<f64> {
+    let mut residuals = Vec::new();
+    for model in models {
+        for row in rows.iter().filter(|row| row.len() == model.n) {
+            let (middle, own) = middle_and_scale(row);
+            let scale = model.drawn(own.ln()) / model.own.0.exp();
+            // The median itself is no deviation.
+            residuals.extend(row.iter().map(|x| (x - middle) / scale).filter(|r| *r != 0.0));
+        }
+    }
+    // Deviations from a median of few are a little small: as a whole they are made as wide as normal ones.
+    let width = median(&residuals.iter().map(|r| r.abs()).collect::<Vec<_>>()) / 0.674_49;
+    for residual in &mut residuals {
+        *residual /= width.max(f64::MIN_POSITIVE);
+    }
+    residuals
 }
 
 impl Model {
@@ -189,7 +189,7 @@ impl Model {
     }
 
     /// Rows in which nothing differs: enough of them for a report in which this number of rows is tested.
-    pub(super) fn draws(&self, models: &Models, tested: usize, random: &mut Random) -> Vec<Draw> {
+    pub(super) fn draws(&self, class: &Class, tested: usize, random: &mut Random) -> Vec<Draw> {
         let mut row = vec![0.0; self.n];
         let others = (self.count.max(1) - 1) as f64;
         // A median of many is less sure than their mean.
@@ -197,7 +197,7 @@ impl Model {
         let draw = |_| {
             let truth = self.between.sqrt() * random.normal();
             for x in &mut row {
-                *x = truth.exp() * models.noise(random);
+                *x = truth.exp() * class.noise(random);
             }
             let (middle, own) = middle_and_scale(&row);
             let log_own = own.ln() - self.own.0;

@@ -1,7 +1,7 @@
 //! Which differences a report can show.
 
-use super::model::{Draw, Models, classes, nulls, tested};
-use super::{LEVEL_FIRST, LEVEL_FRESH, LOOKS_DIFFERENT, Random, Rounds};
+use super::model::{Class, Draw, nulls, tested};
+use super::{LEVEL_FRESH, LOOKS_DIFFERENT, Random, Rounds, level_first};
 
 /// Share of reports in which the least difference that is stated is shown.
 const POWER: f64 = 0.8;
@@ -13,27 +13,26 @@ pub(super) fn least_shown(first: &[Rounds], fresh: usize, seed: u64) -> Vec<Opti
     let mut random = Random(seed);
     let mut out = vec![None; first.len()];
     let tested = tested(first);
-    for (_, rows) in classes(first) {
-        let logs: Vec<&[f64]> = rows.iter().map(|&at| &first[at].logs[..]).collect();
-        let least = of_class(&Models::of(&logs, &mut random), tested, fresh, &mut random);
-        for at in rows {
+    for class in Class::all(first, &mut random) {
+        let least = of_class(&class, tested, fresh, &mut random);
+        for &at in &class.rows {
             out[at] = least;
         }
     }
     out
 }
 
-fn of_class(models: &Models, tested: usize, fresh: usize, random: &mut Random) -> Option<f64> {
-    let model = models.of_rounds.iter().max_by_key(|model| model.count)?;
-    let draws = model.draws(models, tested, random);
-    let by_first = needed(&draws, LEVEL_FIRST / tested as f64, POWER);
+fn of_class(class: &Class, tested: usize, fresh: usize, random: &mut Random) -> Option<f64> {
+    let model = class.of_rounds.iter().max_by_key(|model| model.count)?;
+    let draws = model.draws(class, tested, random);
+    let by_first = needed(&draws, level_first(fresh) / tested as f64, POWER);
     if fresh == 0 {
         return Some(by_first * model.deviation());
     }
     // It has to look different, and then to be confirmed.
     let each = POWER.sqrt();
     let measured_again = (tested as f64 * LOOKS_DIFFERENT).ceil();
-    let again = model.with_rounds(fresh, measured_again as usize, random).draws(models, tested, random);
+    let again = model.with_rounds(fresh, measured_again as usize, random).draws(class, tested, random);
     let confirmed = needed(&again, LEVEL_FRESH / measured_again, each);
     let looks_different = needed(&draws, LOOKS_DIFFERENT, each);
     Some(by_first.min(confirmed.max(looks_different)) * model.deviation())
