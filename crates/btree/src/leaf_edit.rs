@@ -26,6 +26,12 @@ const SLOT_BYTES: usize = 6;
 /// Bytes an ascending load leaves free on each leaf, so that rows may grow a little without a split.
 pub(crate) const APPEND_RESERVE: usize = PAGE_SIZE / 16;
 
+/// Leaves that one edit holds at most: others wait for each of them until the last is changed.
+const LEAVES_MAX: usize = 16;
+
+/// With more bytes of redo an edit goes to no further leaf.
+const FRAME_BYTES_WISHED: usize = 8 << 10;
+
 /// A leaf below this many bytes in use is worth a call of [`Tree::shrink`].
 pub(crate) const SPARSE_BYTES: usize = PAGE_SIZE / 4;
 
@@ -120,6 +126,23 @@ impl<'p> LeafEdit<'p> {
         if !(is_behind_all || page.covers_searched(key, at)) || !has_room(page, key, at, need) {
             return false;
         }
+        (self.key, self.slot, self.found) = (key, at.slot, at.found);
+        true
+    }
+
+    /// Goes on in another leaf, that of `key`, which is above the leaves so far: all that are changed stay
+    /// latched, and are written in one frame. It waits for nothing, and splits nothing. False: no move; commit
+    /// and call `edit`.
+    pub fn move_beside(&mut self, store: &'p Store, key: &'p [u8], need: usize) -> bool {
+        let (leaves, redo_bytes) = self.mtr.extent();
+        if leaves >= LEAVES_MAX || redo_bytes > FRAME_BYTES_WISHED {
+            return false;
+        }
+        let Some((leaf, at)) = self.tree.directory.try_exclusive(store, self.tree, key) else { return false };
+        if !self.tree.is_current(leaf.page()) || !has_room(leaf.page(), key, at, need) {
+            return false;
+        }
+        self.leaf = self.mtr.adopt(leaf);
         (self.key, self.slot, self.found) = (key, at.slot, at.found);
         true
     }

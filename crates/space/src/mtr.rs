@@ -15,6 +15,7 @@ use base::{PageNo, invariant};
 use buffer::ExclusiveGuard;
 use log::{FrameRange, Pending};
 use page::{EntryClose, LeafInsert, OpError, PageMut, PageOp, PageRef, RowDelete, RowPatch};
+use smallvec::SmallVec;
 
 use crate::error::Result;
 use crate::space::SpaceGuard;
@@ -54,11 +55,11 @@ pub struct Mtr<'p> {
     is_lent: bool,
 }
 
-/// What only splits, merges and allocations need.
+/// What is needed beyond one page: by splits, merges and allocations, and by rows that go to several leaves.
 #[derive(Debug, Default)]
 struct Rest<'p> {
     // Dropped in this order: pages go before the allocation state.
-    pages: Vec<LatchedPage<'p>>,
+    pages: SmallVec<[LatchedPage<'p>; 15]>,
     /// Held from the first allocation to the commit: a page whose release is not in the log yet must not be
     /// allocated.
     space: Option<SpaceGuard<'p>>,
@@ -209,6 +210,13 @@ impl<'p> Mtr<'p> {
     #[inline]
     pub fn is_changed(&self) -> bool {
         self.redo.len() > PART_HEADER_BYTES
+    }
+
+    /// How many pages it holds, and the bytes of its redo.
+    #[inline]
+    pub fn extent(&self) -> (usize, usize) {
+        let rest = self.rest.as_ref().map_or(0, |rest| rest.pages.len());
+        (usize::from(self.first.is_some()) + rest, self.redo.len())
     }
 
     /// The allocation state, held until the commit.

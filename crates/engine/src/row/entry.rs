@@ -216,7 +216,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Opens entries of an index that is not unique, in ascending order of their whole keys, staying on a
-    /// leaf while it covers the next key and has room.
+    /// leaf while it covers the next key and has room, and with those leaves while the next is free.
     pub(crate) fn open_sorted_entries<'k>(
         &mut self,
         index: &'k Index,
@@ -240,7 +240,8 @@ impl<'a> RowWriter<'a> {
                     break put;
                 }
                 let next = entry(at);
-                if !edit.move_to(next.0, room_for_entry(next.0, next.1)) {
+                let room = room_for_entry(next.0, next.1);
+                if !edit.move_to(next.0, room) && !edit.move_beside(&self.engine.store, next.0, room) {
                     break put;
                 }
                 payload = next.1;

@@ -128,7 +128,10 @@ impl RowWriter<'_> {
                 }
                 table.add_new_row(engine);
                 at += 1;
-                if at == places.len() || !edit.move_to(key(&places[at]), need(&places[at])) {
+                let Some(next) = places.get(at) else { break put };
+                if !edit.move_to(key(next), need(next))
+                    && !edit.move_beside(&engine.store, key(next), need(next))
+                {
                     break put;
                 }
             };
@@ -151,7 +154,7 @@ impl RowWriter<'_> {
         buffers: &mut Buffers,
     ) -> Result<()> {
         let index = &self.table.indexes[position];
-        let mut entries = Entries { places: Vec::with_capacity(rows.len()), ..Entries::default() };
+        let mut entries = Entries::for_rows(rows.len());
         for (i, row) in rows.iter().enumerate() {
             let row_id = row_ids.get(i).copied().unwrap_or(0);
             let (key, payload) = (entries.keys.len(), entries.payloads.len());
@@ -161,43 +164,54 @@ impl RowWriter<'_> {
             index.format.encode(RowHeader::default(), row, &[], &mut entries.payloads);
             let start = start_of(&entries.keys[key..]);
             let (key, payload) = ((key, entries.keys.len()), (payload, entries.payloads.len()));
-            entries.places.push((start, Place { key, payload, row: i }));
+            entries.places.push(Place { key, payload, row: i });
+            entries.order.push((start, i as u32));
         }
         entries.sort();
         if !index.is_unique() {
-            return self.open_sorted_entries(index, rows.len(), |at| (entries.key(at), entries.payload(at)));
+            return self.open_sorted_entries(index, rows.len(), |at| {
+                let (key, payload, _) = entries.at(at);
+                (key, payload)
+            });
         }
-        for (at, (_, place)) in entries.places.iter().enumerate() {
-            let (key, payload) = (entries.key(at), entries.payload(at));
-            self.open_unique_entry(index, rows[place.row], key, payload, &mut buffers.third_key)?;
+        for at in 0..rows.len() {
+            let (key, payload, row) = entries.at(at);
+            self.open_unique_entry(index, rows[row], key, payload, &mut buffers.third_key)?;
         }
         Ok(())
     }
 }
 
-/// Encoded entries of one index, each with the start of its key.
+/// Encoded entries of one index.
 #[derive(Default)]
 struct Entries {
     keys: Vec<u8>,
     payloads: Vec<u8>,
-    places: Vec<(u64, Place)>,
+    /// By row.
+    places: Vec<Place>,
+    /// In the order of their keys, once sorted: the start of each key, and its row.
+    order: Vec<(u64, u32)>,
 }
 
 impl Entries {
+    fn for_rows(rows: usize) -> Self {
+        Entries { places: Vec::with_capacity(rows), order: Vec::with_capacity(rows), ..Entries::default() }
+    }
+
     fn sort(&mut self) {
-        let keys = &self.keys;
-        let rest = |place: &Place| &keys[place.key.0..place.key.1];
-        self.places.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| rest(&a.1).cmp(rest(&b.1))));
+        let (keys, places) = (&self.keys, &self.places);
+        let key = |row: u32| {
+            let (from, to) = places[row as usize].key;
+            &keys[from..to]
+        };
+        self.order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| key(a.1).cmp(key(b.1))));
     }
 
-    fn key(&self, at: usize) -> &[u8] {
-        let (from, to) = self.places[at].1.key;
-        &self.keys[from..to]
-    }
-
-    fn payload(&self, at: usize) -> &[u8] {
-        let (from, to) = self.places[at].1.payload;
-        &self.payloads[from..to]
+    /// Key, payload and row of the entry at this position of the order.
+    fn at(&self, at: usize) -> (&[u8], &[u8], usize) {
+        let row = self.order[at].1 as usize;
+        let Place { key, payload, .. } = &self.places[row];
+        (&self.keys[key.0..key.1], &self.payloads[payload.0..payload.1], row)
     }
 }
 

@@ -291,11 +291,12 @@ impl RowWriter<'_> {
             index.format.encode(header, &row, &off_page, &mut buffers.payload);
             Ok(())
         })?;
-        let leaf = match leaf {
-            Some(leaf) => leaf,
-            None => index.tree.edit(&self.engine.store, key, 0)?,
-        };
-        self.store_rewritten(index, leaf, &mut buffers.payload)?;
+        if let Some(leaf) = leaf {
+            self.store_rewritten(index, leaf, &mut buffers.payload)?;
+        } else {
+            let leaf = index.tree.edit(&self.engine.store, key, 0)?;
+            self.store_rewritten(index, leaf, &mut buffers.payload)?;
+        }
         if old.off_page {
             self.bury_replaced(index, old, differing);
         }
