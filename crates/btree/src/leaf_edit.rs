@@ -5,7 +5,7 @@ use base::{ROW_HEADER_BYTES, TrxId};
 use buffer::ExclusiveGuard;
 use log::FrameRange;
 use page::{
-    EntryClose, LeafInsert, OpError, PAGE_SIZE, PageOp, PageRef, Record, RowDelete, RowPatch, Search,
+    Batch, EntryClose, LeafInsert, OpError, PAGE_SIZE, PageOp, PageRef, Record, RowDelete, RowPatch, Search,
     SlotFlags,
 };
 use space::{Latched, Mtr, Result, Store};
@@ -206,6 +206,33 @@ impl<'p> LeafEdit<'p> {
             self.tree.remember_end(page);
         }
         Ok(())
+    }
+
+    /// Whether rows that are inserted here come behind all records of the leaf.
+    #[inline]
+    pub fn is_behind_all(&self) -> bool {
+        !self.found && self.slot == self.page().count()
+    }
+
+    /// Whether a row with `key`, which is above the position's, can follow `rows` others that
+    /// [`LeafEdit::append_rows`] is to append here; `bytes` are those of all keys and payloads with its own.
+    #[inline]
+    pub fn takes_behind(&self, key: &[u8], rows: usize, bytes: usize) -> bool {
+        let page = self.page();
+        page.upper_fence().is_none_or(|upper| key < upper)
+            && page.takes_behind(key, rows, bytes, APPEND_RESERVE)
+    }
+
+    /// Appends clustered records without marks, which [`LeafEdit::takes_behind`] has shown to fit, as one
+    /// change. `last` is the key of the last one, where the edit's position is then; `trx` has written them.
+    pub fn append_rows(&mut self, rows: Batch<'_>, last: &'p [u8], trx: TrxId) {
+        debug_assert!(self.is_behind_all(), "rows are appended behind all others");
+        self.mtr.apply(self.leaf, &PageOp::Append(rows));
+        self.raise_max_trx(trx);
+        (self.key, self.slot, self.found) = (last, self.page().count() - 1, true);
+        if self.page().right().is_none() {
+            self.tree.remember_end(self.page());
+        }
     }
 
     /// Replaces the record's payload; key and marks stay.

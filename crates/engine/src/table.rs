@@ -413,7 +413,14 @@ impl Table {
     /// Counts a new row. Now and then as the table grows, all plans are made again.
     #[inline]
     pub(crate) fn add_new_row(&self, engine: &Engine) {
-        let rows = self.state.rows.fetch_add(1, Ordering::Relaxed) + 1;
+        self.add_new_rows(engine, 1);
+    }
+
+    /// [`Table::add_new_row`] of several rows.
+    #[inline]
+    pub(crate) fn add_new_rows(&self, engine: &Engine, count: usize) {
+        let count = count as i64;
+        let rows = self.state.rows.fetch_add(count, Ordering::Relaxed) + count;
         if rows >= self.state.replan_rows.load(Ordering::Relaxed) {
             self.has_grown(engine, rows);
         }

@@ -16,6 +16,8 @@ use crate::search::{Search, is_equal};
 #[derive(Clone, Copy)]
 pub struct PageRef<'a>(pub(crate) &'a PageBytes);
 
+/// Bytes of a leaf's cell beside key and payload, at most: two length words.
+const CELL_OVERHEAD_MAX: usize = 4;
 /// The flags among a page's type, level and index id.
 const RESERVED_OF_TREE_LEVEL: u64 = 0xffff_0000;
 const _: () = assert!(LEVEL == PAGE_TYPE + 1 && FLAGS == PAGE_TYPE + 2 && INDEX_ID == PAGE_TYPE + 4);
@@ -393,6 +395,16 @@ impl<'a> PageRef<'a> {
     pub fn free_for(self, key: &[u8]) -> usize {
         let free = (self.heap_top() + self.garbage()).saturating_sub(self.arrays_end(even(self.count() + 1)));
         if self.is_under_prefix(key) { free } else { free.saturating_sub(self.growth_for(key)) }
+    }
+
+    /// Whether a record with `key` goes behind all records of the leaf with nothing moved, and before it
+    /// `slots` others whose keys and payloads, with its own, are `bytes` long; `reserve` bytes stay free.
+    #[inline]
+    pub fn takes_behind(self, key: &[u8], slots: usize, bytes: usize, reserve: usize) -> bool {
+        let cells = bytes + (slots + 1) * CELL_OVERHEAD_MAX;
+        self.fixed_key_len().is_none_or(|len| usize::from(len) == key.len())
+            && self.is_under_prefix(key)
+            && self.arrays_end(even(self.count() + slots + 1)) + cells + reserve <= self.heap_top()
     }
 
     /// Bytes in use: header, arrays of the slots in use, live cells and fences.

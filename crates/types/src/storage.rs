@@ -26,6 +26,7 @@
 mod check;
 mod member;
 mod number;
+mod plain;
 mod problem;
 mod read;
 mod store;
@@ -34,12 +35,13 @@ mod temporal;
 
 pub use check::ValueRule;
 pub use number::round_to_scale;
+pub use plain::{PlainKind, store_plain};
 pub use problem::{Problem, StoreContext, StoreError, StoreNote};
 pub use read::read;
 pub(crate) use read::{
     read_datetime, read_int, read_time, read_timestamp, read_uint, read_year, write_decimal_text,
 };
-pub use store::{PlainKind, store, store_int_literal, store_plain, store_text, store_uint_literal};
+pub use store::{store, store_int_literal, store_text, store_uint_literal};
 pub use temporal::odd_delimiter;
 
 use crate::{SqlType, TypeKind};

@@ -51,6 +51,47 @@ fn an_edit_moves_on_within_its_leaf_only() {
 }
 
 #[test]
+fn an_edit_goes_on_in_other_leaves_and_waits_for_none() {
+    let disk = SimDisk::new();
+    let store = new_store(&disk, 256);
+    let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
+    for n in 0..8000u32 {
+        insert(&store, &tree, &(4 * n).to_be_bytes(), &[0; 50]);
+    }
+    // Lookups build the directory by which other leaves are found.
+    for n in 0..8000u32 {
+        tree.point(&store, &(4 * n).to_be_bytes()).unwrap().unwrap();
+    }
+    let keys: Vec<[u8; 4]> = (0..300u32).map(|n| (4 * 26 * n + 1).to_be_bytes()).collect();
+    let held = tree.point(&store, &(4 * 26 * 150u32).to_be_bytes()).unwrap().unwrap();
+    let held_leaf = held.page().page_no();
+    let (mut at, mut inserted, mut frames) = (0, 0, 0);
+    let mut leaves = std::collections::BTreeSet::new();
+    while at < keys.len() {
+        if (130..170).contains(&at) {
+            // The held leaf, or a split beside it, would be waited for.
+            at = 170;
+            continue;
+        }
+        let mut edit = tree.edit(&store, &keys[at], 60).unwrap();
+        loop {
+            assert_ne!(edit.page().page_no(), held_leaf);
+            leaves.insert(edit.page().page_no());
+            edit.insert(&[1; 50], SlotFlags::NONE).unwrap();
+            (at, inserted) = (at + 1, inserted + 1);
+            if at == keys.len() || !(edit.move_to(&keys[at], 60) || edit.move_beside(&store, &keys[at], 60)) {
+                break;
+            }
+        }
+        edit.commit();
+        frames += 1;
+    }
+    assert!(frames * 4 < leaves.len(), "{frames} frames for {} leaves", leaves.len());
+    drop(held);
+    assert_eq!(assert_sound(&store, &tree).records, 8000 + inserted);
+}
+
+#[test]
 fn an_edit_finds_the_version_it_wants_in_its_leaf() {
     let disk = SimDisk::new();
     let store = new_store(&disk, 256);

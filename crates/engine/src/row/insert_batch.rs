@@ -1,7 +1,8 @@
 //! Inserting many rows at once.
 
-use page::RowHeader;
-use trx::{Attempt, Buffers, Trx};
+use btree::LeafEdit;
+use page::{Batch, RowHeader, SlotFlags};
+use trx::{Attempt, Buffers, Trx, UndoKind};
 
 use super::entry::push_begin;
 use super::insert::Value;
@@ -12,6 +13,17 @@ use crate::table::Table;
 
 /// Encoded records are put in place once there are this many bytes of them.
 const CHUNK_BYTES: usize = 1 << 20;
+
+/// Fewer records are put behind a leaf's one by one.
+const RUN_ROWS_MIN: usize = 4;
+
+#[cfg(test)]
+thread_local! {
+    /// Records that were appended to a leaf with others.
+    pub(crate) static APPENDED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    /// All are put in place one by one.
+    pub(crate) static NEVER_APPENDED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
 
 impl Table {
     /// Inserts rows, tree by tree: all clustered records in key order, a leaf's worth under one latch, then
@@ -49,6 +61,8 @@ struct Records {
     keys: Vec<u8>,
     payloads: Vec<u8>,
     places: Vec<Place>,
+    /// Those that are appended to a leaf at once.
+    run: Vec<u8>,
 }
 
 impl Records {
@@ -62,6 +76,13 @@ impl Records {
         self.keys.reserve(all(&self.keys));
         self.payloads.reserve(all(&self.payloads));
     }
+}
+
+/// Whether the leaf takes so many that one change of it is cheaper than one for each.
+fn is_run<'k>(edit: &LeafEdit<'_>, places: &[Place], key: impl Fn(&Place) -> &'k [u8]) -> bool {
+    let Some(first) = places.get(..RUN_ROWS_MIN) else { return false };
+    let bytes = |place: &Place| key(place).len() + place.payload.1 - place.payload.0;
+    edit.takes_behind(key(&first[RUN_ROWS_MIN - 1]), RUN_ROWS_MIN - 1, first.iter().map(bytes).sum())
 }
 
 /// A record: start and end of its key and payload, and its row's position.
@@ -110,7 +131,7 @@ impl RowWriter<'_> {
     /// Puts the records in place, in key order, staying on a leaf while it covers the next key and has room.
     fn insert_records(&mut self, rows: &[&[Value<'_>]], records: &mut Records) -> Result<()> {
         let (engine, table) = (self.engine, self.table);
-        let Records { keys, payloads, places } = records;
+        let Records { keys, payloads, places, run } = records;
         let key = |place: &Place| &keys[place.key.0..place.key.1];
         if !places.is_sorted_by(|a, b| key(a) <= key(b)) {
             places.sort_by(|a, b| key(a).cmp(key(b)));
@@ -120,19 +141,24 @@ impl RowWriter<'_> {
             let need = |place: &Place| place.key.1 - place.key.0 + place.payload.1 - place.payload.0;
             let mut edit = table.clustered().tree.edit(&engine.store, key(&places[at]), need(&places[at]))?;
             let put = loop {
-                let place = &places[at];
-                let payload = &mut payloads[place.payload.0..place.payload.1];
-                let put = self.put_clustered(&mut edit, rows[place.row], payload);
-                if !matches!(put, Ok(Attempt::Granted { .. })) {
-                    break put;
+                let mut count = self.append_run(&mut edit, keys, payloads, &places[at..], run);
+                if count == 0 {
+                    let place = &places[at];
+                    let payload = &mut payloads[place.payload.0..place.payload.1];
+                    let put = self.put_clustered(&mut edit, rows[place.row], payload);
+                    if !matches!(put, Ok(Attempt::Granted { .. })) {
+                        break put;
+                    }
+                    count = 1;
                 }
-                table.add_new_row(engine);
-                at += 1;
-                let Some(next) = places.get(at) else { break put };
-                if !edit.move_to(key(next), need(next))
-                    && !edit.move_beside(&engine.store, key(next), need(next))
-                {
-                    break put;
+                table.add_new_rows(engine, count);
+                at += count;
+                let goes_on = places.get(at).is_some_and(|next| {
+                    edit.move_to(key(next), need(next))
+                        || edit.move_beside(&engine.store, key(next), need(next))
+                });
+                if !goes_on {
+                    break Ok(Attempt::Granted { new: false });
                 }
             };
             self.commit(edit);
@@ -144,6 +170,53 @@ impl RowWriter<'_> {
         payloads.clear();
         places.clear();
         Ok(())
+    }
+
+    /// Appends the first of `places`, which are in key order, behind all records of the leaf: those that it
+    /// takes and that no lock concerns. Returns how many; 0 where so few would be that they are better put in
+    /// place one by one. `run` is scratch.
+    fn append_run<'k>(
+        &mut self,
+        edit: &mut LeafEdit<'k>,
+        keys: &'k [u8],
+        payloads: &[u8],
+        places: &[Place],
+        run: &mut Vec<u8>,
+    ) -> usize {
+        let clustered = self.table.clustered();
+        let key = |place: &Place| &keys[place.key.0..place.key.1];
+        let is_free = |place: &Place| self.locker.is_free(clustered.tree.index, key(place));
+        if !edit.is_behind_all()
+            || !places.iter().take(RUN_ROWS_MIN).all(is_free)
+            || !is_run(edit, places, key)
+        {
+            return 0;
+        }
+        #[cfg(test)]
+        if NEVER_APPENDED.get() {
+            return 0;
+        }
+        run.clear();
+        let (mut count, mut bytes, mut last) = (0, 0, &keys[..0]);
+        for place in places {
+            let (key, payload) = (key(place), &payloads[place.payload.0..place.payload.1]);
+            bytes += key.len() + payload.len();
+            if count > 0 && key == last
+                || !edit.takes_behind(key, count, bytes)
+                || !self.locker.is_free(clustered.tree.index, key)
+            {
+                break;
+            }
+            self.undo(clustered, UndoKind::RowInsert, SlotFlags::NONE, key, &[]);
+            Batch::push_record(run, key, payload, SlotFlags::NONE);
+            (count, last) = (count + 1, key);
+        }
+        if count > 0 {
+            edit.append_rows(Batch(run), last, self.id);
+        }
+        #[cfg(test)]
+        APPENDED.set(APPENDED.get() + count);
+        count
     }
 
     fn insert_entries(

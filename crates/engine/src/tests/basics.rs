@@ -1,5 +1,6 @@
 //! One session: rows in, rows changed, rows out.
 
+use base::prng::Prng;
 use types::{ColumnDef, TableDef};
 
 use super::support::*;
@@ -95,6 +96,57 @@ fn a_batch_with_a_clash_fails_at_the_row_that_mysql_names() {
     assert_eq!(ids_by_index(&engine, &table, 1, trx.view()), [1, 3, 5, 8]);
     assert_eq!(table.row_count_estimate(), 4);
     assert_sound(&engine, &table);
+}
+
+/// What a table holds after batches of rows, each before the next and some taken back.
+fn after_batches(batches: &[Vec<Wide>]) -> Vec<Wide> {
+    let (engine, _disk) = engine();
+    let table = engine.create_table(wide_def("t")).unwrap();
+    for (at, batch) in batches.iter().enumerate() {
+        let mut trx = engine.begin(BeginOptions::default());
+        let done = Wide::with_all(batch, |rows| table.insert_batch(&engine, &mut trx, rows));
+        match done {
+            Ok(done) => assert_eq!(done, batch.len()),
+            Err((_, error)) => assert!(matches!(error, Error::DuplicateKey(_)), "{error}"),
+        }
+        if at % 3 == 2 {
+            engine.rollback(&mut trx).unwrap();
+        } else {
+            engine.commit(&mut trx).unwrap();
+        }
+        assert_sound(&engine, &table);
+    }
+    rows(&engine, &table, ReadView::newest())
+}
+
+#[test]
+fn rows_that_are_appended_at_once_are_those_that_are_put_one_by_one() {
+    use crate::row::insert_batch::{APPENDED, NEVER_APPENDED};
+    let mut prng = Prng::new(17);
+    let mut next = 0;
+    let mut batch = |count: i32, step: i32| -> Vec<Wide> {
+        let row = |n: i32| {
+            let body = (prng.below(9) == 0).then(|| "b".repeat(prng.below(20_000) as usize));
+            Wide { body, c: None, ..Wide::new(n, n % 7, "") }
+        };
+        let from = next;
+        next += count.max(1) * step;
+        (0..count).map(|n| from + n * step).map(row).collect()
+    };
+    let mut batches: Vec<Vec<Wide>> = (0..12).map(|n| batch(40 * n, 1 + n % 2)).collect();
+    // Between those that are there, in another order, and one that is there already.
+    let mut shuffled: Vec<Wide> =
+        batches[3].iter().map(|row| Wide { id: row.id + 5000, ..row.clone() }).collect();
+    shuffled.reverse();
+    batches.push(shuffled);
+    let clash = [batch(30, 1), vec![batches[1][0].clone()]].concat();
+    batches.push(clash);
+    NEVER_APPENDED.set(true);
+    let one_by_one = after_batches(&batches);
+    NEVER_APPENDED.set(false);
+    let before = APPENDED.get();
+    assert_eq!(after_batches(&batches), one_by_one);
+    assert!(APPENDED.get() - before > 1000, "{}", APPENDED.get() - before);
 }
 
 #[test]

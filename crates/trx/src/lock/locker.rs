@@ -160,6 +160,13 @@ impl Locker<'_> {
         self.request_insert(index, key, changes)
     }
 
+    /// Whether the transaction may insert the key, that of no row, into the clustered `index`, as no explicit
+    /// lock is near it. False: it must ask. Cost: two loads.
+    #[inline]
+    pub fn is_free(&self, index: IndexId, key: &[u8]) -> bool {
+        self.system.locks.is_row_free(index, key) && self.system.locks.is_index_free(index)
+    }
+
     #[cold]
     fn request_insert(&self, index: IndexId, key: &[u8], changes: u64) -> Result<Attempt, Error> {
         let locks = self.system.locks.lock();

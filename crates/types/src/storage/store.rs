@@ -1,7 +1,5 @@
 //! Assignment: any value to the storage bytes of any type.
 
-use base::codec::push_short;
-
 use super::problem::{Fault, Problem, StoreContext, StoreError, StoreNote};
 use super::{member, number, string, temporal};
 use crate::{CollationId, SqlType, TypeKind, Value};
@@ -47,64 +45,6 @@ pub fn store(
         out.truncate(start);
     }
     fault.settle(ty, ctx, value)
-}
-
-/// [`store`] of what needs no conversion: an integer that an integer column holds, ASCII text that a column
-/// of characters has room for. False: it is something else, and nothing was appended.
-#[inline]
-pub fn store_plain(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> bool {
-    let mut room = [0; 8];
-    let plain = PlainKind::of(ty).bytes(value, &mut room);
-    if let Some(bytes) = plain {
-        push_short(out, bytes);
-    }
-    plain.is_some()
-}
-
-/// What [`store_plain`] stores in a column, decided by its type once for many values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PlainKind {
-    /// Integers of this number of bytes.
-    Signed(u32),
-    /// Unsigned integers of this number of bytes.
-    Unsigned(u32),
-    /// ASCII text of at most this number of bytes that does not end with a space.
-    Text(u32),
-    /// Nothing.
-    Nothing,
-}
-
-impl PlainKind {
-    /// That of a column.
-    #[inline]
-    pub fn of(ty: &SqlType) -> Self {
-        match ty.kind {
-            _ if ty.is_integer() && ty.unsigned => PlainKind::Unsigned(number::integer_bytes(ty)),
-            _ if ty.is_integer() => PlainKind::Signed(number::integer_bytes(ty)),
-            TypeKind::Char | TypeKind::VarChar => PlainKind::Text(ty.length),
-            _ => PlainKind::Nothing,
-        }
-    }
-
-    /// The storage bytes of such a value, text where it is and an integer in `room`. `None`: it is
-    /// something else.
-    #[inline(always)]
-    pub fn bytes<'b>(self, value: &Value<'b>, room: &'b mut [u8; 8]) -> Option<&'b [u8]> {
-        match (self, value) {
-            (PlainKind::Signed(bytes), &Value::Int(value)) if number::fits_signed(value, bytes) => {
-                *room = value.to_le_bytes();
-                room.get(..bytes as usize)
-            }
-            (PlainKind::Unsigned(bytes), &Value::Int(value)) if number::fits_unsigned(value, bytes) => {
-                *room = value.to_le_bytes();
-                room.get(..bytes as usize)
-            }
-            (PlainKind::Text(bytes_max), Value::Bytes { data, .. }) if string::is_plain(data, bytes_max) => {
-                Some(data)
-            }
-            _ => None,
-        }
-    }
 }
 
 /// [`store`] of an integer literal.

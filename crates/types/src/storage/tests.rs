@@ -33,6 +33,8 @@ fn column(name: &str) -> SqlType {
         "da" => with(Date, 10, 0, false),
         "t" => with(Time, 12, 1, false),
         "dt" => with(DateTime, 22, 2, false),
+        "d0" => with(DateTime, 19, 0, false),
+        "bl" => with(BigInt, 20, 0, false),
         "ts" => with(Timestamp, 19, 0, false),
         "y" => with(Year, 4, 0, true),
         "e" => member_type(Enum, &["a", "b", "1"]),
@@ -230,18 +232,71 @@ fn bytes_that_no_assignment_stores_break_their_rule() {
     assert!(!ValueRule::of(&SqlType::decimal(65, 30)).is_kept_by(&wide));
 }
 
+/// Texts that look like values of all kinds.
+fn plain_text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[ -~]{0,5}é?",
+        "[-+]?[0-9]{0,20}",
+        "-?[0-9]{1,3}",
+        "[0-2][0-9]{3}[-/][01][0-9]-[0-3][0-9]",
+        "[0-2][0-9]{3}-[01][0-9]-[0-3][0-9][ T][0-2][0-9]:[0-6][0-9]:[0-6][0-9](\\.[0-9])?",
+    ]
+}
+
+#[test]
+fn the_usual_texts_are_stored_plainly() {
+    let stored = |name: &str, text: &str| {
+        let mut out = Vec::new();
+        store_plain(&column(name), &Value::text(text.as_bytes(), UTF8), &mut out).then_some(out)
+    };
+    for (name, text) in [
+        ("ti", "-128"),
+        ("ub", "999999999999999999"),
+        ("bl", "-999999999999999999"),
+        ("ti", "007"),
+        ("vc", "abc"),
+        ("da", "2024-02-29"),
+        ("da", "0001-12-31"),
+        ("d0", "9999-12-31 23:59:59"),
+    ] {
+        assert!(stored(name, text).is_some(), "{name} {text}");
+    }
+    for (name, text) in [
+        ("ti", "128"),
+        ("ti", ""),
+        ("ti", "-"),
+        ("ti", " 1"),
+        ("ti", "1e1"),
+        ("ub", "-1"),
+        ("ub", "-0"),
+        ("ub", "1000000000000000000"),
+        ("da", "2023-02-29"),
+        ("da", "2024-2-29"),
+        ("da", "2024-00-01"),
+        ("da", "0000-01-01"),
+        ("d0", "2024-01-01 24:00:00"),
+        ("d0", "2024-01-01T00:00:00"),
+        ("dt", "2024-01-01 00:00:00"),
+        ("y", "2024"),
+    ] {
+        assert_eq!(stored(name, text), None, "{name} {text}");
+    }
+}
+
 proptest! {
     #[test]
     fn what_is_stored_plainly_is_stored_so_by_the_rules(
-        number: i64, shift in 0u32..64, text in "[ -~]{0,5}é?", collations: [bool; 2], of_number: bool
+        number: i64, shift in 0u32..64, text in plain_text(), collations: [bool; 2], of_number: bool, modes_of in 0usize..3
     ) {
         let collation = |latin| if latin { CollationId::LATIN1_SWEDISH_CI } else { UTF8 };
         let number = Value::Int(number >> shift);
         let text = Value::Bytes { data: text.as_bytes(), collation: collation(collations[0]) };
         let value = if of_number { number } else { text };
         let zone = TimeZone::utc();
-        let ctx = StoreContext::new(crate::SqlModes::STRICT_TRANS_TABLES, &zone, TODAY);
-        for name in ["ti", "ub", "de", "d", "b", "c", "vc", "bi", "vb", "da", "y", "e", "st"] {
+        let strict = crate::SqlModes::STRICT_TRANS_TABLES;
+        let modes = [crate::SqlModes::default(), strict, strict.with(crate::SqlModes::ALLOW_INVALID_DATES)];
+        let ctx = StoreContext::new(modes[modes_of], &zone, TODAY);
+        for name in ["ti", "ub", "bl", "de", "d", "b", "c", "vc", "bi", "vb", "da", "d0", "dt", "y", "e", "st"] {
             let ty = SqlType { collation: collation(collations[1]), ..column(name) };
             let (mut plain, mut ruled) = (Vec::new(), Vec::new());
             if store_plain(&ty, &value, &mut plain) {
