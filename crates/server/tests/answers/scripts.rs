@@ -17,6 +17,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     alter_values,
     assignments,
     auto_increment,
+    auto_increment_updates,
     auto_increment_used_up,
     bit_aggregates,
     bits_and_bytes,
