@@ -84,6 +84,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     texts_read_last,
     time_formats,
     times_extracted,
+    times_in_lists,
     type_pairs,
     types_store,
     update_clustered_keys,
