@@ -99,6 +99,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     values_query,
     volatile,
     volatile_conditions,
+    year_ranges,
     zerofill_rows,
 );
 
