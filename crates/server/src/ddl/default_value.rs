@@ -114,10 +114,16 @@ fn is_taken(session: &Session, ty: &SqlType, value: &OwnedValue, problem: &Probl
     let is_half_number = matches!(problem, Problem::IncorrectValue { .. });
     !session.variables.hot.sql_mode.is_strict()
         && match ty.kind {
-            TypeKind::Decimal => is_half_number,
+            TypeKind::Decimal => is_half_number && !is_past_all(session, ty, value),
             TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => is_part_of_date(session, value),
             _ => false,
         }
+}
+
+/// Whether the value begins with a number past all of the type's digits.
+fn is_past_all(session: &Session, ty: &SqlType, value: &OwnedValue) -> bool {
+    let taken = stored(session, ty, value, false);
+    matches!(taken, Ok((_, StoreNote::Warning(problem))) if *problem == Problem::OutOfRange)
 }
 
 /// Whether the value is a date except for a month or a day.

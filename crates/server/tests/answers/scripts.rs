@@ -33,6 +33,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     ddl_columns,
     ddl_keys,
     ddl_whole,
+    decimals_with_tails,
     differential_found,
     dml,
     enum_collations,
