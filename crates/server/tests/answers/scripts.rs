@@ -21,6 +21,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     auto_increment_used_up,
     bit_aggregates,
     bits_and_bytes,
+    bits_as_counts,
     checksum_table,
     completion_type,
     computed_constants,
