@@ -59,8 +59,8 @@ pub enum ExecError {
         /// 1-based line.
         row: u64,
     },
-    /// 1869: ON DUPLICATE KEY UPDATE assigns a number to the AUTO_INCREMENT column that is reserved for another
-    /// row of the statement.
+    /// 1869: ON DUPLICATE KEY UPDATE assigns to the AUTO_INCREMENT column a number that is reserved for
+    /// another row of the statement.
     NumberReserved,
     /// 1093 and similar errors: a subquery of more than one column or row, found at run time.
     SubqueryRows,

@@ -90,7 +90,7 @@ pub(crate) struct Written {
 
 impl Written {
     /// The number that the OK packet reports; `said`: what the statement said with LAST_INSERT_ID(n);
-    /// `updates_of_query`: the rows are a query's, and ON DUPLICATE KEY UPDATE says what becomes of duplicates.
+    /// `updates_of_query`: the rows are a query's, and ON DUPLICATE KEY UPDATE says what duplicates become.
     pub(crate) fn insert_id(&self, said: Option<u64>, updates_of_query: bool) -> u64 {
         let last = if self.copied > 0 && !updates_of_query { self.last_number } else { 0 };
         self.first_generated.or(said).unwrap_or(last)
@@ -438,8 +438,8 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         }
     }
 
-    /// ON DUPLICATE KEY UPDATE of the row with `key`, instead of `row`, whose number is `taken`; `read` is what
-    /// is read of the query's row.
+    /// ON DUPLICATE KEY UPDATE of the row with `key`, instead of `row`, whose number is `taken`; `read` is
+    /// what is read of the query's row.
     fn update(
         &mut self,
         (row, read): (&[Option<&[u8]>], &[OwnedValue]),

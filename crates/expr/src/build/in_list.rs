@@ -91,8 +91,9 @@ impl Builder {
         self.in_part_of_list(needle, list, negated, (is_direct, true))
     }
 
-    /// `needle [NOT] IN (list)`, compared as times. MySQL reads the text of a date as a time, and warns. What is
-    /// no time is 00:00:00 in a list that is read once, and equals nothing in one that is read for each row.
+    /// `needle [NOT] IN (list)`, compared as times. MySQL reads the text of a date as a time, and warns. What
+    /// is no time is 00:00:00 in a list that is read once, and equals nothing in one that is read for each
+    /// row.
     fn in_times(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Expr {
         let needle = match needle.ty.kind {
             TypeKind::Date => {
