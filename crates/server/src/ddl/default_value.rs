@@ -59,7 +59,12 @@ pub(super) fn literal(
     inputs: Inputs<'_>,
 ) -> Result<ColumnDefault, SqlError> {
     let invalid = || error_map::INVALID_DEFAULT.with(&[&column]);
+    let is_of_bits = matches!(value.kind, ExprKind::Literal(literal)
+        if matches!(literal.kind, LiteralKind::Hex | LiteralKind::Bit));
     let mut value = constant(session, ty, value, inputs)?;
+    if is_of_bits && takes_bits(ty) && matches!(&value, OwnedValue::Bytes { data, .. } if data.is_empty()) {
+        return Err(invalid());
+    }
     if matches!(value, OwnedValue::Null) {
         return Ok(ColumnDefault::Null);
     }
@@ -194,16 +199,23 @@ fn constant(
     let ExprKind::Literal(literal) = value.kind else {
         return evaluate(session, value, inputs);
     };
-    let is_number = ty.is_integer()
-        || matches!(ty.kind, TypeKind::Decimal | TypeKind::Float | TypeKind::Double | TypeKind::Year);
+    let is_number = takes_bits(ty) && ty.kind != TypeKind::Bit;
     match (literal.kind, evaluate(session, value, inputs)) {
-        (LiteralKind::Hex | LiteralKind::Bit, Ok(OwnedValue::Bytes { data, .. })) if is_number => {
+        (LiteralKind::Hex | LiteralKind::Bit, Ok(OwnedValue::Bytes { data, .. }))
+            if is_number && !data.is_empty() =>
+        {
             let start = data.len().saturating_sub(8);
             let number = data[start..].iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
             Ok(OwnedValue::UInt(number))
         }
         (_, value) => value,
     }
+}
+
+/// Whether a hexadecimal or bit literal is a number for a column of type `ty`.
+fn takes_bits(ty: &SqlType) -> bool {
+    use TypeKind::{Bit, Decimal, Double, Float, Year};
+    ty.is_integer() || matches!(ty.kind, Decimal | Float | Double | Year | Bit)
 }
 
 /// Storage bytes of `value`; `strict`: it must fit.
