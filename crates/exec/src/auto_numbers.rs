@@ -6,6 +6,8 @@
 //! - Other sources reserve 1, 2, 4, .. numbers; what is left of the last reservation is lost.
 //! - A row that is not inserted hands its number to the next row of the statement. The statement's end gives
 //!   back none.
+//! - ON DUPLICATE KEY UPDATE may assign to the column the number that the row would have had, which is then
+//!   used up, but no other of those reserved.
 
 use engine::{Engine, Table};
 use types::storage::fixed_width;
@@ -69,6 +71,8 @@ pub(crate) struct AutoNumbers {
     next: u64,
     /// `next` before the row in hand.
     before: u64,
+    /// The first number of the last reservation.
+    start: u64,
     /// Behind the last number reserved.
     end: u64,
     /// Rows still to come of those that the last reservation is for.
@@ -95,6 +99,7 @@ impl AutoNumbers {
             reservations: 0,
             next: 0,
             before: 0,
+            start: 0,
             end: 0,
             rows_left: 0,
         })
@@ -136,6 +141,7 @@ impl AutoNumbers {
                 self.rows_left = wanted;
             }
             self.next = table.take_auto_increment(engine, self.rows_left, self.next)?;
+            self.start = self.next;
             self.end = self.next.saturating_add(self.rows_left);
             self.reservations += 1;
         }
@@ -147,8 +153,22 @@ impl AutoNumbers {
         Ok(number)
     }
 
+    /// Instead of the row in hand, with `number`, another is updated, and its column is given the number
+    /// `assigned`. Call after [`AutoNumbers::give_back`].
+    ///
+    /// # Errors
+    /// [`ExecError::NumberReserved`]: other rows may get it.
+    pub(crate) fn assign(&mut self, number: RowNumber, assigned: u64) -> Result<()> {
+        match number.taken() {
+            Some(own) if own == assigned => self.pass(assigned),
+            Some(_) if (self.start..self.end).contains(&assigned) => return Err(ExecError::NumberReserved),
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// Numbers taken from now on are above `number`, if any was taken before.
-    pub(crate) fn pass(&mut self, number: u64) {
+    fn pass(&mut self, number: u64) {
         if self.next > 0 && number >= self.next && !self.is_negative(number) {
             self.next = number.saturating_add(1);
         }

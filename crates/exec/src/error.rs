@@ -59,6 +59,9 @@ pub enum ExecError {
         /// 1-based line.
         row: u64,
     },
+    /// 1869: ON DUPLICATE KEY UPDATE assigns to the AUTO_INCREMENT column a number that is reserved for
+    /// another row of the statement.
+    NumberReserved,
     /// 1093 and similar errors: a subquery of more than one column or row, found at run time.
     SubqueryRows,
     /// 1038, 1041, 4081, 4082: memory that the statement needs exceeds a limit.
@@ -104,6 +107,7 @@ impl fmt::Display for ExecError {
             ExecError::NoDefault { column } => write!(f, "field '{column}' has no default value"),
             ExecError::TooFewFields { row } => write!(f, "row {row} has too few fields"),
             ExecError::TooManyFields { row } => write!(f, "row {row} has too many fields"),
+            ExecError::NumberReserved => f.write_str("auto increment value is reserved for another row"),
             ExecError::SubqueryRows => f.write_str("subquery returns more than 1 row"),
             ExecError::Memory(exceeded) => exceeded.fmt(f),
             ExecError::Send(error) => write!(f, "answer cannot be sent: {error}"),

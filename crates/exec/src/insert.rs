@@ -124,9 +124,10 @@ impl InsertProgram {
         let records = build.number;
         build.give_back(ctx.scratch);
         let has_summary = records > 1 || self.source.is_some();
+        let updates_of_query = self.source.is_some() && matches!(self.rule, DuplicateRule::Update { .. });
         Ok(Outcome {
             affected: written.affected,
-            insert_id: written.insert_id(session.said_insert_id.get()),
+            insert_id: written.insert_id(session.said_insert_id.get(), updates_of_query),
             last_insert_id: written.first_generated,
             summary: if has_summary {
                 Summary::Records { records, duplicates: written.duplicates(records, ignore) }

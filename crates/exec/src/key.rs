@@ -179,8 +179,13 @@ impl KeyPart {
         let mut stored = Vec::new();
         storage::store(&self.ty, value, &lax, &mut stored)
             .map_err(|_| crate::ExecError::NotSupported("key of this value"))?;
-        if self.ty.kind == TypeKind::Timestamp && stored.iter().all(|&byte| byte == 0) {
-            self.store_last_before(value, &lax, run, &mut stored);
+        if matches!(self.ty.kind, TypeKind::Timestamp | TypeKind::Year)
+            && stored.iter().all(|&byte| byte == 0)
+        {
+            match self.ty.kind {
+                TypeKind::Year => self.store_last_year(value, run, &mut stored),
+                _ => self.store_last_before(value, &lax, run, &mut stored),
+            }
         }
         self.encoder.append(Some(&stored), out);
         if let Value::Bytes { data, .. } = value
@@ -232,6 +237,16 @@ impl KeyPart {
                 *stored = bytes;
                 return;
             }
+        }
+    }
+
+    /// Makes `stored` the last YEAR that there is, if `value` is not before it.
+    #[cold]
+    fn store_last_year(&self, value: &Value<'_>, run: &QueryRun<'_>, stored: &mut Vec<u8>) {
+        let last = storage::read(&self.ty, &[u8::MAX], run.st.zone);
+        let order = compare_values(&last, value, self.domain(value), &run.ctx(&Bump::new()));
+        if matches!(order, Some(Ordering::Less | Ordering::Equal)) {
+            *stored = vec![u8::MAX];
         }
     }
 

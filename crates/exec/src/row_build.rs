@@ -187,7 +187,8 @@ pub(crate) fn store_in_any_spelling(
         }
         Ok(StoreNote::Warnings(problems)) => {
             for problem in *problems {
-                report.warn(Level::Warning, Box::new(problem));
+                let is_note = matches!(problem, types::Problem::Truncated);
+                report.warn(if is_note { Level::Note } else { Level::Warning }, Box::new(problem));
             }
             Ok(())
         }

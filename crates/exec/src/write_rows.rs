@@ -89,9 +89,10 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// The number that the OK packet reports; `said`: what the statement said with LAST_INSERT_ID(n).
-    pub(crate) fn insert_id(&self, said: Option<u64>) -> u64 {
-        let last = if self.copied > 0 { self.last_number } else { 0 };
+    /// The number that the OK packet reports; `said`: what the statement said with LAST_INSERT_ID(n);
+    /// `updates_of_query`: the rows are a query's, and ON DUPLICATE KEY UPDATE says what duplicates become.
+    pub(crate) fn insert_id(&self, said: Option<u64>, updates_of_query: bool) -> u64 {
+        let last = if self.copied > 0 && !updates_of_query { self.last_number } else { 0 };
         self.first_generated.or(said).unwrap_or(last)
     }
 
@@ -350,7 +351,7 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
             DuplicateRule::Update { old, columns, .. } => loop {
                 if let Some(found) = build.table.find_duplicate(self.engine, self.trx, row)? {
                     self.refuse_row(number, build)?;
-                    return self.update((row, read), &found.clustered_key, old, columns, build);
+                    return self.update((row, read), number, &found.clustered_key, old, columns, build);
                 }
                 if self.insert_unless_taken(row, build)? {
                     return self.note_inserted(number, build);
@@ -437,11 +438,12 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         }
     }
 
-    /// ON DUPLICATE KEY UPDATE of the row with `key`, instead of `row`; `read` is what is read of the query's
-    /// row.
+    /// ON DUPLICATE KEY UPDATE of the row with `key`, instead of `row`, whose number is `taken`; `read` is
+    /// what is read of the query's row.
     fn update(
         &mut self,
         (row, read): (&[Option<&[u8]>], &[OwnedValue]),
+        taken: Option<RowNumber>,
         key: &[u8],
         old: &OldRow,
         columns: &AssignedColumns,
@@ -465,12 +467,20 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         let differs = targets[0].finish(old_bytes, &store, build.number)?;
         st.check()?;
         self.written.affected += u64::from(self.count_found);
+        let number = match &mut self.numbers {
+            Some(auto) => {
+                let col = auto.column as u16;
+                let assigned = targets[0].columns.cols.contains(&col).then(|| targets[0].stored(col));
+                let number = assigned.unwrap_or_else(|| old_bytes(col)).map_or(0, |bytes| auto.number_in(bytes));
+                if let (Some(_), Some(taken)) = (assigned, taken) {
+                    auto.assign(taken, number)?;
+                }
+                number
+            }
+            None => 0,
+        };
         let is_changed = differs && self.write_update(key, columns, &targets[0], build)?;
-        let Some(auto) = &mut self.numbers else { return Ok(()) };
-        let col = auto.column as u16;
-        let assigned = targets[0].columns.cols.contains(&col).then(|| targets[0].stored(col));
-        let number = assigned.unwrap_or_else(|| old_bytes(col)).map_or(0, |bytes| auto.number_in(bytes));
-        auto.pass(number);
+        let Some(auto) = &self.numbers else { return Ok(()) };
         self.written.last_number = number;
         if is_changed && auto.counts(number) {
             build.table.advance_auto_increment(self.engine, number)?;

@@ -375,6 +375,7 @@ errors! {
     ALTER_OPERATION_NOT_SUPPORTED = 1845, b"0A000", "%s is not supported for this operation. Try %s.";
     ALTER_OPERATION_NOT_SUPPORTED_REASON = 1846, b"0A000", "%s is not supported. Reason: %s. Try %s.";
     MUST_CHANGE_PASSWORD_LOGIN = 1862, b"HY000", "Your password has expired. To log in you must change it using a client that supports expired passwords.";
+    AUTO_INCREMENT_CONFLICT = 1869, b"HY000", "Auto-increment value in UPDATE conflicts with internally generated values";
     DISCARD_FK_CHECKS_RUNNING = 1870, b"HY000", "There is a foreign key check running on table '%-.192s'. Cannot discard the table.";
     SLAVE_RLI_INIT_REPOSITORY = 1872, b"HY000", "Replica failed to initialize relay log info structure from the repository";
     INNODB_READ_ONLY = 1874, b"HY000", "InnoDB is in read only mode.";

@@ -27,6 +27,7 @@ pub fn sql_error(error: &ExecError, zone: &TimeZone) -> SqlError {
         ExecError::NoDefault { column } => error_map::NO_DEFAULT_FOR_FIELD.with(&[column]),
         ExecError::TooFewFields { row } => error_map::WARN_TOO_FEW_RECORDS.with(&[row]),
         ExecError::TooManyFields { row } => error_map::WARN_TOO_MANY_RECORDS.with(&[row]),
+        ExecError::NumberReserved => error_map::AUTO_INCREMENT_CONFLICT.bare(),
         ExecError::SubqueryRows => error_map::SUBQUERY_NO_1_ROW.bare(),
         ExecError::Send(error) => match error.kind() {
             ErrorKind::TimedOut => error_map::NET_READ_INTERRUPTED.bare(),

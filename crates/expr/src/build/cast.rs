@@ -140,6 +140,14 @@ impl Builder {
             _ if expr.ty.zerofill && expr.ty.is_integer() && ty.is_string() && !is_long => {
                 Expr::cast(expr, SqlType::bigint_unsigned(), nullable)
             }
+            // A column shows its fixed digits.
+            TypeKind::Double | TypeKind::Float
+                if is_long
+                    && expr.ty.decimals < SqlType::NOT_FIXED_DECIMALS
+                    && matches!(expr.kind, ExprKind::Column(_)) =>
+            {
+                expr
+            }
             // As many digits as have a place in the column.
             TypeKind::Double | TypeKind::Float if ty.is_string() => {
                 Expr::cast(expr, SqlType { length: ty.length, ..SqlType::double() }, nullable)

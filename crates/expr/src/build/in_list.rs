@@ -1,13 +1,14 @@
 //! IN lists: items of several types are one IN for each domain in which they meet the needle.
 
-use types::TypeKind;
 use types::temporal::FSP_MAX;
+use types::{Time, TypeKind};
 
 use super::compare::{is_number, is_plain_integer, is_temporal};
+use super::kept_constant::is_constant;
 use super::logic::truth;
 use super::typing::{Class, class_of, is_text};
 use super::{BindError, Builder};
-use crate::{CmpDomain, Expr, ExprKind};
+use crate::{CmpDomain, Expr, ExprKind, fold};
 
 impl Builder {
     /// `needle [NOT] IN (list)`. A list of mixed types is one IN for each domain in which an item meets the
@@ -80,18 +81,20 @@ impl Builder {
         if !is_direct && is_number(&needle) && list.iter().any(is_temporal) {
             return Ok(self.in_numbers(needle, list, negated));
         }
-        let is_read_each_row = |e: &Expr| class_of(e) == Class::Text && !matches!(e.kind, ExprKind::Const(_));
+        let is_read_each_row = |e: &Expr| class_of(e) == Class::Text && !is_given(e);
         if !is_direct && class_of(&needle) == Class::Time && list.iter().any(is_read_each_row) {
             return Ok(in_domain(CmpDomain::Time, [vec![needle], list].concat(), negated));
         }
         if !is_direct && meets_in_time(&needle, &list) {
-            return self.in_times(needle, list, negated);
+            return Ok(self.in_times(needle, list, negated));
         }
         self.in_part_of_list(needle, list, negated, (is_direct, true))
     }
 
-    /// `needle [NOT] IN (list)`, compared as times. MySQL reads the text of a date as a time, and warns.
-    fn in_times(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
+    /// `needle [NOT] IN (list)`, compared as times. MySQL reads the text of a date as a time, and warns. What
+    /// is no time is 00:00:00 in a list that is read once, and equals nothing in one that is read for each
+    /// row.
+    fn in_times(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Expr {
         let needle = match needle.ty.kind {
             TypeKind::Date => {
                 let nullable = needle.nullable;
@@ -99,9 +102,25 @@ impl Builder {
             }
             _ => needle,
         };
+        let is_read_once = list.iter().all(is_given);
         let mut args = [vec![needle], list].concat();
-        let domain = self.agree_in_time(&mut args, CmpDomain::Time, (" IN ", false))?;
-        Ok(in_domain(domain, args, negated))
+        for (at, arg) in args.iter_mut().enumerate() {
+            let is_time = self.adopt_temporal_constant(arg, CmpDomain::Time).is_ok();
+            if !is_time && is_read_once && at > 0 {
+                *arg = self.time_at_front(arg);
+            }
+        }
+        in_domain(CmpDomain::Time, args, negated)
+    }
+
+    /// The time with which a constant text begins; 00:00:00 if it begins with none.
+    fn time_at_front(&self, text: &Expr) -> Expr {
+        let folded = fold(text.clone());
+        let read = match &folded.kind {
+            ExprKind::Const(value) => value.as_value().to_time(),
+            _ => None,
+        };
+        self.time(read.map_or(Time::ZERO, |read| read.value), FSP_MAX)
     }
 
     /// `is_direct`: the items are compared as `needle = item` is. `is_whole`: the list has no other items, so
@@ -142,6 +161,11 @@ fn in_domain(domain: CmpDomain, mut args: Vec<Expr>, negated: bool) -> Expr {
 fn in_set(domain: CmpDomain, needle: Expr, list: Vec<Expr>, negated: bool) -> Expr {
     let nullable = needle.nullable || list.iter().any(|e| e.nullable);
     truth(ExprKind::In { negated, domain, needle: Box::new(needle), list: list.into() }, nullable)
+}
+
+/// Whether `e` has one value for the whole statement, which is known before it runs.
+fn is_given(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_)) || is_constant(e)
 }
 
 /// Whether the needle and the items of an IN list are compared as times: texts and times of which one is

@@ -114,6 +114,17 @@ impl<'v> Call<'v> {
         })
     }
 
+    /// Argument `i` as [`Call::int`], but bits that are no literal are not signed.
+    #[inline]
+    pub(crate) fn count(&self, i: usize) -> Result<Option<i64>, EvalError> {
+        let count = self.int(i)?;
+        let is_past_all = |n: i64| n < 0 && self.args[i].ty.kind == TypeKind::Bit;
+        Ok(match count {
+            Some(n) if is_past_all(n) && !matches!(self.args[i].kind, ExprKind::Const(_)) => Some(i64::MAX),
+            count => count,
+        })
+    }
+
     /// Argument `i`, a double, as a signed integer. Outside the range a constant is clipped, the value of a
     /// DOUBLE column with a warning; that of a FLOAT column is the least integer. What is computed is an
     /// error.

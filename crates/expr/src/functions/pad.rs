@@ -75,7 +75,7 @@ pub(crate) fn right<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 fn pad<'v>(call: &Call<'v>, at_left: bool) -> Result<Value<'v>, EvalError> {
     // As in MySQL the length is not read beside NULL.
-    let (text, fill, length) = (some!(call.text(0)), some!(call.text(2)), some!(call.int(1)));
+    let (text, fill, length) = (some!(call.text(0)), some!(call.text(2)), some!(call.count(1)));
     let Ok(length) = usize::try_from(length) else { return Ok(Value::Null) };
     let present = call.char_len(text)?;
     if length <= present {
@@ -100,7 +100,7 @@ fn pad<'v>(call: &Call<'v>, at_left: bool) -> Result<Value<'v>, EvalError> {
 
 /// REPEAT
 pub(crate) fn repeat<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let (text, count) = (some!(call.text(0)), some!(call.int(1)));
+    let (text, count) = (some!(call.text(0)), some!(call.count(1)));
     let count = count.max(0) as u64;
     if text.is_empty() || count == 0 {
         return Ok(call.text_value(&[]));
@@ -113,7 +113,7 @@ pub(crate) fn repeat<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 /// SPACE
 pub(crate) fn space<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let count = some!(call.int(0)).max(0) as u64;
+    let count = some!(call.count(0)).max(0) as u64;
     if !call.fits_packet(count)? {
         return Ok(Value::Null);
     }

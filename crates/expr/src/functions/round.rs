@@ -46,7 +46,7 @@ pub(crate) fn truncate<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 /// Argument 0 rounded or cut. As in MySQL the number of digits is read after it, and not at all beside NULL.
 fn rounded<'v>(call: &Call<'v>, cut: bool) -> Result<Value<'v>, EvalError> {
-    let digits = || if call.args.len() > 1 { call.int(1) } else { Ok(Some(0)) };
+    let digits = || if call.args.len() > 1 { call.count(1) } else { Ok(Some(0)) };
     match call.ty().kind {
         TypeKind::Double => {
             let value = some!(call.double(0));

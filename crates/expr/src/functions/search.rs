@@ -27,7 +27,7 @@ pub(crate) fn instr<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 pub(crate) fn locate<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let (text, wanted) = (call.text(1)?, call.text(0)?);
     let (Some(text), Some(wanted)) = (text, wanted) else { return Ok(Value::Null) };
-    let from = if call.args.len() > 2 { some!(call.int(2)) } else { 1 };
+    let from = if call.args.len() > 2 { some!(call.count(2)) } else { 1 };
     let Ok(skipped) = usize::try_from(from.saturating_sub(1)) else { return Ok(Value::Int(0)) };
     Ok(Value::Int(place_of(call, wanted, text, skipped)?))
 }

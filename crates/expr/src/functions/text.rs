@@ -238,22 +238,22 @@ fn reverse_chars(charset: Charset, text: &[u8], out: &mut [u8]) {
 
 /// LEFT
 pub(crate) fn left<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let (text, count) = (some!(call.text(0)), some!(call.int(1)));
+    let (text, count) = (some!(call.text(0)), some!(call.count(1)));
     let end = call.byte_offset_of_char(text, count.max(0) as usize)?;
     Ok(call.text_value(&text[..end]))
 }
 
 /// RIGHT
 pub(crate) fn right<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let (text, count) = (some!(call.text(0)), some!(call.int(1)));
+    let (text, count) = (some!(call.text(0)), some!(call.count(1)));
     let skipped = call.char_len(text)?.saturating_sub(count.max(0) as usize);
     Ok(call.text_value(&text[call.byte_offset_of_char(text, skipped)?..]))
 }
 
 /// SUBSTRING(text, from), SUBSTRING(text, from, length)
 pub(crate) fn substring<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let (text, from) = (some!(call.text(0)), some!(call.int(1)));
-    let length = if call.args.len() > 2 { some!(call.int(2)) } else { i64::MAX };
+    let (text, from) = (some!(call.text(0)), some!(call.count(1)));
+    let length = if call.args.len() > 2 { some!(call.count(2)) } else { i64::MAX };
     let count = call.char_len(text)? as i64;
     let start = if from < 0 { count.saturating_add(from) } else { from - 1 };
     if start < 0 || start >= count || length <= 0 {

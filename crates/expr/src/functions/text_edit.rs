@@ -76,7 +76,7 @@ pub(crate) fn replace<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 /// INSERT(text, from, length, new)
 pub(crate) fn insert<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let (text, new) = (some!(call.text(0)), some!(call.text(3)));
-    let (from, length) = (some!(call.int(1)), some!(call.int(2)));
+    let (from, length) = (some!(call.count(1)), some!(call.count(2)));
     let count = call.char_len(text)? as i64;
     if from < 1 || from > count {
         return Ok(call.text_value(text));
@@ -112,7 +112,7 @@ pub(crate) fn quote<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 /// SUBSTRING_INDEX(text, delimiter, count): exact bytes.
 pub(crate) fn substring_index<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let (text, delimiter, count) = (some!(call.text(0)), some!(call.text(1)), some!(call.int(2)));
+    let (text, delimiter, count) = (some!(call.text(0)), some!(call.text(1)), some!(call.count(2)));
     if delimiter.is_empty() || count == 0 {
         return Ok(call.text_value(&[]));
     }
@@ -209,9 +209,11 @@ pub(crate) fn soundex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     call.copied(&out)
 }
 
-/// Whether `character`, of the set `charset`, is a letter.
+/// Whether MySQL takes `character`, which is not ASCII and of the set `charset`, for a letter: of large sets,
+/// all from À on are.
 fn is_letter(charset: Charset, character: &[u8]) -> bool {
+    let is_one = |c: char| c >= 'À' && (charset.max_char_bytes() > 1 || c.is_alphabetic());
     let mut text = Vec::new();
     types::collation::convert(charset, Charset::Utf8mb4, character, &mut text);
-    std::str::from_utf8(&text).is_ok_and(|text| text.chars().any(char::is_alphabetic))
+    std::str::from_utf8(&text).is_ok_and(|text| text.chars().any(is_one))
 }

@@ -59,7 +59,12 @@ pub(super) fn literal(
     inputs: Inputs<'_>,
 ) -> Result<ColumnDefault, SqlError> {
     let invalid = || error_map::INVALID_DEFAULT.with(&[&column]);
+    let is_of_bits = matches!(value.kind, ExprKind::Literal(literal)
+        if matches!(literal.kind, LiteralKind::Hex | LiteralKind::Bit));
     let mut value = constant(session, ty, value, inputs)?;
+    if is_of_bits && takes_bits(ty) && matches!(&value, OwnedValue::Bytes { data, .. } if data.is_empty()) {
+        return Err(invalid());
+    }
     if matches!(value, OwnedValue::Null) {
         return Ok(ColumnDefault::Null);
     }
@@ -114,10 +119,16 @@ fn is_taken(session: &Session, ty: &SqlType, value: &OwnedValue, problem: &Probl
     let is_half_number = matches!(problem, Problem::IncorrectValue { .. });
     !session.variables.hot.sql_mode.is_strict()
         && match ty.kind {
-            TypeKind::Decimal => is_half_number,
+            TypeKind::Decimal => is_half_number && !is_past_all(session, ty, value),
             TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => is_part_of_date(session, value),
             _ => false,
         }
+}
+
+/// Whether the value begins with a number past all of the type's digits.
+fn is_past_all(session: &Session, ty: &SqlType, value: &OwnedValue) -> bool {
+    let taken = stored(session, ty, value, false);
+    matches!(taken, Ok((_, StoreNote::Warning(problem))) if *problem == Problem::OutOfRange)
 }
 
 /// Whether the value is a date except for a month or a day.
@@ -188,16 +199,23 @@ fn constant(
     let ExprKind::Literal(literal) = value.kind else {
         return evaluate(session, value, inputs);
     };
-    let is_number = ty.is_integer()
-        || matches!(ty.kind, TypeKind::Decimal | TypeKind::Float | TypeKind::Double | TypeKind::Year);
+    let is_number = takes_bits(ty) && ty.kind != TypeKind::Bit;
     match (literal.kind, evaluate(session, value, inputs)) {
-        (LiteralKind::Hex | LiteralKind::Bit, Ok(OwnedValue::Bytes { data, .. })) if is_number => {
+        (LiteralKind::Hex | LiteralKind::Bit, Ok(OwnedValue::Bytes { data, .. }))
+            if is_number && !data.is_empty() =>
+        {
             let start = data.len().saturating_sub(8);
             let number = data[start..].iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
             Ok(OwnedValue::UInt(number))
         }
         (_, value) => value,
     }
+}
+
+/// Whether a hexadecimal or bit literal is a number for a column of type `ty`.
+fn takes_bits(ty: &SqlType) -> bool {
+    use TypeKind::{Bit, Decimal, Double, Float, Year};
+    ty.is_integer() || matches!(ty.kind, Decimal | Float | Double | Year | Bit)
 }
 
 /// Storage bytes of `value`; `strict`: it must fit.

@@ -1,6 +1,7 @@
 //! Tests of the server: what statements answer.
 
 mod altered_tables;
+mod assignment_order;
 mod claims;
 mod compat_doc;
 mod definitions;
@@ -13,3 +14,4 @@ mod semantics;
 mod support;
 mod virtual_tables;
 mod volatile_items;
+mod year_bounds;

@@ -1,6 +1,6 @@
 //! Queries: SELECT and what it is made of.
 
-use super::{Expr, OrderItem, TableName, WindowSpec};
+use super::{Expr, ExprKind, OrderItem, TableName, WindowSpec};
 
 /// A query expression: body, and the clauses that hold for the whole of it.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +19,19 @@ pub struct Query<'a> {
     pub locks: &'a [LockClause<'a>],
     /// Levels of the tree below it; references to common table expressions count as one.
     pub height: u16,
+}
+
+impl<'a> Query<'a> {
+    /// The literal that the query selects, if it is nothing but that.
+    pub(crate) fn literal(&self) -> Option<&'a Expr<'a>> {
+        let Query { with: None, body: QueryBody::Select(select), order_by: [], limit: None, .. } = self else {
+            return None;
+        };
+        let [SelectItem::Expr { expr, .. }] = select.items else { return None };
+        let is_literal = matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Null);
+        let Select { from: [], filter: None, group_by: [], having: None, .. } = select else { return None };
+        is_literal.then_some(expr)
+    }
 }
 
 /// The FROM of a query.

@@ -154,7 +154,6 @@ fn is_read_as_text(from: &SqlType, to: &SqlType) -> bool {
 /// in expressions.
 fn is_read_as_number(from: &SqlType, to: &SqlType) -> bool {
     match from.kind {
-        TypeKind::Date => to.kind == TypeKind::Bit,
         TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Time => {
             matches!(to.kind, TypeKind::Year | TypeKind::Bit)
         }

@@ -246,7 +246,7 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// A comparison of `bound`, which is `left`, with the value of `right`.
-    fn compare_with(
+    pub(super) fn compare_with(
         &mut self,
         op: CmpOp,
         (bound, left): (Expr, &'a ast::Expr<'a>),

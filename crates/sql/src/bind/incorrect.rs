@@ -159,16 +159,21 @@ impl Binder<'_, '_> {
     }
 
     /// Notes the literals of `list` that are no dates or times, which `needle` is looked for among. Beside a
-    /// DATE all statements are warned of them. Beside other columns a change is, before it reads a row; other
-    /// statements are warned of dates that the mode refuses, and of the rest row by row.
+    /// DATE, and a TIME among texts alone, all statements are warned of them. Beside other columns a change
+    /// is, before it reads a row; other statements are warned of dates that the mode refuses, and of the rest
+    /// row by row.
     fn note_no_moments(&mut self, needle: &Expr, list: &[ast::Expr<'_>]) -> Result<(), BindError> {
         let Some(type_name) = temporal_name(needle.ty.kind) else { return Ok(()) };
         if list.iter().all(is_number_or_null) {
             return self.note_numbers_of_list(type_name, list);
         }
         let column = needle.as_column();
-        let is_date = type_name == "date" && list.iter().all(is_literal);
-        if column.is_none() && !is_date {
+        let is_read_once = match type_name {
+            "date" => list.iter().all(is_literal),
+            "time" => list.iter().all(is_text_time_or_null),
+            _ => false,
+        };
+        if column.is_none() && !is_read_once {
             return Ok(());
         }
         for e in list {
@@ -184,10 +189,10 @@ impl Binder<'_, '_> {
                 value => value,
             };
             let is_moment = match type_name {
-                "time" => value.to_time().is_some(),
+                "time" => value.to_time().is_some_and(|read| read.loss == Loss::None || !is_read_once),
                 _ => self.is_accepted(&value),
             };
-            let is_noted = is_date || self.change.is_some() || is_date_of_some_mode(&value);
+            let is_noted = is_read_once || self.change.is_some() || is_date_of_some_mode(&value);
             if is_moment || !is_noted {
                 continue;
             }
@@ -353,6 +358,15 @@ fn is_number_or_null(e: &ast::Expr<'_>) -> bool {
         ast::ExprKind::Literal(literal) => {
             matches!(literal.kind, LiteralKind::Int | LiteralKind::Decimal | LiteralKind::Float)
         }
+        ast::ExprKind::Null => true,
+        _ => false,
+    }
+}
+
+fn is_text_time_or_null(e: &ast::Expr<'_>) -> bool {
+    use LiteralKind::{Bit, Hex, String, Time};
+    match e.kind {
+        ast::ExprKind::Literal(literal) => matches!(literal.kind, String | Hex | Bit | Time),
         ast::ExprKind::Null => true,
         _ => false,
     }

@@ -1,7 +1,7 @@
 //! Subqueries in expressions.
 
 use expr::{CmpDomain, CmpOp, ColumnRef, Expr, ExprKind, SubqueryForm};
-use types::{SqlType, TypeKind};
+use types::{CollationId, SqlType, TypeKind};
 
 use super::binder::{Binder, Level, Role};
 use super::block::{Block, JoinTree, Query, Source, SubBlock, Window};
@@ -91,6 +91,10 @@ impl<'a> Binder<'a, '_> {
         if let ast::ExprKind::Row(_) = needle.kind {
             return Err(BindError::NotSupported("a row IN a subquery"));
         }
+        if let Some(literal) = query.literal() {
+            let op = if negated { CmpOp::Ne } else { CmpOp::Eq };
+            return self.compare_with_literal(op, needle, literal);
+        }
         let plan = self.subquery(query, Role::Set)?;
         let mut needle = self.operand_of_set(needle)?;
         let ty = self.sole_column(plan)?.ty.clone();
@@ -99,6 +103,17 @@ impl<'a> Binder<'a, '_> {
         let form = SubqueryForm::In { negated, domain };
         let kind = ExprKind::Subquery { plan, form, needle: Some(Box::new(needle)) };
         Ok(Expr { kind, ty: SqlType::new(TypeKind::BigInt, 1), nullable: true })
+    }
+
+    /// `needle op (SELECT literal)` of a set of rows: MySQL puts the literal in its place.
+    fn compare_with_literal(
+        &mut self,
+        op: CmpOp,
+        needle: &'a ast::Expr<'a>,
+        literal: &'a ast::Expr<'a>,
+    ) -> Result<Expr, BindError> {
+        let bound = self.operand_of_set(needle)?;
+        self.compare_with(op, (bound, needle), literal)
     }
 
     /// The value that is searched for in a set of rows, whose query is bound. MySQL has a name of its own for
@@ -194,8 +209,15 @@ impl<'a> Binder<'a, '_> {
             shown.expr = build.beside_date(std::mem::replace(&mut shown.expr, build.null()), &needle)?;
         }
         let column = self.sole_column(plan)?;
-        let column = Expr::column(0, 0, column.ty.clone(), column.nullable);
-        let compared = self.build.compare(CmpOp::Eq, needle, column)?;
+        let mut beside = Expr::column(0, 0, column.ty.clone(), column.nullable);
+        // A text that is computed does not have its character set as firmly as a column.
+        if needle.ty.is_string()
+            && beside.ty.is_string()
+            && let Some(text) = computed(&self.level().subqueries[usize::from(plan)].query, needle.ty.collation)
+        {
+            beside = text;
+        }
+        let compared = self.build.compare(CmpOp::Eq, needle, beside)?;
         match compared.kind {
             ExprKind::Compare { domain, args, .. } => {
                 let [needle, _] = *args;
@@ -222,6 +244,9 @@ impl<'a> Binder<'a, '_> {
         let Some(op) = super::expr::comparison(test.op) else {
             return Err(BindError::NotSupported("this comparison with ANY or ALL"));
         };
+        if let Some(literal) = test.query.literal() {
+            return self.compare_with_literal(op, &test.expr, literal);
+        }
         let plan = self.subquery(test.query, Role::Set)?;
         self.sole_column(plan)?;
         let needle = self.operand_of_set(&test.expr)?;
@@ -229,6 +254,26 @@ impl<'a> Binder<'a, '_> {
         let form = SubqueryForm::Quantified { op, all: test.all, domain };
         let kind = ExprKind::Subquery { plan, form, needle: Some(Box::new(needle)) };
         Ok(Expr { kind, ty: SqlType::new(TypeKind::BigInt, 1), nullable: true })
+    }
+}
+
+/// What `query`, of one column, selects, if that is no column: of set operations, whose operands cannot be
+/// converted to another character set, only constants of bytes or beside bytes.
+fn computed(query: &Query, beside: CollationId) -> Option<Expr> {
+    let [shown] = query.output() else { return None };
+    match query {
+        Query::Select(_) if matches!(shown.expr.kind, ExprKind::Column(_)) => None,
+        Query::Select(_) => Some(shown.expr.clone()),
+        Query::Union(union) => {
+            let ty = &shown.expr.ty;
+            let is_constant =
+                |arm| computed(arm, beside).is_some_and(|text| matches!(text.kind, ExprKind::Const(_)));
+            let has_bytes = [ty.collation, beside].contains(&CollationId::BINARY);
+            if !has_bytes || !union.arms.iter().all(is_constant) {
+                return None;
+            }
+            Some(Expr { ty: ty.clone(), ..computed(union.arms.first()?, beside)? })
+        }
     }
 }
 

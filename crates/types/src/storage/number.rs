@@ -129,19 +129,20 @@ pub(super) fn store_decimal(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) 
     let (precision, scale) = (ty.length.min(PRECISION_MAX), ty.decimals);
     let bound = Decimal::max_value(precision, scale);
     let rounded = wanted.rescale(scale);
+    let is_past_all = matches!(fault, Fault::OutOfRange | Fault::DecimalTailOverflow);
     let stored = match rounded {
         _ if ty.unsigned && wanted.is_negative() => {
-            fault = Fault::OutOfRange;
+            fault = fault.out_of_range();
             Decimal::ZERO
         }
-        Some(rounded) if rounded.abs() <= bound && fault != Fault::OutOfRange => {
+        Some(rounded) if rounded.abs() <= bound && !is_past_all => {
             if fault == Fault::None && rounded != wanted {
                 fault = Fault::Rounded;
             }
             rounded
         }
         _ => {
-            fault = Fault::OutOfRange;
+            fault = fault.out_of_range();
             if wanted.is_negative() { bound.negate() } else { bound }
         }
     };
@@ -161,11 +162,12 @@ fn decimal_of(value: &Value<'_>) -> (Decimal, Fault) {
         return (read.value, fault);
     };
     let parsed = Decimal::parse_prefix(data);
+    let has_tail = !data[parsed.consumed..].trim_ascii().is_empty();
     let fault = if parsed.consumed == 0 {
         Fault::Incorrect("decimal")
     } else if parsed.overflow {
-        Fault::OutOfRange
-    } else if !data[parsed.consumed..].trim_ascii().is_empty() {
+        if has_tail { Fault::DecimalTailOverflow } else { Fault::OutOfRange }
+    } else if has_tail {
         Fault::DecimalTail
     } else if parsed.truncated {
         Fault::Rounded
@@ -266,7 +268,7 @@ pub(super) fn store_bit(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> F
             }
             None => {
                 push_le(all, bytes, out);
-                return if all == u64::MAX { Fault::OutOfRange } else { Fault::OutOfRangeTwice };
+                return if all == u64::MAX { Fault::OutOfRange } else { Fault::OutOfRangeBits };
             }
         },
         // Doubles are cut, unlike in assignments to integers.

@@ -82,7 +82,8 @@ pub enum StoreNote {
     Note(Box<Problem>),
     /// Adjusted, since the mode is not strict: a warning.
     Warning(Box<Problem>),
-    /// The same, with two warnings: what the value is, and what it becomes on the way.
+    /// The same, with two: what the value is, which is a note if it has only something after it, and what it
+    /// becomes on the way.
     Warnings(Box<[Problem; 2]>),
 }
 
@@ -107,6 +108,8 @@ pub(super) enum Fault {
     OutOfRange,
     /// Out of the range of 64 bits, and the nearest number of those out of the column's.
     OutOfRangeTwice,
+    /// Out of the range of 64 bits, and the nearest number of those has too many bits.
+    OutOfRangeBits,
     Truncated,
     TooLong,
     /// Too many bits.
@@ -117,6 +120,10 @@ pub(super) enum Fault {
     IncorrectOutOfRange(&'static str),
     /// A decimal with something after it.
     DecimalTail,
+    /// As that, and out of the column's range.
+    DecimalTailOutOfRange,
+    /// A number past every decimal with something after it.
+    DecimalTailOverflow,
     /// Bytes from the position on are no characters.
     BadString(usize),
     /// No date or time, or something after it.
@@ -130,6 +137,16 @@ pub(super) enum Fault {
 }
 
 impl Fault {
+    /// What is found of a decimal of which this is known already, and which is out of the column's range.
+    #[cold]
+    pub(super) fn out_of_range(self) -> Self {
+        match self {
+            Fault::DecimalTail => Fault::DecimalTailOutOfRange,
+            Fault::DecimalTailOverflow => self,
+            _ => Fault::OutOfRange,
+        }
+    }
+
     /// Whether a strict mode refuses the value.
     pub(super) fn refused(self, ctx: &StoreContext<'_>) -> bool {
         ctx.strict && !matches!(self, Fault::None | Fault::Rounded | Fault::PartDropped(_))
@@ -164,6 +181,13 @@ impl Fault {
             Fault::OutOfRangeTwice => {
                 StoreNote::Warnings(Box::new([Problem::OutOfRange, Problem::OutOfRange]))
             }
+            Fault::OutOfRangeBits => {
+                let bits = if ctx.strict_mode { Problem::TooLong } else { Problem::OutOfRange };
+                StoreNote::Warnings(Box::new([Problem::OutOfRange, bits]))
+            }
+            Fault::DecimalTailOutOfRange => {
+                StoreNote::Warnings(Box::new([Problem::Truncated, Problem::OutOfRange]))
+            }
             Fault::DateTimeOverflow => {
                 StoreNote::Warnings(Box::new([Problem::DateTimeOverflow, Problem::OutOfRange]))
             }
@@ -178,12 +202,14 @@ impl Fault {
 
     fn strict_problem(self, value: &Value<'_>) -> Problem {
         match self {
-            Fault::OutOfRange | Fault::OutOfRangeTwice => Problem::OutOfRange,
+            Fault::OutOfRange | Fault::OutOfRangeTwice | Fault::OutOfRangeBits => Problem::OutOfRange,
             Fault::TooLong | Fault::BitsTooLong => Problem::TooLong,
             Fault::Incorrect(type_name) | Fault::IncorrectOutOfRange(type_name) => {
                 incorrect_value(type_name, value)
             }
-            Fault::DecimalTail => incorrect_value("decimal", value),
+            Fault::DecimalTail | Fault::DecimalTailOutOfRange | Fault::DecimalTailOverflow => {
+                incorrect_value("decimal", value)
+            }
             Fault::BadString(at) => bad_string(value, at),
             Fault::Temporal(type_name) | Fault::TemporalRange(type_name) => {
                 incorrect_temporal(type_name, value)
@@ -196,7 +222,10 @@ impl Fault {
 
     fn permissive_problem(self, value: &Value<'_>) -> Problem {
         match self {
-            Fault::OutOfRange | Fault::BitsTooLong | Fault::TemporalRange(_) => Problem::OutOfRange,
+            Fault::OutOfRange
+            | Fault::BitsTooLong
+            | Fault::DecimalTailOverflow
+            | Fault::TemporalRange(_) => Problem::OutOfRange,
             Fault::Incorrect(type_name) => incorrect_value(type_name, value),
             Fault::BadString(at) => bad_string(value, at),
             Fault::ZoneGap => Problem::ZoneGap,

@@ -168,7 +168,8 @@ fn rounded(moment: DateTime, fsp: u8, ctx: &StoreContext<'_>) -> (DateTime, Faul
     }
 }
 
-/// The value as messages about a column of type `ty` show it: a date and time has the column's digits.
+/// The value as messages about a column of type `ty` show it: a date and time has the column's digits, a time
+/// beside a DATE none.
 #[cold]
 pub(super) fn in_messages<'v>(ty: &SqlType, value: &Value<'v>, ctx: &StoreContext<'_>) -> Value<'v> {
     let fsp = if ty.kind == TypeKind::Date { 0 } else { ty.decimals };
@@ -179,6 +180,7 @@ pub(super) fn in_messages<'v>(ty: &SqlType, value: &Value<'v>, ctx: &StoreContex
                 _ => *value,
             }
         }
+        Value::Time(time, _) if ty.kind == TypeKind::Date => Value::Time(time.truncate(0), 0),
         _ => *value,
     }
 }

@@ -129,7 +129,10 @@ fn show(ty: &SqlType, value: &Value<'_>, ctx: &StoreContext<'_>) -> String {
         StoreNote::Note(problem) => format!("{text} ; N{}", show_problem(&problem)),
         StoreNote::Warning(problem) => format!("{text} ; W{}", show_problem(&problem)),
         // The recorded list has the first of several.
-        StoreNote::Warnings(problems) => format!("{text} ; W{}", show_problem(&problems[0])),
+        StoreNote::Warnings(problems) => {
+            let level = if problems[0] == Problem::Truncated { "N" } else { "W" };
+            format!("{text} ; {level}{}", show_problem(&problems[0]))
+        }
     }
 }
 
