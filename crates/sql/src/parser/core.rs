@@ -196,6 +196,8 @@ impl<'a, 'n> Parser<'a, 'n> {
         let (first, mut is_last) = self.literal_cell()?;
         let mut row = BumpVec::new_in(self.arena);
         if !is_last {
+            // Without this it has room for one, and is moved for the second.
+            row.reserve_exact(2);
             row.push(Self::leaf(ExprKind::Literal(first), first.offset));
         }
         while !is_last && row.len() < LITERALS_MAX {
