@@ -217,7 +217,7 @@ impl<'s> BulkBuild<'s> {
         batch: &[u8],
     ) {
         mtr.apply(page, &PageOp::Format(self.format_of(at, place, bounds)));
-        mtr.apply(page, &PageOp::Append(Batch(batch)));
+        mtr.append_batch(page, Batch(batch));
         if at == 0 && self.max_trx > TrxId::NONE {
             mtr.apply(page, &PageOp::RaiseMaxTrx(self.max_trx));
         }

@@ -227,7 +227,7 @@ impl<'p> LeafEdit<'p> {
     /// change. `last` is the key of the last one, where the edit's position is then; `trx` has written them.
     pub fn append_rows(&mut self, rows: Batch<'_>, last: &'p [u8], trx: TrxId) {
         debug_assert!(self.is_behind_all(), "rows are appended behind all others");
-        self.mtr.apply(self.leaf, &PageOp::Append(rows));
+        self.mtr.append_batch(self.leaf, rows);
         self.raise_max_trx(trx);
         (self.key, self.slot, self.found) = (last, self.page().count() - 1, true);
         if self.page().right().is_none() {

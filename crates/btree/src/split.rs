@@ -304,7 +304,7 @@ impl PageKind {
     /// with them.
     pub(crate) fn append(self, mtr: &mut Mtr<'_>, to: Latched, batch: &[u8]) {
         if !batch.is_empty() {
-            mtr.apply(to, &PageOp::Append(Batch(batch)));
+            mtr.append_batch(to, Batch(batch));
         }
         if mtr.page(to).max_trx() < self.max_trx {
             mtr.apply(to, &PageOp::RaiseMaxTrx(self.max_trx));

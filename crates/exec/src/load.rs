@@ -49,6 +49,7 @@ impl LoadProgram {
         })
     }
 
+    #[inline(never)]
     pub(crate) fn run(&self, plan: &LoadPlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
         let Some(source) = ctx.load.take() else {
             return Err(ExecError::NotSupported("LOAD DATA without a file"));

@@ -471,7 +471,8 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
             Some(auto) => {
                 let col = auto.column as u16;
                 let assigned = targets[0].columns.cols.contains(&col).then(|| targets[0].stored(col));
-                let number = assigned.unwrap_or_else(|| old_bytes(col)).map_or(0, |bytes| auto.number_in(bytes));
+                let number =
+                    assigned.unwrap_or_else(|| old_bytes(col)).map_or(0, |bytes| auto.number_in(bytes));
                 if let (Some(_), Some(taken)) = (assigned, taken) {
                     auto.assign(taken, number)?;
                 }

@@ -353,7 +353,8 @@ impl<'a> Batch<'a> {
         result
     }
 
-    fn append_all(self, page: &mut PageMut<'_>) -> Result<(), OpError> {
+    /// [`PageOp::Append`] of records that are known to fit. On an error some of them are in the page.
+    pub fn append_all(self, page: &mut PageMut<'_>) -> Result<(), OpError> {
         let inner = !page.as_ref().is_leaf();
         if page.as_ref().count() == 0 {
             let keys = BatchKeys { rest: self.0, inner }.skip(usize::from(inner));

@@ -14,7 +14,7 @@ use base::sync::sim;
 use base::{PageNo, invariant};
 use buffer::ExclusiveGuard;
 use log::{FrameRange, Pending};
-use page::{EntryClose, LeafInsert, OpError, PageMut, PageOp, PageRef, RowDelete, RowPatch};
+use page::{Batch, EntryClose, LeafInsert, OpError, PageMut, PageOp, PageRef, RowDelete, RowPatch};
 use smallvec::SmallVec;
 
 use crate::error::Result;
@@ -152,6 +152,13 @@ impl<'p> Mtr<'p> {
     #[inline]
     pub fn insert(&mut self, at: Latched, insert: &LeafInsert<'_>) -> std::result::Result<(), OpError> {
         self.change(at, |page| insert.apply(page), |redo| insert.encode(redo))
+    }
+
+    /// [`Mtr::apply`] of a [`PageOp::Append`], without the copy of the page that a refusal would need.
+    pub fn append_batch(&mut self, at: Latched, batch: Batch<'_>) {
+        let op = PageOp::Append(batch);
+        let applied = self.change(at, |page| batch.append_all(page), |redo| op.encode(redo));
+        invariant!(applied.is_ok(), "{} has no room for a batch", self.page(at).page_no());
     }
 
     /// [`Mtr::try_apply`] of a [`PageOp::Close`], as straight code.

@@ -1,7 +1,7 @@
 //! Inserting many rows at once.
 
 use btree::LeafEdit;
-use page::{Batch, RowHeader, SlotFlags};
+use page::{Batch, PAGE_SIZE, RowHeader, SlotFlags};
 use trx::{Attempt, Buffers, Trx, UndoKind};
 
 use super::entry::push_begin;
@@ -140,8 +140,14 @@ impl RowWriter<'_> {
         while at < places.len() {
             let need = |place: &Place| place.key.1 - place.key.0 + place.payload.1 - place.payload.0;
             let mut edit = table.clustered().tree.edit(&engine.store, key(&places[at]), need(&places[at]))?;
+            // Where rows cannot be appended, those after them probably cannot either.
+            let mut appends = true;
             let put = loop {
-                let mut count = self.append_run(&mut edit, keys, payloads, &places[at..], run);
+                let mut count = 0;
+                if appends {
+                    count = self.append_run(&mut edit, keys, payloads, &places[at..], run);
+                    appends = count > 0;
+                }
                 if count == 0 {
                     let place = &places[at];
                     let payload = &mut payloads[place.payload.0..place.payload.1];
@@ -175,6 +181,7 @@ impl RowWriter<'_> {
     /// Appends the first of `places`, which are in key order, behind all records of the leaf: those that it
     /// takes and that no lock concerns. Returns how many; 0 where so few would be that they are better put in
     /// place one by one. `run` is scratch.
+    #[inline(never)]
     fn append_run<'k>(
         &mut self,
         edit: &mut LeafEdit<'k>,
@@ -197,6 +204,7 @@ impl RowWriter<'_> {
             return 0;
         }
         run.clear();
+        run.reserve(PAGE_SIZE);
         let (mut count, mut bytes, mut last) = (0, 0, &keys[..0]);
         for place in places {
             let (key, payload) = (key(place), &payloads[place.payload.0..place.payload.1]);

@@ -177,7 +177,7 @@ fn engines() -> Table {
         Column::text("XA", 3),
         Column::text("Savepoints", 3),
     ]);
-    let comment = "Supports transactions, row-level locking, and foreign keys";
+    let comment = "Supports transactions and row-level locking";
     table.push(["InnoDB", "DEFAULT", comment, "YES", "NO", "YES"].map(Cell::text).to_vec());
     table
 }

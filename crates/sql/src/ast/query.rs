@@ -24,7 +24,8 @@ pub struct Query<'a> {
 impl<'a> Query<'a> {
     /// The literal that the query selects, if it is nothing but that.
     pub(crate) fn literal(&self) -> Option<&'a Expr<'a>> {
-        let Query { with: None, body: QueryBody::Select(select), order_by: [], limit: None, .. } = self else {
+        let Query { with: None, body: QueryBody::Select(select), order_by: [], limit: None, .. } = self
+        else {
             return None;
         };
         let [SelectItem::Expr { expr, .. }] = select.items else { return None };

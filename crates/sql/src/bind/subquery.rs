@@ -213,7 +213,8 @@ impl<'a> Binder<'a, '_> {
         // A text that is computed does not have its character set as firmly as a column.
         if needle.ty.is_string()
             && beside.ty.is_string()
-            && let Some(text) = computed(&self.level().subqueries[usize::from(plan)].query, needle.ty.collation)
+            && let Some(text) =
+                computed(&self.level().subqueries[usize::from(plan)].query, needle.ty.collation)
         {
             beside = text;
         }

@@ -222,10 +222,9 @@ impl Fault {
 
     fn permissive_problem(self, value: &Value<'_>) -> Problem {
         match self {
-            Fault::OutOfRange
-            | Fault::BitsTooLong
-            | Fault::DecimalTailOverflow
-            | Fault::TemporalRange(_) => Problem::OutOfRange,
+            Fault::OutOfRange | Fault::BitsTooLong | Fault::DecimalTailOverflow | Fault::TemporalRange(_) => {
+                Problem::OutOfRange
+            }
             Fault::Incorrect(type_name) => incorrect_value(type_name, value),
             Fault::BadString(at) => bad_string(value, at),
             Fault::ZoneGap => Problem::ZoneGap,
