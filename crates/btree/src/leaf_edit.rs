@@ -131,8 +131,8 @@ impl<'p> LeafEdit<'p> {
     }
 
     /// Goes on in another leaf, that of `key`, which is above the leaves so far: all that are changed stay
-    /// latched, and are written in one frame. It waits for nothing, and splits nothing. False: no move; commit
-    /// and call `edit`.
+    /// latched, and are written in one frame. It waits for nothing, and splits nothing. False: no move;
+    /// commit and call `edit`.
     pub fn move_beside(&mut self, store: &'p Store, key: &'p [u8], need: usize) -> bool {
         let (leaves, redo_bytes) = self.mtr.extent();
         if leaves >= LEAVES_MAX || redo_bytes > FRAME_BYTES_WISHED {

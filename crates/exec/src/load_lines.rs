@@ -114,7 +114,7 @@ impl Stops {
 #[inline(always)]
 fn marks(word: u64, byte: u8) -> u64 {
     const LOW: u64 = 0x0101_0101_0101_0101;
-    let differing = word ^ LOW * u64::from(byte);
+    let differing = word ^ (LOW * u64::from(byte));
     differing.wrapping_sub(LOW) & !differing & (LOW << 7)
 }
 
