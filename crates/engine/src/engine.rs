@@ -20,6 +20,7 @@ use crate::commit::CommitWaitCell;
 use crate::config::EngineConfig;
 use crate::conversion::Conversion;
 use crate::datadir::{DataDir, Found};
+use crate::ddl::DdlThrottle;
 use crate::ddl::dropped_trees::DroppedTrees;
 use crate::dictionary::{Dictionary, FIRST_USER_INDEX, SchemaDef};
 use crate::error::{Error, Result};
@@ -77,6 +78,8 @@ pub struct Engine {
     pub(crate) side_log_counters: SideLogCounters,
     /// See [`Engine::records_kept`].
     pub(crate) records_kept: AtomicU64,
+    /// See [`Engine::set_ddl_throttle`].
+    pub(crate) ddl_throttle: DdlThrottle,
     _datadir: DataDir,
 }
 
@@ -295,6 +298,7 @@ impl Engine {
             sort_counters: SortCounters::default(),
             side_log_counters: SideLogCounters::default(),
             records_kept: AtomicU64::new(0),
+            ddl_throttle: DdlThrottle::default(),
             _datadir: datadir,
             store,
         })
@@ -355,6 +359,17 @@ impl Engine {
     /// Records that rebuilds since the start have copied as they were.
     pub fn records_kept(&self) -> u64 {
         self.records_kept.load(Ordering::Relaxed)
+    }
+
+    /// How many hundredths of its time, 1 to 100, an index build or a rebuild works while statements go on
+    /// beside it, from now on, also one that has begun. It rests for the others.
+    pub fn set_ddl_throttle(&self, percent: u32) {
+        self.ddl_throttle.set_percent(percent);
+    }
+
+    /// How long such builds have rested since the start, in microseconds.
+    pub fn ddl_rested_micros(&self) -> u64 {
+        self.ddl_throttle.rested_micros()
     }
 
     /// Whether [`Engine::shutdown`] has begun.

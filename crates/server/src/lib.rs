@@ -34,6 +34,7 @@ pub mod connection_slots;
 pub mod constant;
 pub mod daemon;
 pub mod ddl;
+mod ddl_settings;
 mod deadlines;
 mod deadlock_report;
 pub mod diagnostics;

@@ -16,6 +16,7 @@ use crate::account::{AccountStore, Accounts};
 use crate::audit::{self, AuditLog};
 use crate::components::Components;
 use crate::connection_slots::ConnectionSlots;
+use crate::ddl_settings;
 use crate::deadlines::Deadlines;
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
@@ -112,6 +113,7 @@ impl Server {
         }
         redo_log::configure(&engine, &variables).map_err(|error| engine_error::plain(&error))?;
         lock_settings::configure(&engine, &variables);
+        ddl_settings::configure(&engine, &variables);
         undo_settings::configure(&engine, &variables);
         let components = Components::open(&engine, &variables)?;
         let memory = Arc::<ServerAccount>::default();

@@ -21,6 +21,7 @@ use types::TableDef;
 use super::alter::{Alteration, Rows, ensure_alterable};
 use super::replay::Replay;
 use super::snapshot::Snapshot;
+use super::throttle::Pace;
 use super::{DefinitionLock, Exclusive};
 use crate::engine::Engine;
 use crate::error::Result;
@@ -104,7 +105,13 @@ impl Engine {
     ) -> Result<(Vec<Index>, Exclusive)> {
         let (build, snapshot, noted) = self.begin_build(old, def, made, options)?;
         let lock = if options.lets_writers_on { lock.admit_writers() } else { lock };
-        self.build(old, build.indexes(), &snapshot.view, &options.memory, &|| build.ensure_whole())?;
+        let pace = Pace::new(&self.ddl_throttle);
+        self.build(old, build.indexes(), &snapshot.view, &options.memory, &|| {
+            if options.lets_writers_on {
+                pace.keep()?;
+            }
+            build.ensure_whole()
+        })?;
         drop(snapshot);
         let mut replay = Replay::new(self, old, &build, &options.memory)?;
         replay.catch_up()?;

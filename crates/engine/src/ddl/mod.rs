@@ -23,6 +23,7 @@ mod row_replay;
 mod schema;
 mod snapshot;
 mod table;
+mod throttle;
 mod whole_rows;
 
 use std::sync::Arc;
@@ -39,6 +40,7 @@ pub use change_columns::{InitialValues, NewColumns};
 pub use rebuild::{KeptColumns, PutRow, keeps_clustered_key};
 pub use rename::QualifiedName;
 pub use table::clustered_index;
+pub(crate) use throttle::DdlThrottle;
 pub use whole_rows::WholeRows;
 
 use crate::catalog::Catalog;

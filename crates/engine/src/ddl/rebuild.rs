@@ -25,6 +25,7 @@ use super::new_rows::NewRows;
 use super::row_replay::RowReplay;
 use super::snapshot::Snapshot;
 use super::table::choose_clustered;
+use super::throttle::Pace;
 use super::whole_rows::{RowValues, WholeRows};
 use super::{DefinitionLock, Exclusive};
 use crate::dictionary::{Change, Kind};
@@ -237,7 +238,9 @@ impl Rebuild<'_> {
         let snapshot = Snapshot::take(engine);
         let noted = Noted::begin(old, TableSideLog::Rows(Arc::clone(&changed)));
         let lock = lock.admit_writers();
-        let rows = self.fill(new, &snapshot.view, &|| changed.ensure_whole(), make)?;
+        let pace = Pace::new(&engine.ddl_throttle);
+        let look = || pace.keep().and_then(|()| changed.ensure_whole());
+        let rows = self.fill(new, &snapshot.view, &look, make)?;
         drop(snapshot);
         let mut replay = RowReplay::new(engine, (old, new), &changed, rows, &options.memory)?;
         replay.catch_up(make)?;

@@ -1,6 +1,7 @@
 //! System variables as a session reads and sets them: `@@name`, SHOW VARIABLES, SET.
 
 use super::Session;
+use crate::ddl_settings;
 use crate::diagnostics::Severity;
 use crate::engine_error;
 use crate::error_map::{self, ErrorKind, SqlError};
@@ -119,6 +120,7 @@ impl Session {
         redo_log::changed(&self.server.engine, &variables, ALL[number].name)
             .map_err(|error| engine_error::plain(&error))?;
         lock_settings::changed(&self.server.engine, &variables, ALL[number].name);
+        ddl_settings::changed(&self.server.engine, &variables, ALL[number].name);
         memory_limits::changed(&self.server, &mut variables, ALL[number].name);
         undo_settings::changed(&self.server.engine, &variables, ALL[number].name);
         roles::mandatory_changed(&self.server, &variables, ALL[number].name);

@@ -87,9 +87,10 @@ fn index_sorts(totals: SortTotals) -> [(&'static str, u64); 4] {
     ]
 }
 
-fn rebuilds(engine: &Engine) -> [(&'static str, u64); 5] {
+fn rebuilds(engine: &Engine) -> [(&'static str, u64); 6] {
     let SideLogTotals { noted, applied, copied, blocks } = engine.side_log_totals();
     [
+        ("Ratchet_ddl_rested_microseconds", engine.ddl_rested_micros()),
         ("Ratchet_index_changes_noted", noted),
         ("Ratchet_index_changes_applied", applied),
         ("Ratchet_index_change_blocks", blocks),

@@ -144,6 +144,52 @@ fn statements_that_change_rows_end_while_an_index_is_built() {
 }
 
 #[test]
+fn a_build_rests_as_it_is_told_to() {
+    const SLOWEST: &str = "SET GLOBAL ratchet_ddl_throttle = 1";
+    let mut shop = Shop::open(14);
+    let rested = |shop: &mut Shop| shop.status("Ratchet_ddl_rested_microseconds");
+    let start = |shop: &Shop, sql: &'static str| {
+        let mut altering = shop.connect();
+        let id = altering.connection_id();
+        (id, thread::spawn(move || altering.query_drop(sql).map_err(|error| error.to_string())))
+    };
+    for sql in ["ALTER TABLE t ADD INDEX c (c)", "ALTER TABLE t FORCE"] {
+        shop.conn.query_drop(sql).unwrap();
+    }
+    assert_eq!(rested(&mut shop), 0);
+    for sql in ["ALTER TABLE t ADD INDEX d (c)", "ALTER TABLE t FORCE"] {
+        shop.conn.query_drop(SLOWEST).unwrap();
+        let before = rested(&mut shop);
+        // Of a tenth of a second of work it would rest ten seconds. Statements go on, and KILL ends a rest.
+        let (id, altered) = start(&shop, sql);
+        while rested(&mut shop) == before {
+            assert!(!altered.is_finished(), "{sql}: it did not rest");
+            shop.conn.query_drop("UPDATE t SET k = k + 1 WHERE id = 5").unwrap();
+        }
+        shop.conn.query_drop(format!("KILL QUERY {id}")).unwrap();
+        let error = altered.join().unwrap().unwrap_err();
+        assert!(error.contains("1317"), "{sql}: {error}");
+        // A new setting ends it, too.
+        let before = rested(&mut shop);
+        let (_, altered) = start(&shop, sql);
+        while rested(&mut shop) == before {
+            assert!(!altered.is_finished(), "{sql}: it did not rest");
+        }
+        shop.conn.query_drop("SET GLOBAL ratchet_ddl_throttle = 100").unwrap();
+        assert_eq!(altered.join().unwrap(), Ok(()), "{sql}");
+    }
+    assert_eq!(shop.keys(), ["PRIMARY", "k", "c", "d"]);
+    // Where writers are kept out, they are not to wait for rests.
+    shop.conn.query_drop(SLOWEST).unwrap();
+    let before = rested(&mut shop);
+    shop.conn.query_drop("ALTER TABLE t ADD INDEX e (c), LOCK = SHARED").unwrap();
+    assert_eq!(rested(&mut shop), before);
+    let warned = "SET GLOBAL ratchet_ddl_throttle = 0";
+    shop.conn.query_drop(warned).unwrap();
+    assert_eq!(shop.conn.query_first("SELECT @@ratchet_ddl_throttle").unwrap(), Some(1));
+}
+
+#[test]
 fn of_keys_that_rows_get_meanwhile_those_that_stay_count() {
     let mut shop = Shop::open(8);
     let (mut reader, mut writer) = (shop.reader(), shop.writer());
