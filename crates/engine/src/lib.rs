@@ -37,6 +37,7 @@ mod convert_tables;
 mod counters;
 mod datadir;
 mod ddl;
+mod ddl_throttle;
 mod dictionary;
 mod engine;
 pub mod error;

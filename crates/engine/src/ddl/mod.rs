@@ -40,7 +40,6 @@ pub use change_columns::{InitialValues, NewColumns};
 pub use rebuild::{KeptColumns, PutRow, keeps_clustered_key};
 pub use rename::QualifiedName;
 pub use table::clustered_index;
-pub(crate) use throttle::DdlThrottle;
 pub use whole_rows::WholeRows;
 
 use crate::catalog::Catalog;

@@ -1,51 +1,20 @@
-//! How much of its time a build of indexes or a rebuild works, where statements go on beside it.
+//! The pace of index builds and rebuilds: see [`DdlThrottle`].
 //!
 //! A build that has worked for a while rests in proportion, where it holds no latch. It does not rest while
 //! others wait for it: not where it keeps writers out, nor when it applies what they have changed meanwhile.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use base::sync::Event;
 
+use crate::ddl_throttle::{ALL, DdlThrottle};
 use crate::error::{Result, fail_if_interrupted};
 
 /// Work that is not yet worth a rest.
 const WORK_MIN: Duration = Duration::from_millis(1);
 /// A rest is looked up from so often: KILL ends it, and a new setting has its effect.
 const SLICE: Duration = Duration::from_millis(10);
-/// All of its time, in hundredths.
-const ALL: u32 = 100;
-
-/// The setting, and what came of it.
-#[derive(Debug)]
-pub(crate) struct DdlThrottle {
-    percent: AtomicU32,
-    rested_micros: AtomicU64,
-}
-
-impl Default for DdlThrottle {
-    fn default() -> Self {
-        DdlThrottle { percent: AtomicU32::new(ALL), rested_micros: AtomicU64::new(0) }
-    }
-}
-
-impl DdlThrottle {
-    /// Hundredths of its time that a build works from now on, 1 to 100.
-    pub(crate) fn set_percent(&self, percent: u32) {
-        self.percent.store(percent.clamp(1, ALL), Ordering::Relaxed);
-    }
-
-    /// How long builds have rested since the start, in microseconds.
-    pub(crate) fn rested_micros(&self) -> u64 {
-        self.rested_micros.load(Ordering::Relaxed)
-    }
-
-    fn percent(&self) -> u32 {
-        self.percent.load(Ordering::Relaxed)
-    }
-}
 
 /// The pace of one build.
 pub(super) struct Pace<'t> {
@@ -85,8 +54,7 @@ impl<'t> Pace<'t> {
             return Ok(());
         }
         let ended = self.rest_after(worked, begins);
-        let rested = now() - begins;
-        self.throttle.rested_micros.fetch_add(rested.as_micros() as u64, Ordering::Relaxed);
+        self.throttle.add_rest(now() - begins);
         self.works_since.set(Some(now()));
         ended
     }
