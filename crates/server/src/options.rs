@@ -148,8 +148,13 @@ impl Options {
                 let message = "option '--daemonize' is not supported: start the server from a service manager, or with setsid";
                 return Err(OptionError::new(message));
             }
+            "daemonize" => {}
             // What MySQL's start scripts pass, and this server does anyway.
-            "console" | "daemonize" | "mysql_native_password" | "skip_log_bin" => {}
+            "console" | "mysql_native_password" | "skip_log_bin" => {
+                if value.is_some_and(|value| parse_switch(value) != Some(true)) {
+                    return Err(bad_value(setting));
+                }
+            }
             "initialize" => self.initialize = Some(FirstPassword::Random),
             "initialize_insecure" => self.initialize = Some(FirstPassword::Empty),
             "ssl" => self.offers_tls = value.is_none_or(|value| parse_switch(value) == Some(true)),

@@ -55,6 +55,11 @@ fn options_that_would_have_no_effect_are_refused() {
     assert!(message(&["--status-port=80"]).starts_with("unknown option"));
     assert!(message(&["--daemonize"]).starts_with("option '--daemonize' is not supported"));
     assert!(message(&["--user=nobody at all"]).contains("there is no user"));
+    for refused in ["--mysql-native-password=OFF", "--skip-log-bin=0", "--console=false", "--console=x"] {
+        assert!(message(&[refused]).starts_with("bad value"), "{refused}");
+    }
+    assert!(message(&["--log-bin"]).starts_with("unknown option"));
+    serve(&["--mysql-native-password=ON", "--skip-log-bin", "--console"]).unwrap();
     let without =
         ["--read-only=0", "--general-log=OFF", "--lower-case-table-names=0", "--daemonize=0", "--skip-ssl"];
     serve(&without).unwrap();
