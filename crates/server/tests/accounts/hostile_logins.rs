@@ -177,13 +177,26 @@ fn an_account_of_any_kind_looks_like_a_name_without_one() {
         tries.map(|(plugin, answer)| probe(&server, user, plugin, answer)).collect()
     };
     let guesses: [&[u8]; 3] = [b"", &[7; 20], &[7; 32]];
-    let names = (0..8).map(|i| format!("missing{i}"));
-    let missing: Vec<_> = names.map(|name| profile(&name, &guesses)).collect();
+    // Which of two plugins such a name seems to have is chosen by its hash.
+    let missing_names = |answers: &[&[u8]]| {
+        let mut seen = Vec::new();
+        for name in (0..200).map(|i| format!("missing{i}")) {
+            let profile = profile(&name, answers);
+            if !seen.contains(&profile) {
+                seen.push(profile);
+            }
+            if seen.len() == 2 {
+                break;
+            }
+        }
+        seen
+    };
+    let missing = missing_names(&guesses);
     for user in ["sha2", "sha2_locked", "sha2_cached", "sha2_elsewhere", "native", "native_locked"] {
         assert!(missing.contains(&profile(user, &guesses)), "{user}");
     }
     // An account without a password shows itself to a client that gives none, and to no other.
-    let missing: Vec<_> = (0..8).map(|i| profile(&format!("missing{i}"), &guesses[1..])).collect();
+    let missing = missing_names(&guesses[1..]);
     for user in ["root", "native_open"] {
         assert!(missing.contains(&profile(user, &guesses[1..])), "{user}");
     }

@@ -56,6 +56,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     load_data,
     locales,
     mixed_collations,
+    modes_of_operators,
     named_collations,
     names,
     names_in_errors,
