@@ -25,6 +25,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
+use crate::recording::Source;
 use crate::runner::{Target, connect_fresh, difference};
 use crate::{answer, script};
 
@@ -68,7 +69,8 @@ impl Session {
 pub fn run_file(path: &Path, target: &Target, record: bool) -> Result<Vec<String>, String> {
     let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let mut entries = script::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
-    let (first, schema) = connect_fresh(target)?;
+    let (mut first, schema) = connect_fresh(target)?;
+    let source = if record { Some(Source::of(&mut first)?) } else { None };
     let mut sessions = HashMap::from([(String::new(), Session::start(first))]);
     let mut differences = Vec::new();
     for entry in &mut entries {
@@ -88,7 +90,8 @@ pub fn run_file(path: &Path, target: &Target, record: bool) -> Result<Vec<String
             differences.push(difference(path, entry, &actual));
         }
     }
-    if record {
+    if let Some(source) = source {
+        source.stamp(&mut entries);
         std::fs::write(path, script::print(&entries)).map_err(|e| format!("{}: {e}", path.display()))?;
     }
     Ok(differences)

@@ -16,6 +16,7 @@ pub mod kill9;
 pub mod locks;
 pub mod lockstep;
 pub mod metadata;
+mod recording;
 pub mod recovery_speed;
 pub mod runner;
 pub mod script;

@@ -18,11 +18,9 @@ use std::path::Path;
 use mysql::prelude::Queryable;
 use mysql::{Column, Conn, Params, Value};
 
+use crate::recording::Source;
 use crate::runner::{Target, connect_fresh, difference};
 use crate::script;
-
-/// First line of a recorded file, before the server's version.
-const HEADER: &str = "# Column definitions recorded from MySQL";
 
 /// Runs one script file and returns what differs, one message per statement.
 ///
@@ -48,18 +46,11 @@ pub fn run_file(path: &Path, target: &Target, _record: bool) -> Result<Vec<Strin
 pub fn record_file(path: &Path, target: &Target) -> Result<(), String> {
     let mut entries = read(path)?;
     let mut conn = connect(target)?;
-    let version: Option<String> = conn.query_first("SELECT VERSION()").map_err(|e| e.to_string())?;
-    let version = version.unwrap_or_default();
-    if version.contains("ratchet") {
-        return Err(format!("definitions are recorded from MySQL, and this is {version}"));
-    }
+    let source = Source::of(&mut conn)?;
     for entry in &mut entries {
         entry.expected = described(&mut conn, &entry.sql)?;
     }
-    if let Some(first) = entries.first_mut() {
-        first.comments.retain(|line| !line.starts_with(HEADER));
-        first.comments.insert(0, format!("{HEADER} {version}, default settings."));
-    }
+    source.stamp(&mut entries);
     std::fs::write(path, script::print(&entries)).map_err(|e| format!("{}: {e}", path.display()))
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use mysql::{LocalInfile, LocalInfileHandler};
 
 use crate::lockstep::client::FILE_TEXT;
+use crate::recording::Source;
 use crate::{answer, script};
 
 /// Where a server listens and as whom to connect.
@@ -46,6 +47,7 @@ pub fn run_file(path: &Path, target: &Target, record: bool) -> Result<Vec<String
     let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let mut entries = script::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
     let mut connections = Connections::new(target)?;
+    let source = if record { Some(Source::of(connections.get("")?)?) } else { None };
     let mut differences = Vec::new();
     for entry in &mut entries {
         let conn = connections.get(&entry.connection)?;
@@ -61,7 +63,8 @@ pub fn run_file(path: &Path, target: &Target, record: bool) -> Result<Vec<String
             }
         }
     }
-    if record {
+    if let Some(source) = source {
+        source.stamp(&mut entries);
         std::fs::write(path, script::print(&entries)).map_err(|e| format!("{}: {e}", path.display()))?;
     }
     Ok(differences)

@@ -5,9 +5,11 @@ mod assignment_order;
 mod claims;
 mod compat_doc;
 mod definitions;
+mod digests;
 mod limits;
 mod lockstep;
 mod not_yet;
+mod recorder;
 mod scripts;
 mod semantics;
 #[path = "../support/mod.rs"]

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::file;
 use super::measure::{Counters, run};
 use super::schema::{self, Copy};
+use crate::recording::Source;
 use crate::runner::Target;
 
 /// First line of a file whose answers were recorded, before the server's version.
@@ -18,6 +19,7 @@ pub fn run_file(path: &Path, target: &Target) -> Result<(), String> {
     let mut file = file::parse(&text).map_err(named)?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut conn = target.connect(None)?;
+    let source = Source::of(&mut conn).map_err(named)?;
     schema::make_numbers(&mut conn)?;
     schema::execute(&mut conn, "SET optimizer_switch = 'index_condition_pushdown=off'")?;
     schema::make(&mut conn, &name, &file, Copy::Plain).map_err(named)?;
@@ -27,9 +29,7 @@ pub fn run_file(path: &Path, target: &Target) -> Result<(), String> {
     for query in &mut file.queries {
         query.mysql = Some(run(&mut conn, &query.sql, Counters::MySql).map_err(named)?);
     }
-    let version = mysql::prelude::Queryable::query_first::<String, _>(&mut conn, "SELECT VERSION()");
-    let version = version.map_err(|error| named(error.to_string()))?.unwrap_or_default();
     file.setup.retain(|block| !block.starts_with(RECORDED));
-    file.setup.insert(0, format!("{RECORDED}{version}."));
+    file.setup.insert(0, format!("{RECORDED}{}.", source.version()));
     std::fs::write(path, file::print(&file)).map_err(|error| named(error.to_string()))
 }

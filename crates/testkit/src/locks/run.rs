@@ -9,6 +9,7 @@ use super::footprint::Footprint;
 use super::probe::{Prober, run};
 use super::rule;
 use super::statement::{Level, expand};
+use crate::recording::Source;
 use crate::runner::Target;
 use crate::script::{self, Entry};
 
@@ -68,21 +69,13 @@ pub fn compare_file(path: &Path, target: &Target) -> Result<Tally, String> {
 pub fn record_file(path: &Path, target: &Target) -> Result<(), String> {
     let mut entries = read(path)?;
     let mut session = Session::new(&entries, target)?;
-    let version = session.version()?;
-    if version.contains("ratchet") {
-        return Err(format!("footprints are recorded from MySQL, and this is {version}"));
-    }
+    let source = Source::of(&mut session.conn)?;
     for entry in &mut entries {
         entry.expected = session.lines(entry)?;
     }
-    if let Some(first) = entries.first_mut() {
-        first.comments.retain(|comment| !comment.starts_with(HEADER));
-        first.comments.insert(0, format!("{HEADER} {version}, default settings."));
-    }
+    source.stamp(&mut entries);
     std::fs::write(path, script::print(&entries)).map_err(|e| format!("{}: {e}", path.display()))
 }
-
-const HEADER: &str = "# Answers recorded from MySQL";
 
 /// Schema of the tables, made again for each script.
 const SCHEMA: &str = "lk_footprint";
@@ -188,11 +181,6 @@ impl Session {
             table.setup.iter().try_for_each(|sql| run(&mut conn, sql))?;
         }
         Ok(Session { conn, prober: Prober::new(target, SCHEMA)?, fixture })
-    }
-
-    fn version(&mut self) -> Result<String, String> {
-        let version: Option<String> = self.conn.query_first("SELECT VERSION()").map_err(|e| e.to_string())?;
-        version.ok_or_else(|| "the server has no version".to_owned())
     }
 
     /// Returns the answer of an entry: a line for each statement and level.
