@@ -5,8 +5,8 @@ use base::{ROW_HEADER_BYTES, TrxId};
 use buffer::ExclusiveGuard;
 use log::FrameRange;
 use page::{
-    Batch, EntryClose, LeafInsert, OpError, PAGE_SIZE, PageOp, PageRef, Record, RowDelete, RowPatch, Search,
-    SlotFlags,
+    Batch, CELL_OVERHEAD_BYTES_MAX, EntryClose, LeafInsert, OpError, PAGE_SIZE, PageOp, PageRef, Record,
+    RowDelete, RowPatch, Search, SlotFlags,
 };
 use space::{Latched, Mtr, Result, Store};
 
@@ -17,20 +17,17 @@ use crate::tree::Tree;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeedRoom;
 
-/// Bytes of a cell beside key and payload: its two length words.
-pub(crate) const CELL_OVERHEAD: usize = 4;
-
 /// Bytes of a record in the arrays: its head and its slot.
 const SLOT_BYTES: usize = 6;
 
 /// Bytes an ascending load leaves free on each leaf, so that rows may grow a little without a split.
 pub(crate) const APPEND_RESERVE: usize = PAGE_SIZE / 16;
 
-/// Leaves that one edit holds at most: others wait for each of them until the last is changed.
+/// Leaves that one edit latches: others wait for all of them until the last one is changed.
 const LEAVES_MAX: usize = 16;
 
-/// With more bytes of redo an edit goes to no further leaf.
-const FRAME_BYTES_WISHED: usize = 8 << 10;
+/// An edit with more bytes of redo is committed before the next leaf.
+const FRAME_BYTES_MAX: usize = 8 << 10;
 
 /// A leaf below this many bytes in use is worth a call of [`Tree::shrink`].
 pub(crate) const SPARSE_BYTES: usize = PAGE_SIZE / 4;
@@ -130,12 +127,11 @@ impl<'p> LeafEdit<'p> {
         true
     }
 
-    /// Goes on in another leaf, that of `key`, which is above the leaves so far: all that are changed stay
-    /// latched, and are written in one frame. It waits for nothing, and splits nothing. False: no move;
-    /// commit and call `edit`.
+    /// Continues in the leaf of `key`, which is above the leaves so far. All changed leaves stay latched and
+    /// are logged in one frame. Never waits and never splits. False: no move; commit and call `edit`.
     pub fn move_beside(&mut self, store: &'p Store, key: &'p [u8], need: usize) -> bool {
         let (leaves, redo_bytes) = self.mtr.extent();
-        if leaves >= LEAVES_MAX || redo_bytes > FRAME_BYTES_WISHED {
+        if leaves >= LEAVES_MAX || redo_bytes > FRAME_BYTES_MAX {
             return false;
         }
         let Some((leaf, at)) = self.tree.directory.try_exclusive(store, self.tree, key) else { return false };
@@ -445,7 +441,7 @@ pub enum Neighbour {
 /// insertion after the tree's last record counts the page as full a little earlier, see [`APPEND_RESERVE`].
 #[inline(always)]
 pub(crate) fn has_room(page: PageRef<'_>, key: &[u8], at: Search, need: usize) -> bool {
-    if need == 0 || page.takes_between(at.slot, need + CELL_OVERHEAD) {
+    if need == 0 || page.takes_between(at.slot, need + CELL_OVERHEAD_BYTES_MAX) {
         debug_assert!(need == 0 || has_room_anyhow(page, key, at, need), "room for {need} bytes at {at:?}");
         return true;
     }
@@ -458,10 +454,10 @@ fn has_room_anyhow(page: PageRef<'_>, key: &[u8], at: Search, need: usize) -> bo
     let free = page.free_for(key);
     if at.found {
         // The record's old cell is given up for the new one.
-        return free + page.slot_used_bytes(at.slot) >= need + CELL_OVERHEAD + SLOT_BYTES;
+        return free + page.slot_used_bytes(at.slot) >= need + CELL_OVERHEAD_BYTES_MAX + SLOT_BYTES;
     }
     let reserve = if is_append(page, at.slot) { APPEND_RESERVE } else { 0 };
-    free >= need + CELL_OVERHEAD + reserve
+    free >= need + CELL_OVERHEAD_BYTES_MAX + reserve
 }
 
 /// Whether an insertion at `slot` would add a record after the last one of the tree, and not to an empty

@@ -1,12 +1,12 @@
-//! How much of its time an index build or a rebuild works, where statements go on beside it.
+//! The percentage of its time that an index build or a rebuild works while statements change rows.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// All of its time, in hundredths.
-pub(crate) const ALL: u32 = 100;
+/// The percentage of a build that never rests.
+pub(crate) const PERCENT_MAX: u32 = 100;
 
-/// The setting, and what came of it.
+/// The setting, and how long builds have rested.
 #[derive(Debug)]
 pub(crate) struct DdlThrottle {
     percent: AtomicU32,
@@ -15,14 +15,14 @@ pub(crate) struct DdlThrottle {
 
 impl Default for DdlThrottle {
     fn default() -> Self {
-        DdlThrottle { percent: AtomicU32::new(ALL), rested_micros: AtomicU64::new(0) }
+        DdlThrottle { percent: AtomicU32::new(PERCENT_MAX), rested_micros: AtomicU64::new(0) }
     }
 }
 
 impl DdlThrottle {
-    /// Hundredths of its time that a build works from now on, 1 to 100.
+    /// Sets the percentage, 1 to 100, also for builds in progress.
     pub(crate) fn set_percent(&self, percent: u32) {
-        self.percent.store(percent.clamp(1, ALL), Ordering::Relaxed);
+        self.percent.store(percent.clamp(1, PERCENT_MAX), Ordering::Relaxed);
     }
 
     /// How long builds have rested since the start, in microseconds.
@@ -35,7 +35,7 @@ impl DdlThrottle {
         self.rested_micros.fetch_add(rested.as_micros() as u64, Ordering::Relaxed);
     }
 
-    /// The hundredths, now.
+    /// The percentage.
     #[inline]
     pub(crate) fn percent(&self) -> u32 {
         self.percent.load(Ordering::Relaxed)

@@ -361,8 +361,8 @@ impl Engine {
         self.records_kept.load(Ordering::Relaxed)
     }
 
-    /// How many hundredths of its time, 1 to 100, an index build or a rebuild works while statements go on
-    /// beside it, from now on, also one that has begun. It rests for the others.
+    /// Sets the percentage of its time, 1 to 100, that an online index build or rebuild works, also for those
+    /// in progress. It rests for the remaining time.
     pub fn set_ddl_throttle(&self, percent: u32) {
         self.ddl_throttle.set_percent(percent);
     }

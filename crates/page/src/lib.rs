@@ -56,7 +56,7 @@ pub use layout::{
 pub use op::{Batch, EntryClose, LeafInsert, OpError, PageOp, RowDelete, RowPatch};
 pub use overflow::{OVERFLOW_CAPACITY, OVERFLOW_REF_BYTES, OverflowRef};
 pub use page_mut::{FormatPage, PageFull, PageMut};
-pub use page_ref::{Fit, PageRef, TreeLevel};
+pub use page_ref::{CELL_OVERHEAD_BYTES_MAX, Fit, PageRef, TreeLevel};
 pub use record::{Cell, KeyInt, Record, RecordCopy, Records, SlotRun};
 pub use row::{Field, InBody, RowHeader, RowRef};
 pub use row_convert::{KeptValues, RowConverter};

@@ -17,7 +17,7 @@ use crate::search::{Search, is_equal};
 pub struct PageRef<'a>(pub(crate) &'a PageBytes);
 
 /// Bytes of a leaf's cell beside key and payload, at most: two length words.
-const CELL_OVERHEAD_MAX: usize = 4;
+pub const CELL_OVERHEAD_BYTES_MAX: usize = 4;
 /// The flags among a page's type, level and index id.
 const RESERVED_OF_TREE_LEVEL: u64 = 0xffff_0000;
 const _: () = assert!(LEVEL == PAGE_TYPE + 1 && FLAGS == PAGE_TYPE + 2 && INDEX_ID == PAGE_TYPE + 4);
@@ -401,7 +401,7 @@ impl<'a> PageRef<'a> {
     /// `slots` others whose keys and payloads, with its own, are `bytes` long; `reserve` bytes stay free.
     #[inline]
     pub fn takes_behind(self, key: &[u8], slots: usize, bytes: usize, reserve: usize) -> bool {
-        let cells = bytes + (slots + 1) * CELL_OVERHEAD_MAX;
+        let cells = bytes + (slots + 1) * CELL_OVERHEAD_BYTES_MAX;
         self.fixed_key_len().is_none_or(|len| usize::from(len) == key.len())
             && self.is_under_prefix(key)
             && self.arrays_end(even(self.count() + slots + 1)) + cells + reserve <= self.heap_top()

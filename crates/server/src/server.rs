@@ -16,13 +16,12 @@ use crate::account::{AccountStore, Accounts};
 use crate::audit::{self, AuditLog};
 use crate::components::Components;
 use crate::connection_slots::ConnectionSlots;
-use crate::ddl_settings;
 use crate::deadlines::Deadlines;
 use crate::engine_error;
+use crate::engine_settings;
 use crate::error_map::{self, SqlError};
 use crate::failed_logins::FailedLogins;
 use crate::host_cache::HostCache;
-use crate::lock_settings;
 use crate::memory_limits;
 use crate::options::Options;
 use crate::plan_cache::PlanCache;
@@ -112,8 +111,7 @@ impl Server {
             variables.put_named(name, VarValue::Text(value.into()));
         }
         redo_log::configure(&engine, &variables).map_err(|error| engine_error::plain(&error))?;
-        lock_settings::configure(&engine, &variables);
-        ddl_settings::configure(&engine, &variables);
+        engine_settings::configure(&engine, &variables);
         undo_settings::configure(&engine, &variables);
         let components = Components::open(&engine, &variables)?;
         let memory = Arc::<ServerAccount>::default();

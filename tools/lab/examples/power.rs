@@ -1,8 +1,8 @@
 //! How often the lab names a difference between a server and itself, and how often one that is planted.
 //! `cargo xtask power` calls it.
 //!
-//! `power BINARY RUNS FOLDER`: so many reports. Each is of three servers of its own, which are the same; the
-//! link to the last one is slower by a twentieth.
+//! `power BINARY RUNS FOLDER`: RUNS reports, each on three new servers from one binary; the link to the last
+//! one is slower by 5 %.
 
 #[allow(dead_code, clippy::unwrap_used, reason = "of the tests of the lab")]
 #[path = "../tests/mariadb/proxy.rs"]

@@ -23,7 +23,7 @@ use crate::workload::{Data, Kind, Workload};
 
 /// Rounds without which a row cannot be compared.
 const ROUNDS_MIN: usize = 3;
-/// Into so many blocks the rounds are divided: of all rows, and of those that look different.
+/// Blocks of rounds in each of the two stages.
 const BLOCKS: usize = 5;
 /// Share of the time left that the first rounds may take; the rest is for rows that look different.
 const FIRST_SHARE: f64 = 0.6;
@@ -142,7 +142,7 @@ impl<'a> Matrix<'a> {
         Ok(())
     }
 
-    /// Tells of rows that there is no time for.
+    /// Reports rows without time to measure them.
     fn leave_out(&mut self, rows: Vec<(Workload, RowKey)>, rounds: Range<usize>) {
         if rows.is_empty() {
             return;
@@ -152,7 +152,7 @@ impl<'a> Matrix<'a> {
         self.progress.note(&format!("no time was left for {names}; the same call measures on"));
     }
 
-    /// Measures a block of rounds, row by row; tells for how many rows there was time.
+    /// Measures a block of rounds, row by row; returns how many rows were measured in time.
     fn measure_block(
         &mut self,
         rows: &[(Workload, RowKey)],

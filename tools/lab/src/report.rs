@@ -139,8 +139,8 @@ fn keys(cells: &[Cell]) -> Vec<&RowKey> {
 /// Rows of fewer of a target and kind are no class: they say too little of how such rows vary.
 const CLASS_MIN: usize = 8;
 
-/// The class of each row and of each of so many targets, in this order: rows of a target and of workloads of
-/// one kind. Kinds of few rows are with the one that has most.
+/// The class of each row and each of `targets` targets, in this order: rows of a target and of workloads of
+/// one kind. Kinds with fewer than [`CLASS_MIN`] rows belong to the largest kind.
 fn classes<'a>(keys: &'a [&RowKey], targets: usize) -> impl Iterator<Item = usize> + 'a {
     let mut counts = [0; summary::GROUPS.len()];
     for key in keys {

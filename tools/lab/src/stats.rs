@@ -42,7 +42,7 @@ pub enum Verdict {
     Slower,
     /// None shown, and a large one would have been.
     NoDifference,
-    /// The interval is wide, and the row's difference, if it has one, not beyond doubt.
+    /// The interval is wide, and the difference not significant.
     Undecided,
 }
 

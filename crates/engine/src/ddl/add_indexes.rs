@@ -19,9 +19,9 @@ use trx::ExclusiveWait;
 use types::TableDef;
 
 use super::alter::{Alteration, Rows, ensure_alterable};
+use super::pace::Pace;
 use super::replay::Replay;
 use super::snapshot::Snapshot;
-use super::throttle::Pace;
 use super::{DefinitionLock, Exclusive};
 use crate::engine::Engine;
 use crate::error::Result;

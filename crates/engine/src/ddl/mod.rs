@@ -16,6 +16,7 @@ mod new_entries;
 mod new_record;
 mod new_rows;
 mod object;
+mod pace;
 mod rebuild;
 mod rename;
 mod replay;
@@ -23,7 +24,6 @@ mod row_replay;
 mod schema;
 mod snapshot;
 mod table;
-mod throttle;
 mod whole_rows;
 
 use std::sync::Arc;

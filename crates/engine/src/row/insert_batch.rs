@@ -78,7 +78,7 @@ impl Records {
     }
 }
 
-/// Whether the leaf takes so many that one change of it is cheaper than one for each.
+/// Whether the leaf has room for [`RUN_ROWS_MIN`] rows, from which on one operation is cheaper.
 fn is_run<'k>(edit: &LeafEdit<'_>, places: &[Place], key: impl Fn(&Place) -> &'k [u8]) -> bool {
     let Some(first) = places.get(..RUN_ROWS_MIN) else { return false };
     let bytes = |place: &Place| key(place).len() + place.payload.1 - place.payload.0;
@@ -140,7 +140,7 @@ impl RowWriter<'_> {
         while at < places.len() {
             let need = |place: &Place| place.key.1 - place.key.0 + place.payload.1 - place.payload.0;
             let mut edit = table.clustered().tree.edit(&engine.store, key(&places[at]), need(&places[at]))?;
-            // Where rows cannot be appended, those after them probably cannot either.
+            // Locks that prevent one append usually prevent the next.
             let mut appends = true;
             let put = loop {
                 let mut count = 0;
@@ -178,9 +178,9 @@ impl RowWriter<'_> {
         Ok(())
     }
 
-    /// Appends the first of `places`, which are in key order, behind all records of the leaf: those that it
-    /// takes and that no lock concerns. Returns how many; 0 where so few would be that they are better put in
-    /// place one by one. `run` is scratch.
+    /// Appends the first of `places`, which are in key order, after all records of the leaf in one operation:
+    /// those for which it has room and that need no lock request. Returns their number; 0 if there are fewer
+    /// than [`RUN_ROWS_MIN`]. `run` is scratch.
     #[inline(never)]
     fn append_run<'k>(
         &mut self,

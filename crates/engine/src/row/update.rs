@@ -291,6 +291,7 @@ impl RowWriter<'_> {
             index.format.encode(header, &row, &off_page, &mut buffers.payload);
             Ok(())
         })?;
+        // A leaf that was latched before has a lifetime of its own.
         if let Some(leaf) = leaf {
             self.store_rewritten(index, leaf, &mut buffers.payload)?;
         } else {

@@ -1,12 +1,11 @@
 //! System variables as a session reads and sets them: `@@name`, SHOW VARIABLES, SET.
 
 use super::Session;
-use crate::ddl_settings;
 use crate::diagnostics::Severity;
 use crate::engine_error;
+use crate::engine_settings;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::failed_logins;
-use crate::lock_settings;
 use crate::memory_limits;
 use crate::privilege::{self, DynamicSet, Privileges, ensure_one_of};
 use crate::redo_log;
@@ -119,8 +118,7 @@ impl Session {
         let assigned = variables.assign(number, set, &default)?;
         redo_log::changed(&self.server.engine, &variables, ALL[number].name)
             .map_err(|error| engine_error::plain(&error))?;
-        lock_settings::changed(&self.server.engine, &variables, ALL[number].name);
-        ddl_settings::changed(&self.server.engine, &variables, ALL[number].name);
+        engine_settings::changed(&self.server.engine, &variables, ALL[number].name);
         memory_limits::changed(&self.server, &mut variables, ALL[number].name);
         undo_settings::changed(&self.server.engine, &variables, ALL[number].name);
         roles::mandatory_changed(&self.server, &variables, ALL[number].name);

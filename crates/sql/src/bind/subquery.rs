@@ -267,13 +267,12 @@ fn computed(query: &Query, beside: CollationId) -> Option<Expr> {
         Query::Select(_) => Some(shown.expr.clone()),
         Query::Union(union) => {
             let ty = &shown.expr.ty;
-            let is_constant =
-                |arm| computed(arm, beside).is_some_and(|text| matches!(text.kind, ExprKind::Const(_)));
-            let has_bytes = [ty.collation, beside].contains(&CollationId::BINARY);
-            if !has_bytes || !union.arms.iter().all(is_constant) {
+            if ![ty.collation, beside].contains(&CollationId::BINARY) {
                 return None;
             }
-            Some(Expr { ty: ty.clone(), ..computed(union.arms.first()?, beside)? })
+            let constant = |arm| computed(arm, beside).filter(|text| matches!(text.kind, ExprKind::Const(_)));
+            let constants: Vec<Expr> = union.arms.iter().map(constant).collect::<Option<_>>()?;
+            Some(Expr { ty: ty.clone(), ..constants.into_iter().next()? })
         }
     }
 }

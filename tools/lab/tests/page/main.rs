@@ -227,7 +227,7 @@ fn without_history_profiles_or_a_second_target_the_page_says_so() {
     header.targets.truncate(1);
     let page = report::html(&header, &report::rows(&header, &cells), &Extras::default());
     links_lead_somewhere(&parsed(&page));
-    for sentence in ["No ledger was at hand", "No profiles were taken", "Only one server was measured"] {
+    for sentence in ["No ledger was given", "No profiles were taken", "Only one server was measured"] {
         assert!(page.contains(sentence), "{sentence}");
     }
     assert!(report::profiles(Path::new("/nonexistent")).unwrap().is_empty());

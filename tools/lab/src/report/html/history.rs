@@ -19,7 +19,7 @@ pub(super) fn section(history: Option<&History>, out: &mut String) {
     out.push_str("<h2 id=\"ledger\">Instruction ledger</h2>\n");
     let Some(history) = history.filter(|history| !history.entries.is_empty()) else {
         out.push_str(
-            "<p>No ledger was at hand. <code>ratchet lab report --history tools/ledger/history.jsonl FOLDER</code> \
+            "<p>No ledger was given. <code>ratchet lab report --history tools/ledger/history.jsonl FOLDER</code> \
              shows what each operation of Ratchet cost in each release.</p>\n",
         );
         return;

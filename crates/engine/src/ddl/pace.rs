@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use base::sync::Event;
 
-use crate::ddl_throttle::{ALL, DdlThrottle};
+use crate::ddl_throttle::{DdlThrottle, PERCENT_MAX};
 use crate::error::{Result, fail_if_interrupted};
 
-/// Work that is not yet worth a rest.
+/// Less work is followed by no rest.
 const WORK_MIN: Duration = Duration::from_millis(1);
-/// A rest is looked up from so often: KILL ends it, and a new setting has its effect.
+/// Between two checks of the kill flag and the setting during a rest.
 const SLICE: Duration = Duration::from_millis(10);
 
 /// The pace of one build.
@@ -34,7 +34,7 @@ impl<'t> Pace<'t> {
     /// [`trx::Error::Interrupted`].
     #[inline]
     pub(super) fn keep(&self) -> Result<()> {
-        if self.throttle.percent() == ALL {
+        if self.throttle.percent() == PERCENT_MAX {
             self.works_since.set(None);
             return Ok(());
         }
@@ -63,7 +63,7 @@ impl<'t> Pace<'t> {
         let event = Event::new();
         loop {
             let percent = self.throttle.percent();
-            let left = (worked * (ALL - percent) / percent).saturating_sub(now() - begins);
+            let left = (worked * (PERCENT_MAX - percent) / percent).saturating_sub(now() - begins);
             if left.is_zero() {
                 return Ok(());
             }
