@@ -215,6 +215,7 @@ impl IntKey {
                     None => IntPlace::Other,
                 }
             }
+            Access::Narrow { .. } => IntPlace::Other,
             _ => return None,
         };
         let (null, signed) = (column.null, !column.ty.unsigned);

@@ -1,5 +1,6 @@
 //! Where the columns of a relation are in the records of one index, and reading them.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use bumpalo::Bump;
@@ -34,6 +35,8 @@ pub(crate) enum Access {
     Var { ordinal: u16 },
     /// Not in this index, or in no record of this version: see [`TableReader::initial`].
     Absent,
+    /// An integer in records of an older version, whose column has become wider since: bytes of the body.
+    Narrow { from: u16, to: u16 },
 }
 
 /// A column of the relation.
@@ -122,7 +125,10 @@ impl TableReader {
             None => Initial::Null,
         };
         TableReader {
-            columns: columns(self.columns.iter().map(|column| &column.ty), format),
+            columns: columns(self.columns.iter().map(|column| &column.ty), format)
+                .into_iter()
+                .map(ColumnReader::of_older)
+                .collect(),
             format: Arc::clone(format),
             own_parts: self.own_parts,
             initials: (0..self.columns.len()).map(initial).collect(),
@@ -187,12 +193,18 @@ impl TableReader {
                 }
             }
             Access::Key => decode_key(row, position, arena),
-            Access::Absent => self.absent(position, arena),
+            Access::Absent | Access::Narrow { .. } => self.unlike_column(row, position, arena),
         }
     }
 
+    /// The bytes of a column that the records lack, or have in a narrower type.
     #[cold]
-    fn absent<'a>(&self, position: usize, arena: &'a Bump) -> Cell<'a> {
+    fn unlike_column<'a>(&self, row: &RowRef<'a>, position: usize, arena: &'a Bump) -> Cell<'a> {
+        let ColumnReader { access, ty, .. } = &self.columns[position];
+        if let Access::Narrow { from, to } = *access {
+            let wide = storage::widened(&row.body()[usize::from(from)..usize::from(to)], !ty.unsigned);
+            return Cell::Bytes(arena.alloc_slice_copy(&wide[..storage::fixed_width(ty).unwrap_or(0)]));
+        }
         match self.initial(position) {
             Initial::Bytes(bytes) => Cell::Bytes(arena.alloc_slice_copy(bytes)),
             initial => {
@@ -248,6 +260,7 @@ impl TableReader {
             Access::Fixed { from, to } if to - from == 2 => Some(widen(row.fixed::<2>(from), unsigned)),
             Access::Fixed { from, to } if to - from == 3 => Some(widen(row.fixed::<3>(from), unsigned)),
             Access::Absent => self.initial_int(position),
+            Access::Narrow { from, to } => Some(narrow_int(row, from..to, unsigned)),
             _ => None,
         }
     }
@@ -262,6 +275,27 @@ impl TableReader {
         let bits = row.key_int(part, int);
         let unused = 64 - 8 * u32::from(int.width);
         Some(if signed { ((bits << unused) as i64) >> unused } else { bits as i64 })
+    }
+}
+
+#[cold]
+fn narrow_int(row: &RowRef<'_>, at: Range<u16>, unsigned: bool) -> i128 {
+    let bytes = storage::widened(&row.body()[usize::from(at.start)..usize::from(at.end)], !unsigned);
+    widen(bytes, unsigned)
+}
+
+impl ColumnReader {
+    /// The column of records in which an integer may be narrower than it is now.
+    fn of_older(self) -> Self {
+        let access = match self.access {
+            Access::Fixed { from, to }
+                if self.ty.is_integer() && Some(usize::from(to - from)) != storage::fixed_width(&self.ty) =>
+            {
+                Access::Narrow { from, to }
+            }
+            access => access,
+        };
+        ColumnReader { access, ..self }
     }
 }
 

@@ -104,8 +104,12 @@ impl TableCopy<'_> {
     /// Those of the default values.
     pub fn initial_values(&self, new: &TableDef, ctx: &CopyCtx<'_>) -> Result<Option<InitialValues>> {
         let sources = self.sources(new, ctx.session.modes());
-        let is_known = |source: &Source| matches!(source, Source::Bytes(_) | Source::Default);
-        if !sources.iter().all(is_known) || self.numbered(new).is_some() {
+        let is_known = |(column, source): (&ColumnDef, &Source)| match *source {
+            Source::Bytes(_) | Source::Default => true,
+            Source::Value(at) => storage::is_widened(&self.old.columns[at].ty, &column.ty),
+            Source::Moment(_) | Source::ZeroDate => false,
+        };
+        if !new.columns.iter().zip(&sources).all(is_known) || self.numbered(new).is_some() {
             return Ok(None);
         }
         let session = StrictSession::new(ctx.session, false);

@@ -2,6 +2,7 @@
 
 use base::ROW_HEADER_BYTES;
 use base::codec::put_u16;
+use types::storage::widened;
 
 use crate::overflow::OverflowRef;
 use crate::row::RowRef;
@@ -14,6 +15,8 @@ pub struct RowConverter {
     /// The new body up to its variable columns, where the old one has nothing for it.
     start: Box<[u8]>,
     runs: Box<[Run]>,
+    /// Integers that have more bytes in the new body.
+    widenings: Box<[Widening]>,
     /// Bits of the old body, and what they are in the new one.
     nulls: Box<[(NullBit, NullBit)]>,
     /// Variable columns in the order of the new version.
@@ -42,6 +45,16 @@ struct Run {
     len: usize,
 }
 
+/// An integer before the variable columns that the new version has in a wider type.
+#[derive(Clone, Copy, Debug)]
+struct Widening {
+    from: usize,
+    len: usize,
+    to: usize,
+    wide: usize,
+    signed: bool,
+}
+
 /// Where a variable column's bytes come from.
 #[derive(Clone, Debug)]
 enum VarSource {
@@ -53,17 +66,19 @@ enum VarSource {
 
 impl RowConverter {
     /// A converter from `old` to `new`, both of the clustered index. `initial` gives the storage bytes that
-    /// rows written before the column at a new position was added show in it; `None` = NULL.
+    /// rows written before the column at a new position was added show in it; `None` = NULL. `is_signed`:
+    /// whether the column there, whose width may have changed, is a signed integer.
     pub fn new<'i>(
         old: &RowFormat,
         new: &RowFormat,
         initial: impl Fn(usize) -> Option<&'i [u8]>,
+        is_signed: impl Fn(usize) -> bool,
     ) -> RowConverter {
         debug_assert!(old.is_clustered() && new.is_clustered(), "entries stay as they are");
         let old_of = |id| old.columns().iter().find(|column| column.id == id);
         let mut start = vec![0; new.var_from()];
         let mut runs = vec![Run { from: 0, to: 0, len: ROW_HEADER_BYTES }];
-        let mut nulls = Vec::new();
+        let (mut widenings, mut nulls) = (Vec::new(), Vec::new());
         for &position in new.not_var_columns().iter().chain(new.var_columns()) {
             let position = usize::from(position);
             let column = &new.columns()[position];
@@ -75,9 +90,13 @@ impl RowConverter {
             let Place::Fixed { offset, width } = column.place else { continue };
             let (to, len) = (usize::from(offset), usize::from(width));
             match old_of(column.id).map(|old| old.place) {
-                Some(Place::Fixed { offset, width }) => {
-                    debug_assert_eq!(usize::from(width), len, "a column keeps its width");
+                Some(Place::Fixed { offset, width: before }) if before == width => {
                     push_run(&mut runs, Run { from: usize::from(offset), to, len });
+                }
+                Some(Place::Fixed { offset, width: before }) => {
+                    debug_assert!(before < width && len <= 8, "integers alone change their width, and grow");
+                    let (from, signed) = (usize::from(offset), is_signed(position));
+                    widenings.push(Widening { from, len: before.into(), to, wide: len, signed });
                 }
                 _ => {
                     if let Some(bytes) = initial(position) {
@@ -103,7 +122,7 @@ impl RowConverter {
         let growth_max =
             new.var_from().saturating_sub(old.var_from()) + vars.iter().map(added_bytes).sum::<usize>();
         let (start, runs, nulls) = (start.into(), runs.into(), nulls.into());
-        RowConverter { start, runs, nulls, vars, dropped, growth_max }
+        RowConverter { start, runs, widenings: widenings.into(), nulls, vars, dropped, growth_max }
     }
 
     /// Most bytes by which a payload grows.
@@ -120,6 +139,9 @@ impl RowConverter {
         let fixed = &mut out[start..];
         for &Run { from, to, len } in &self.runs {
             fixed[to..to + len].copy_from_slice(&body[from..from + len]);
+        }
+        for &Widening { from, len, to, wide, signed } in &self.widenings {
+            fixed[to..to + wide].copy_from_slice(&widened(&body[from..from + len], signed)[..wide]);
         }
         for (old, new) in &self.nulls {
             if row.null_bit(*old) {

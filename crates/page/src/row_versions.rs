@@ -72,7 +72,8 @@ impl RowVersions {
     fn make_older(&self, version: u16) -> OlderVersion {
         let format = RowFormat::clustered(&self.history.table_at(&self.table, version));
         let initial = |position: usize| self.history.initial(self.table.columns[position].id);
-        let converter = RowConverter::new(&format, &self.current, initial);
+        let is_signed = |position: usize| !self.table.columns[position].ty.unsigned;
+        let converter = RowConverter::new(&format, &self.current, initial, is_signed);
         let seen = Arc::new(format.seen_from(&self.current));
         let shown = |position| (!seen.covers(position)).then(|| initial(position)).flatten().map(Box::from);
         let initials = (0..self.table.columns.len()).map(shown).collect();
@@ -88,7 +89,8 @@ impl OlderVersion {
     }
 
     /// The layout of its records for readers: columns have the positions of the current version. Columns
-    /// that came later are absent, see [`OlderVersion::initial`].
+    /// that came later are absent, see [`OlderVersion::initial`]; integers that are wider now have the width
+    /// that they had ([`types::storage::widened`]).
     pub fn seen(&self) -> &Arc<RowFormat> {
         &self.seen
     }

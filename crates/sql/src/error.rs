@@ -46,10 +46,12 @@ pub enum ParseErrorKind {
 }
 
 impl ParseError {
-    /// An error of `kind` at byte `offset` of `sql`.
+    /// An error of `kind` at byte `offset` of `sql`, whose blanks and semicolons at its end do not count.
     #[cold]
     #[inline(never)]
     pub fn at(kind: ParseErrorKind, sql: &[u8], offset: usize) -> Self {
+        let is_read = |byte: &u8| !byte.is_ascii_whitespace() && *byte != b';';
+        let sql = &sql[..sql.iter().rposition(is_read).map_or(0, |last| last + 1)];
         let offset = offset.min(sql.len());
         let line = 1 + memchr::memchr_iter(b'\n', &sql[..offset]).count() as u32;
         let rest = &sql[offset..sql.len().min(offset + 4 * 80)];
@@ -89,3 +91,19 @@ impl fmt::Display for ParseError {
 }
 
 impl std::error::Error for ParseError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_and_semicolons_at_the_end_are_no_part_of_the_text() {
+        let at = |sql: &str, offset| {
+            let error = ParseError::at(ParseErrorKind::Syntax, sql.as_bytes(), offset);
+            (error.near, error.line)
+        };
+        assert_eq!(at("select 1 from ;\n ; ", 19), (String::new(), 1));
+        assert_eq!(at("select 1\nfrom ; select 2 ;;", 14), ("; select 2".into(), 2));
+        assert_eq!(at(" ;; ", 1), (String::new(), 1));
+    }
+}

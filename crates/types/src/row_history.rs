@@ -77,6 +77,14 @@ impl RowHistory {
         self.added.iter().map(bytes).sum::<usize>() + self.added.len().div_ceil(8)
     }
 
+    /// Whether rows of some version have a column of `def` in a type of another width.
+    pub fn has_narrower(&self, def: &TableDef) -> bool {
+        let column = |past: &PastColumn| def.columns.iter().find(|column| column.id == past.id);
+        self.past
+            .iter()
+            .any(|past| column(past).is_some_and(|now| fixed_width(&now.ty) != fixed_width(&past.ty)))
+    }
+
     /// What rows of versions that lack the column show in it.
     pub fn initial(&self, id: ColumnId) -> Option<&[u8]> {
         self.added(id)?.initial.as_deref()

@@ -69,6 +69,22 @@ pub fn fixed_width(ty: &SqlType) -> Option<usize> {
     })
 }
 
+/// Whether values of the integer type `old` become ones of `new` by more bytes of their sign alone.
+pub fn is_widened(old: &SqlType, new: &SqlType) -> bool {
+    let is_integer = old.is_integer() && new.is_integer();
+    is_integer && old.unsigned == new.unsigned && fixed_width(old) < fixed_width(new)
+}
+
+/// An integer of at most 8 storage bytes with all of its sign's: the first of them are its storage bytes in a
+/// wider type.
+#[inline]
+pub fn widened(narrow: &[u8], signed: bool) -> [u8; 8] {
+    let is_negative = signed && narrow.last().is_some_and(|byte| byte & 0x80 != 0);
+    let mut wide = [if is_negative { 0xff } else { 0 }; 8];
+    wide[..narrow.len()].copy_from_slice(narrow);
+    wide
+}
+
 /// Most bytes a value of `ty` may have.
 pub fn max_width(ty: &SqlType) -> u64 {
     match ty.kind {

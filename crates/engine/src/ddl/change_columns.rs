@@ -9,8 +9,8 @@ use std::sync::Arc;
 use base::{ColumnId, IndexId};
 use page::{GROWTH_MAX, OVERFLOW_REF_BYTES, RowFormat, max_inline_payload};
 use trx::ExclusiveWait;
-use types::storage::max_width;
-use types::{AddedColumn, ColumnDef, IndexDef, KeyPart, PastColumn, RowHistory, TableDef};
+use types::storage::{fixed_width, is_widened, max_width, widened};
+use types::{AddedColumn, ColumnDef, IndexDef, KeyPart, PastColumn, RowHistory, SqlType, TableDef};
 
 use super::alter::{Alteration, Rows, has_same_storage};
 use super::rebuild::KeptColumns;
@@ -109,19 +109,17 @@ fn versioned(old: &Table, new: &TableDef, columns: NewColumns<'_>) -> Option<(Ta
         let before = &old.def.columns[usize::from(at)];
         column.id = before.id;
         let opens = column.nullable && !before.nullable;
-        if !has_same_storage(&before.ty, &column.ty)
+        let widens = is_widened(&before.ty, &column.ty);
+        if !(widens || has_same_storage(&before.ty, &column.ty))
             || before.nullable && !column.nullable
             || before.auto_increment != column.auto_increment
-            || opens && is_in_key(new, position)
+            || (opens || widens) && is_in_key(new, position)
         {
             return None;
         }
-        if opens {
+        if opens || widens {
             retire(&mut history, before, oldest, version);
-            match history.added.iter_mut().find(|added| added.id == before.id) {
-                Some(added) => added.since = version,
-                None => history.added.push(AddedColumn { id: before.id, since: version, initial: None }),
-            }
+            renew(&mut history, before, &column.ty, version);
             has_new_rows = true;
         }
     }
@@ -179,6 +177,18 @@ fn retire(history: &mut RowHistory, column: &ColumnDef, oldest: u16, version: u1
     let versions = history.since(column.id).max(oldest)..version;
     let (id, ty, nullable) = (column.id, column.ty.clone(), column.nullable);
     history.past.push(PastColumn { id, ty, nullable, versions });
+}
+
+/// Notes that rows have the column with type `ty`, or with NULLs, from `version` on.
+fn renew(history: &mut RowHistory, column: &ColumnDef, ty: &SqlType, version: u16) {
+    let Some(added) = history.added.iter_mut().find(|added| added.id == column.id) else {
+        return history.added.push(AddedColumn { id: column.id, since: version, initial: None });
+    };
+    added.since = version;
+    if let Some(initial) = added.initial.as_mut().filter(|_| is_widened(&column.ty, ty)) {
+        let width = fixed_width(ty).unwrap_or(initial.len());
+        *initial = widened(initial, !ty.unsigned)[..width].into();
+    }
 }
 
 /// Whether all indexes of `new` are indexes of `old`, on the same columns, and the clustered one is the same.

@@ -2,7 +2,7 @@
 //!
 //! | SIZE | FIELD |
 //! |---|---|
-//! | 1 | format of what follows, [`FORMAT`], or for a table with a list of hints [`HINTED`] or [`MARKED`], and with a history as well [`VERSIONED`] |
+//! | 1 | format of what follows, [`FORMAT`], or for a table with a list of hints [`HINTED`] or [`MARKED`], and with a history as well [`VERSIONED`] or [`WIDENED`] |
 //! | ... | fields in the order of the encoders below: integers as LEB128, strings with their length before |
 //! | ... | if it has hints: their number, then for each 0 and the place of an index that says USING BTREE, 253 and the place of a column that names its collation, 254 and that of an invisible index, 255 and that of an invisible column, or the number of a table option and its value |
 //! | ... | if it has a history: `history.rs` |
@@ -29,6 +29,8 @@ const MARKED: u8 = 3;
 /// A table whose columns have changed while its rows stayed: a list of hints, which may be empty, and a
 /// history. An older server refuses it.
 const VERSIONED: u8 = 4;
+/// The same, and pages may have one of its integers in a narrower type. An older server refuses it.
+const WIDENED: u8 = 5;
 /// In the place of a table option: an index says USING BTREE.
 const INDEX_NAMES_BTREE: u8 = 0;
 /// In the place of a table option: a column names its collation.
@@ -65,6 +67,7 @@ pub(crate) fn encode_table(table: &TableRecord) -> Vec<u8> {
     let marks = hints.iter().any(|(number, _)| *number >= COLUMN_NAMES_COLLATION);
     let is_versioned = def.format_version != 1 || !def.columns.is_sorted_by_key(|column| column.id);
     let mut out = vec![match hints[..] {
+        _ if is_versioned && table.history.has_narrower(def) => WIDENED,
         _ if is_versioned => VERSIONED,
         [] => FORMAT,
         _ if marks => MARKED,
@@ -124,7 +127,7 @@ pub(crate) fn decode_table(bytes: &[u8]) -> Result<TableRecord> {
         match format {
             FORMAT => {}
             HINTED | MARKED => hints(&mut rest, &mut record.def)?,
-            VERSIONED => {
+            VERSIONED | WIDENED => {
                 hints(&mut rest, &mut record.def)?;
                 record.history = history::take(&mut rest)?;
             }
@@ -488,6 +491,10 @@ mod tests {
         };
         assert_eq!(decode_table(&encode_table(&hinted)).unwrap(), hinted);
         assert_eq!(encode_table(&hinted)[0], VERSIONED, "or with rows of several versions");
+        hinted.history.past[0].id = hinted.def.columns[0].id;
+        hinted.history.past[0].ty = SqlType::new(TypeKind::TinyInt, 0);
+        assert_eq!(decode_table(&encode_table(&hinted)).unwrap(), hinted);
+        assert_eq!(encode_table(&hinted)[0], WIDENED, "or with rows that have a narrower integer");
         let mut moved = record();
         moved.def.columns.swap(1, 2);
         assert_eq!(decode_table(&encode_table(&moved)).unwrap(), moved);

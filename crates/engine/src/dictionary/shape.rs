@@ -2,7 +2,7 @@
 
 use base::ColumnId;
 use page::PAGE_SIZE;
-use types::storage::{ValueRule, fixed_width};
+use types::storage::{ValueRule, fixed_width, is_widened};
 use types::{AddedColumn, ColumnDef, ColumnDefault, KeyColumn, PastColumn, SqlType, TableDef, TypeKind};
 
 use super::TableRecord;
@@ -48,7 +48,8 @@ pub(super) fn is_usable_history(record: &TableRecord) -> bool {
     };
     let is_past = |past: &PastColumn| {
         let fits = |column: &ColumnDef| {
-            has_same_storage(&past.ty, &column.ty) && (column.nullable || !past.nullable)
+            let is_same = has_same_storage(&past.ty, &column.ty) || is_widened(&past.ty, &column.ty);
+            is_same && (column.nullable || !past.nullable)
         };
         !past.versions.is_empty()
             && past.versions.end <= current

@@ -17,7 +17,7 @@ const SHORT: Duration = Duration::from_millis(20);
 
 #[test]
 fn rows_stay_what_they_are_whatever_becomes_of_their_columns() {
-    let (mut older_read, mut as_it_is, mut converted, mut changes) = (0, 0, 0, 0);
+    let (mut older_read, mut as_it_is, mut converted, mut changes, mut widened) = (0, 0, 0, 0, 0);
     for seed in 0..8 {
         let (mut prng, mut pair) = (Prng::new(seed), MirroredTable::new(seed));
         for step in 0..400 {
@@ -63,12 +63,14 @@ fn rows_stay_what_they_are_whatever_becomes_of_their_columns() {
         let pair = pair.reopened(Arc::clone(&disk));
         pair.assert_rows();
         as_it_is += pair.read_older.get();
+        widened += pair.widened;
         pair.engine.shutdown().unwrap();
         drop(pair);
         let report = look_at(&disk);
         assert_eq!((report.findings, report.notes), (vec![], Vec::<String>::new()), "seed {seed}");
     }
     assert!(older_read > 100 && converted > 100 && changes > 100, "{older_read} {converted} {changes}");
+    assert!(widened > 30, "{widened} columns got wider");
     assert!(as_it_is > 1000, "{as_it_is} rows of older versions read as they are");
 }
 
@@ -296,7 +298,7 @@ fn changes_that_rows_have_to_be_read_for_are_refused() {
     let nothing = || vec![None; 5];
     assert!(can(&|def| def.columns.swap(2, 3), &[Some(0), Some(1), Some(3), Some(2)], nothing()));
     assert!(!can(&|def| def.columns[2].nullable = false, &same, nothing()), "NULL may be there");
-    assert!(!can(&|def| def.columns[1].ty = SqlType::bigint(), &same, nothing()), "other bytes");
+    assert!(!can(&|def| def.columns[1].ty = SqlType::bigint(), &same, nothing()), "other bytes in a key");
     assert!(!can(&|def| def.indexes[1].parts[0].desc = true, &same, nothing()), "another order");
     let index = types::IndexDef::new("new", types::IndexKind::Secondary, &[2]);
     assert!(!can(&|def| def.indexes.push(index.clone()), &same, nothing()), "an index to be built");

@@ -148,12 +148,14 @@ impl Compiler<'_> {
             }
             _ if ty.is_integer() && !is_text => {
                 step.arg = encoder.integer_bytes();
-                let op = if step.in_key { StepOp::Raw } else { raw_op(width) };
+                let is_wider = step.in_key || width != step.arg;
+                let op = if is_wider { StepOp::Raw } else { raw_op(width) };
                 (op, SLACK_BYTES)
             }
             _ => {
                 step.arg = self.encoders.len() as u16;
-                self.encoders.push(WireEncoder::new(ty));
+                let is_narrow = matches!(column.access, Access::Narrow { .. });
+                self.encoders.push(if is_narrow { narrow_encoder(ty, width) } else { WireEncoder::new(ty) });
                 (StepOp::Encoded, encoded_bytes_max(ty))
             }
         };
@@ -164,6 +166,17 @@ impl Compiler<'_> {
 
 fn raw_op(width: u16) -> StepOp {
     if width == 4 { StepOp::Raw4 } else { StepOp::Raw }
+}
+
+/// Shows integers of `width` bytes as those of the wider type `ty`.
+fn narrow_encoder(ty: &SqlType, width: u16) -> WireEncoder {
+    let kind = match width {
+        1 => TypeKind::TinyInt,
+        2 => TypeKind::SmallInt,
+        3 => TypeKind::MediumInt,
+        _ => TypeKind::Int,
+    };
+    WireEncoder::new(&SqlType { kind, ..ty.clone() })
 }
 
 /// Most bytes of a value of type `ty` on the wire, its length included. Not for strings.

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use base::prng::Prng;
 use engine::{Alteration, BeginOptions, InitialValues, NewColumns, ReadView};
-use types::{ColumnDef, IndexDef, IndexKind, TableDef, TypeKind};
+use types::storage::is_widened;
+use types::{ColumnDef, IndexDef, IndexKind, SqlType, TableDef, TypeKind};
 
 use super::projection::{Drawn, create, kinds};
 use super::support::*;
@@ -19,6 +20,7 @@ struct Changing {
     bench: Bench,
     prng: Prng,
     added: usize,
+    widened: usize,
 }
 
 impl Changing {
@@ -38,7 +40,7 @@ impl Changing {
             vec![IndexDef::new("PRIMARY", IndexKind::Primary, &[0])],
         ));
         let keys = bench.select("SELECT a, b FROM t");
-        let mut changing = Changing { bench, prng, added: 0 };
+        let mut changing = Changing { bench, prng, added: 0, widened: 0 };
         for (i, key) in keys.split(',').enumerate() {
             let (a, b) = key.split_once(' ').unwrap();
             let b = if i % 5 == 0 { "5000" } else { b };
@@ -74,13 +76,13 @@ impl Changing {
         table.get(engine, &ReadView::newest(), &key, read).unwrap().flatten().unwrap()
     }
 
-    /// Adds a column, drops one, moves one, or lets one be NULL.
+    /// Adds a column, drops one, moves one, lets one be NULL, or gives an integer a wider type.
     fn change(&mut self) {
         let mut list: Vec<_> =
             (0..).zip(self.columns()).map(|(at, column)| (column, Some(at), None)).collect();
         let place = self.prng.below(list.len() as u64 + 1) as usize;
         let behind_key = 2 + self.prng.below(list.len() as u64) as usize;
-        match self.prng.below(6) {
+        match self.prng.below(8) {
             0..=2 => {
                 let kinds = kinds();
                 let drawn = &kinds[self.prng.below(kinds.len() as u64) as usize];
@@ -98,6 +100,16 @@ impl Changing {
             4 => {
                 let moved = list.remove(place % list.len());
                 list.insert(behind_key % (list.len() + 1), moved);
+            }
+            5..=6 => {
+                let others = list.iter_mut().filter(|(column, ..)| !["a", "b"].contains(&&*column.name));
+                let kinds = [TypeKind::SmallInt, TypeKind::MediumInt, TypeKind::Int, TypeKind::BigInt];
+                let kind = kinds[self.prng.below(4) as usize];
+                let wide = |ty: &SqlType| SqlType { kind, ..ty.clone() };
+                for (column, ..) in others.filter(|(column, ..)| is_widened(&column.ty, &wide(&column.ty))) {
+                    column.ty = wide(&column.ty);
+                    self.widened += 1;
+                }
             }
             _ => {
                 let mut others = list.iter_mut().filter(|(column, ..)| !["a", "b"].contains(&&*column.name));
@@ -240,8 +252,8 @@ impl Changing {
 
 #[test]
 fn rows_of_older_versions_are_read_as_converted_ones() {
-    let (mut scans, mut points) = (0, 0);
-    for seed in 0..6 {
+    let (mut scans, mut points, mut widened) = (0, 0, 0);
+    for seed in 0..9 {
         let mut changing = Changing::new(seed);
         for _ in 0..5 {
             for _ in 0..=changing.prng.below(2) {
@@ -259,11 +271,13 @@ fn rows_of_older_versions_are_read_as_converted_ones() {
         let (answers, _) = changing.answers(&statements);
         while changing.bench.engine.conversion_step().unwrap() {}
         let (converted, older) = changing.answers(&statements);
+        widened += changing.widened;
         assert_eq!(older, 0, "rows of older versions in a converted table");
         for (i, (answer, oracle)) in answers.iter().zip(&converted).enumerate() {
             assert!(answer == oracle, "{}", statements[i / 2]);
         }
     }
+    assert!(widened > 10, "{widened} columns got wider");
     assert!(scans > 1000 && points > 500, "{scans} leaves and rows, {points} by their keys");
 }
 

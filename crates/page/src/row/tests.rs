@@ -216,7 +216,8 @@ fn a_conversion_adds_drops_and_keeps() {
     new_table.columns.insert(1, column(6, TypeKind::VarChar, false));
     new_table.columns.push(column(7, TypeKind::Int, true));
     let (old, new) = (RowFormat::clustered(&old_table), RowFormat::clustered(&new_table));
-    let converter = RowConverter::new(&old, &new, |position| (position == 1).then_some(&b"default"[..]));
+    let converter =
+        RowConverter::new(&old, &new, |position| (position == 1).then_some(&b"default"[..]), |_| true);
     let reference = OverflowRef { len: 9000, first: PageNo(70), pages: 1, crc: 5, version: 1 };
     let encoded = reference.encode();
     let row = [Some(&[1u8, 0, 0, 0][..]), Some(b"text"), Some(b"12345678"), Some(&encoded), None];

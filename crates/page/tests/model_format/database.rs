@@ -167,7 +167,7 @@ impl Database {
         }
         let (old, new) = (self.format(at), &now.clustered);
         let initial = |position: usize| self.versions.default_of(now.table.columns[position].id.0);
-        let converter = RowConverter::new(old, new, initial);
+        let converter = RowConverter::new(old, new, initial, |_| false);
         let source = self.page(at);
         let mut bytes = empty_page(at, new.fixed_key_len());
         let mut page = PageMut::new(&mut bytes);

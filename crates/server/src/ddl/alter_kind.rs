@@ -7,7 +7,7 @@ use base::IndexId;
 use engine::{has_same_storage, keeps_clustered_key, limits};
 use sql::ast::{Algorithm, LockOption};
 use types::collation::Charset;
-use types::storage::max_width;
+use types::storage::{is_widened, max_width};
 use types::{IndexDef, SqlType, TableDef, TypeKind};
 
 use super::alter_plan::Planned;
@@ -78,7 +78,7 @@ impl Kind {
     ) -> Self {
         let new = &planned.alteration.def;
         let is_asked = planned.is_copied || algorithm == Some(Algorithm::Copy);
-        let reason = copy_reason(old, planned, strict).or(is_asked.then_some(Reason::Asked));
+        let reason = copy_reason(old, planned, strict, keeps_rows).or(is_asked.then_some(Reason::Asked));
         let has_same_rows = has_same_rows(old, planned);
         let rebuilds = reason.is_some() || planned.is_forced || !(has_same_rows || keeps_rows);
         let builds = !rebuilds && new.indexes.iter().any(|index| index.id == IndexId(0));
@@ -148,7 +148,8 @@ fn refuse_because(what: &str, why: &str, instead: &str) -> Result<(), SqlError> 
     Err(error_map::ALTER_OPERATION_NOT_SUPPORTED_REASON.with(&[&what, &why, &instead]))
 }
 
-fn copy_reason(old: &TableDef, planned: &Planned, strict: bool) -> Option<Reason> {
+/// Why MySQL copies the table for the change. Wider integers are no reason where the rows stay as they are.
+fn copy_reason(old: &TableDef, planned: &Planned, strict: bool, keeps_rows: bool) -> Option<Reason> {
     let new = &planned.alteration.def;
     let pairs = || {
         let found = new.columns.iter().enumerate().zip(&planned.old_columns);
@@ -161,6 +162,7 @@ fn copy_reason(old: &TableDef, planned: &Planned, strict: bool) -> Option<Reason
     };
     if pairs().any(|(old, new, position)| {
         let is_same = has_same_storage(&old.ty, &new.ty)
+            || keeps_rows && is_widened(&old.ty, &new.ty)
             || has_equal_members(&old.ty, &new.ty)
             || (new.ty.members.is_some() || !is_key(position)) && is_recollated(&old.ty, &new.ty);
         !is_same || old.auto_increment != new.auto_increment

@@ -431,3 +431,87 @@ fn rows_change_while_columns_come_and_go() {
     assert_eq!(found, (total + 3 * CHANGES, 1000));
     assert_eq!(content(&mut conn).3, "OK");
 }
+
+/// Both tables by some statements, in both protocols.
+fn numbers(conn: &mut Conn, table: &str) -> Vec<Vec<Vec<mysql::Value>>> {
+    let selects = [
+        "SELECT * FROM @ ORDER BY id",
+        "SELECT id, t, z FROM @ WHERE t < 0 OR i = 2147483647 ORDER BY id",
+        "SELECT COUNT(t), MIN(t), MAX(s), SUM(m), SUM(i), MIN(z) FROM @",
+        "SELECT t, COUNT(*) FROM @ GROUP BY t ORDER BY t",
+        "SELECT i, z + 1, -m, CAST(t AS CHAR) FROM @ ORDER BY i DESC, id LIMIT 40",
+        "SELECT COUNT(*) FROM @ AS a JOIN @ AS b ON a.id = b.m WHERE a.i > b.t",
+    ];
+    let mut answers = Vec::new();
+    for select in selects.map(|select| select.replace('@', table)) {
+        let (by_text, prepared): (Vec<mysql::Row>, _) =
+            (conn.query(&select).unwrap(), conn.exec(&select, ()).unwrap());
+        for rows in [by_text, prepared] {
+            answers.push(rows.into_iter().map(mysql::Row::unwrap).collect());
+        }
+    }
+    answers
+}
+
+#[test]
+fn integers_get_wider_at_once_and_hold_what_copied_ones_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let datadir = folder.path().join("data");
+    let (mut server, mut conn) = start(&datadir);
+    conn.query_drop(
+        "CREATE TABLE narrow (id INT AUTO_INCREMENT PRIMARY KEY, t TINYINT, s SMALLINT UNSIGNED NOT NULL, \
+         m MEDIUMINT NOT NULL DEFAULT -3, i INT, z INT(5) ZEROFILL, c VARCHAR(200))",
+    )
+    .unwrap();
+    conn.query_drop(
+        "INSERT INTO narrow VALUES (1, -128, 0, -8388608, -2147483648, 0, ''), \
+         (2, 127, 65535, 8388607, 2147483647, 4294967295, 'x'), (3, NULL, 1, 0, NULL, NULL, NULL)",
+    )
+    .unwrap();
+    for _ in 0..9 {
+        conn.query_drop(
+            "INSERT INTO narrow (t, s, m, i, z, c) \
+             SELECT t, s, id, i - m, z, REPEAT('c', id % 90) FROM narrow WHERE i - m < 2147483647 OR i IS NULL",
+        )
+        .unwrap();
+    }
+    conn.query_drop("CREATE TABLE copied LIKE narrow").unwrap();
+    conn.query_drop("INSERT INTO copied SELECT * FROM narrow").unwrap();
+    let wider = "MODIFY t BIGINT, MODIFY s MEDIUMINT UNSIGNED NOT NULL, MODIFY m INT NOT NULL DEFAULT -3 FIRST, \
+                 MODIFY i BIGINT AFTER c, MODIFY z BIGINT(7) ZEROFILL";
+    for (table, algorithm) in [("narrow", "INSTANT"), ("copied", "COPY")] {
+        conn.query_drop(format!("ALTER TABLE {table} {wider}, ALGORITHM = {algorithm}")).unwrap();
+    }
+    assert!(numbers(&mut conn, "narrow") == numbers(&mut conn, "copied"));
+    for table in ["narrow", "copied"] {
+        for change in [
+            "INSERT INTO @ (id, t, s, i) VALUES (100000, -9000000000, 70000, 9000000000)",
+            "UPDATE @ SET t = t * 1000, i = i - 5000000000 WHERE id % 50 = 1",
+            "DELETE FROM @ WHERE id % 7 = 0",
+        ] {
+            conn.query_drop(change.replace('@', table)).unwrap();
+        }
+    }
+    let answers = numbers(&mut conn, "narrow");
+    assert!(answers == numbers(&mut conn, "copied"));
+    // A second time, so that rows of two older types are there.
+    conn.query_drop("ALTER TABLE narrow MODIFY s INT UNSIGNED NOT NULL, ALGORITHM = INSTANT").unwrap();
+    drop(conn);
+    server.shut_down().unwrap();
+    server = TestServer::start_on(Path::new(BINARY), &datadir, &[]).unwrap();
+    conn = connect(&server);
+    assert!(numbers(&mut conn, "narrow") == answers);
+    let check: (String, String, String, String) = conn.query_first("CHECK TABLE narrow").unwrap().unwrap();
+    assert_eq!(check.3, "OK");
+    conn.query_drop("ALTER TABLE narrow ADD KEY (s)").unwrap();
+    for (change, why) in [
+        ("MODIFY id BIGINT AUTO_INCREMENT", "a column of the key"),
+        ("MODIFY s BIGINT UNSIGNED NOT NULL", "a column of another key"),
+        ("MODIFY s BIGINT NOT NULL", "another sign"),
+        ("MODIFY i INT", "less room"),
+        ("MODIFY m BIGINT", "NULL where there was none is no obstacle"),
+    ] {
+        let altered = conn.query_drop(format!("ALTER TABLE narrow {change}, ALGORITHM = INSTANT"));
+        assert_eq!(altered.is_ok(), change == "MODIFY m BIGINT", "{why}");
+    }
+}

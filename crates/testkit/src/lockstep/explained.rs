@@ -16,7 +16,8 @@ const TEXT: &str = include_str!("../../../../tests/lockstep/explained.txt");
 pub struct Rule {
     /// First cell of its row in COMPAT.md.
     pub row: String,
-    kind: Option<String>,
+    /// The kinds of difference that it explains; empty: all.
+    kinds: Vec<String>,
     detail: Vec<String>,
     statement: Vec<String>,
     ours: Vec<String>,
@@ -51,7 +52,7 @@ impl Rules {
             }
             let rule = rules.last_mut().ok_or_else(|| format!("{line:?} stands before a row"))?;
             match key {
-                "kind" => rule.kind = Some(value.to_owned()),
+                "kind" => rule.kinds.extend(value.split(", ").map(str::to_owned)),
                 "detail" => rule.detail.push(value.to_lowercase()),
                 "statement" => rule.statement.push(value.to_lowercase()),
                 "ours" => rule.ours.push(value.to_lowercase()),
@@ -82,7 +83,7 @@ impl Rules {
 impl Rule {
     fn fits(&self, sql: &str, finding: &Finding) -> bool {
         let kind = |kind: Kind| format!("{kind:?}");
-        self.kind.as_ref().is_none_or(|wanted| *wanted == kind(finding.difference.kind))
+        (self.kinds.is_empty() || self.kinds.contains(&kind(finding.difference.kind)))
             && contains_all(&finding.difference.detail, &self.detail)
             && contains_all(sql, &self.statement)
             && self.has_numbers_of(&finding.difference.detail)

@@ -369,6 +369,15 @@ proptest! {
     }
 
     #[test]
+    fn widened_integers_keep_their_values(value: i64, width in 1usize..=8) {
+        let unused = 64 - 8 * width as u32;
+        let (signed, bits) = (value << unused >> unused, (value as u64) << unused >> unused);
+        let narrow = &value.to_le_bytes()[..width];
+        prop_assert_eq!(i64::from_le_bytes(widened(narrow, true)), signed);
+        prop_assert_eq!(u64::from_le_bytes(widened(narrow, false)), bits);
+    }
+
+    #[test]
     fn bytes_that_keep_their_rule_can_be_read(raw: [u8; 28], which in 0..TYPES, precision in 1u32..=65, fsp in 0u8..=6) {
         let (ty, zone) = (any_type(which, precision, fsp), TimeZone::utc());
         let bytes = &raw[..fixed_width(&ty).unwrap_or(3).min(raw.len())];

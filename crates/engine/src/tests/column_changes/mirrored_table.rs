@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use base::prng::Prng;
 use env::SimDisk;
-use types::{CollationId, ColumnDef, SqlType, TableDef};
+use types::{CollationId, ColumnDef, SqlType, TableDef, TypeKind};
 
 use super::SHORT;
 use crate::tests::support::*;
@@ -23,6 +23,8 @@ pub(super) struct MirroredTable {
     pub(super) rows: BTreeMap<i32, Row>,
     /// Columns that were added so far.
     added: u32,
+    /// Columns that got wider.
+    pub(super) widened: u32,
     /// Rows that were read in older versions.
     pub(super) read_older: Cell<usize>,
 }
@@ -40,7 +42,7 @@ impl MirroredTable {
         let engine = Engine::open(config(&disk)).unwrap();
         engine.create_schema("s", CollationId::UTF8MB4_0900_AI_CI).unwrap();
         engine.create_table(def()).unwrap();
-        MirroredTable { engine, disk, rows: BTreeMap::new(), added: 0, read_older: Cell::new(0) }
+        MirroredTable { engine, disk, rows: BTreeMap::new(), added: 0, widened: 0, read_older: Cell::new(0) }
     }
 
     pub(super) fn table(&self) -> Arc<Table> {
@@ -145,11 +147,13 @@ impl MirroredTable {
             let names = table.def.columns.iter().map(|column| column.name.to_string());
             names.filter(|name| !["id", "k"].contains(&&**name)).collect()
         };
-        match prng.below(5) {
+        match prng.below(6) {
             0 | 1 => {
-                let ty = match prng.below(4) {
+                let ty = match prng.below(6) {
                     0 => int(),
                     1 => SqlType::bigint(),
+                    4 => SqlType::new(TypeKind::TinyInt, 0),
+                    5 => SqlType { unsigned: true, ..SqlType::new(TypeKind::SmallInt, 0) },
                     2 => text(),
                     _ => SqlType::varchar(40, CollationId::UTF8MB4_0900_AI_CI),
                 };
@@ -164,6 +168,7 @@ impl MirroredTable {
                 let moved = columns.list.remove(place % count);
                 columns.list.insert(prng.below(count as u64) as usize, moved);
             }),
+            4 => self.widen(prng),
             _ => self.change(|columns| {
                 let closed = columns
                     .list
@@ -174,6 +179,31 @@ impl MirroredTable {
                 }
             }),
         }
+    }
+
+    /// Gives an integer column a wider type, if there is one.
+    pub(super) fn widen(&mut self, prng: &mut Prng) {
+        let wider = |ty: &SqlType| {
+            let kinds = [TypeKind::SmallInt, TypeKind::MediumInt, TypeKind::Int, TypeKind::BigInt];
+            let kinds = kinds.map(|kind| SqlType { kind, ..ty.clone() });
+            kinds.into_iter().filter(|wide| types::storage::is_widened(ty, wide)).collect::<Vec<_>>()
+        };
+        let table = self.table();
+        let found = table.def.columns.iter().filter(|column| column.name.starts_with('a'));
+        let found: Vec<_> =
+            found.map(|column| (column, wider(&column.ty))).filter(|found| !found.1.is_empty()).collect();
+        let Some((column, wider)) = found.get(prng.below(found.len().max(1) as u64) as usize) else { return };
+        let (name, wide) = (&*column.name, &wider[prng.below(wider.len() as u64) as usize]);
+        let width = types::storage::fixed_width(wide).unwrap();
+        self.change(|columns| {
+            let (column, ..) = columns.list.iter_mut().find(|(column, ..)| &*column.name == name).unwrap();
+            column.ty = wide.clone();
+        });
+        for value in self.rows.values_mut().filter_map(|row| row.get_mut(name).unwrap().as_mut()) {
+            let is_negative = !wide.unsigned && value.last().unwrap() >> 7 == 1;
+            value.resize(width, if is_negative { 0xff } else { 0 });
+        }
+        self.widened += 1;
     }
 
     pub(super) fn assert_sound(&self) {
@@ -197,7 +227,14 @@ impl MirroredTable {
         self.read_older.set(self.read_older.get() + 1);
         let value = |at| {
             let is_lacking = !older.seen().covers(at);
-            if is_lacking { older.initial(at).map(<[u8]>::to_vec) } else { value(&self.engine, row, at) }
+            if is_lacking {
+                return older.initial(at).map(<[u8]>::to_vec);
+            }
+            let (found, ty) = (value(&self.engine, row, at)?, &table.def.columns[at].ty);
+            Some(match types::storage::fixed_width(ty).filter(|&width| width > found.len()) {
+                Some(width) => types::storage::widened(&found, !ty.unsigned)[..width].to_vec(),
+                None => found,
+            })
         };
         let columns = table.def.columns.iter().enumerate();
         columns.map(|(at, column)| (column.name.to_string(), value(at))).collect()
@@ -305,9 +342,10 @@ impl MirroredTable {
     }
 
     pub(super) fn reopened(self, disk: Arc<SimDisk>) -> MirroredTable {
-        let MirroredTable { engine, rows, added, read_older, .. } = self;
+        let MirroredTable { engine, rows, added, widened, read_older, .. } = self;
         drop(engine);
-        MirroredTable { engine: Engine::open(config(&disk)).unwrap(), disk, rows, added, read_older }
+        let engine = Engine::open(config(&disk)).unwrap();
+        MirroredTable { engine, disk, rows, added, widened, read_older }
     }
 }
 
