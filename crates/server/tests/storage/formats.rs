@@ -43,12 +43,25 @@ const OPEN: [&str; 5] = [
     "DELETE FROM shop.item WHERE id = 7",
 ];
 
+/// What is committed beside that in a directory whose server is killed as soon as columns have changed: hints,
+/// marks, and a history of rows.
+const ALTERED: [&str; 5] = [
+    "CREATE TABLE shop.altered (id INT PRIMARY KEY, n SMALLINT, m MEDIUMINT NOT NULL, gone VARCHAR(20), \
+     c VARCHAR(20) COLLATE utf8mb4_bin, KEY c (c) USING BTREE INVISIBLE) ROW_FORMAT=DYNAMIC",
+    "INSERT INTO shop.altered VALUES (1, -32768, -8388608, 'gone', 'a'), (2, 32767, 8388607, NULL, 'B'), \
+     (3, NULL, 0, '', NULL)",
+    "ALTER TABLE shop.altered ADD a INT NOT NULL DEFAULT 7 FIRST, DROP gone",
+    "ALTER TABLE shop.altered MODIFY n BIGINT, MODIFY m INT, ALGORITHM=INSTANT",
+    "INSERT INTO shop.altered VALUES (8, 4, -9000000000, NULL, 'new')",
+];
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/formats")
 }
 
+/// A server that makes no keys of certificates, which would be kept.
 fn start(datadir: &Path) -> TestServer {
-    TestServer::start_on(Path::new(BINARY), datadir, &["--innodb-buffer-pool-size=8M"]).unwrap()
+    TestServer::start_on(Path::new(BINARY), datadir, &["--innodb-buffer-pool-size=8M", "--skip-ssl"]).unwrap()
 }
 
 fn connect(server: &TestServer) -> Conn {
@@ -77,14 +90,26 @@ fn content(conn: &mut Conn) -> Vec<Vec<mysql::Row>> {
     .to_vec()
 }
 
-/// A directory with the rows, closed or killed with a transaction open.
-fn make(datadir: &Path, is_killed: bool) {
+/// The altered table's rows by the clustered index and the definition.
+fn altered(conn: &mut Conn) -> (Vec<mysql::Row>, String) {
+    let rows = conn.query("SELECT * FROM shop.altered ORDER BY id").unwrap();
+    let (_, definition): (String, String) =
+        conn.query_first("SHOW CREATE TABLE shop.altered").unwrap().unwrap();
+    (rows, definition)
+}
+
+/// A directory with the rows: closed, killed with a transaction open, or killed after columns have changed.
+fn make(datadir: &Path, state: &str) {
     let mut server = start(datadir);
     let mut conn = connect(&server);
     run(&mut conn, &STATEMENTS);
-    if !is_killed {
+    if state == "closed" {
         drop(conn);
         return server.shut_down().unwrap();
+    }
+    if state == "altered" {
+        run(&mut conn, &ALTERED);
+        return server.kill().unwrap();
     }
     run(&mut conn, &OPEN);
     // Makes the open transaction's log durable, too.
@@ -97,12 +122,12 @@ fn make(datadir: &Path, is_killed: bool) {
 
 /// Makes the directories of this format that are missing.
 fn record() {
-    for (state, is_killed) in [("closed", false), ("killed", true)] {
+    for state in ["closed", "killed", "altered"] {
         let path = folder().join(format!("{}-{state}.dir", engine::FORMAT_VERSION));
         if !path.exists() {
             let place = tempfile::tempdir().unwrap();
             let datadir = place.path().join("data");
-            make(&datadir, is_killed);
+            make(&datadir, state);
             std::fs::write(path, archive::pack(&datadir)).unwrap();
         }
     }
@@ -118,17 +143,28 @@ fn directories_of_earlier_builds_are_opened_and_have_their_rows() {
     let mut conn = connect(&fresh);
     run(&mut conn, &STATEMENTS);
     let expected = content(&mut conn);
+    run(&mut conn, &ALTERED);
+    let expected_altered = altered(&mut conn);
     let mut names: Vec<PathBuf> =
         std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
     names.sort();
-    assert!(names.len() >= 2, "{names:?}");
+    assert!(names.len() >= 3, "{names:?}");
     for name in names {
         let datadir = place.path().join(name.file_stem().unwrap());
         archive::unpack(&std::fs::read(&name).unwrap(), &datadir);
         let mut server = start(&datadir);
         let mut conn = connect(&server);
-        assert_eq!(content(&mut connect_as(&server, "ada")), expected, "{}", name.display());
-        // The page file was called data.rdb when these were written.
+        let is_altered = name.to_string_lossy().contains("-altered");
+        // Accounts from before privileges have all of them.
+        let mut ada = connect_as(&server, "ada");
+        assert_eq!(content(if is_altered { &mut conn } else { &mut ada }), expected, "{}", name.display());
+        if is_altered {
+            assert_eq!(altered(&mut conn), expected_altered);
+            let check: (String, String, String, String) =
+                conn.query_first("CHECK TABLE shop.altered").unwrap().unwrap();
+            assert_eq!(check.3, "OK");
+        }
+        // The page file was called data.rdb when the first of these were written.
         let has = |file: &str| datadir.join(file).exists();
         assert!(has("data.pages") && !has("data.rdb"), "{}", name.display());
         // Waits for what the open transaction has changed.
