@@ -46,9 +46,7 @@ impl<'a> KeyActions<'a> {
         columns: &[NewColumn<'_>],
     ) -> Result<Vec<IndexDef>, SqlError> {
         let mut kept: Vec<IndexDef> = Vec::new();
-        let mut before: Vec<&IndexDef> = old.indexes.iter().filter(|index| !index.parts.is_empty()).collect();
-        before.sort_by_key(|index| key::rank(index, &old.columns));
-        for index in before {
+        for index in old.indexes.iter().filter(|index| !index.parts.is_empty()) {
             if take(&mut self.drops, |name| name.eq_ignore_ascii_case(&index.name)).is_some() {
                 continue;
             }

@@ -18,6 +18,7 @@ use crate::constant::Inputs;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::session::Session;
+use crate::show::definition_text::declared_indexes;
 
 /// The table after a statement.
 #[derive(Debug)]
@@ -217,7 +218,6 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
         def.columns = columns.iter().map(|column| column.def.clone()).collect();
         self.keys.add(self.session, self.name, (&mut def, &columns), &mut indexes)?;
-        self.ensure_ordered(&def.columns, &indexes)?;
         self.rename(&mut def)?;
         let hidden = def.indexes.drain(..).find(|index| index.parts.is_empty());
         indexes.splice(0..0, hidden);
@@ -225,6 +225,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         def.indexes = indexes;
         engine::limits::table(&def).map_err(|error| refused(self.session, &error.into()))?;
         column::ensure_one_visible(&def.columns)?;
+        self.ensure_ordered(&def)?;
         for (def, column) in def.columns.iter_mut().zip(&columns) {
             if let Some(literal) = &column.literal {
                 column::settle_default(self.session, def, literal, self.inputs)?;
@@ -400,12 +401,12 @@ impl<'a, 'p> Planner<'a, 'p> {
     ///
     /// # Errors
     /// 1235 for a table without such a key.
-    fn ensure_ordered(&mut self, columns: &[ColumnDef], indexes: &[IndexDef]) -> Result<(), SqlError> {
+    fn ensure_ordered(&mut self, def: &TableDef) -> Result<(), SqlError> {
         if !self.is_ordered {
             return Ok(());
         }
-        let is_clustered = |index: &IndexDef| key::rank(index, columns) <= key::SERVES_AS_PRIMARY;
-        if !indexes.iter().any(is_clustered) {
+        let is_clustered = |index: &IndexDef| key::rank(index, &def.columns) <= key::SERVES_AS_PRIMARY;
+        if !declared_indexes(def).any(is_clustered) {
             return Err(not_yet("ALTER TABLE ... ORDER BY of a table without a primary key"));
         }
         let text = format!(

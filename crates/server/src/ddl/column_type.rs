@@ -48,6 +48,9 @@ pub(super) fn read<'a>(
 ) -> Result<WrittenType<'a>, SqlError> {
     match written.charset {
         Some(charset) if written.national => {
+            if written.binary {
+                session.warn(Severity::Warning, binary_attribute());
+            }
             clauses.add_charset(charset)?;
             session.warn(Severity::Warning, error_map::DEPRECATED_NATIONAL.bare());
         }
@@ -58,7 +61,7 @@ pub(super) fn read<'a>(
         let warning = error_map::WARN_DEPRECATED_SYNTAX.with(&[word, &"CHARACTER SET charset_name"]);
         session.warn(Severity::Warning, warning);
     }
-    if written.binary {
+    if written.binary && !written.national {
         session.warn(Severity::Warning, binary_attribute());
     }
     let spec = Spec { column, written, collation: CollationId::BINARY };

@@ -8,12 +8,10 @@ use types::{
     TimeZone, TypeKind, storage,
 };
 
-use crate::ddl::key::rank;
-
 /// CREATE TABLE of `def`; `next_auto_increment` is shown if it is not 1, TIMESTAMP defaults in `zone`.
 pub(super) fn create_table(def: &TableDef, next_auto_increment: Option<u64>, zone: &TimeZone) -> String {
     let mut lines: Vec<String> = def.columns.iter().map(|column| column_line(def, column, zone)).collect();
-    lines.extend(sorted_indexes(def).into_iter().map(|index| index_line(def, index)));
+    lines.extend(declared_indexes(def).map(|index| index_line(def, index)));
     let mut text =
         format!("CREATE TABLE {} (\n  {}\n) ENGINE=InnoDB", quoted(&def.name), lines.join(",\n  "));
     if let Some(next) = next_auto_increment.filter(|&next| next > 1) {
@@ -93,11 +91,9 @@ pub(super) fn create_database(name: &str, collation: CollationId, if_not_exists:
     text
 }
 
-/// The indexes that were declared, in MySQL's order.
-pub(super) fn sorted_indexes(def: &TableDef) -> Vec<&IndexDef> {
-    let mut indexes: Vec<_> = def.indexes.iter().filter(|index| !index.parts.is_empty()).collect();
-    indexes.sort_by_key(|index| rank(index, &def.columns));
-    indexes
+/// The indexes that were declared, in MySQL's order, which the last change of the definition has given them.
+pub(crate) fn declared_indexes(def: &TableDef) -> impl Iterator<Item = &IndexDef> {
+    def.indexes.iter().filter(|index| !index.parts.is_empty())
 }
 
 /// A column's constant default as text; `None` if it has another or none. BIT and bytes come as literals.

@@ -2,13 +2,13 @@
 
 use types::{IndexKind, KeyStatistics, TableDef, TableStatistics};
 
-use super::definition_text::sorted_indexes;
+use super::definition_text::declared_indexes;
 use crate::answer::{Cell, Column, Table};
 
 /// The key parts of `def`, whose table has about `rows` rows.
 pub(super) fn table(def: &TableDef, rows: u64, statistics: Option<&TableStatistics>) -> Table {
     let mut table = Table::new(header());
-    for index in sorted_indexes(def) {
+    for index in declared_indexes(def) {
         let position = def.indexes.iter().position(|of| of.id == index.id);
         let known = |all: &TableStatistics| position.and_then(|at| all.keys.get(at).cloned());
         for (number, part) in index.parts.iter().enumerate() {

@@ -14,8 +14,14 @@ const BINARY: &str = env!("CARGO_BIN_EXE_ratchetd");
 
 /// Keys sorted, sorts, runs written and merges of runs since the start.
 fn totals(conn: &mut Conn) -> [u64; 4] {
-    ["keys_sorted", "sorts", "sort_runs", "sort_merge_passes"].map(|name| {
-        let query = format!("SHOW GLOBAL STATUS LIKE 'Ratchet_index_{name}'");
+    [
+        "Ratchet_index_keys_sorted",
+        "Ratchet_index_sorts",
+        "Ratchet_index_sort_runs",
+        "Ratchet_index_sort_merge_passes",
+    ]
+    .map(|name| {
+        let query = format!("SHOW GLOBAL STATUS LIKE '{name}'");
         conn.query_first::<(String, u64), _>(query).unwrap().unwrap().1
     })
 }
