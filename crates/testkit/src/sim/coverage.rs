@@ -43,6 +43,7 @@ pub enum Event {
     ColumnsAdded,
     ColumnsDropped,
     ColumnsMoved,
+    ColumnsWidened,
     LeavesConverted,
     Rounds,
     CleanShutdowns,
@@ -70,7 +71,7 @@ pub enum Event {
 }
 
 /// All events and their names.
-const EVENTS: [(Event, &str); 61] = [
+const EVENTS: [(Event, &str); 62] = [
     (Event::Operations, "row changes and other statements"),
     (Event::Answered, "transactions answered"),
     (Event::FoundUnanswered, "transactions found that were not answered"),
@@ -108,6 +109,7 @@ const EVENTS: [(Event, &str); 61] = [
     (Event::ColumnsAdded, "columns added to rows that stayed"),
     (Event::ColumnsDropped, "columns dropped from rows that stayed"),
     (Event::ColumnsMoved, "columns that changed places"),
+    (Event::ColumnsWidened, "integers that became wider in rows that stayed"),
     (Event::LeavesConverted, "leaves brought to a newer row format version"),
     (Event::Rounds, "starts"),
     (Event::CleanShutdowns, "clean shutdowns"),

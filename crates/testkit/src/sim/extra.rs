@@ -1,4 +1,4 @@
-//! Columns of the main table that come and go while its rows stay.
+//! Columns of the main table that come, go and get wider while its rows stay.
 //!
 //! There are 64, by number, of three types. A row that was written before its column came shows the initial
 //! value, one that was written after it a value made from the row.
@@ -63,13 +63,17 @@ pub(super) enum Step {
     Drop(u32),
     /// The column at one place gets another.
     Move(usize, usize),
+    /// All integers become BIGINT.
+    Widen,
 }
 
 impl Step {
     pub(super) fn draw(prng: &mut Prng, columns: u64, width: usize) -> Step {
         let number = prng.below(64) as u32;
         let dropped = (0..64).map(|at| (number + at) % 64).find(|at| columns >> at & 1 != 0);
-        match (prng.below(5), dropped) {
+        let has_integer = (0..64).any(|at: u32| columns >> at & 1 != 0 && at.is_multiple_of(3));
+        match (prng.below(6), dropped) {
+            (5, _) if has_integer => Step::Widen,
             (0, _) => Step::Move(prng.below(width as u64) as usize, prng.below(width as u64) as usize),
             (1..3, Some(dropped)) => Step::Drop(dropped),
             _ if columns >> number & 1 == 0 && columns.count_ones() < EXTRAS_MAX => Step::Add(number),
@@ -83,7 +87,7 @@ impl Step {
         match self {
             Step::Add(number) => columns | 1 << number,
             Step::Drop(number) => columns & !(1 << number),
-            Step::Move(..) => columns,
+            Step::Move(..) | Step::Widen => columns,
         }
     }
 
@@ -92,6 +96,7 @@ impl Step {
             Step::Add(_) => Event::ColumnsAdded,
             Step::Drop(_) => Event::ColumnsDropped,
             Step::Move(..) => Event::ColumnsMoved,
+            Step::Widen => Event::ColumnsWidened,
         }
     }
 
@@ -116,6 +121,12 @@ impl Step {
             Step::Move(from, to) => {
                 let moved = columns.remove(from);
                 columns.insert(to, moved);
+            }
+            Step::Widen => {
+                let extras = columns.iter_mut().filter(|(column, _)| number(&column.name).is_some());
+                for (column, _) in extras.filter(|(column, _)| column.ty.kind == TypeKind::Int) {
+                    column.ty = SqlType::bigint();
+                }
             }
         }
         let kept: Vec<Option<u16>> = columns.iter().map(|(_, at)| *at).collect();

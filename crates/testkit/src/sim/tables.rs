@@ -1,7 +1,7 @@
 //! The tables that simulations work on, and reading them.
 //!
 //! (id INT PRIMARY KEY, n INT, c LONGTEXT, KEY n (n)), at times with KEY c (c(20), n), and with columns that
-//! come and go (`extra`).
+//! come, go and get wider (`extra`).
 
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use engine::{
     Alteration, BuildOptions, Direction, Engine, Field, KeyRange, OlderVersion, ReadView, Result, RowRef,
     Scan, Table,
 };
+use types::storage::widened;
 use types::{CollationId, ColumnDef, IndexDef, IndexKind, LobSize, SqlType, TableDef, TypeKind};
 
 use super::extra;
@@ -72,7 +73,10 @@ pub(super) fn with_row<R>(table: &Table, id: i32, row: &Row, work: impl FnOnce(&
         "id" => Some(id.to_le_bytes().to_vec()),
         "n" => Some(row.n.to_le_bytes().to_vec()),
         "c" => Some(row.content()),
-        extra => extra::number(extra).and_then(|number| extra::written(number, row)),
+        extra => {
+            let written = extra::number(extra).and_then(|number| extra::written(number, row))?;
+            Some(if column.ty.kind == TypeKind::BigInt { widened(&written, true).to_vec() } else { written })
+        }
     };
     let values: Vec<Option<Vec<u8>>> = table.def.columns.iter().map(value).collect();
     work(&values.iter().map(Option::as_deref).collect::<Vec<_>>())
@@ -111,7 +115,10 @@ impl Found {
                 "id" => found.id = int(&bytes),
                 "n" => found.n = int(&bytes),
                 "c" => found.content = bytes,
-                name => found.extras.extend(extra::number(name).map(|at| (at, (!is_null).then_some(bytes)))),
+                name => {
+                    narrow(&mut bytes, &column.ty);
+                    found.extras.extend(extra::number(name).map(|at| (at, (!is_null).then_some(bytes))));
+                }
             }
         }
         Ok(found)
@@ -126,6 +133,13 @@ impl Found {
             && self.content.len() == row.len
             && self.content == row.content()
             && self.extras.iter().all(is_its)
+    }
+}
+
+/// A BIGINT that holds an INT becomes that; one that does not stays what it is, and is no row's.
+fn narrow(bytes: &mut Vec<u8>, ty: &SqlType) {
+    if ty.kind == TypeKind::BigInt && bytes.len() == 8 && widened(&bytes[..4], true)[..] == bytes[..] {
+        bytes.truncate(4);
     }
 }
 
