@@ -287,7 +287,19 @@ impl Copier<'_> {
             Value::Bytes { data: &self.text, collation: CollationId::ASCII_BIN }
         } else {
             let value = storage::read(old_ty, bytes, store.st.zone);
-            as_copied(read_as_integer(store, value, old_ty, &column.ty)?, &column.ty)
+            let value = as_copied(read_as_integer(store, value, old_ty, &column.ty)?, &column.ty);
+            if column.ty.kind == TypeKind::Time && old_ty.members.is_some() {
+                value.write_text(&mut self.text);
+            }
+            // A member without characters is read as a text, which is no time that is wrong.
+            match (value, &self.text[..]) {
+                (Value::Enum { collation, .. } | Value::Set { collation, .. }, data @ [])
+                    if column.ty.kind == TypeKind::Time =>
+                {
+                    Value::Bytes { data, collation }
+                }
+                (value, _) => value,
+            }
         };
         let is_plain = column.ty != *old_ty;
         let (cuts, is_number) = (is_cut(old_ty, &column.ty), self.texts[position].is_some());
@@ -379,7 +391,9 @@ fn complain_of_integer(store: &ColumnStore<'_>, value: &Value<'_>) -> Result<()>
     if clipped_integer(data).1 {
         return Ok(());
     }
-    let (type_name, value) = ("INTEGER".to_owned(), value.raw_message_text());
+    let is_text = !matches!(value, Value::Bytes { collation: CollationId::BINARY, .. });
+    let text = if is_text { value.raw_message_text() } else { value.message_text() };
+    let (type_name, value) = ("INTEGER".to_owned(), text);
     store.complain(ExecError::Lossy(expr::Warning::TruncatedWrongValue { type_name, value }))
 }
 

@@ -5,7 +5,7 @@ use engine::{Alteration, Engine};
 use sql::ast::{
     AlterAction, ColumnDefinition, ColumnPosition, Constraint, KeyDefinition, TableName, TableOption,
 };
-use types::{CollationId, ColumnDef, IndexDef, TableDef};
+use types::{CollationId, IndexDef, TableDef};
 
 use super::alter_columns::{Attribute, ColumnActions, Definition, NewColumn};
 use super::alter_keys::{self, KeyActions, NewKey};
@@ -204,13 +204,13 @@ impl<'a, 'p> Planner<'a, 'p> {
         let place = (&*self.name.table, self.old);
         let mut columns = self.columns.apply(self.session, self.inputs, place)?;
         self.keys.ensure_primary_stays_visible(self.old, &columns)?;
-        if let Some(collation) = converts {
-            for column in &mut columns {
-                convert_charset::convert(self.session, column, self.old, collation)?;
-            }
-        }
+        let converted = converts.map_or(Ok(()), |collation| {
+            let mut columns = columns.iter_mut();
+            columns.try_for_each(|column| convert_charset::convert(self.session, column, self.old, collation))
+        });
         let mut indexes = self.keys.keep(self.old, &columns)?;
         self.ensure_dropped(actions)?;
+        converted?;
         self.keys.show(place, &mut indexes)?;
         self.settle_members(&mut columns)?;
         if columns.iter().filter(|column| column.def.auto_increment).count() > 1 {

@@ -51,8 +51,8 @@ pub(super) fn read<'a>(
             if written.binary {
                 session.warn(Severity::Warning, binary_attribute());
             }
-            clauses.add_charset(charset)?;
             session.warn(Severity::Warning, error_map::DEPRECATED_NATIONAL.bare());
+            clauses.add_charset(charset)?;
         }
         Some(charset) => clauses.take_charset(session, charset)?,
         None => {}
