@@ -145,9 +145,14 @@ impl Pool {
     pub fn ensure_resident_sound(&self) -> Result<()> {
         let pages: Vec<PageNo> =
             self.frames.used().filter_map(|frame| self.frames.state(frame).owner()).collect();
-        for page in pages {
-            // A page that is evicted meanwhile is read again, and checked.
-            let guard = self.shared_cold(page)?;
+        self.ensure_sound(&pages)
+    }
+
+    /// [`Pool::ensure_resident_sound`] for `pages`. One that was evicted meanwhile is checked when it is read
+    /// again, which a page that was freed never is.
+    pub(crate) fn ensure_sound(&self, pages: &[PageNo]) -> Result<()> {
+        for &page in pages {
+            let Some(guard) = self.resident_shared(page, self.table.entry(page)) else { continue };
             let is_tree_page = guard.page().page_type() == PageType::BTree;
             let structure = if is_tree_page { check_structure(guard.page()) } else { Ok(()) };
             let verified = structure.and_then(|()| self.formats.verify(guard.page()));

@@ -129,3 +129,22 @@ fn direct_io_gets_the_alignment_it_needs_where_the_file_system_has_it() {
         Err(error) => assert_eq!(error.kind, std::io::ErrorKind::InvalidInput, "{error}"),
     }
 }
+
+#[test]
+fn a_freed_page_that_was_evicted_is_not_read_for_the_check_of_those_in_memory() {
+    let disk = SimDisk::new();
+    let pool = manual_pool(&disk, 64);
+    fill(&pool, 3);
+    {
+        let mut freed = pool.exclusive(PageNo(2)).unwrap();
+        freed.page_mut().format_common(PageNo(2), PageType::Free, IndexId(0), 20);
+        freed.mark_dirty(Lsn(30));
+    }
+    pool.close().unwrap();
+    let pool = manual_pool(&disk, 64);
+    assert_eq!((value(&pool, 1), value(&pool, 3)), (10, 30));
+    assert!(matches!(pool.shared(PageNo(2)), Err(Error::Corruption(_))), "nobody reads a page that is free");
+    let reads = pool.stats().page_reads;
+    pool.ensure_sound(&[PageNo(1), PageNo(2), PageNo(3)]).unwrap();
+    assert_eq!(pool.stats().page_reads, reads);
+}
