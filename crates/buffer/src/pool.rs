@@ -146,7 +146,11 @@ impl Pool {
 
     /// Latches `page` shared if it is resident; else nothing is held.
     #[inline(always)]
-    pub(crate) fn resident_shared<'p>(&'p self, page_no: PageNo, entry: &'p Entry) -> Option<SharedGuard<'p>> {
+    pub(crate) fn resident_shared<'p>(
+        &'p self,
+        page_no: PageNo,
+        entry: &'p Entry,
+    ) -> Option<SharedGuard<'p>> {
         let held = LatchLevel::Page.acquire();
         entry.latch.shared();
         let hold = SharedHold::adopt(&entry.latch);

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 /// The percentage of a build that never rests.
 pub(crate) const PERCENT_MAX: u32 = 100;
+/// The percentage unless it is set: at 100 a build of an index may take more than half of two processors from
+/// statements.
+const PERCENT_DEFAULT: u32 = 50;
 
 /// The setting, and how long builds have rested.
 #[derive(Debug)]
@@ -15,7 +18,7 @@ pub(crate) struct DdlThrottle {
 
 impl Default for DdlThrottle {
     fn default() -> Self {
-        DdlThrottle { percent: AtomicU32::new(PERCENT_MAX), rested_micros: AtomicU64::new(0) }
+        DdlThrottle { percent: AtomicU32::new(PERCENT_DEFAULT), rested_micros: AtomicU64::new(0) }
     }
 }
 

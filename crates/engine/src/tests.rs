@@ -1,6 +1,6 @@
 //! The storage API over a disk in memory.
 
-mod support;
+pub(crate) mod support;
 
 mod bad_disk;
 mod basics;

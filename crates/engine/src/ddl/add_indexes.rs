@@ -105,7 +105,7 @@ impl Engine {
     ) -> Result<(Vec<Index>, Exclusive)> {
         let (build, snapshot, noted) = self.begin_build(old, def, made, options)?;
         let lock = if options.lets_writers_on { lock.admit_writers() } else { lock };
-        let pace = Pace::new(&self.ddl_throttle);
+        let pace = Pace::new(&self.ddl_throttle, &self.trx);
         self.build(old, build.indexes(), &snapshot.view, &options.memory, &|| {
             if options.lets_writers_on {
                 pace.keep()?;

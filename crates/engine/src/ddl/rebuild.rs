@@ -238,7 +238,7 @@ impl Rebuild<'_> {
         let snapshot = Snapshot::take(engine);
         let noted = Noted::begin(old, TableSideLog::Rows(Arc::clone(&changed)));
         let lock = lock.admit_writers();
-        let pace = Pace::new(&engine.ddl_throttle);
+        let pace = Pace::new(&engine.ddl_throttle, &engine.trx);
         let look = || pace.keep().and_then(|()| changed.ensure_whole());
         let rows = self.fill(new, &snapshot.view, &look, make)?;
         drop(snapshot);

@@ -8,7 +8,7 @@ use types::{CollationId, ColumnDef, IndexDef, IndexKind, LobSize, SqlType, Table
 
 use crate::*;
 
-pub(super) fn config(disk: &Arc<SimDisk>) -> EngineConfig {
+pub(crate) fn config(disk: &Arc<SimDisk>) -> EngineConfig {
     let disk: Arc<dyn env::Disk> = Arc::clone(disk) as _;
     EngineConfig { pool_bytes: 32 << 20, background: false, ..EngineConfig::new(disk, "/data") }
 }

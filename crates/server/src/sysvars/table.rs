@@ -284,7 +284,7 @@ pub static ALL: &[VarDef] = &[
     v("rand_seed2", Session, Dynamic, UInt(0, MAX32), "0"),
     v("range_alloc_block_size", Both, Dynamic, UInt(4096, MAX32), "4096"),
     v("range_optimizer_max_mem_size", Both, Dynamic, UInt(0, MAX), "268435456"),
-    v("ratchet_ddl_throttle", Global, GlobalOnly, UInt(1, 100), "100"),
+    v("ratchet_ddl_throttle", Global, GlobalOnly, UInt(1, 100), "50"),
     v("ratchet_hash_seed", Global, Startup, UInt(0, MAX), "0"),
     v("ratchet_memory_limit", Global, GlobalOnly, UInt(0, MAX), "0"),
     v("ratchet_plan_cache_size", Global, GlobalOnly, UInt(0, MAX), "67108864"),
