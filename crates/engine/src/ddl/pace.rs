@@ -36,8 +36,8 @@ impl<'t> Pace<'t> {
         Pace { throttle, trx, next_id: Cell::new(trx.next_id()), works_since: Cell::new(None) }
     }
 
-    /// Rests, if enough work was done. The caller holds no latch. Cost: a load where nothing is throttled, two
-    /// while nobody changes rows.
+    /// Rests, if enough work was done. The caller holds no latch. Cost: one load where nothing is throttled,
+    /// two while nobody changes rows.
     ///
     /// # Errors
     /// [`trx::Error::Interrupted`].

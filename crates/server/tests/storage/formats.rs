@@ -43,7 +43,7 @@ const OPEN: [&str; 5] = [
     "DELETE FROM shop.item WHERE id = 7",
 ];
 
-/// What is committed beside that in a directory whose server is killed as soon as columns have changed: hints,
+/// What is committed beside that in a directory whose server is killed once columns have changed: hints,
 /// marks, and a history of rows.
 const ALTERED: [&str; 5] = [
     "CREATE TABLE shop.altered (id INT PRIMARY KEY, n SMALLINT, m MEDIUMINT NOT NULL, gone VARCHAR(20), \

@@ -66,7 +66,7 @@ fn an_index_is_built_in_the_memory_that_the_session_gives() {
             (writes, merges),
             "{buffer}: {runs} runs, {passes} merges"
         );
-        // Nothing is sorted that is not written, but for what is left in memory when the scan ends.
+        // Each sort makes a run, except the last ones, which may stay in memory.
         let (sorts, runs) = (sorts - before[1], runs - before[2]);
         assert!((runs..=runs + 2).contains(&sorts) && sorts > 0, "{buffer}: {sorts} sorts, {runs} runs");
         assert_eq!(files(), 0);
