@@ -348,6 +348,7 @@ errors! {
     WRONG_PARAMETERS_TO_NATIVE_FCT = 1583, b"42000", "Incorrect parameters in the call to native function '%-.192s'";
     NEED_REPREPARE = 1615, b"HY000", "Prepared statement needs to be re-prepared";
     VARIABLE_IS_READONLY = 1621, b"HY000", "%s variable '%s' is read-only. Use SET %s to assign the value";
+    WARN_OPTION_IGNORED = 1618, b"HY000", "<%-.64s> option ignored";
     TOO_LONG_TABLE_COMMENT = 1628, b"HY000", "Comment for table '%-.64s' is too long (max = %d)";
     TOO_LONG_FIELD_COMMENT = 1629, b"HY000", "Comment for field '%-.64s' is too long (max = %d)";
     FUNC_INEXISTENT_NAME_COLLISION = 1630, b"42000", "FUNCTION %s does not exist. Check the 'Function Name Parsing and Resolution' section in the Reference Manual";

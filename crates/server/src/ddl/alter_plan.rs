@@ -84,8 +84,9 @@ pub(super) fn read<'a>(
             _ => {}
         }
     }
-    let Reading { columns, options, converts, failure, .. } = reading;
+    let Reading { columns, mut options, converts, failure, .. } = reading;
     failure.map_or(Ok(()), Err)?;
+    options.ignore_directories(session);
     ensure_comment_length(table, options.comment.unwrap_or_default())?;
     if actions.iter().any(|action| matches!(action, AlterAction::Validation(_))) {
         return Err(error_map::WRONG_USAGE.with(&[&"ALTER", &"WITH VALIDATION"]));

@@ -60,6 +60,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     named_collations,
     names,
     names_in_errors,
+    no_dir_in_create,
     numbers_beside_dates,
     on_duplicate_columns,
     prepared_kept_types,
