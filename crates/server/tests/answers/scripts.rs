@@ -80,6 +80,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     semantics_conversion,
     shared_charsets,
     show,
+    show_debug,
     statements,
     storage_hints,
     stored_as_mysql_does,
