@@ -1,5 +1,5 @@
-//! House rules that a program can check: layers, import cycles, sizes, banned calls, retired words,
-//! leftovers, paths in documents, forgotten tests, licences of packages.
+//! House rules that a program can check: layers, import cycles, sizes, banned calls, retired
+//! words, leftovers, paths in documents, forgotten tests, licences of packages.
 
 mod banned;
 mod cycles;
@@ -18,7 +18,10 @@ pub(crate) fn run() -> Result<(), String> {
     let files = source::rust_files()?;
     let mut findings = layers::findings()?;
     findings.extend(packages::findings()?);
-    findings.extend(doc_paths::findings()?);
+    for document in source::documents()? {
+        findings.extend(doc_paths::findings(&document));
+        findings.extend(retired::findings(&document));
+    }
     findings.extend(cycles::findings(&files));
     findings.extend(unnamed::findings(&files));
     for file in &files {
