@@ -1,7 +1,8 @@
-//! House rules that a program can check: layers, import cycles, sizes, banned calls, retired
+//! House rules that a program can check: layers, import cycles, sizes, names of bounds, banned calls, retired
 //! words, leftovers, paths in documents, forgotten tests, licences of packages.
 
 mod banned;
+mod bounds;
 mod cycles;
 mod doc_paths;
 mod layers;
@@ -27,6 +28,7 @@ pub(crate) fn run() -> Result<(), String> {
     for file in &files {
         findings.extend(sizes::findings(file)?);
         findings.extend(banned::findings(file));
+        findings.extend(bounds::findings(file));
         findings.extend(retired::findings(file));
     }
     for finding in &findings {

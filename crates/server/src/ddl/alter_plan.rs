@@ -405,7 +405,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         if !self.is_ordered {
             return Ok(());
         }
-        let is_clustered = |index: &IndexDef| key::rank(index, columns) <= key::SERVES_AS_PRIMARY;
+        let is_clustered = |index: &IndexDef| key::rank(index, columns) <= key::PRIMARY_RANK_MAX;
         if !indexes.iter().any(is_clustered) {
             return Err(not_yet("ALTER TABLE ... ORDER BY of a table without a primary key"));
         }
