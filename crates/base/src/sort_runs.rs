@@ -8,9 +8,9 @@ use std::ops::Range;
 use crate::loser_tree::LoserTree;
 
 /// Most entries of a run.
-const RUN_ENTRIES: usize = 16 * 1024;
+const RUN_ENTRIES_MAX: usize = 16 * 1024;
 /// Most key bytes of a run of several entries. A run is sorted in a few milliseconds.
-const RUN_KEY_BYTES: usize = 1 << 20;
+const RUN_KEY_BYTES_MAX: usize = 1 << 20;
 
 /// Sorts `entries` in runs; the range of each run. One run is the whole sort. `key_bytes`: what an entry's
 /// comparison reads, at most. `look` is asked before each run.
@@ -28,7 +28,10 @@ pub fn sort_runs<T, E>(
     while start < entries.len() {
         look()?;
         let (mut end, mut bytes) = (start, 0);
-        while end < entries.len() && end - start < RUN_ENTRIES && (bytes < RUN_KEY_BYTES || end == start) {
+        while end < entries.len()
+            && end - start < RUN_ENTRIES_MAX
+            && (bytes < RUN_KEY_BYTES_MAX || end == start)
+        {
             bytes += key_bytes(&entries[end]);
             end += 1;
         }
@@ -100,10 +103,10 @@ mod tests {
         let shapes = [
             (0, 4),
             (1, 4),
-            (RUN_ENTRIES, 2),
-            (RUN_ENTRIES * 9 / 2, 2),
-            (40, RUN_KEY_BYTES / 3),
-            (5, RUN_KEY_BYTES),
+            (RUN_ENTRIES_MAX, 2),
+            (RUN_ENTRIES_MAX * 9 / 2, 2),
+            (40, RUN_KEY_BYTES_MAX / 3),
+            (5, RUN_KEY_BYTES_MAX),
         ];
         for (count, len) in shapes {
             let mut entries: Vec<Entry> = (0..count).map(|i| (vec![prng.below(200) as u8; len], i)).collect();
@@ -117,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_sort_ends_between_two_runs() {
-        let mut entries: Vec<Entry> = (0..RUN_ENTRIES * 4).map(|i| (vec![i as u8], i)).collect();
+        let mut entries: Vec<Entry> = (0..RUN_ENTRIES_MAX * 4).map(|i| (vec![i as u8], i)).collect();
         let mut looks = 0;
         let ended = sort_runs(&mut entries, key_bytes, Entry::cmp, || {
             looks += 1;

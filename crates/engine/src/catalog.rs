@@ -18,16 +18,27 @@ pub(crate) struct SchemaEntry {
     pub(crate) tables: Arc<BTreeMap<Box<str>, Arc<Table>>>,
 }
 
+/// How many tables are open and have been opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableCounts {
+    /// Those that are there.
+    pub open: u64,
+    /// Those that startup and DDL have opened, each version of a table by itself.
+    pub opened: u64,
+}
+
 /// All names. Schemas and tables are case-sensitive, as in MySQL on Linux.
 #[derive(Clone, Debug)]
 pub(crate) struct Catalog {
     pub(crate) schemas: BTreeMap<Box<str>, SchemaEntry>,
     by_index: HashMap<IndexId, (Arc<Table>, usize), HashState>,
+    /// Versions of tables that have been added.
+    opened: u64,
 }
 
 impl Default for Catalog {
     fn default() -> Self {
-        Catalog { schemas: BTreeMap::new(), by_index: HashMap::with_hasher(hash::state()) }
+        Catalog { schemas: BTreeMap::new(), by_index: HashMap::with_hasher(hash::state()), opened: 0 }
     }
 }
 
@@ -60,6 +71,7 @@ impl Catalog {
     /// Adds a table, in place of another version of it. Its schema is there.
     pub(crate) fn add_table(&mut self, table: &Arc<Table>) {
         self.remove_table(&table.def.schema, &table.def.name);
+        self.opened += 1;
         if table.has_damage() {
             table.restrict();
         }
@@ -77,6 +89,13 @@ impl Catalog {
             for id in table.index_ids() {
                 self.by_index.remove(&id);
             }
+        }
+    }
+
+    pub(crate) fn table_counts(&self) -> TableCounts {
+        TableCounts {
+            open: self.schemas.values().map(|schema| schema.tables.len() as u64).sum(),
+            opened: self.opened,
         }
     }
 

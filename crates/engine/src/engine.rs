@@ -14,7 +14,7 @@ use space::{Store, StoreConfig};
 use trx::{BeginOptions, RollbackOnDrop, TableUse, Trx, TrxOutcome, TrxSystem, WriteParts};
 use types::TableDef;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, TableCounts};
 use crate::checkpoint::{self, CheckpointControl};
 use crate::commit::CommitWaitCell;
 use crate::config::EngineConfig;
@@ -498,6 +498,11 @@ impl Engine {
     /// The tables of a schema, by name.
     pub fn tables(&self, schema: &str) -> Result<Vec<Arc<Table>>> {
         Ok(self.catalog().schema(schema)?.tables.values().cloned().collect())
+    }
+
+    /// How many tables are open and have been opened. Cost: one pass over the schemas.
+    pub fn table_counts(&self) -> TableCounts {
+        self.catalog().table_counts()
     }
 
     pub(crate) fn catalog(&self) -> Guard<Arc<Catalog>> {

@@ -70,6 +70,7 @@ mod table_lock;
 mod temp_file;
 mod undo_limit;
 
+pub use catalog::TableCounts;
 pub use column_set::ColumnSet;
 pub use commit::CommitWait;
 pub use config::EngineConfig;

@@ -27,7 +27,7 @@ pub enum Protocol {
 }
 
 /// Largest buffer that a connection keeps between statements.
-const KEEP_BYTES: usize = 256 * 1024;
+const KEPT_BYTES_MAX: usize = 256 * 1024;
 
 /// How serious a condition is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,13 +105,13 @@ impl Scratch {
     /// Gives what a statement has made large to the allocator.
     #[inline]
     pub(crate) fn trim(&mut self) {
-        if self.arena.allocated_bytes() > KEEP_BYTES {
+        if self.arena.allocated_bytes() > KEPT_BYTES_MAX {
             self.arena = Bump::new();
         }
-        if self.values.capacity() > KEEP_BYTES {
+        if self.values.capacity() > KEPT_BYTES_MAX {
             self.values = RowBuffer::default();
         }
-        if self.cell.capacity() > KEEP_BYTES {
+        if self.cell.capacity() > KEPT_BYTES_MAX {
             self.cell = Vec::new();
         }
     }

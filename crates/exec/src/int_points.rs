@@ -185,7 +185,7 @@ fn push_numbers(key_box: &KeyBox, parts: usize, numbers: &mut Vec<u16>) -> Optio
 }
 
 /// Most keys of a list that are made without memory of their own.
-pub(crate) const FEW_KEYS: usize = 16;
+pub(crate) const FEW_KEYS_MAX: usize = 16;
 
 /// The bytes that a key begins.
 type KeyBytes = [u8; size_of::<u64>()];
@@ -194,7 +194,7 @@ type KeyBytes = [u8; size_of::<u64>()];
 #[derive(Debug, Default)]
 pub(crate) struct PointKeys {
     /// The keys, if they are made of few values.
-    few: [KeyBytes; FEW_KEYS],
+    few: [KeyBytes; FEW_KEYS_MAX],
     many: Vec<KeyBytes>,
     /// The keys as numbers, while `many` is made.
     numbers: Vec<u64>,
@@ -217,16 +217,16 @@ impl PointKeys {
         charge: &Charge,
     ) -> Result<bool> {
         self.width = width;
-        self.is_many = points.count > FEW_KEYS;
+        self.is_many = points.count > FEW_KEYS_MAX;
         if self.is_many { self.make_many(points, params, charge) } else { Ok(self.make_few(points, params)) }
     }
 
     #[inline]
     fn make_few(&mut self, points: &IntPoints, params: &[Value<'_>]) -> bool {
-        let (mut numbers, mut count) = ([0_u64; FEW_KEYS], 0);
+        let (mut numbers, mut count) = ([0_u64; FEW_KEYS_MAX], 0);
         let all_integers = points.for_each_key(params, |key| {
             // They are no more than a few.
-            numbers[count % FEW_KEYS] = key;
+            numbers[count % FEW_KEYS_MAX] = key;
             count += 1;
         });
         if !all_integers {
@@ -242,7 +242,7 @@ impl PointKeys {
             if last == Some(number) {
                 continue;
             }
-            self.few[self.count % FEW_KEYS] = number.to_be_bytes();
+            self.few[self.count % FEW_KEYS_MAX] = number.to_be_bytes();
             self.count += 1;
             last = Some(number);
         }

@@ -17,7 +17,7 @@ use crate::source::RowBatch;
 use crate::statement::QueryRun;
 
 /// Most bytes of a key of one integer, its null marker included.
-pub(crate) const INT_KEY_BYTES: usize = 9;
+pub(crate) const INT_KEY_BYTES_MAX: usize = 9;
 
 /// How the keys of a lookup come from the rows of one relation; what else they are made of is constant in a
 /// batch.
@@ -168,7 +168,7 @@ impl BatchKeys {
 
     /// The key of `row`; `None` if no row of the index can have it. An integer's bytes are made in `buffer`.
     #[inline(always)]
-    pub(crate) fn get<'k>(&'k self, row: usize, buffer: &'k mut [u8; INT_KEY_BYTES]) -> Option<&'k [u8]> {
+    pub(crate) fn get<'k>(&'k self, row: usize, buffer: &'k mut [u8; INT_KEY_BYTES_MAX]) -> Option<&'k [u8]> {
         let Some(&int) = self.ints.get(row) else {
             return Some(self.slice(row)).filter(|key| !key.is_empty());
         };

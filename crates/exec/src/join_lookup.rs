@@ -19,7 +19,7 @@ use crate::access::RowPush;
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame, TableRow};
 use crate::join_ints::{IntRuns, TakeInts};
-use crate::join_key::{BatchKeys, INT_KEY_BYTES, JoinKey};
+use crate::join_key::{BatchKeys, INT_KEY_BYTES_MAX, JoinKey};
 use crate::join_nested::PairSink;
 use crate::op::{AccessOp, Op, PathOp};
 use crate::reader::{RowEnv, TableReader};
@@ -145,7 +145,7 @@ impl<'r> IndexLookup<'r> {
         while at < rows {
             let same = at..self.keys.run_end(at);
             at = same.end;
-            let found = match self.keys.get(same.start, &mut [0; INT_KEY_BYTES]) {
+            let found = match self.keys.get(same.start, &mut [0; INT_KEY_BYTES_MAX]) {
                 Some(key) => find::<VERSIONED>(prober, key, &op.reader)?,
                 None => None,
             };
@@ -185,7 +185,7 @@ impl<'r> IndexLookup<'r> {
         while at < batch.rows.len() {
             let same = at..self.keys.run_end(at);
             at = same.end;
-            let found = match self.keys.get(same.start, &mut [0; INT_KEY_BYTES]) {
+            let found = match self.keys.get(same.start, &mut [0; INT_KEY_BYTES_MAX]) {
                 Some(key) => find::<VERSIONED>(prober, key, &op.reader)?,
                 None => None,
             };
@@ -270,7 +270,7 @@ impl<'r> IndexLookup<'r> {
         for i in 0..batch.rows.len() {
             pairs.matched = false;
             let mut flow = Flow::More;
-            if let Some(key) = self.keys.get(i, &mut [0; INT_KEY_BYTES]) {
+            if let Some(key) = self.keys.get(i, &mut [0; INT_KEY_BYTES_MAX]) {
                 prober.probe(key);
                 flow = self.push_prefix::<VERSIONED>(prober, &batch.frame(i), pairs)?;
                 flow = pairs.after(flow);

@@ -178,7 +178,7 @@ impl KeyPart {
         }
         let mut stored = Vec::new();
         storage::store(&self.ty, value, &lax, &mut stored)
-            .map_err(|_| crate::ExecError::NotSupported("key of this value"))?;
+            .map_err(|_| crate::ExecError::NotSupported("a key of a value that its column cannot hold"))?;
         if matches!(self.ty.kind, TypeKind::Timestamp | TypeKind::Year)
             && stored.iter().all(|&byte| byte == 0)
         {

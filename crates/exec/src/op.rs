@@ -323,7 +323,7 @@ impl OpCompiler<'_> {
     /// `node` is a [`Node::HashJoin`].
     fn hash_join(&mut self, node: &Node, context: NodeContext) -> Result<HashJoinOp> {
         let Node::HashJoin { kind, outer, inner, keys, on, inner_rels } = node else {
-            return Err(ExecError::NotSupported("this join"));
+            return Err(ExecError::NotSupported("a join that hashes no rows"));
         };
         // The answer may be sent between two matches of an outer row.
         let outer = self.node(outer, NodeContext { pages_read: true, ..context })?;

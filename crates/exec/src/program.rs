@@ -269,7 +269,7 @@ impl Program {
             (Body::Update(program), Plan::Update(plan)) => changing(ctx, |ctx| program.run(plan, ctx)),
             (Body::Delete(program), Plan::Delete(plan)) => changing(ctx, |ctx| program.run(plan, ctx)),
             (Body::Load(program), Plan::Load(plan)) => changing(ctx, |ctx| program.run(plan, ctx)),
-            _ => Err(ExecError::NotSupported("this statement")),
+            _ => Err(ExecError::NotSupported("a program for another kind of statement")),
         }
     }
 }

@@ -86,7 +86,7 @@ pub(crate) fn evaluate<'v>(
     ctx: &'v EvalCtx<'v>,
 ) -> std::result::Result<Value<'v>, EvalError> {
     let ExprKind::Subquery { plan, form, needle } = &expr.kind else {
-        return Err(EvalError::NotSupported("subquery of this form"));
+        return Err(EvalError::NotSupported("an expression other than a subquery"));
     };
     let needle = needle.as_ref().map(|needle| eval(needle, outer, ctx)).transpose()?;
     evaluate_with(run, usize::from(*plan), *form, needle, outer, ctx).map_err(|error| {
@@ -104,7 +104,7 @@ fn evaluate_with<'v>(
     ctx: &'v EvalCtx<'v>,
 ) -> Result<Value<'v>> {
     let Some(sub) = run.program.subqueries.get(plan) else {
-        return Err(ExecError::NotSupported("subquery here"));
+        return Err(ExecError::NotSupported("a subquery without a plan"));
     };
     if !sub.outer.is_empty() {
         if !sub.repeatable {
@@ -292,7 +292,7 @@ pub(crate) fn each_value_of(
 ) -> Result<()> {
     let ExprKind::Subquery { plan, .. } = expr.kind else { return Ok(()) };
     let Some(sub) = run.program.subqueries.get(usize::from(plan)) else {
-        return Err(ExecError::NotSupported("subquery here"));
+        return Err(ExecError::NotSupported("a subquery without a plan"));
     };
     let inner = QueryRun::new(run.st, run.params, &sub.query);
     each_value(&inner, |value, _| {

@@ -98,7 +98,7 @@ pub trait SessionInfo {
     fn rolling_back(&self, _is_rolling_back: bool) {}
     /// Answers a function of user-level locks.
     fn user_lock(&self, _request: UserLock<'_>) -> Result<Value<'static>, EvalError> {
-        Err(EvalError::NotSupported("user-level locks here"))
+        Err(EvalError::NotSupported("a user-level lock in a constant"))
     }
     /// How strong `password` is, by the component validate_password: 0 to 100; 0 without it.
     fn password_strength(&self, _password: &str) -> u64 {
@@ -180,7 +180,7 @@ impl SubqueryRunner for NoSubqueries {
         _outer: &'v dyn RowSource,
         _ctx: &'v EvalCtx<'v>,
     ) -> Result<Value<'v>, EvalError> {
-        Err(EvalError::NotSupported("subquery here"))
+        Err(EvalError::NotSupported("a subquery in a constant"))
     }
 }
 

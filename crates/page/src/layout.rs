@@ -73,7 +73,7 @@ pub(crate) const HEAP_TOP: usize = 32;
 pub(crate) const GARBAGE: usize = 34;
 pub(crate) const PREFIX_LEN: usize = 36;
 pub(crate) const FORMAT_VERSION: usize = 38;
-pub(crate) const MAX_TRX: usize = 40;
+pub(crate) const TRX_MAX: usize = 40;
 pub(crate) const RIGHT: usize = 48;
 pub(crate) const FIXED_KEY_LEN: usize = 52;
 pub(crate) const PREFIX_AT: usize = 54;
@@ -88,8 +88,8 @@ const _: () = assert!(LEVEL == PAGE_TYPE + 1 && FLAGS == LEVEL + 1 && INDEX_ID =
 const _: () = assert!(VERSION == INDEX_ID + 4 && COUNT == VERSION + 4 && COUNT == COMMON_HEADER_BYTES);
 const _: () = assert!(CAP == COUNT + 2 && HEAP_TOP == CAP + 2 && GARBAGE == HEAP_TOP + 2);
 const _: () =
-    assert!(PREFIX_LEN == GARBAGE + 2 && FORMAT_VERSION == PREFIX_LEN + 2 && MAX_TRX == FORMAT_VERSION + 2);
-const _: () = assert!(RIGHT == MAX_TRX + 8 && FIXED_KEY_LEN == RIGHT + 4 && PREFIX_AT == FIXED_KEY_LEN + 2);
+    assert!(PREFIX_LEN == GARBAGE + 2 && FORMAT_VERSION == PREFIX_LEN + 2 && TRX_MAX == FORMAT_VERSION + 2);
+const _: () = assert!(RIGHT == TRX_MAX + 8 && FIXED_KEY_LEN == RIGHT + 4 && PREFIX_AT == FIXED_KEY_LEN + 2);
 const _: () =
     assert!(LOWER_FENCE == PREFIX_AT + 2 && UPPER_FENCE == LOWER_FENCE + 4 && HINT_ARRAY == UPPER_FENCE + 4);
 const _: () = assert!(HEADER_BYTES == HINT_ARRAY + 4 * HINTS);

@@ -101,13 +101,13 @@ impl<'a> PageMut<'a> {
     #[inline]
     pub fn raise_max_trx(&mut self, trx: TrxId) {
         if trx > self.as_ref().max_trx() {
-            put_u64(self.0, MAX_TRX, trx.0);
+            put_u64(self.0, TRX_MAX, trx.0);
         }
     }
 
     /// Sets the highest transaction id.
     pub fn set_max_trx(&mut self, trx: TrxId) {
-        put_u64(self.0, MAX_TRX, trx.0);
+        put_u64(self.0, TRX_MAX, trx.0);
     }
 
     /// Inserts a leaf record so that it becomes `slot`; the caller got the slot from a search. `HAS_BEGIN` in

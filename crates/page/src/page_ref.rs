@@ -135,7 +135,7 @@ impl<'a> PageRef<'a> {
     /// No record was changed by a transaction with a higher id.
     #[inline]
     pub fn max_trx(self) -> base::TrxId {
-        base::TrxId(get_u64(self.0, MAX_TRX))
+        base::TrxId(get_u64(self.0, TRX_MAX))
     }
 
     /// Right sibling on the same level, or [`PageNo::NONE`].

@@ -6,13 +6,14 @@
 //! only readers contend for.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
+use std::time::Duration;
 
 use parking_lot::Mutex;
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::{ClockId, Timespec, clock_gettime};
 use wire::Command;
 
 /// Bytes of statement text kept for SHOW FULL PROCESSLIST.
-const TEXT_BYTES: usize = 64 * 1024;
+const TEXT_BYTES_MAX: usize = 64 * 1024;
 /// Words for a short text.
 const WORDS: usize = 32;
 /// Bytes of a short text.
@@ -23,6 +24,18 @@ const SLEEP: u8 = 0;
 const CONNECT: u8 = 0xff;
 /// Command code of a login that is delayed.
 const DELAYED: u8 = 0xfe;
+
+/// Whether the time of a statement is taken when it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Timing {
+    /// It is not.
+    Off,
+    /// That of the command in progress, which was seen at a look at all connections.
+    Once,
+    /// That of each statement.
+    Always,
+}
 
 /// The phase of a command that the process list shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,12 +66,17 @@ impl Phase {
 pub(crate) struct Activity {
     /// Odd while the other fields change.
     version: AtomicU32,
+    /// When the statement in progress began: seconds and nanoseconds of the clock of [`coarse_time`].
     since_s: AtomicU32,
+    since_ns: AtomicU32,
+    /// Bytes of the statement's text, which is kept up to [`TEXT_BYTES_MAX`].
     text_len: AtomicU32,
     /// The command's code, [`SLEEP`], [`CONNECT`] or [`DELAYED`].
     command: AtomicU8,
     /// The [`Phase`] of the command in progress.
     phase: AtomicU8,
+    /// A [`Timing`].
+    timing: AtomicU8,
     /// When the open transaction began, as `since_s`; 0: none is known to be open.
     transaction_s: AtomicU32,
     /// A short text, 8 bytes a word. If its length is no multiple of 8, the last word holds its last 8 bytes;
@@ -80,10 +98,14 @@ pub(crate) struct ActivitySnapshot {
     pub(crate) text: Vec<u8>,
 }
 
-/// Seconds of a clock that is cheap to read.
+/// The time of a clock that is cheap to read and steps by some milliseconds.
 #[inline]
+fn coarse_time() -> Timespec {
+    clock_gettime(ClockId::MonotonicCoarse)
+}
+
 fn coarse_seconds() -> u32 {
-    clock_gettime(ClockId::MonotonicCoarse).tv_sec as u32
+    coarse_time().tv_sec as u32
 }
 
 impl Activity {
@@ -92,9 +114,11 @@ impl Activity {
         Activity {
             version: AtomicU32::new(0),
             since_s: AtomicU32::new(coarse_seconds()),
+            since_ns: AtomicU32::new(0),
             text_len: AtomicU32::new(0),
             command: AtomicU8::new(CONNECT),
             phase: AtomicU8::new(Phase::Running as u8),
+            timing: AtomicU8::new(Timing::Off as u8),
             transaction_s: AtomicU32::new(0),
             words: std::array::from_fn(|_| AtomicU64::new(0)),
             long: Mutex::default(),
@@ -109,11 +133,48 @@ impl Activity {
         // Pairs with the acquire fence in `read`: a reader that sees a store below sees the odd version.
         fence(Ordering::Release);
         self.command.store(command as u8, Ordering::Relaxed);
-        self.since_s.store(coarse_seconds(), Ordering::Relaxed);
-        self.text_len.store(text.len().min(TEXT_BYTES) as u32, Ordering::Relaxed);
+        self.restart_time();
+        self.text_len.store(text.len() as u32, Ordering::Relaxed);
         self.put_text(text);
         // Pairs with the first load in `read`.
         self.version.store(version.wrapping_add(2), Ordering::Release);
+    }
+
+    /// A statement begins: the command's first, or a later one. Called by the connection's thread alone.
+    #[inline]
+    pub(crate) fn restart_time(&self) {
+        let now = coarse_time();
+        self.since_s.store(now.tv_sec as u32, Ordering::Relaxed);
+        self.since_ns.store(now.tv_nsec as u32, Ordering::Relaxed);
+    }
+
+    /// Whether [`Activity::take_time`] is to be asked once the statement in progress ends.
+    #[inline]
+    pub(crate) fn is_timed(&self) -> bool {
+        self.timing.load(Ordering::Relaxed) != Timing::Off as u8
+    }
+
+    /// How long the statement that ends has taken, to a few milliseconds.
+    #[cold]
+    pub(crate) fn take_time(&self) -> Duration {
+        let (once, off) = (Timing::Once as u8, Timing::Off as u8);
+        let _ = self.timing.compare_exchange(once, off, Ordering::Relaxed, Ordering::Relaxed);
+        let now = coarse_time();
+        let seconds = u64::from((now.tv_sec as u32).wrapping_sub(self.since_s.load(Ordering::Relaxed)));
+        let nanos = now.tv_nsec as u64 + seconds * 1_000_000_000;
+        Duration::from_nanos(nanos.saturating_sub(u64::from(self.since_ns.load(Ordering::Relaxed))))
+    }
+
+    /// Whether all statements of the session are timed from now on.
+    pub(crate) fn time_statements(&self, always: bool) {
+        let timing = if always { Timing::Always } else { Timing::Off };
+        self.timing.store(timing as u8, Ordering::Relaxed);
+    }
+
+    /// Has the command in progress timed. If it ends meanwhile, the next one is.
+    pub(crate) fn time_once(&self) {
+        let (once, off) = (Timing::Once as u8, Timing::Off as u8);
+        let _ = self.timing.compare_exchange(off, once, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// The command is over.
@@ -151,7 +212,7 @@ impl Activity {
     fn put_long_text(&self, text: &[u8]) {
         let mut long = self.long.lock();
         long.clear();
-        long.extend_from_slice(&text[..text.len().min(TEXT_BYTES)]);
+        long.extend_from_slice(&text[..text.len().min(TEXT_BYTES_MAX)]);
     }
 
     /// While the connection waits for a command: a number that the next command changes.
@@ -257,11 +318,11 @@ mod tests {
     fn texts_of_every_length_are_read_as_they_were_written() {
         let activity = Activity::new();
         assert_eq!((activity.read().command, activity.read().state), ("Connect", "login"));
-        let long: Vec<u8> = (0..TEXT_BYTES + 10).map(|i| i as u8).collect();
-        for len in (0..600).chain([TEXT_BYTES - 1, TEXT_BYTES, TEXT_BYTES + 1]) {
+        let long: Vec<u8> = (0..TEXT_BYTES_MAX + 10).map(|i| i as u8).collect();
+        for len in (0..600).chain([TEXT_BYTES_MAX - 1, TEXT_BYTES_MAX, TEXT_BYTES_MAX + 1]) {
             activity.begin(Command::Query, &long[..len]);
             let snapshot = activity.read();
-            assert!(snapshot.text == long[..len.min(TEXT_BYTES)], "text of {len} bytes");
+            assert!(snapshot.text == long[..len.min(TEXT_BYTES_MAX)], "text of {len} bytes");
             assert_eq!((snapshot.command, activity.is_running()), ("Query", true));
         }
         activity.end();

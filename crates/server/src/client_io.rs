@@ -15,10 +15,10 @@ use crate::status::{Counters, HotCounter};
 use crate::stream::Stream;
 
 /// Longest time for which a client may still send after the server has given its connection up.
-const LINGER: Duration = Duration::from_secs(10);
+const LINGER_MAX: Duration = Duration::from_secs(10);
 
 /// Longest silence in that time.
-const LINGER_SILENCE: Duration = Duration::from_secs(1);
+const LINGER_SILENCE_MAX: Duration = Duration::from_secs(1);
 
 /// Why no packet could be read.
 #[derive(Debug)]
@@ -217,12 +217,12 @@ impl ClientIo {
     /// Sends what is written, and drops what the client still had to say: without that the kernel would reset
     /// the connection and the client might never see the answer.
     pub fn send_and_close(&mut self) {
-        self.send_and_linger(LINGER);
+        self.send_and_linger(LINGER_MAX);
     }
 
     /// As [`ClientIo::send_and_close`] for a client that is not let in: its time is that of its handshake.
     pub fn send_refusal(&mut self) {
-        self.send_and_linger(ReadTimeout::Until(self.deadline).left().min(LINGER_SILENCE));
+        self.send_and_linger(ReadTimeout::Until(self.deadline).left().min(LINGER_SILENCE_MAX));
     }
 
     fn send_and_linger(&mut self, longest: Duration) {
@@ -233,9 +233,9 @@ impl ClientIo {
         let (mut waste, until) = ([0; 16 << 10], Instant::now() + longest);
         loop {
             match self.stream.raw(false).read(&mut waste) {
-                Ok(1..) if Instant::now() < until + LINGER_SILENCE => {}
+                Ok(1..) if Instant::now() < until + LINGER_SILENCE_MAX => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                    let silence = ReadTimeout::Until(until).left().min(LINGER_SILENCE);
+                    let silence = ReadTimeout::Until(until).left().min(LINGER_SILENCE_MAX);
                     if silence.is_zero() || !self.stream.wait_readable(silence).unwrap_or(false) {
                         return;
                     }

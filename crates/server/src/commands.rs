@@ -1,5 +1,6 @@
 //! Commands: one arm for each COM_*.
 
+use engine::TableCounts;
 use wire::execute::{LongData, parse_set_option, parse_statement_id};
 use wire::reply::StateChange;
 use wire::{Capabilities, Command, OkPacket, OutBuffer, ServerStatus, reply};
@@ -169,12 +170,13 @@ fn statistics(session: &Session, out: &mut OutBuffer) {
     let status = &session.server.status;
     let get = |counter: &std::sync::atomic::AtomicU64| counter.load(std::sync::atomic::Ordering::Relaxed);
     let (uptime, questions) = (status.uptime_s(), status.get(HotCounter::Questions));
+    let TableCounts { open, opened } = session.server.engine.table_counts();
     let per_second = questions as f64 / uptime.max(1) as f64;
     let line = format!(
-        "Uptime: {uptime}  Threads: {}  Questions: {questions}  Slow queries: {}  Opens: 0  Flush tables: 0  \
-         Open tables: 0  Queries per second avg: {per_second:.3}",
+        "Uptime: {uptime}  Threads: {}  Questions: {questions}  Slow queries: {}  Opens: {opened}  Flush tables: 0  \
+         Open tables: {open}  Queries per second avg: {per_second:.3}",
         get(&status.threads_connected),
-        get(&status.slow_queries),
+        status.get(HotCounter::SlowQueries),
     );
     out.begin_packet();
     out.put_bytes(line.as_bytes());

@@ -29,7 +29,7 @@ use crate::{table_locks, transaction};
 pub use crate::stack::STACK_BYTES;
 
 /// Largest packet before the client is known: connection attributes of at most 64 KiB, names, and a password.
-const HANDSHAKE_PACKET_BYTES: usize = (64 + 4) << 10;
+const HANDSHAKE_PACKET_BYTES_MAX: usize = (64 + 4) << 10;
 
 /// A client that has connected, with a slot for its handshake.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ impl Accepted {
             return;
         };
         let counters = server.status.connection();
-        let mut io = ClientIo::new(Arc::clone(&stream), Arc::clone(&counters), HANDSHAKE_PACKET_BYTES);
+        let mut io = ClientIo::new(Arc::clone(&stream), Arc::clone(&counters), HANDSHAKE_PACKET_BYTES_MAX);
         let process = server.processes.add(host, stream);
         interrupt::set_flag(Some(process.interrupt()));
         let mut session = Session::new(Arc::clone(&server), process, counters, peer, nonce);

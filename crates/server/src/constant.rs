@@ -69,7 +69,7 @@ pub fn level(scope: VarScope) -> Result<VarLevel, SqlError> {
 
 #[cold]
 fn not_constant() -> SqlError {
-    error_map::NOT_SUPPORTED_YET.with(&[&"expressions other than constants and variables here"])
+    error_map::NOT_SUPPORTED_YET.with(&[&"expressions other than constants and variables in a definition"])
 }
 
 fn literal_value(session: &Session, literal: Literal, sql: &[u8]) -> Result<OwnedValue, SqlError> {

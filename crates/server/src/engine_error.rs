@@ -9,7 +9,7 @@ use crate::error_map::{self, SqlError};
 use crate::memory_error;
 
 /// Most characters of a key in the text of 1062.
-const KEY_TEXT_CHARS: usize = 64;
+const KEY_TEXT_CHARS_MAX: usize = 64;
 
 /// The client's error for `error`; key values in its text are shown in `zone`.
 #[cold]
@@ -143,7 +143,7 @@ fn duplicate_key(key: &DuplicateKey, zone: &TimeZone) -> SqlError {
         text.push_str(if text.is_empty() { "" } else { "-" });
         text.push_str(part);
     }
-    if let Some((cut, _)) = text.char_indices().nth(KEY_TEXT_CHARS) {
+    if let Some((cut, _)) = text.char_indices().nth(KEY_TEXT_CHARS_MAX) {
         text.truncate(cut);
     }
     error_map::DUP_ENTRY.with(&[&text, &format!("{}.{}", key.table, key.index)])

@@ -287,6 +287,7 @@ errors! {
     UNKNOWN_STORAGE_ENGINE = 1286, b"42000", "Unknown storage engine '%s'";
     WARN_DEPRECATED_SYNTAX = 1287, b"HY000", "'%s' is deprecated and will be removed in a future release. Please use %s instead";
     NON_UPDATABLE_TABLE = 1288, b"HY000", "The target table %-.100s of the %s is not updatable";
+    FEATURE_DISABLED = 1289, b"HY000", "The '%s' feature is disabled; you need MySQL built with '%s' to have it working";
     OPTION_PREVENTS_STATEMENT = 1290, b"HY000", "The MySQL server is running with the %s option so it cannot execute this statement";
     DUPLICATED_VALUE_IN_TYPE = 1291, b"HY000", "Column '%-.100s' has duplicated value '%-.64s' in %s";
     TRUNCATED_WRONG_VALUE = 1292, b"22007", "Truncated incorrect %-.64s value: '%-.128s'";
@@ -347,6 +348,7 @@ errors! {
     WRONG_PARAMCOUNT_TO_NATIVE_FCT = 1582, b"42000", "Incorrect parameter count in the call to native function '%-.192s'";
     WRONG_PARAMETERS_TO_NATIVE_FCT = 1583, b"42000", "Incorrect parameters in the call to native function '%-.192s'";
     NEED_REPREPARE = 1615, b"HY000", "Prepared statement needs to be re-prepared";
+    WARN_OPTION_IGNORED = 1618, b"HY000", "<%-.64s> option ignored";
     VARIABLE_IS_READONLY = 1621, b"HY000", "%s variable '%s' is read-only. Use SET %s to assign the value";
     TOO_LONG_TABLE_COMMENT = 1628, b"HY000", "Comment for table '%-.64s' is too long (max = %d)";
     TOO_LONG_FIELD_COMMENT = 1629, b"HY000", "Comment for field '%-.64s' is too long (max = %d)";

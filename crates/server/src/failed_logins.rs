@@ -43,7 +43,7 @@ const DELAYED_MAX: usize = 100;
 /// Names whose failures are counted. Beyond these the ones with the fewest and oldest failures are forgotten.
 const NAMES_MAX: usize = 8192;
 /// Longest user name that has a count of its own, in characters: longer ones have no account.
-const NAME_CHARS: usize = 32;
+const NAME_CHARS_MAX: usize = 32;
 
 /// The three variables.
 #[derive(Clone, Copy, Debug)]
@@ -215,7 +215,7 @@ pub(crate) fn changed(server: &Server, name: &str) {
 
 /// What failures are counted by.
 fn name(user: &str, peer: Peer) -> String {
-    let user: String = user.chars().take(NAME_CHARS).collect();
+    let user: String = user.chars().take(NAME_CHARS_MAX).collect();
     format!("'{user}'@'{}'", peer.host())
 }
 

@@ -1,4 +1,4 @@
-//! Ends connections whose client says nothing for `wait_timeout`.
+//! Ends connections whose client says nothing for `wait_timeout`, and notes which commands may be slow.
 //!
 //! A timeout of the socket would cost a timer of the kernel's for every packet that is waited for. Instead
 //! one thread checks all connections now and then and remembers since when each waits for the same command,
@@ -24,13 +24,17 @@ struct Wait {
 }
 
 impl IdleWatch {
-    /// Ends the connections that have been waiting for their time by `now`. A wait counts from the first look
+    /// Ends the connections that have been waiting for their time by `now`, and has the commands in progress
+    /// timed. A wait counts from the first look
     /// that finds it, so it may last longer by the time between two looks. Cost: one pass over the
     /// connections.
     pub(crate) fn look(&mut self, processes: &ProcessList, now: Instant) {
         let mut waiting = HashMap::with_capacity(self.waiting.len());
         for process in processes.all() {
-            let Some((mark, limit)) = process.idle_mark() else { continue };
+            let Some((mark, limit)) = process.idle_mark() else {
+                process.time_once();
+                continue;
+            };
             let known = self.waiting.get(&process.id()).filter(|wait| wait.mark == mark);
             let wait = known.copied().unwrap_or(Wait { mark, since: now });
             if now.duration_since(wait.since) >= limit {

@@ -62,6 +62,10 @@ pub struct ProcessInfo {
     pub info: Option<String>,
 }
 
+/// Least `long_query_time`, in seconds, at which the looks at all connections, one a second, find all
+/// statements that may be slow.
+const UNTIMED_S_MIN: f64 = 5.0;
+
 /// A session that waits looks this often whether its client is still there.
 const CLIENT_LOOK: Duration = Duration::from_millis(250);
 
@@ -120,6 +124,29 @@ impl Process {
     #[inline]
     pub fn end(&self) {
         self.activity.end();
+    }
+
+    /// The next statement of the command in progress begins.
+    pub(crate) fn begin_next(&self) {
+        self.activity.restart_time();
+    }
+
+    /// Whether [`Process::take_time`] is to be asked once the statement in progress ends.
+    #[inline]
+    pub(crate) fn is_timed(&self) -> bool {
+        self.activity.is_timed()
+    }
+
+    /// How long the statement that ends has taken, to a few milliseconds.
+    #[cold]
+    pub(crate) fn take_time(&self) -> Duration {
+        self.activity.take_time()
+    }
+
+    /// Counts statements that take longer than `long_query_time`, in seconds. One of at least
+    /// [`UNTIMED_S_MIN`] costs a statement that ends between two looks at all connections nothing.
+    pub(crate) fn set_long_query_time(&self, seconds: f64) {
+        self.activity.time_statements(seconds < UNTIMED_S_MIN);
     }
 
     /// The delay of a login begins, or ends.
@@ -301,6 +328,13 @@ impl Process {
     pub(crate) fn idle_mark(&self) -> Option<(u32, Duration)> {
         let limit = Duration::from_secs(self.idle_limit_s.load(Ordering::Relaxed));
         self.activity.idle_mark().map(|mark| (mark, limit))
+    }
+
+    /// Has the command in progress timed, if there is one.
+    pub(crate) fn time_once(&self) {
+        if self.activity.is_running() {
+            self.activity.time_once();
+        }
     }
 
     /// The client was silent for too long: its connection learns so when it reads on.

@@ -80,6 +80,9 @@ pub fn query(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
     };
     work.clear();
     session.workspace = Some(work);
+    if session.process.is_timed() {
+        session.count_if_slow();
+    }
     result
 }
 
@@ -111,7 +114,11 @@ fn run_statements(session: &mut Session, io: &mut ClientIo, work: &mut Workspace
             Some(end) => start = end,
             None => return Ok(()),
         }
+        if session.process.is_timed() {
+            session.count_if_slow();
+        }
         arena.reset();
+        session.process.begin_next();
         session.counters.add(HotCounter::Questions, 1);
     }
 }

@@ -27,7 +27,7 @@ use crate::privilege::Rights;
 use crate::process_list::{Kill, Process};
 use crate::resource_use::CountedSession;
 use crate::server::Server;
-use crate::status::Counters;
+use crate::status::{Counters, HotCounter};
 use crate::sysvars::Variables;
 use crate::table_locks::{self, TableLocks};
 use crate::transaction::{self, TransactionState};
@@ -282,6 +282,19 @@ impl Session {
     pub fn publish_settings(&self) {
         self.process.set_settings(self.settings());
         self.process.set_write_timeout(self.variables.hot.net_write_timeout);
+        self.process.set_long_query_time(self.variables.hot.long_query_time);
+    }
+
+    /// Counts the statement that ends if it took longer than `long_query_time`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn count_if_slow(&self) {
+        let limit = self.variables.hot.long_query_time;
+        let taken = self.process.take_time();
+        // The clock has not moved since a short statement began.
+        if taken.as_secs_f64() > limit || limit == 0.0 {
+            self.counters.add(HotCounter::SlowQueries, 1);
+        }
     }
 
     /// Status flags for OK and EOF packets.

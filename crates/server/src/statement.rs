@@ -160,7 +160,7 @@ fn dispatch(
         Statement::Shutdown => shut_down(session)?,
         Statement::Component(component) => change_components(session, component)?,
         Statement::ReloadTls(gives_up) => reload_tls(session, gives_up)?,
-        _ => return Err(not_yet(name_of(statement))),
+        _ => return Err(not_yet(statement.name())),
     }
     answer.plain_ok(session);
     Ok(())
@@ -183,7 +183,7 @@ fn change_passwords(
     let generated = match *statement {
         Statement::User(user) => user_statement::create_or_alter(session, user)?,
         Statement::SetPassword(set) => user_statement::set_password(session, set)?,
-        _ => return Err(not_yet(name_of(statement))),
+        _ => return Err(not_yet(statement.name())),
     };
     if generated.all().is_empty() {
         answer.plain_ok(session);
@@ -223,7 +223,7 @@ fn change_accounts(session: &mut Session, statement: &Statement<'_>) -> Result<(
         Statement::RenameUser(pairs) => user_statement::rename(session, pairs),
         Statement::Grant(grant) => privilege::grant(session, grant),
         Statement::Revoke(revoke) => privilege::revoke(session, revoke),
-        _ => Err(not_yet(name_of(statement))),
+        _ => Err(not_yet(statement.name())),
     }
 }
 
@@ -248,15 +248,6 @@ fn run_role(session: &mut Session, statement: &RoleStatement<'_>) -> Result<(), 
         }
         RoleStatement::Set(choice) => roles::set(session, &choice),
         RoleStatement::SetDefault { roles, users } => roles::set_default(session, &roles, users),
-    }
-}
-
-/// What is called so in the error that it is not supported.
-#[cold]
-fn name_of(statement: &Statement<'_>) -> &'static str {
-    match statement {
-        Statement::Unsupported(unsupported) => unsupported.what,
-        _ => "this statement",
     }
 }
 

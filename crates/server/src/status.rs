@@ -168,10 +168,14 @@ pub enum HotCounter {
     KilledStatements,
     /// Microseconds that they worked on after the request, rollbacks left out.
     KillDelayUs,
+    /// Statements slower than `long_query_time`.
+    SlowQueries,
     /// Rows and index entries of base tables that statements have read.
     RowsExamined,
 }
 
+/// Name of [`HotCounter::SlowQueries`].
+pub const SLOW_QUERIES: &str = "Slow_queries";
 /// Name of [`HotCounter::RowsExamined`].
 pub const ROWS_EXAMINED: &str = "Ratchet_rows_examined";
 
@@ -275,8 +279,6 @@ pub struct Status {
     pub tls_finished_accepts: AtomicU64,
     /// Prepared statements in all sessions.
     pub prepared_statements: AtomicU64,
-    /// Statements slower than `long_query_time`.
-    pub slow_queries: AtomicU64,
     counted: Mutex<Connections>,
 }
 
@@ -296,7 +298,6 @@ impl Default for Status {
             audit_events_lost: AtomicU64::new(0),
             tls_finished_accepts: AtomicU64::new(0),
             prepared_statements: AtomicU64::new(0),
-            slow_queries: AtomicU64::new(0),
             counted: Mutex::default(),
         }
     }
@@ -351,7 +352,7 @@ impl Status {
             ("Ratchet_kill_delay_us", self.get(HotCounter::KillDelayUs)),
             ("Ratchet_killed_statements", self.get(HotCounter::KilledStatements)),
             (ROWS_EXAMINED, self.get(HotCounter::RowsExamined)),
-            ("Slow_queries", get(&self.slow_queries)),
+            (SLOW_QUERIES, self.get(HotCounter::SlowQueries)),
             ("Ssl_accepts", get(&self.tls_accepts)),
             ("Ssl_finished_accepts", get(&self.tls_finished_accepts)),
             ("Threads_cached", 0),

@@ -11,7 +11,7 @@ use testkit::server::TestServer;
 
 /// Far above what a start takes, so that a busy machine does not fail the test.
 const START_MAX: Duration = Duration::from_secs(3);
-const RSS_MAX_KIB: u64 = 60 * 1024;
+const RSS_KIB_MAX: u64 = 60 * 1024;
 
 fn start(datadir: &Path) -> (TestServer, Duration) {
     let begin = Instant::now();
@@ -40,5 +40,5 @@ fn a_server_starts_fast_and_small() {
     );
     assert!(on_empty < START_MAX, "a start on an empty directory took {on_empty:?}");
     assert!(on_existing < START_MAX, "a start on an existing directory took {on_existing:?}");
-    assert!(rss < RSS_MAX_KIB, "an idle server has {rss} KiB in memory");
+    assert!(rss < RSS_KIB_MAX, "an idle server has {rss} KiB in memory");
 }

@@ -136,12 +136,12 @@ impl<'a> Value<'a> {
     /// Most bytes that [`Value::write_text`] appends.
     pub fn text_bytes_max(&self) -> usize {
         /// Longest text of a number or a date: a DECIMAL of 65 digits, a DOUBLE without an exponent.
-        const SHORT_BYTES: usize = 400;
+        const SHORT_BYTES_MAX: usize = 400;
         match self {
             Value::Bytes { data, .. } => data.len(),
             Value::Enum { index, members, .. } => enum_text(*index, members).len(),
             Value::Set { members, .. } => members.iter().map(|member| member.len() + 1).sum(),
-            _ => SHORT_BYTES,
+            _ => SHORT_BYTES_MAX,
         }
     }
 

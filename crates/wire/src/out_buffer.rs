@@ -13,7 +13,7 @@ pub const FLUSH_BYTES: usize = 32 * 1024;
 /// Bytes that a new buffer has, and by whose multiples it grows.
 const START_BYTES: usize = 4096;
 /// Capacity kept between statements; a larger buffer is given back.
-const KEEP_BYTES: usize = 1024 * 1024;
+const KEPT_BYTES_MAX: usize = 1024 * 1024;
 
 /// A position that the buffer can be cut back to with [`OutBuffer::rewind`].
 #[derive(Clone, Copy, Debug, Default)]
@@ -202,7 +202,7 @@ impl OutBuffer {
         target.write_all(self.pending())?;
         self.sent += self.len as u64;
         self.len = 0;
-        if self.bytes.len() > KEEP_BYTES {
+        if self.bytes.len() > KEPT_BYTES_MAX {
             self.shrink();
         }
         Ok(())

@@ -9,7 +9,7 @@ const BUFFER_BYTES: usize = 16 * 1024;
 /// Size of the receive buffer from a packet longer than [`BUFFER_BYTES`] to the next one that is not.
 const STREAM_BYTES: usize = 256 * 1024;
 /// Capacity kept for long packets between statements.
-const KEEP_BYTES: usize = 1024 * 1024;
+const KEPT_BYTES_MAX: usize = 1024 * 1024;
 
 /// Where the current packet's body is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -241,7 +241,7 @@ impl PacketReader {
     #[cold]
     fn forget_assembled(&mut self) {
         self.assembled.clear();
-        self.assembled.shrink_to(KEEP_BYTES);
+        self.assembled.shrink_to(KEPT_BYTES_MAX);
     }
 
     #[inline]

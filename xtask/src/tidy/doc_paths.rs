@@ -2,28 +2,26 @@
 
 use std::path::Path;
 
-use crate::process::{output, root};
+use super::at;
+use super::source::SourceFile;
+use crate::process::root;
 
 /// Endings of what counts as a path of this repository when it is in backquotes.
 const ENDINGS: [&str; 8] = [".rs", ".md", ".tsv", ".toml", ".test", ".sql", ".spec", ".jsonl"];
 /// Parts of a path that stand for something else.
 const PLACEHOLDERS: [char; 5] = ['*', '<', '{', '$', ' '];
 
-/// Backquoted paths and relative links in tracked Markdown files that name nothing.
-pub(crate) fn findings() -> Result<Vec<String>, String> {
-    let listed = output("git", &["ls-files", "--cached", "--others", "--exclude-standard", "*.md"])?;
+/// Backquoted paths and relative links in a Markdown file that name nothing.
+pub(crate) fn findings(document: &SourceFile) -> Vec<String> {
+    let folder = Path::new(&document.path).parent().unwrap_or(Path::new(""));
     let mut found = Vec::new();
-    for document in listed.lines().filter(|document| root().join(document).exists()) {
-        let text = std::fs::read_to_string(root().join(document)).map_err(|e| format!("{document}: {e}"))?;
-        for (at, line) in text.lines().enumerate() {
-            let folder = Path::new(document).parent().unwrap_or(Path::new(""));
-            let lost = quoted(line)
-                .filter(|path| !leads_somewhere(path))
-                .chain(links(line).filter(|link| !root().join(folder).join(link).exists()));
-            found.extend(lost.map(|path| format!("{document}:{}: there is no {path}", at + 1)));
-        }
+    for (number, line) in document.text.lines().enumerate() {
+        let lost = quoted(line)
+            .filter(|path| !leads_somewhere(path))
+            .chain(links(line).filter(|link| !root().join(folder).join(link).exists()));
+        found.extend(lost.map(|path| at(document, number + 1, &format!("there is no {path}"))));
     }
-    Ok(found)
+    found
 }
 
 /// Paths in backquotes.

@@ -1,7 +1,8 @@
-//! House rules that a program can check: layers, import cycles, sizes, banned calls, retired words,
-//! leftovers, paths in documents, forgotten tests, licences of packages.
+//! House rules that a program can check: layers, import cycles, sizes, names of bounds, banned calls, retired
+//! words, leftovers, paths in documents, forgotten tests, licences of packages.
 
 mod banned;
+mod bounds;
 mod cycles;
 mod doc_paths;
 mod layers;
@@ -18,12 +19,16 @@ pub(crate) fn run() -> Result<(), String> {
     let files = source::rust_files()?;
     let mut findings = layers::findings()?;
     findings.extend(packages::findings()?);
-    findings.extend(doc_paths::findings()?);
+    for document in source::documents()? {
+        findings.extend(doc_paths::findings(&document));
+        findings.extend(retired::findings(&document));
+    }
     findings.extend(cycles::findings(&files));
     findings.extend(unnamed::findings(&files));
     for file in &files {
         findings.extend(sizes::findings(file)?);
         findings.extend(banned::findings(file));
+        findings.extend(bounds::findings(file));
         findings.extend(retired::findings(file));
     }
     for finding in &findings {

@@ -24,7 +24,7 @@ const RETIRED: [(&str, &str); 17] = [
     ("Patience", "ReadTimeout"),
 ];
 
-/// Retired words in a file, comments included.
+/// Retired words in a source file or a document.
 pub(crate) fn findings(file: &SourceFile) -> Vec<String> {
     if file.path.ends_with("tidy/retired.rs") {
         return Vec::new();

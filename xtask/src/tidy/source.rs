@@ -1,10 +1,10 @@
-//! The workspace's Rust files, with their test code distinguished.
+//! The workspace's Rust files, with their test code distinguished, and its documents.
 
 use std::path::Path;
 
 use crate::process::{output, root};
 
-/// One tracked Rust file.
+/// One tracked file.
 pub(crate) struct SourceFile {
     /// Path from the workspace root.
     pub(crate) path: String,
@@ -42,7 +42,16 @@ impl SourceFile {
 
 /// Every Rust file that git knows or would add.
 pub(crate) fn rust_files() -> Result<Vec<SourceFile>, String> {
-    let listed = output("git", &["ls-files", "--cached", "--others", "--exclude-standard", "*.rs"])?;
+    files("*.rs")
+}
+
+/// Every Markdown file that git knows or would add.
+pub(crate) fn documents() -> Result<Vec<SourceFile>, String> {
+    files("*.md")
+}
+
+fn files(pattern: &str) -> Result<Vec<SourceFile>, String> {
+    let listed = output("git", &["ls-files", "--cached", "--others", "--exclude-standard", pattern])?;
     let mut files = Vec::new();
     for path in listed.lines() {
         let full = root().join(Path::new(path));

@@ -32,7 +32,7 @@ impl<'a> Replay<'a> {
         memory: &SortMemory,
     ) -> Result<Self> {
         let charged = Charged::new(memory);
-        charged.set(IndexBuild::MEMORY_BYTES + SUSPECT_BYTES_MAX)?;
+        charged.set(IndexBuild::MEMORY_BYTES_MAX + SUSPECT_BYTES_MAX)?;
         let entries = NewEntries::new(engine, build.indexes());
         Ok(Replay { engine, table, build, _memory: charged, changes: Vec::new(), entries })
     }
@@ -78,7 +78,7 @@ impl<'a> Replay<'a> {
         self.engine.side_log_counters.add(SideLogTotals { applied, ..SideLogTotals::default() });
         // The queue does not divide the changes of one row, which may need more memory than is charged.
         changes.clear();
-        changes.shrink_to(IndexBuild::MEMORY_BYTES / 2);
+        changes.shrink_to(IndexBuild::MEMORY_BYTES_MAX / 2);
         self.changes = changes;
         Ok(taken)
     }

@@ -72,7 +72,7 @@ impl<'a> RowReplay<'a> {
         memory: &SortMemory,
     ) -> Result<Self> {
         let charged = Charged::new(memory);
-        charged.set(ChangedRows::MEMORY_BYTES + SUSPECT_BYTES_MAX)?;
+        charged.set(ChangedRows::MEMORY_BYTES_MAX + SUSPECT_BYTES_MAX)?;
         let (secondary, columns) = (&new.indexes[1..], new.def.columns.len());
         Ok(RowReplay {
             engine,

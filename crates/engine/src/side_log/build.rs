@@ -34,7 +34,7 @@ enum Step {
 
 impl IndexBuild {
     /// Most bytes of changes in memory: those that the queue keeps, and those that the build has taken.
-    pub(crate) const MEMORY_BYTES: usize = 2 * BLOCK_BYTES;
+    pub(crate) const MEMORY_BYTES_MAX: usize = 2 * BLOCK_BYTES;
     /// Catch-up stops when at most this many bytes wait; the rest is replayed under the exclusive lock.
     pub(crate) const REST_BYTES: u64 = BLOCK_BYTES as u64;
 

@@ -37,7 +37,7 @@ pub(crate) struct ChangedRows {
 impl ChangedRows {
     /// Upper bound on memory for keys, bytes: those that the queue keeps, and those that the rebuild has
     /// taken, with their places.
-    pub(crate) const MEMORY_BYTES: usize =
+    pub(crate) const MEMORY_BYTES_MAX: usize =
         2 * BLOCK_BYTES + BLOCK_BYTES / (HEADER_BYTES + 1) * size_of::<&[u8]>();
     /// Catch-up stops when at most this many bytes wait: about a hundred rows, and few where the code is
     /// checked, so that small tables see rounds beside writers.

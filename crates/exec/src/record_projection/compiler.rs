@@ -13,9 +13,9 @@ use crate::encode::WireEncoder;
 use crate::reader::{Access, ColumnReader, TableReader};
 
 /// Most bytes of the text of a number or a moment.
-const NUMBER_TEXT_BYTES: usize = 512;
+const NUMBER_TEXT_BYTES_MAX: usize = 512;
 /// Most bytes of a character.
-const CHARACTER_BYTES: usize = 4;
+const CHARACTER_BYTES_MAX: usize = 4;
 
 /// Makes a program.
 pub(super) struct Compiler<'p> {
@@ -182,6 +182,6 @@ fn narrow_encoder(ty: &SqlType, width: u16) -> WireEncoder {
 /// Most bytes of a value of type `ty` on the wire, its length included. Not for strings.
 fn encoded_bytes_max(ty: &SqlType) -> usize {
     let members = ty.members.iter().flat_map(|members| members.iter());
-    let members: usize = members.map(|member| CHARACTER_BYTES * (member.len() + 1)).sum();
-    NUMBER_TEXT_BYTES + members
+    let members: usize = members.map(|member| CHARACTER_BYTES_MAX * (member.len() + 1)).sum();
+    NUMBER_TEXT_BYTES_MAX + members
 }

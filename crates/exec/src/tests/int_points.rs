@@ -8,7 +8,7 @@ use types::{ColumnDef, IndexDef, IndexKind, SqlType, TableDef, TypeKind, Value};
 
 use super::support::*;
 use crate::index_layout::{KeyParts, key_parts};
-use crate::int_points::{FEW_KEYS, PointKeys};
+use crate::int_points::{FEW_KEYS_MAX, PointKeys};
 use crate::int_spans::IntKey;
 
 /// The parts of the clustered key of a table with columns of these kinds; the last part descends.
@@ -121,7 +121,7 @@ fn number(at: usize, seed: usize) -> i64 {
 fn lists_are_in_key_order_and_have_each_key_once() {
     let one = parts_of(&[(TypeKind::Int, false)], false);
     let two = parts_of(&[(TypeKind::Int, false); 2], false);
-    for count in [1, 2, 5, FEW_KEYS, FEW_KEYS + 1, 100] {
+    for count in [1, 2, 5, FEW_KEYS_MAX, FEW_KEYS_MAX + 1, 100] {
         for seed in 0..20 {
             let numbers: Vec<i64> = (0..2 * count).map(|at| number(at, seed)).collect();
             let alone: Vec<_> = numbers[..count].iter().map(|&n| vec![n]).collect();

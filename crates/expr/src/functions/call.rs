@@ -416,7 +416,7 @@ pub(crate) fn collation(id: CollationId) -> &'static Collation {
 }
 
 /// Most bytes of a calculated DOUBLE made a text: a digit is lost where a minus needs its place.
-const DOUBLE_TEXT_BYTES: usize = 22;
+const DOUBLE_TEXT_BYTES_MAX: usize = 22;
 
 /// The text of a value of `expr`: borrowed where it exists as bytes, else made in the arena.
 pub(crate) fn text_in_arena<'v>(value: &Value<'v>, expr: &Expr, ctx: &'v EvalCtx<'v>) -> &'v [u8] {
@@ -434,7 +434,7 @@ pub(crate) fn text_in_arena<'v>(value: &Value<'v>, expr: &Expr, ctx: &'v EvalCtx
         Value::Double(v) if !matches!(expr.kind, ExprKind::Column(_)) => {
             let is_of_set_operation =
                 matches!(expr.kind, ExprKind::Cast { .. }) && ty.length != SqlType::double().length;
-            let width = if is_of_set_operation { ty.length as usize } else { DOUBLE_TEXT_BYTES };
+            let width = if is_of_set_operation { ty.length as usize } else { DOUBLE_TEXT_BYTES_MAX };
             write_double_within(v, width, &mut scratch);
         }
         _ => value.write_text(&mut scratch),

@@ -21,7 +21,7 @@ const CLOSE: u8 = 11;
 const REOPEN: u8 = 12;
 const SET_CHILD: u8 = 13;
 const SET_RIGHT: u8 = 14;
-const RAISE_MAX_TRX: u8 = 15;
+const RAISE_TRX_MAX: u8 = 15;
 const SET_FENCES: u8 = 16;
 const REORGANIZE: u8 = 17;
 const IMAGE: u8 = 18;
@@ -75,7 +75,7 @@ impl<'a> PageOp<'a> {
             PageOp::Reopen { slot } => push_ints(out, REOPEN, &[slot.into()]),
             PageOp::SetChild { slot, child } => push_ints(out, SET_CHILD, &[slot.into(), child.0.into()]),
             PageOp::SetRight(right) => push_ints(out, SET_RIGHT, &[right.0.into()]),
-            PageOp::RaiseMaxTrx(trx) => push_ints(out, RAISE_MAX_TRX, &[trx.0]),
+            PageOp::RaiseMaxTrx(trx) => push_ints(out, RAISE_TRX_MAX, &[trx.0]),
             PageOp::SetFences { lower, upper } => {
                 out.push(SET_FENCES);
                 push_bytes(out, lower);
@@ -143,7 +143,7 @@ impl<'a> PageOp<'a> {
             REOPEN => PageOp::Reopen { slot: take_int(from)? },
             SET_CHILD => PageOp::SetChild { slot: take_int(from)?, child: take_page_no(from)? },
             SET_RIGHT => PageOp::SetRight(take_page_no(from)?),
-            RAISE_MAX_TRX => PageOp::RaiseMaxTrx(take_trx(from)?),
+            RAISE_TRX_MAX => PageOp::RaiseMaxTrx(take_trx(from)?),
             SET_FENCES => PageOp::SetFences { lower: take_bytes(from)?, upper: take_optional(from)? },
             REORGANIZE => PageOp::Reorganize,
             IMAGE => PageOp::Image { low: take_bytes(from)?, high: take_bytes(from)? },

@@ -7,9 +7,9 @@ use serde::Serialize;
 use crate::account::Peer;
 
 /// Longest user or database name that is written, in characters: accounts and databases have shorter ones.
-const NAME_CHARS: usize = 128;
+const NAME_CHARS_MAX: usize = 128;
 /// Longest text of a statement that is written, in bytes.
-const TEXT_BYTES: usize = 64 << 10;
+const TEXT_BYTES_MAX: usize = 64 << 10;
 
 /// The client of an event: connection, user name as given, address.
 #[derive(Clone, Copy, Debug)]
@@ -139,7 +139,7 @@ impl<'a> Event<'a> {
         text: &'a [u8],
         status: u16,
     ) -> Self {
-        let query = String::from_utf8_lossy(&text[..text.len().min(TEXT_BYTES)]);
+        let query = String::from_utf8_lossy(&text[..text.len().min(TEXT_BYTES_MAX)]);
         let general = GeneralData { command: "Query", sql_command, query, status };
         Event { class: "general", name: "status", general_data: Some(general), ..Event::of(who) }
     }
@@ -168,5 +168,5 @@ impl<'a> Event<'a> {
 
 /// The first characters of a name.
 fn cut(name: &str) -> &str {
-    name.char_indices().nth(NAME_CHARS).map_or(name, |(end, _)| &name[..end])
+    name.char_indices().nth(NAME_CHARS_MAX).map_or(name, |(end, _)| &name[..end])
 }

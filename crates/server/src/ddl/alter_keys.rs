@@ -82,7 +82,7 @@ impl<'a> KeyActions<'a> {
         let first = old.indexes.iter().filter(|index| !index.parts.is_empty()).min_by_key(rank);
         let is_named = |index: &IndexDef, name: &str| name.eq_ignore_ascii_case(&index.name);
         let stays = |index: &&IndexDef| {
-            rank(index) <= key::SERVES_AS_PRIMARY
+            rank(index) <= key::PRIMARY_RANK_MAX
                 && index.parts.iter().any(|part| kept_part(*part, old, columns).is_some())
                 && !self.drops.iter().any(|name| is_named(index, name))
         };

@@ -85,8 +85,9 @@ pub(super) fn read<'a>(
             _ => {}
         }
     }
-    let Reading { columns, options, converts, failure, .. } = reading;
+    let Reading { columns, mut options, converts, failure, .. } = reading;
     failure.map_or(Ok(()), Err)?;
+    options.ignore_directories(session);
     ensure_comment_length(table, options.comment.unwrap_or_default())?;
     if actions.iter().any(|action| matches!(action, AlterAction::Validation(_))) {
         return Err(error_map::WRONG_USAGE.with(&[&"ALTER", &"WITH VALIDATION"]));
@@ -405,7 +406,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         if !self.is_ordered {
             return Ok(());
         }
-        let is_clustered = |index: &IndexDef| key::rank(index, &def.columns) <= key::SERVES_AS_PRIMARY;
+        let is_clustered = |index: &IndexDef| key::rank(index, &def.columns) <= key::PRIMARY_RANK_MAX;
         if !declared_indexes(def).any(is_clustered) {
             return Err(not_yet("ALTER TABLE ... ORDER BY of a table without a primary key"));
         }

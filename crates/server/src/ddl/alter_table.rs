@@ -189,5 +189,5 @@ fn ensure_primary_key(session: &Session, old: &TableDef, new: &TableDef) -> Resu
         return Ok(());
     }
     let keys = &new.indexes[usize::from(new.hidden_row_id)..];
-    key::ensure_primary(session, keys, &new.columns, key::SERVES_AS_PRIMARY)
+    key::ensure_primary(session, keys, &new.columns, key::PRIMARY_RANK_MAX)
 }

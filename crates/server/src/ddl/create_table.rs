@@ -29,7 +29,7 @@ pub(super) fn create(
         None => table_def(session, engine, create, inputs)?,
     };
     if engine.table(&def.schema, &def.name).is_err() {
-        let rank_max = if create.like.is_some() { key::PRIMARY } else { key::SERVES_AS_PRIMARY };
+        let rank_max = if create.like.is_some() { key::PRIMARY } else { key::PRIMARY_RANK_MAX };
         key::ensure_primary(session, &def.indexes, &def.columns, rank_max)?;
     }
     match engine.create_table(def) {

@@ -273,8 +273,8 @@ pub(super) fn sort(ranks: &[(u8, bool)], indexes: &mut Vec<IndexDef>) {
 
 /// Rank of a primary key.
 pub(super) const PRIMARY: (u8, bool) = (0, false);
-/// Highest rank of a key that serves as one: a unique key of whole columns without NULLs.
-pub(super) const SERVES_AS_PRIMARY: (u8, bool) = (1, false);
+/// Greatest rank of a key that serves as one: a unique key of whole columns without NULLs.
+pub(super) const PRIMARY_RANK_MAX: (u8, bool) = (1, false);
 
 /// Makes sure of a key of rank `rank_max` or below where `sql_require_primary_key` asks for it.
 ///
@@ -301,7 +301,7 @@ pub(super) fn ensure_primary(
 pub(super) fn ensure_visible_primary(indexes: &[IndexDef], columns: &[ColumnDef]) -> Result<(), SqlError> {
     // As in MySQL, one of prefixes counts here.
     let first = indexes.iter().min_by_key(|index| rank(index, columns).0);
-    let serves = first.filter(|index| rank(index, columns).0 <= SERVES_AS_PRIMARY.0);
+    let serves = first.filter(|index| rank(index, columns).0 <= PRIMARY_RANK_MAX.0);
     match serves.filter(|index| index.invisible) {
         Some(_) => Err(error_map::INVISIBLE_PRIMARY_KEY.bare()),
         None => Ok(()),

@@ -109,7 +109,7 @@ pub fn execute(
         Statement::RenameTable(pairs) => drop_table::rename(session, engine, pairs),
         Statement::CreateIndex(create) => alter_table::create_index(session, engine, create, inputs),
         Statement::DropIndex(drop) => alter_table::drop_index(session, engine, drop, inputs),
-        _ => Err(not_yet("this statement")),
+        _ => Err(not_yet(statement.name())),
     }
 }
 

@@ -16,9 +16,8 @@ use crate::session::Session;
 const COMMENT_CHARS_MAX: usize = 2048;
 
 /// Options that would change what a table is, not only how it is stored.
-static REFUSED: [&str; 8] = [
+static REFUSED: [&str; 7] = [
     "CONNECTION",
-    "DIRECTORY",
     "ENCRYPTION",
     "INSERT_METHOD",
     "SECONDARY_ENGINE",
@@ -33,6 +32,8 @@ pub(super) struct TableOptions<'a> {
     pub(super) collation: CollationClauses,
     pub(super) comment: Option<&'a str>,
     pub(super) auto_increment: Option<u64>,
+    data_directory: Option<&'a str>,
+    index_directory: Option<&'a str>,
     /// Hints that get a value, or lose it.
     hints: BTreeMap<StorageHint, Option<u64>>,
     /// A KEY_BLOCK_SIZE that InnoDB does not have.
@@ -70,8 +71,8 @@ impl<'a> TableOptions<'a> {
     /// shown, without effect.
     ///
     /// # Errors
-    /// 1286 for unknown engines, 1031 for unknown compressions, 1628; 1235 for options that are not supported
-    /// yet.
+    /// 1286 for unknown engines, 1031 for unknown compressions, 1525 for relative paths, 1628; 1235 for
+    /// options that are not supported yet.
     pub(super) fn gather(
         session: &mut Session,
         table: &str,
@@ -80,7 +81,23 @@ impl<'a> TableOptions<'a> {
         let mut all = TableOptions::default();
         options.iter().try_for_each(|option| all.add(session, table, option))?;
         ensure_comment_length(table, all.comment.unwrap_or_default())?;
+        [all.data_directory, all.index_directory].into_iter().flatten().try_for_each(ensure_absolute)?;
+        if session.variables.hot.sql_mode.has(SqlModes::NO_DIR_IN_CREATE) {
+            all.ignore_directories(session);
+        }
+        if all.data_directory.is_some() {
+            return Err(not_yet("DATA DIRECTORY"));
+        }
         Ok(all)
+    }
+
+    /// Forgets DATA DIRECTORY and INDEX DIRECTORY, with a warning for each.
+    pub(super) fn ignore_directories(&mut self, session: &mut Session) {
+        let data = self.data_directory.take().map(|_| "DATA DIRECTORY");
+        let index = self.index_directory.take().map(|_| "INDEX DIRECTORY");
+        for name in data.into_iter().chain(index) {
+            session.warn(Severity::Warning, error_map::WARN_OPTION_IGNORED.with(&[&name]));
+        }
     }
 
     /// Takes the next option.
@@ -104,6 +121,8 @@ impl<'a> TableOptions<'a> {
                 self.take(StorageHint::Compression, compression(session, table, name)?);
             }
             TableOption::Hint(hint, value) => self.take_number(hint, value),
+            TableOption::DataDirectory(path) => self.data_directory = Some(path),
+            TableOption::IndexDirectory(path) => self.index_directory = Some(path),
             TableOption::Other(name) if REFUSED.contains(&name) => return Err(not_yet(name)),
             TableOption::Other(_) => {}
         }
@@ -131,7 +150,11 @@ impl<'a> TableOptions<'a> {
         let format = format.or_else(|| format_disagreement(hints).filter(|_| is_sized));
         let compression = compression_disagreement(hints).filter(|_| is_sized);
         let size = size.map(|warning| ("KEY_BLOCK_SIZE", warning));
-        let all: Vec<_> = size.into_iter().chain(format).chain(compression).collect();
+        let directory = self.index_directory.map(|_| {
+            let text = "InnoDB: INDEX DIRECTORY is not supported".to_owned();
+            ("INDEX DIRECTORY", error_map::ILLEGAL_HA_CREATE_OPTION.with_message(text))
+        });
+        let all: Vec<_> = size.into_iter().chain(format).chain(compression).chain(directory).collect();
         let name = all.last()?.0;
         Some(UnknownOptions { name, warnings: all.into_iter().map(|(_, warning)| warning).collect() })
     }
@@ -224,6 +247,14 @@ fn ensure_engine(session: &mut Session, table: &str, name: &str) -> Result<(), S
     session.warn(Severity::Warning, unknown);
     session.warn(Severity::Warning, error_map::WARN_USING_OTHER_HANDLER.with(&[&"InnoDB", &table]));
     Ok(())
+}
+
+/// Error 1525 for a path that depends on the current directory.
+fn ensure_absolute(path: &str) -> Result<(), SqlError> {
+    if path.starts_with('/') || path.starts_with("~/") {
+        return Ok(());
+    }
+    Err(error_map::WRONG_VALUE.with(&[&"path", &path]))
 }
 
 /// The value of COMPRESSION; `None`: no option.

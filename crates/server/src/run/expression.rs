@@ -72,6 +72,6 @@ impl SubqueryRunner for Charged {
         _outer: &'v dyn RowSource,
         _ctx: &'v EvalCtx<'v>,
     ) -> Result<Value<'v>, EvalError> {
-        Err(EvalError::NotSupported("subquery here"))
+        Err(EvalError::NotSupported("a subquery in a constant"))
     }
 }

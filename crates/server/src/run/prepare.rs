@@ -200,6 +200,9 @@ pub fn execute(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError>
     let result = execute_packet(session, &mut answer, packet.get(1..).unwrap_or_default(), &work.arena);
     work.clear();
     session.workspace = Some(work);
+    if session.process.is_timed() {
+        session.count_if_slow();
+    }
     result
 }
 

@@ -12,6 +12,7 @@ use crate::answer::{Cell, Column, Table};
 use crate::bind_error;
 use crate::constant::{Inputs, evaluate};
 use crate::error_map::{self, SqlError};
+use crate::exec_error;
 use crate::like::like;
 use crate::session::Session;
 use crate::statement_context::StatementContext;
@@ -61,18 +62,13 @@ pub(super) fn retain(
         arena.reset();
         let row = Row { cells, collations: &collations };
         let kept = eval_bool(&condition, &row, &EvalCtx::new(&arena, &[], &context));
-        kept.map(|truth| truth == Some(true)).map_err(|_| unsupported())
+        kept.map(|truth| truth == Some(true)).map_err(|error| exec_error::eval_error(&error))
     })
 }
 
 #[cold]
 fn refused(error: expr::BindError) -> SqlError {
     bind_error::sql_error(&BindError::Expr(error), None)
-}
-
-#[cold]
-fn unsupported() -> SqlError {
-    not_yet("this condition in SHOW ... WHERE")
 }
 
 /// A row of a table in memory, as expressions see it.
@@ -170,7 +166,7 @@ impl Binder<'_> {
                 let (a, b) = (self.bind(a)?, self.bind(b)?);
                 return Ok(self.builder.xor(a, b));
             }
-            _ => return Err(unsupported()),
+            _ => return Err(not_yet("operators of numbers in SHOW ... WHERE")),
         };
         let (a, b) = (self.bind(a)?, self.bind(b)?);
         self.builder.compare(comparison, a, b).map_err(refused)
@@ -185,7 +181,7 @@ impl Binder<'_> {
             OwnedValue::Double(value) => self.builder.double(value),
             OwnedValue::Decimal(value) => self.builder.decimal(value),
             OwnedValue::Bytes { data, collation } => self.builder.string(&data, collation),
-            _ => return Err(unsupported()),
+            _ => return Err(not_yet("constant dates and times in SHOW ... WHERE")),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use engine::{Engine, SideLogTotals, SortTotals};
+use engine::{Engine, SideLogTotals, SortTotals, TableCounts};
 use sql::ast::{Show, ShowKind, VarScope};
 use types::collation::{Charset, Collation};
 
@@ -16,7 +16,7 @@ use crate::privilege::Privileges;
 use crate::process_list::ProcessInfo;
 use crate::redo_log;
 use crate::session::Session;
-use crate::status::{HotCounter, ROWS_EXAMINED};
+use crate::status::{HotCounter, ROWS_EXAMINED, SLOW_QUERIES};
 use crate::tls::cipher_list;
 
 /// Characters of a statement in SHOW PROCESSLIST without FULL.
@@ -61,10 +61,17 @@ fn counters(session: &Session, scope: VarScope) -> Table {
     counters.extend(memory_limits::counters(&session.server));
     counters.extend(index_sorts(session.server.engine.index_sort_totals()));
     counters.extend(rebuilds(&session.server.engine));
-    if scope != VarScope::Global
-        && let Some((_, value)) = counters.iter_mut().find(|(name, _)| *name == ROWS_EXAMINED)
-    {
-        *value = session.counters.of(HotCounter::RowsExamined).load(Ordering::Relaxed);
+    let TableCounts { open, opened } = session.server.engine.table_counts();
+    counters.extend([("Open_tables", open), ("Opened_tables", opened)]);
+    if scope != VarScope::Global {
+        for (name, value) in &mut counters {
+            let own = match *name {
+                ROWS_EXAMINED => HotCounter::RowsExamined,
+                SLOW_QUERIES => HotCounter::SlowQueries,
+                _ => continue,
+            };
+            *value = session.counters.of(own).load(Ordering::Relaxed);
+        }
     }
     let mut counters: Vec<_> = counters.into_iter().map(|(name, value)| (name, value.to_string())).collect();
     counters.extend(tls_status(session));
@@ -242,6 +249,7 @@ fn plugins() -> Table {
     let kinds = [
         ("mysql_native_password", "AUTHENTICATION"),
         ("caching_sha2_password", "AUTHENTICATION"),
+        ("auth_socket", "AUTHENTICATION"),
         ("InnoDB", "STORAGE ENGINE"),
     ];
     for (name, kind) in kinds {

@@ -76,6 +76,8 @@ pub struct HotVariables {
     pub auto_increment_offset: u64,
     /// `lock_wait_timeout`, s.
     pub lock_wait_timeout: u64,
+    /// `long_query_time`, s.
+    pub long_query_time: f64,
     /// `innodb_lock_wait_timeout`, s.
     pub innodb_lock_wait_timeout: u64,
     /// `innodb_snapshot_isolation`.
@@ -127,6 +129,7 @@ impl HotVariables {
             auto_increment_increment: 1,
             auto_increment_offset: 1,
             lock_wait_timeout: 0,
+            long_query_time: 0.0,
             innodb_lock_wait_timeout: 0,
             innodb_snapshot_isolation: false,
             wait_timeout: 0,
@@ -175,6 +178,7 @@ impl HotVariables {
             "completion_type" => self.completion = completion(value.as_text()),
             "sql_require_primary_key" => self.sql_require_primary_key = value.as_bool(),
             "sql_safe_updates" => self.sql_safe_updates = value.as_bool(),
+            "long_query_time" => self.long_query_time = value.as_f64(),
             "sql_notes" => self.sql_notes = value.as_bool(),
             _ => self.apply_number(name, value.as_u64()),
         }

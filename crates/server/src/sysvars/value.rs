@@ -76,6 +76,14 @@ impl VarValue {
         }
     }
 
+    /// The value as a number, 0 if it is none.
+    pub fn as_f64(&self) -> f64 {
+        match *self {
+            VarValue::Double(value) => value,
+            _ => self.as_u64() as f64,
+        }
+    }
+
     /// The value as text, empty if it is none.
     pub fn as_text(&self) -> &str {
         if let VarValue::Text(text) = self { text } else { "" }

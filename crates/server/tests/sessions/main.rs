@@ -3,6 +3,7 @@
 mod engine_status;
 mod isolation;
 mod locks;
+mod slow_queries;
 mod snapshot_isolation;
 mod table_locks;
 mod transactions;

@@ -23,6 +23,30 @@ fn a_server_starts_answers_and_ends_cleanly() {
     assert_eq!(client.try_read(), None, "the connection was ended");
 }
 
+/// A figure of the answer to COM_STATISTICS.
+fn figure(client: &mut crate::support::RawClient, name: &str) -> u64 {
+    let text = statistics(client);
+    let (_, rest) = text.split_once(&format!("{name}: ")).unwrap();
+    rest.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn statistics_count_tables_and_slow_statements() {
+    let server = TestServer::start(&[]);
+    let mut client = server.root();
+    let (open, opened) = (figure(&mut client, "Open tables"), figure(&mut client, "Opens"));
+    let statements = ["CREATE DATABASE d", "CREATE TABLE d.t (a INT)", "CREATE TABLE d.u (a INT)"];
+    for sql in statements.into_iter().chain(["ALTER TABLE d.t ADD b INT", "DROP TABLE d.u"]) {
+        assert_eq!(client.command(0x03, sql.as_bytes())[0], 0, "{sql}");
+    }
+    assert_eq!(figure(&mut client, "Open tables"), open + 1);
+    assert_eq!(figure(&mut client, "Opens"), opened + 3);
+    assert_eq!(figure(&mut client, "Slow queries"), 0);
+    client.command(0x03, b"SET long_query_time = 0.05");
+    client.command(0x03, b"DO SLEEP(0.2)");
+    assert_eq!(figure(&mut client, "Slow queries"), 1);
+}
+
 #[test]
 fn every_command_without_sql_is_answered() {
     let server = TestServer::start(&[]);

@@ -248,6 +248,10 @@ pub enum TableOption<'a> {
     Hint(StorageHint, Option<u64>),
     /// COMPRESSION
     Compression(&'a str),
+    /// DATA DIRECTORY
+    DataDirectory(&'a str),
+    /// INDEX DIRECTORY
+    IndexDirectory(&'a str),
     /// Another option of MySQL's, with its name; its value is not kept
     Other(&'a str),
 }

@@ -11,6 +11,7 @@ pub mod create_table;
 pub mod ddl;
 pub mod dml;
 pub mod expr;
+mod names;
 pub mod password_rules;
 pub mod query;
 pub mod role;

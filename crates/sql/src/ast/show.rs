@@ -112,8 +112,6 @@ pub enum ShowKind<'a> {
     Profile,
     /// PROFILES
     Profiles,
-    /// PARSE_TREE statement
-    ParseTree,
 }
 
 /// DESCRIBE table [column].

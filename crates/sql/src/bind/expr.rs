@@ -73,8 +73,8 @@ impl<'a> Binder<'a, '_> {
         match e.kind {
             ExprKind::Null => Ok(self.build.null()),
             ExprKind::Bool(value) => Ok(self.build.boolean(value)),
-            ExprKind::Default => Err(BindError::NotSupported("DEFAULT here")),
-            ExprKind::Star => Err(BindError::NotSupported("* here")),
+            ExprKind::Default => Err(BindError::NotSupported("DEFAULT in an expression")),
+            ExprKind::Star => Err(BindError::NotSupported("* in an expression")),
             ExprKind::Literal(literal) if self.ctx.sql.get(e.pos as usize) == Some(&b'{') => {
                 Ok(self.odbc_literal(&literal))
             }

@@ -60,8 +60,7 @@ impl<'a> Binder<'a, '_> {
             ExprKind::ValuesOf(name) => self.values_of(name),
             ExprKind::DefaultOf(name) => self.default_of(name),
             ExprKind::Keyword(word) => Ok(self.build.string(word.as_bytes(), self.ctx.collation)),
-            ExprKind::Match(_) => Err(BindError::NotSupported("MATCH")),
-            _ => Err(BindError::NotSupported("this expression")),
+            _ => Err(BindError::NotSupported(e.kind.name())),
         }
     }
 

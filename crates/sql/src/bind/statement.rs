@@ -84,7 +84,7 @@ fn plan<'a>(statement: &Statement<'a>, binder: &mut Binder<'a, '_>) -> Result<Pl
             let bound = binder.do_values(values)?;
             Arc::new(Plan::Query(planner::query(bound, ctx)))
         }
-        _ => return Err(BindError::NotSupported("planning this statement")),
+        _ => return Err(BindError::NotSupported(statement.name())),
     };
     binder.note_read_last();
     binder.deferred.take()?;

@@ -231,7 +231,7 @@ impl<'a> Binder<'a, '_> {
                 }
                 Ok((needle, domain))
             }
-            _ => Err(BindError::NotSupported("this comparison with a subquery")),
+            _ => Err(BindError::NotSupported("a computed comparison with a subquery")),
         }
     }
 
@@ -243,7 +243,7 @@ impl<'a> Binder<'a, '_> {
             _ => {}
         }
         let Some(op) = super::expr::comparison(test.op) else {
-            return Err(BindError::NotSupported("this comparison with ANY or ALL"));
+            return Err(BindError::NotSupported("an operator other than a comparison with ANY or ALL"));
         };
         if let Some(literal) = test.query.literal() {
             return self.compare_with_literal(op, &test.expr, literal);

@@ -142,8 +142,12 @@ impl<'a> Parser<'a, '_> {
             }
             Kw::DATA | Kw::INDEX if self.peek() == Tok::Kw(Kw::DIRECTORY) => {
                 self.bump();
-                self.option_value(Self::string)?;
-                TableOption::Other("DIRECTORY")
+                let path = self.option_value(Self::string)?;
+                if kw == Kw::DATA {
+                    TableOption::DataDirectory(path)
+                } else {
+                    TableOption::IndexDirectory(path)
+                }
             }
             _ if hint_of(kw).is_some() => self.storage_hint(kw)?,
             _ if is_other_option(kw) => {

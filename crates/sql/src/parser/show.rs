@@ -38,12 +38,7 @@ impl<'a> Parser<'a, '_> {
 
     fn show_kind(&mut self, show: &mut Show<'a>, scope: VarScope) -> Result<ShowKind<'a>> {
         let Tok::Kw(kw) = self.tok.kind else {
-            return if self.eat_word("PARSE_TREE") {
-                self.skip_statement()?;
-                Ok(ShowKind::ParseTree)
-            } else {
-                self.syntax()
-            };
+            return self.syntax();
         };
         self.bump();
         let kind = match kw {

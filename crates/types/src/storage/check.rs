@@ -6,7 +6,7 @@ use crate::temporal::unit_of;
 use crate::{Date, Decimal, SqlType, Time, TypeKind};
 
 /// Longest storage form that is an integer of a machine word.
-const WORD_BYTES: usize = size_of::<i64>();
+const WORD_BYTES_MAX: usize = size_of::<i64>();
 /// Largest parts of a date and of a time of day; a day of five bits is at most 31.
 const YEAR_MAX: u64 = 9999;
 const MONTH_MAX: u8 = 12;
@@ -82,7 +82,7 @@ impl ValueRule {
 
 fn decimal_rule(ty: &SqlType) -> Rule {
     let precision = ty.length.min(PRECISION_MAX);
-    if decimal_width(precision) > WORD_BYTES {
+    if decimal_width(precision) > WORD_BYTES_MAX {
         return Rule::Decimal(Box::new(Decimal::max_value(precision, ty.decimals)));
     }
     Rule::Signed(10i64.pow(precision) - 1)

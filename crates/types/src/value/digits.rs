@@ -32,8 +32,8 @@ pub(crate) fn clipped_number(digits: &[u8]) -> u32 {
 /// The double that is nearest to a decimal number with a sign, digits and a point, and an exponent.
 pub(crate) fn parse_double(text: &[u8]) -> f64 {
     /// Texts that the standard library reads in no time.
-    const SHORT_BYTES: usize = 2048;
-    let short = if text.len() <= SHORT_BYTES { None } else { Some(shortened(text)) };
+    const SHORT_BYTES_MAX: usize = 2048;
+    let short = if text.len() <= SHORT_BYTES_MAX { None } else { Some(shortened(text)) };
     let text = short.as_deref().unwrap_or(text);
     std::str::from_utf8(text).ok().and_then(|t| t.parse::<f64>().ok()).unwrap_or(0.0)
 }
