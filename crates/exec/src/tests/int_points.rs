@@ -36,14 +36,14 @@ fn param(number: u16) -> expr::Expr {
 fn key_set(keys: usize, parts: usize) -> KeySet {
     let test = |key: usize, part: usize| (part as u16, PartTest::Eq(param((key * parts + part) as u16)));
     let key_box = |key| KeyBox { tests: (0..parts).map(|part| test(key, part)).collect() };
-    KeySet { boxes: (0..keys).map(key_box).collect() }
+    KeySet::new((0..keys).map(key_box).collect())
 }
 
 /// `first = ? AND second IN (?, ..)`: keys of the first of `1 + count` parameters with each of the others.
 fn list_set(count: usize) -> KeySet {
     let list = (1..=count as u16).map(param).collect();
     let tests = [(0, PartTest::Eq(param(0))), (1, PartTest::In(list))];
-    KeySet { boxes: [KeyBox { tests: tests.into_iter().collect() }].into() }
+    KeySet::new(vec![KeyBox { tests: tests.into_iter().collect() }])
 }
 
 /// The keys that are made of `params`; `None`: another way has to.
@@ -104,8 +104,9 @@ fn other_values_and_wide_keys_are_left_to_the_general_way() {
     assert!(IntKey::new(&key_set(1, 2), &parts_of(&ints, true)).unwrap().points.is_none(), "NULL has a key");
     let wide = [(TypeKind::BigInt, false); 2];
     assert!(IntKey::new(&key_set(1, 2), &parts_of(&wide, false)).unwrap().points.is_none(), "16 bytes");
-    let mut two_lists = list_set(3);
-    two_lists.boxes[0].tests[0].1 = PartTest::In([param(4), param(5)].into());
+    let mut two_lists = list_set(3).boxes().to_vec();
+    two_lists[0].tests[0].1 = PartTest::In([param(4), param(5)].into());
+    let two_lists = KeySet::new(two_lists);
     assert!(IntKey::new(&two_lists, &parts_of(&ints, false)).unwrap().points.is_none(), "two lists");
 }
 
