@@ -90,12 +90,21 @@ impl IntPoints {
             Some(code)
         };
         let codes: Box<[PointCode]> = codes.iter().map(&mut code).collect::<Option<_>>()?;
-        let mut numbers = Vec::with_capacity(keys.boxes.len() * codes.len());
-        for key_box in &keys.boxes {
+        if let Some(keys) = keys.params() {
+            let fits = keys.parts == codes.len() && keys.numbers.len() <= VALUES_MAX;
+            return fits.then(|| IntPoints::of(&keys.numbers, codes, flip));
+        }
+        let mut numbers = Vec::with_capacity(keys.len() * codes.len());
+        for key_box in keys.boxes() {
             push_numbers(key_box, codes.len(), &mut numbers)?;
         }
+        Some(IntPoints::of(&numbers, codes, flip))
+    }
+
+    /// The keys of the parameters `numbers`, one for each of `codes`.
+    fn of(numbers: &[u16], codes: Box<[PointCode]>, flip: u64) -> Self {
         let count = numbers.len() / codes.len();
-        Some(IntPoints { numbers: Numbers::new(&numbers), codes, flip, count })
+        IntPoints { numbers: Numbers::new(numbers), codes, flip, count }
     }
 
     /// Calls `take` with the number of each key that the columns can hold. False: a value is no integer.

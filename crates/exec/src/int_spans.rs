@@ -90,8 +90,11 @@ impl IntKey {
             key_box.tests.len() == parts.len()
                 && key_box.tests.iter().all(|(_, test)| matches!(test, PartTest::Eq(_)))
         };
-        let is_points = keys.boxes.iter().all(is_point);
-        if parts.is_empty() || !(is_points || keys.boxes.iter().all(has_plain_tests)) {
+        let is_points = match keys.params() {
+            Some(keys) => keys.parts == parts.len(),
+            None => keys.boxes().iter().all(is_point),
+        };
+        if parts.is_empty() || !(is_points || keys.boxes().iter().all(has_plain_tests)) {
             return None;
         }
         let mut codes: Box<[IntCode]> = parts.iter().map(IntCode::new).collect::<Option<_>>()?;
@@ -167,7 +170,7 @@ pub(crate) fn make(
     spans: &mut Vec<IntSpan>,
 ) -> Result<bool> {
     spans.clear();
-    charge.reserve(spans, keys.boxes.len())?;
+    charge.reserve(spans, keys.len())?;
     if !make_of_boxes(key, keys, values, charge, spans)? {
         return Ok(false);
     }
@@ -190,7 +193,7 @@ fn make_of_boxes(
 ) -> Result<bool> {
     spans.clear();
     let mut maker = SpanMaker { codes: &key.codes, values, charge, spans };
-    for key_box in &keys.boxes {
+    for key_box in keys.boxes() {
         let goes_on =
             if key.is_points { maker.add_point(&key_box.tests)? } else { maker.add(&key_box.tests, 0, 0)? };
         if !goes_on {

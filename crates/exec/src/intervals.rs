@@ -230,13 +230,13 @@ impl Intervals {
     #[inline(never)]
     fn make_of_parts(&mut self, keys: &KeySet, parts: &[KeyPart], values: &Values<'_, '_>) -> Result<()> {
         self.list.clear();
-        for (at, key_box) in keys.boxes.iter().enumerate() {
+        for (at, key_box) in keys.boxes().iter().enumerate() {
             self.add_box(key_box, parts, values)?;
             if at.is_multiple_of(KILL_CHECK_INTERVALS) {
                 values.run.st.fail_if_killed()?;
             }
         }
-        if keys.boxes.len() > 1 {
+        if keys.len() > 1 {
             self.join_up();
         }
         debug_assert!(

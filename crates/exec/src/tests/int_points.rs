@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use base::memory::{Charge, Purpose, StatementAccount};
-use sql::plan::{KeyBox, KeySet, PartTest};
+use sql::plan::{KeyBox, KeySet, ParamKeys, PartTest};
 use types::{ColumnDef, IndexDef, IndexKind, SqlType, TableDef, TypeKind, Value};
 
 use super::support::*;
@@ -36,14 +36,20 @@ fn param(number: u16) -> expr::Expr {
 fn key_set(keys: usize, parts: usize) -> KeySet {
     let test = |key: usize, part: usize| (part as u16, PartTest::Eq(param((key * parts + part) as u16)));
     let key_box = |key| KeyBox { tests: (0..parts).map(|part| test(key, part)).collect() };
-    KeySet { boxes: (0..keys).map(key_box).collect() }
+    KeySet::new((0..keys).map(key_box).collect())
+}
+
+/// As [`key_set`], as the planner keeps it.
+fn flat_set(keys: usize, parts: usize) -> KeySet {
+    let numbers = (0..(keys * parts) as u16).collect();
+    KeySet::of_params(ParamKeys { parts, numbers })
 }
 
 /// `first = ? AND second IN (?, ..)`: keys of the first of `1 + count` parameters with each of the others.
 fn list_set(count: usize) -> KeySet {
     let list = (1..=count as u16).map(param).collect();
     let tests = [(0, PartTest::Eq(param(0))), (1, PartTest::In(list))];
-    KeySet { boxes: [KeyBox { tests: tests.into_iter().collect() }].into() }
+    KeySet::new(vec![KeyBox { tests: tests.into_iter().collect() }])
 }
 
 /// The keys that are made of `params`; `None`: another way has to.
@@ -94,18 +100,21 @@ fn keys_of_parameters_have_the_bytes_of_their_parts() {
 #[test]
 fn other_values_and_wide_keys_are_left_to_the_general_way() {
     let ints = [(TypeKind::Int, false); 2];
-    let key = IntKey::new(&key_set(2, 2), &parts_of(&ints, false)).unwrap();
-    let int = Value::Int(1);
-    assert_eq!(made(&key, &[int, int, int, int]).map(|keys| keys.len()), Some(1));
-    for other in [Value::Null, Value::UInt(1), Value::Double(1.0)] {
-        assert_eq!(made(&key, &[int, int, int, other]), None, "{other:?}");
-    }
-    assert_eq!(made(&key, &[int, int, int]), None, "a parameter is missing");
-    assert!(IntKey::new(&key_set(1, 2), &parts_of(&ints, true)).unwrap().points.is_none(), "NULL has a key");
     let wide = [(TypeKind::BigInt, false); 2];
-    assert!(IntKey::new(&key_set(1, 2), &parts_of(&wide, false)).unwrap().points.is_none(), "16 bytes");
-    let mut two_lists = list_set(3);
-    two_lists.boxes[0].tests[0].1 = PartTest::In([param(4), param(5)].into());
+    let int = Value::Int(1);
+    for set in [key_set, flat_set] {
+        let key = IntKey::new(&set(2, 2), &parts_of(&ints, false)).unwrap();
+        assert_eq!(made(&key, &[int, int, int, int]).map(|keys| keys.len()), Some(1));
+        for other in [Value::Null, Value::UInt(1), Value::Double(1.0)] {
+            assert_eq!(made(&key, &[int, int, int, other]), None, "{other:?}");
+        }
+        assert_eq!(made(&key, &[int, int, int]), None, "a parameter is missing");
+        assert!(IntKey::new(&set(1, 2), &parts_of(&ints, true)).unwrap().points.is_none(), "NULL has a key");
+        assert!(IntKey::new(&set(1, 2), &parts_of(&wide, false)).unwrap().points.is_none(), "16 bytes");
+    }
+    let mut two_lists = list_set(3).boxes().to_vec();
+    two_lists[0].tests[0].1 = PartTest::In([param(4), param(5)].into());
+    let two_lists = KeySet::new(two_lists);
     assert!(IntKey::new(&two_lists, &parts_of(&ints, false)).unwrap().points.is_none(), "two lists");
 }
 
@@ -114,6 +123,21 @@ fn number(at: usize, seed: usize) -> i64 {
     match (at * at * 7 + seed * 13) % 11 {
         10 => i64::MAX,
         small => small as i64 - 5,
+    }
+}
+
+#[test]
+fn kept_numbers_are_the_boxes_of_their_keys() {
+    for (keys, parts) in [(1, 1), (1, 3), (2, 2), (16, 2)] {
+        let (flat, boxes) = (flat_set(keys, parts), key_set(keys, parts));
+        let values = |set: &KeySet| set.exprs().map(|e| format!("{:?}", e.kind)).collect::<Vec<_>>();
+        assert_eq!((flat.len(), flat.parts(), flat.finds_nulls()), (keys, parts, false));
+        assert!(flat.is_points(parts) && !flat.is_points(parts + 1));
+        assert_eq!(values(&flat), values(&boxes));
+        let places =
+            |set: &KeySet| format!("{:?}", set.boxes().iter().map(KeyBox::parts).collect::<Vec<_>>());
+        assert_eq!(places(&flat), places(&boxes));
+        assert!(flat.boxes().iter().all(|b| b.tests.iter().all(|(_, test)| matches!(test, PartTest::Eq(_)))));
     }
 }
 
@@ -128,8 +152,10 @@ fn lists_are_in_key_order_and_have_each_key_once() {
             let pairs: Vec<_> = numbers.chunks_exact(2).map(<[i64]>::to_vec).collect();
             let behind: Vec<_> = numbers[1..count].iter().map(|&n| vec![numbers[0], n]).collect();
             for (set, parts, keys) in [
-                (key_set(count, 1), &one, alone),
-                (key_set(count, 2), &two, pairs),
+                (key_set(count, 1), &one, alone.clone()),
+                (key_set(count, 2), &two, pairs.clone()),
+                (flat_set(count, 1), &one, alone),
+                (flat_set(count, 2), &two, pairs),
                 (list_set(count - 1), &two, behind),
             ] {
                 let key = IntKey::new(&set, parts).unwrap();

@@ -420,5 +420,5 @@ pub(crate) fn rows(expected: &[&[&str]]) -> Vec<Row> {
 pub(crate) fn points(index: usize, values: &[i64]) -> Path {
     let list = values.iter().map(|&value| int(value)).collect();
     let key_box = KeyBox { tests: [(0, PartTest::In(list))].into_iter().collect() };
-    Path::Intervals { index, keys: Arc::new(KeySet { boxes: vec![key_box] }), reverse: false }
+    Path::Intervals { index, keys: Arc::new(KeySet::new(vec![key_box])), reverse: false }
 }

@@ -70,6 +70,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     queries,
     read_only,
     rename_locked,
+    row_keys,
     safe_updates,
     select_basic,
     select_list,

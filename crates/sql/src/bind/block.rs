@@ -9,6 +9,7 @@ use std::sync::Arc;
 use expr::{AggFunc, ColumnRef, Expr, ExprKind};
 use types::TableDef;
 
+use super::row_keys::RowKeys;
 use crate::plan::{AggSpec, Alias, Column, Origin, OutputColumn, RowLocks, SortKey};
 
 /// First number of the pseudo-relations.
@@ -45,6 +46,8 @@ pub(crate) struct Block {
     pub(crate) from: JoinTree,
     /// WHERE, as conjuncts.
     pub(crate) filter: Vec<Expr>,
+    /// WHERE, if it is a list of keys of the only table; `filter` is empty then.
+    pub(crate) row_keys: Option<RowKeys>,
     /// Grouping; the expressions after it see only its relation.
     pub(crate) aggregation: Option<Aggregation>,
     /// Volatile items of the select list that are computed once a row; the clauses after it see their
@@ -257,6 +260,7 @@ impl Block {
     pub(crate) fn has_one_row(&self) -> bool {
         matches!(self.from, JoinTree::Dual)
             && self.filter.is_empty()
+            && self.row_keys.is_none()
             && self.aggregation.is_none()
             && self.having.is_none()
             && self.limit.count.is_none()

@@ -11,6 +11,7 @@ use crate::ast;
 use crate::charset::Introducer;
 use crate::literal::{IntValue, Literal, LiteralKind};
 use crate::mode::LexMode;
+use crate::plan::int_param;
 
 /// Characters of a string parameter whose length is not known: any length up to a VARCHAR's.
 pub(super) const PARAM_CHARS: u32 = 16_383;
@@ -28,12 +29,9 @@ impl Binder<'_, '_> {
     /// The parameter that stands for a numbered literal. Its type is that of the literal's kind: a shared
     /// plan serves literals of any length.
     pub(super) fn lifted(&self, literal: &Literal) -> Option<Expr> {
-        let Literals::Parameters { base } = self.ctx.literals else { return None };
-        if literal.ordinal == Literal::UNNUMBERED || self.keeps_literals {
-            return None;
-        }
+        let n = self.lifted_number(literal)?;
         let ty = match literal.kind {
-            LiteralKind::Int => SqlType::new(TypeKind::BigInt, 20),
+            LiteralKind::Int => return Some(int_param(n)),
             LiteralKind::Float => SqlType::double(),
             LiteralKind::String => SqlType {
                 kind: TypeKind::VarChar,
@@ -44,10 +42,16 @@ impl Binder<'_, '_> {
             }
             _ => return None,
         };
-        let n = base + literal.ordinal as u16;
         let mut param = self.build.param(n, ty);
         param.nullable = false;
         Some(param)
+    }
+
+    /// The number of the parameter that may stand for `literal`.
+    pub(super) fn lifted_number(&self, literal: &Literal) -> Option<u16> {
+        let Literals::Parameters { base } = self.ctx.literals else { return None };
+        let stays = literal.ordinal == Literal::UNNUMBERED || self.keeps_literals;
+        (!stays).then(|| base + literal.ordinal as u16)
     }
 
     fn is_plain_decimal(&self, literal: &Literal) -> bool {

@@ -25,14 +25,17 @@ impl<'a> Binder<'a, '_> {
         let mut from = self.from(select.from)?;
         self.enter(Clause::FieldList, Aggregates::Allowed, Aliases::Hidden);
         self.select_list(select.items, select.having.is_some())?;
-        let mut filter = Vec::new();
+        let (mut filter, mut row_keys) = (Vec::new(), None);
         if let Some(condition) = &select.filter {
             if self.level().rels.len() > 1 {
                 // The planner adds equalities that follow from others.
                 filter.reserve(JOIN_CONDITIONS);
             }
             self.enter(Clause::Where, Aggregates::Forbidden, Aliases::Hidden);
-            self.conjuncts(condition, &mut filter)?;
+            row_keys = self.row_keys(condition, select, &tail);
+            if row_keys.is_none() {
+                self.conjuncts(condition, &mut filter)?;
+            }
         }
         self.join_conditions(outer_conditions, &mut from)?;
         let before_groups = self.outer_named();
@@ -53,6 +56,7 @@ impl<'a> Binder<'a, '_> {
             rels: std::mem::take(&mut level.rels),
             from,
             filter,
+            row_keys,
             aggregation: None,
             computed: None,
             having,

@@ -12,6 +12,8 @@
 
 mod role;
 mod select_list;
+#[cfg(test)]
+mod tests;
 mod text_tree;
 
 use std::hash::{BuildHasher, Hasher};
@@ -201,7 +203,7 @@ struct Reader<'a, 'k> {
     out: &'k mut CacheKey,
     /// Open parentheses.
     depth: u32,
-    /// Depth inside the rows of the VALUES list being read; else [`NO_ROWS`].
+    /// Depth inside the rows of the VALUES or IN list being read; else [`NO_ROWS`].
     row_depth: u32,
     /// Bit `d`: at depth `d`, literals are kept (ORDER BY, GROUP BY, LIMIT).
     kept: u64,
@@ -215,7 +217,7 @@ struct Reader<'a, 'k> {
     has_lifted_item: bool,
 }
 
-/// [`Reader::row_depth`] outside VALUES lists.
+/// [`Reader::row_depth`] outside such lists.
 const NO_ROWS: u32 = u32::MAX;
 
 impl Reader<'_, '_> {
@@ -306,7 +308,7 @@ impl Reader<'_, '_> {
         if self.out.literals.len() > CACHED_LITERALS_MAX {
             return false;
         }
-        if self.depth == self.row_depth {
+        if self.depth == self.row_depth && self.last != Role::TypeLength {
             self.cells();
         }
         true
@@ -360,14 +362,18 @@ impl Reader<'_, '_> {
         self.set_kept(self.kept & 1 << (self.depth - 1) != 0);
         self.selects &= !(1 << self.depth);
         self.out.key.push(CODE_OPEN);
-        if self.depth == self.row_depth {
+        if self.depth == self.row_depth && !self.last.is_type() {
             self.cells();
         }
         true
     }
 
-    /// Reads cells of VALUES rows as long as they are plain literals, and whole rows after them.
+    /// Reads cells of rows as long as they are plain literals, and whole rows after them.
     fn cells(&mut self) {
+        #[cfg(test)]
+        if tests::NO_CELLS.get() {
+            return;
+        }
         while let Some(cell) = self.lexer.literal_cell() {
             let LiteralCell { kind, start: offset, len, last } = cell;
             let end = if last { CODE_CLOSE } else { CODE_COMMA };
@@ -399,10 +405,19 @@ impl Reader<'_, '_> {
         match role {
             Role::Keeping => self.set_kept(true),
             Role::Freeing if self.items == 0 || self.selects & 1 << self.depth != 0 => self.set_kept(false),
-            Role::Select => self.selects |= 1 << self.depth,
+            Role::Select => {
+                self.selects |= 1 << self.depth;
+                if self.depth == self.row_depth {
+                    // It is no row but a subquery.
+                    self.row_depth = NO_ROWS;
+                }
+            }
             Role::Values => {
                 self.set_kept(false);
                 self.row_depth = self.depth + 1;
+            }
+            Role::In if self.row_depth == NO_ROWS && self.items == 0 && self.kept & 1 << self.depth == 0 => {
+                self.row_depth = self.depth + 2;
             }
             _ => {}
         }

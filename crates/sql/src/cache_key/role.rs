@@ -13,6 +13,8 @@ pub(super) enum Role {
     Select,
     /// VALUES: rows follow.
     Values,
+    /// IN: a list follows, whose items may be rows.
+    In,
     /// Literals up to the next clause are kept.
     Keeping,
     /// Literals of the clause it begins are values.
@@ -54,6 +56,7 @@ pub(super) static ROLES: [Role; Kw::TOTAL] = {
     let mut roles = [Role::Plain; Kw::TOTAL];
     roles[Kw::SELECT as usize] = Role::Select;
     roles[Kw::VALUES as usize] = Role::Values;
+    roles[Kw::IN as usize] = Role::In;
     roles[Kw::ESCAPE as usize] = Role::BeforeLiteral;
     roles[Kw::TIME as usize] = Role::TypeBeforeString;
     let roles = assign(roles, &[Kw::BY, Kw::LIMIT], Role::Keeping);

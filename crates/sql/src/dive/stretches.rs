@@ -65,7 +65,7 @@ pub(super) fn of(
             maker.add_bounded(&prefix, eq.len(), &bounds.iter().collect::<Vec<_>>(), &mut made)?;
         }
         Path::Intervals { keys, .. } => {
-            for key_box in &keys.boxes {
+            for key_box in keys.boxes() {
                 maker.add_box(key_box, &mut made)?;
             }
         }
@@ -80,7 +80,9 @@ pub(super) fn of(
 fn points(path: &Path) -> usize {
     match path {
         Path::Range { lower: None, upper: None, .. } => 1,
-        Path::Intervals { keys, .. } => keys.boxes.iter().map(KeyBox::points).fold(0, usize::saturating_add),
+        Path::Intervals { keys, .. } => {
+            keys.boxes().iter().map(KeyBox::points).fold(0, usize::saturating_add)
+        }
         _ => 0,
     }
 }

@@ -3,6 +3,7 @@
 use base::sync::interrupt;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
+use smallvec::SmallVec;
 use types::Charset;
 use types::collation::convert;
 
@@ -193,26 +194,21 @@ impl<'a, 'n> Parser<'a, 'n> {
     pub(super) fn literal_row(&mut self) -> Option<&'a [Expr<'a>]> {
         const LITERALS_MAX: usize = 8;
         let before = (self.lexer, self.claimed);
-        let (first, mut is_last) = self.literal_cell()?;
-        let mut row = BumpVec::new_in(self.arena);
-        if !is_last {
-            // Without this it has room for one, and is moved for the second.
-            row.reserve_exact(2);
-            row.push(Self::leaf(ExprKind::Literal(first), first.offset));
-        }
+        let mut row: SmallVec<[Expr<'a>; LITERALS_MAX]> = SmallVec::new();
+        let mut is_last = false;
         while !is_last && row.len() < LITERALS_MAX {
             let Some((literal, last)) = self.literal_cell() else { break };
             row.push(Self::leaf(ExprKind::Literal(literal), literal.offset));
             is_last = last;
         }
-        if !is_last || row.is_empty() {
+        if !is_last || row.len() < 2 {
             (self.lexer, self.claimed) = before;
             return None;
         }
         let end = self.lexer.pos() as u32;
         self.tok = Token { kind: Tok::RParen, start: end - 1, end };
         self.advance();
-        Some(row.into_bump_slice())
+        Some(self.arena.alloc_slice_copy(&row))
     }
 
     /// Bytes of text from offset `from` to where the lexer is, and from there to the end.

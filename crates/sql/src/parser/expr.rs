@@ -311,10 +311,21 @@ impl<'a> Parser<'a, '_> {
         let mut list = self.vec();
         list.push(first);
         while self.eat(Tok::Comma) {
-            list.push(self.expr()?);
+            list.push(self.item()?);
         }
         self.expect(Tok::RParen)?;
         self.in_list(expr, list.into_bump_slice(), negated)
+    }
+
+    /// An item of a list, which is often a row of literals.
+    fn item(&mut self) -> Result<Expr<'a>> {
+        if let Some(row) = self.row_of_literals()? {
+            if matches!(self.tok.kind, Tok::Comma | Tok::RParen) {
+                return Ok(row);
+            }
+            self.pending = Some(row);
+        }
+        self.expr()
     }
 
     fn in_list(&mut self, expr: Expr<'a>, list: &'a [Expr<'a>], negated: bool) -> Result<Expr<'a>> {

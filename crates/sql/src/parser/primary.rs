@@ -224,10 +224,8 @@ impl<'a> Parser<'a, '_> {
     /// `( .. )` as an operand: a value, a row, or a subquery.
     pub(super) fn paren(&mut self) -> Result<Expr<'a>> {
         let pos = self.tok.start;
-        if self.at(Tok::LParen)
-            && let Some(literals) = self.literal_row()
-        {
-            return self.row(literals, pos);
+        if let Some(row) = self.row_of_literals()? {
+            return Ok(row);
         }
         self.expect(Tok::LParen)?;
         let first = match self.paren_content()? {
@@ -247,6 +245,17 @@ impl<'a> Parser<'a, '_> {
         }
         self.expect(Tok::RParen)?;
         self.row(items.into_bump_slice(), pos)
+    }
+
+    /// A row of a few literals, if the current token begins one.
+    #[inline]
+    pub(super) fn row_of_literals(&mut self) -> Result<Option<Expr<'a>>> {
+        let pos = self.tok.start;
+        if !self.at(Tok::LParen) {
+            return Ok(None);
+        }
+        let Some(literals) = self.literal_row() else { return Ok(None) };
+        self.node(ExprKind::Row(literals), pos, 1).map(Some)
     }
 
     pub(super) fn row(&self, items: &'a [Expr<'a>], pos: u32) -> Result<Expr<'a>> {

@@ -1,10 +1,16 @@
 //! Sets of keys: what a condition leaves of an index.
 
-use expr::Expr;
+use std::fmt;
+use std::sync::OnceLock;
+
+use expr::{Expr, ExprKind};
 use smallvec::SmallVec;
+use types::{SqlType, TypeKind};
 
 /// Tests of a box that need no allocation of their own: lists of keys have a box for each key.
 const INLINE_TESTS: usize = 2;
+/// Display width of a parameter that stands for an integer literal: that of any BIGINT.
+const INT_PARAM_WIDTH: u32 = 20;
 
 /// A set of keys of one index: the union of its boxes.
 ///
@@ -12,10 +18,20 @@ const INLINE_TESTS: usize = 2;
 /// a = 1 AND (b = 5 OR b > 7)     box 0: [a = 1] [b = 5]     box 1: [a = 1] [b > 7]
 /// ```
 /// The executor makes disjoint intervals of it, in key order, from the values of one run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct KeySet {
-    /// The boxes; they may overlap.
-    pub boxes: Vec<KeyBox>,
+    /// See [`KeySet::boxes`]; those of `keys` are made when something asks for them.
+    boxes: OnceLock<Vec<KeyBox>>,
+    keys: Option<ParamKeys>,
+}
+
+/// Keys of parameters that stand for integer literals, one for each of the first parts.
+#[derive(Clone, Debug)]
+pub struct ParamKeys {
+    /// Parts of a key.
+    pub parts: usize,
+    /// Numbers of the parameters, key by key.
+    pub numbers: Box<[u16]>,
 }
 
 /// A conjunction of tests on the first parts of an index. Every part before the last has a test that leaves
@@ -58,26 +74,95 @@ pub enum PartTest {
 }
 
 impl KeySet {
+    /// The union of `boxes`.
+    pub fn new(boxes: Vec<KeyBox>) -> Self {
+        KeySet { boxes: OnceLock::from(boxes), keys: None }
+    }
+
+    /// The keys `keys`.
+    pub fn of_params(keys: ParamKeys) -> Self {
+        KeySet { boxes: OnceLock::new(), keys: Some(keys) }
+    }
+
+    /// Its keys, if it was made of parameters.
+    pub fn params(&self) -> Option<&ParamKeys> {
+        self.keys.as_ref()
+    }
+
+    /// The boxes; they may overlap.
+    pub fn boxes(&self) -> &[KeyBox] {
+        self.boxes.get_or_init(|| self.keys.as_ref().map_or_else(Vec::new, ParamKeys::boxes))
+    }
+
+    /// Number of boxes.
+    pub fn len(&self) -> usize {
+        self.keys.as_ref().map_or_else(|| self.boxes().len(), ParamKeys::len)
+    }
+
+    /// Whether it has no box.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Leading parts that the longest box tests.
     pub fn parts(&self) -> usize {
-        self.boxes.iter().map(KeyBox::parts).max().unwrap_or(0)
+        if let Some(keys) = &self.keys {
+            return keys.parts;
+        }
+        self.boxes().iter().map(KeyBox::parts).max().unwrap_or(0)
     }
 
     /// The values that the tests name.
     pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
-        self.boxes.iter().flat_map(|b| &b.tests).flat_map(|(_, test)| test.exprs())
+        self.boxes().iter().flat_map(|b| &b.tests).flat_map(|(_, test)| test.exprs())
     }
 
     /// Whether a key with a NULL may be in the set.
     pub fn finds_nulls(&self) -> bool {
         let finds = |test: &PartTest| matches!(test, PartTest::NullSafeEq(_) | PartTest::IsNull);
-        self.boxes.iter().flat_map(|b| &b.tests).any(|(_, test)| finds(test))
+        self.keys.is_none() && self.boxes().iter().flat_map(|b| &b.tests).any(|(_, test)| finds(test))
     }
 
     /// Whether every key in the set has one value in each of the first `parts` parts.
     pub fn is_points(&self, parts: usize) -> bool {
-        self.boxes.iter().all(|b| b.parts() == parts && (0..parts).all(|part| b.is_point(part as u16)))
+        if let Some(keys) = &self.keys {
+            return keys.parts == parts;
+        }
+        self.boxes().iter().all(|b| b.parts() == parts && (0..parts).all(|part| b.is_point(part as u16)))
     }
+}
+
+impl fmt::Debug for KeySet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeySet").field("boxes", &self.boxes()).finish()
+    }
+}
+
+impl ParamKeys {
+    /// Number of keys.
+    pub fn len(&self) -> usize {
+        self.numbers.len() / self.parts.max(1)
+    }
+
+    /// Whether it has no key.
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// A box of equalities for each key. Lists whose values are all integers are read without them.
+    #[cold]
+    #[inline(never)]
+    fn boxes(&self) -> Vec<KeyBox> {
+        let test = |(part, number): (u16, &u16)| (part, PartTest::Eq(int_param(*number)));
+        let key_box = |key: &[u16]| KeyBox { tests: (0..).zip(key).map(test).collect() };
+        self.numbers.chunks_exact(self.parts.max(1)).map(key_box).collect()
+    }
+}
+
+/// The parameter `number`, which stands for an integer literal.
+pub(crate) fn int_param(number: u16) -> Expr {
+    let ty = SqlType::new(TypeKind::BigInt, INT_PARAM_WIDTH);
+    Expr { kind: ExprKind::Param(number), ty, nullable: false }
 }
 
 impl KeyBox {

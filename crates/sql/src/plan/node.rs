@@ -390,7 +390,7 @@ impl Path {
     /// Ordinals of the subqueries whose values it finds.
     pub(crate) fn subqueries(&self) -> Vec<u16> {
         let Path::Intervals { keys, .. } = self else { return Vec::new() };
-        let tests = keys.boxes.iter().flat_map(|key_box| &key_box.tests);
+        let tests = keys.boxes().iter().flat_map(|key_box| &key_box.tests);
         let ordinal = |(_, test): &(u16, PartTest)| match test {
             PartTest::InSubquery(subquery) => match subquery.kind {
                 ExprKind::Subquery { plan, .. } => Some(plan),

@@ -216,7 +216,7 @@ fn candidate(choice: &Choice, table: &Arc<TableDef>) -> Candidate {
     let is_direct = choice.path.index() == 0 || choice.covering;
     let lookup = if is_direct { 0.0 } else { cost::LOOKUP };
     let stretches = match &choice.path {
-        Path::Intervals { keys, .. } => keys.boxes.len(),
+        Path::Intervals { keys, .. } => keys.len(),
         _ => 1,
     };
     Candidate {

@@ -117,11 +117,7 @@ impl<'d> Draft<'d> {
         ctx: &'d BindContext<'d>,
         params: &'d Params,
     ) -> Draft<'d> {
-        let build = Builder {
-            collation: ctx.collation,
-            modes: ctx.modes,
-            div_precision_increment: ctx.div_precision_increment,
-        };
+        let build = builder(ctx);
         Draft {
             extra,
             params,
@@ -163,6 +159,15 @@ impl<'d> Draft<'d> {
     /// The joined rows are those of `node`.
     pub(super) fn set_rows(&mut self, node: Node, order: Ordering, estimate: Estimate) {
         self.stream = Some(Stream { node, order, rels: std::mem::take(&mut self.names), estimate });
+    }
+}
+
+/// What types expressions that the planner makes.
+pub(super) fn builder(ctx: &BindContext<'_>) -> Builder {
+    Builder {
+        collation: ctx.collation,
+        modes: ctx.modes,
+        div_precision_increment: ctx.div_precision_increment,
     }
 }
 

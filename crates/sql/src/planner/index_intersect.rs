@@ -88,7 +88,7 @@ fn intersection(table: &Table<'_>, first: &Choice, second: &Choice, conditions: 
 /// Cost of finding the first entries.
 fn start(path: &Path) -> f64 {
     match path {
-        Path::Intervals { keys, .. } => cost::stretches(keys.boxes.len()),
+        Path::Intervals { keys, .. } => cost::stretches(keys.len()),
         _ => cost::DESCENT,
     }
 }

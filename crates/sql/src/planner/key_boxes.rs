@@ -290,7 +290,7 @@ impl Boxes<'_> {
         let key_box = |tests: &Tests<'_>| KeyBox {
             tests: tests.iter().map(|placed| (placed.part, placed.test.to_plan())).collect(),
         };
-        KeySet { boxes: self.list.iter().map(key_box).collect() }
+        KeySet::new(self.list.iter().map(key_box).collect())
     }
 }
 

@@ -20,7 +20,7 @@ use super::whole_key::{Places, only_table, places, plan_of_path, relation};
 use super::{cost, key_boxes, sarg};
 use crate::bind::BindContext;
 use crate::bind::block::Block;
-use crate::plan::{Estimate, KeyBox, KeySet, PartTest, Path, QueryPlan};
+use crate::plan::{Estimate, KeyBox, KeySet, ParamKeys, PartTest, Path, QueryPlan, Relation};
 
 /// Keys whose places need no allocation: about as many as a short list has.
 const INLINE_KEYS: usize = 16;
@@ -30,7 +30,7 @@ type Rows = SmallVec<[Places; INLINE_KEYS]>;
 
 /// A list of whole clustered keys.
 pub(super) struct KeyList {
-    /// Empty: the items of a list are the keys.
+    /// Empty: the keys are the items of a list, or those of [`Block::row_keys`].
     rows: Rows,
     estimate: Estimate,
 }
@@ -48,10 +48,14 @@ fn plan_found(start: &mut PlanInput<'_>) -> QueryPlan {
 
 /// Finds the keys, if `block` is a query whose path they decide.
 pub(super) fn find(block: &Block, ctx: &BindContext<'_>) -> Option<KeyList> {
-    let [condition] = &block.filter[..] else { return None };
-    let count = match &condition.kind {
-        ExprKind::Or(arms) => arms.len(),
-        ExprKind::In { list, .. } => list.len(),
+    let condition = match &block.filter[..] {
+        [condition] => Some(&condition.kind),
+        _ => None,
+    };
+    let count = match (condition, &block.row_keys) {
+        (Some(ExprKind::Or(arms)), _) => arms.len(),
+        (Some(ExprKind::In { list, .. }), _) => list.len(),
+        (None, Some(keys)) if keys.len() > 1 => keys.len(),
         _ => return None,
     };
     let def = only_table(block)?;
@@ -61,9 +65,10 @@ pub(super) fn find(block: &Block, ctx: &BindContext<'_>) -> Option<KeyList> {
     if estimate.cost >= cost::WORTH_JUMPS || parts.is_empty() || another_index_serves(def, parts) {
         return None;
     }
-    let (rows, bytes) = match &condition.kind {
-        ExprKind::Or(arms) => (rows_of(arms, parts)?, key_boxes::bytes_of_keys(count, parts.len())),
-        _ if is_of_items(condition, parts) => (Rows::new(), key_boxes::bytes_of_items(count)),
+    let (rows, bytes) = match condition {
+        Some(ExprKind::Or(arms)) => (rows_of(arms, parts)?, key_boxes::bytes_of_keys(count, parts.len())),
+        None => (Rows::new(), key_boxes::bytes_of_keys(count, parts.len())),
+        _ if is_of_items(&block.filter[0], parts) => (Rows::new(), key_boxes::bytes_of_items(count)),
         _ => return None,
     };
     ctx.range_memory.allows(bytes).then_some(KeyList { rows, estimate })
@@ -98,14 +103,33 @@ impl KeyList {
     /// The plan of `block`, from which it takes what the plan holds.
     pub(super) fn plan(&self, block: &mut Block, extra: &Extra<'_>) -> QueryPlan {
         let relation = relation(block, extra, &[]);
-        let boxes = match block.filter.pop().map(|condition| condition.kind) {
-            Some(ExprKind::Or(mut arms)) => boxes_of(&self.rows, &mut arms),
-            Some(ExprKind::In { list, .. }) => vec![KeyBox { tests: smallvec![(0, PartTest::In(list))] }],
-            _ => unreachable!("its only condition is a list"),
+        let keys = match block.filter.pop().map(|condition| condition.kind) {
+            Some(ExprKind::Or(mut arms)) => KeySet::new(boxes_of(&self.rows, &mut arms)),
+            Some(ExprKind::In { list, .. }) => {
+                KeySet::new(vec![KeyBox { tests: smallvec![(0, PartTest::In(list))] }])
+            }
+            _ => KeySet::of_params(params_of(block, &relation)),
         };
-        let path = Path::Intervals { index: 0, keys: Arc::new(KeySet { boxes }), reverse: false };
+        let path = Path::Intervals { index: 0, keys: Arc::new(keys), reverse: false };
         plan_of_path(block, relation, (path, None), self.estimate)
     }
+}
+
+/// The keys of `block`, each in the order of the clustered key of `relation`, its table.
+fn params_of(block: &mut Block, relation: &Relation) -> ParamKeys {
+    let (Relation::Table { def, .. }, Some(keys)) = (relation, block.row_keys.take()) else {
+        unreachable!("a table, whose rows are found by their keys")
+    };
+    let parts = &def.clustered().parts;
+    #[cfg(test)]
+    FLAT_LISTS.set(FLAT_LISTS.get() + 1);
+    ParamKeys { parts: parts.len(), numbers: keys.in_order(parts.iter().map(|part| part.column)) }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many plans of this thread have keys that were never made a condition.
+    pub(in crate::planner) static FLAT_LISTS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 /// The boxes of `keys`, whose values are taken out of `arms`.

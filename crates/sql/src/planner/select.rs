@@ -1,6 +1,6 @@
 //! A block's plan: the rules do their work, one after the other.
 
-use super::draft::{Draft, Extra, PlanInput};
+use super::draft::{Draft, Extra, PlanInput, builder};
 use super::outer::Params;
 use super::rule::Rule;
 use crate::bind::BindContext;
@@ -27,6 +27,9 @@ pub(super) fn by_rules(rules: &[Rule], mut start: PlanInput<'_>) -> QueryPlan {
         }
     }
     let PlanInput { block, extra, ctx, params, .. } = start;
+    if block.row_keys.is_some() {
+        block.expand_row_keys(&builder(ctx));
+    }
     by_draft(rules, Draft::new(block, extra, ctx, params))
 }
 

@@ -22,7 +22,8 @@ use super::sarg::{self, Equality};
 use super::{cost, key_boxes};
 use crate::bind::BindContext;
 use crate::bind::block::{Block, JoinTree, Source};
-use crate::plan::{Estimate, Node, Path, QueryPlan, Relation, RelationColumns};
+use crate::bind::row_keys::RowKeys;
+use crate::plan::{Estimate, Node, Path, QueryPlan, Relation, RelationColumns, int_param};
 
 /// Key parts whose places need no allocation.
 const INLINE: usize = 4;
@@ -56,6 +57,7 @@ pub(super) type Places = SmallVec<[Place; INLINE]>;
 /// The values of the clustered key of a query's only table.
 #[derive(Debug)]
 pub(super) struct WholeKey {
+    /// Empty: they are those of [`Block::row_keys`].
     places: Places,
 }
 
@@ -74,10 +76,11 @@ fn plan_found(start: &mut PlanInput<'_>) -> QueryPlan {
 pub(super) fn find(block: &Block, ctx: &BindContext<'_>) -> Option<WholeKey> {
     let def = only_table(block)?;
     let parts = &def.clustered().parts[..];
-    if parts.is_empty() || block.filter.len() < parts.len() {
+    let is_one_key = block.row_keys.as_ref().is_some_and(|keys| keys.len() == 1);
+    if parts.is_empty() || !is_one_key && block.filter.len() < parts.len() {
         return None;
     }
-    let places = places(&block.filter, parts)?;
+    let places = if is_one_key { Places::new() } else { places(&block.filter, parts)? };
     let is_allowed = ctx.range_memory.allows(parts.len() * key_boxes::TEST_BYTES);
     is_allowed.then_some(WholeKey { places })
 }
@@ -147,8 +150,11 @@ impl WholeKey {
             Estimate { rows: 1.0, cost: cost::stretches(1) + cost::reading(1.0, false) + cost_of_rest };
         let relation = relation(block, extra, &rest);
         let filter = if rest.is_empty() { None } else { Some(expr::Builder::default().and(rest)) };
-        let key = self.places.iter().map(|place| place.take(&mut block.filter));
-        let path = Path::Point { index: 0, key: key.collect() };
+        let key = match block.row_keys.take() {
+            Some(keys) => params_of(&keys, &relation),
+            None => self.places.iter().map(|place| place.take(&mut block.filter)).collect(),
+        };
+        let path = Path::Point { index: 0, key };
         plan_of_path(block, relation, (path, filter), estimate)
     }
 
@@ -170,6 +176,18 @@ impl WholeKey {
         }
         (rest, cost)
     }
+}
+
+/// The values of `keys`, a whole key of the table `relation`, in the order of its parts.
+fn params_of(keys: &RowKeys, relation: &Relation) -> Arc<[Expr]> {
+    let Relation::Table { def, .. } = relation else { unreachable!("its rows have keys") };
+    #[cfg(test)]
+    super::key_list::FLAT_LISTS.set(super::key_list::FLAT_LISTS.get() + 1);
+    let value = |part: &KeyPart| match keys.first(part.column) {
+        Some(number) => int_param(number),
+        None => unreachable!("a value for each part"),
+    };
+    def.clustered().parts.iter().map(value).collect()
 }
 
 /// The plan of `block` that reads its only table by `path` and tests `filter`; `estimate`: what the whole

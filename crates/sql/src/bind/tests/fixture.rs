@@ -205,6 +205,11 @@ pub(crate) fn bind(sql: &str) -> Result<Planned, BindError> {
 
 /// Binds `sql` as for the plan cache: its numbered literals become parameters.
 pub(crate) fn bind_shared(sql: &str) -> Result<Planned, BindError> {
+    shared(sql, |statement, ctx| bind_and_plan(statement, ctx).map_err(|refused| refused.error))
+}
+
+/// Calls `work` with the statement `sql` and its surroundings, as for the plan cache.
+fn shared<T>(sql: &str, work: impl for<'a> FnOnce(&'a Statement<'a>, &BindContext<'_>) -> T) -> T {
     let mut key = CacheKey::new();
     assert!(key.read(sql.as_bytes(), 0, LexMode::NONE));
     let arena = Bump::new();
@@ -216,7 +221,17 @@ pub(crate) fn bind_shared(sql: &str) -> Result<Planned, BindError> {
         literals: Literals::Parameters { base },
         ..context(sql, &catalog, &once)
     };
-    bind_and_plan(&parsed.statement, &ctx).map_err(|refused| refused.error)
+    work(&parsed.statement, &ctx)
+}
+
+/// As [`with_bound`], as for the plan cache.
+pub(crate) fn with_bound_shared(sql: &str, take: impl FnOnce(Query, &BindContext<'_>)) {
+    shared(sql, |statement, ctx| {
+        let Statement::Query(query) = statement else { panic!("{sql}: no query") };
+        let mut binder = Binder::new(ctx);
+        binder.levels.push(Level::new(Role::Rows));
+        take(binder.query(query).unwrap(), ctx);
+    });
 }
 
 /// Calls `take` with the query `sql` as it is bound, and its surroundings.

@@ -15,7 +15,7 @@ pub(super) fn key_set(print: &Printer<'_>, def: &TableDef, index: usize, keys: &
     let name = |part: u16| &*def.columns[usize::from(parts[usize::from(part)].column)].name;
     let mut shown = Vec::new();
     let mut all = 0_usize;
-    for key_box in &keys.boxes {
+    for key_box in keys.boxes() {
         let count = alternatives(key_box);
         let room = SHOWN_MAX.saturating_sub(shown.len()).min(count);
         shown.extend((0..room).map(|at| alternative(print, name, key_box, at)));

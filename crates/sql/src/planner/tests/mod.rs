@@ -1,5 +1,6 @@
 //! Plan shapes, as EXPLAIN shows them.
 
+mod row_keys;
 mod whole_key;
 
 use base::prng::Prng;
