@@ -308,7 +308,7 @@ impl Reader<'_, '_> {
         if self.out.literals.len() > CACHED_LITERALS_MAX {
             return false;
         }
-        if self.depth == self.row_depth && self.last != Role::TypeLength {
+        if self.depth == self.row_depth {
             self.cells();
         }
         true
@@ -362,7 +362,7 @@ impl Reader<'_, '_> {
         self.set_kept(self.kept & 1 << (self.depth - 1) != 0);
         self.selects &= !(1 << self.depth);
         self.out.key.push(CODE_OPEN);
-        if self.depth == self.row_depth && !self.last.is_type() {
+        if self.depth == self.row_depth {
             self.cells();
         }
         true
@@ -396,6 +396,14 @@ impl Reader<'_, '_> {
         self.kept = if kept { self.kept | bit } else { self.kept & !bit };
     }
 
+    /// Ends the list if its row is a subquery, whose clauses have commas of their own.
+    #[inline]
+    fn leave_row(&mut self) {
+        if self.depth == self.row_depth {
+            self.row_depth = NO_ROWS;
+        }
+    }
+
     #[inline]
     fn keyword(&mut self, token: Token, kw: Kw, role: Role) {
         if self.depth < self.row_depth {
@@ -403,14 +411,14 @@ impl Reader<'_, '_> {
             self.row_depth = NO_ROWS;
         }
         match role {
-            Role::Keeping => self.set_kept(true),
+            Role::Keeping => {
+                self.set_kept(true);
+                self.leave_row();
+            }
             Role::Freeing if self.items == 0 || self.selects & 1 << self.depth != 0 => self.set_kept(false),
             Role::Select => {
                 self.selects |= 1 << self.depth;
-                if self.depth == self.row_depth {
-                    // It is no row but a subquery.
-                    self.row_depth = NO_ROWS;
-                }
+                self.leave_row();
             }
             Role::Values => {
                 self.set_kept(false);
