@@ -21,7 +21,15 @@ pub(crate) fn unix_timestamp<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError
         return Ok(Value::Null);
     }
     let flags = DateFlags { no_zero_in_date: true, ..DateFlags::default() };
-    let moment = call.read_datetime(&value, flags).unwrap_or(DateTime::ZERO);
+    let moment = match value {
+        // No day, nor a wrong one.
+        Value::Decimal(_) | Value::Double(_) | Value::Float(_)
+            if (0.0..1.0).contains(&value.to_f64().value) =>
+        {
+            DateTime::ZERO
+        }
+        _ => call.read_datetime(&value, flags).unwrap_or(DateTime::ZERO),
+    };
     let is_day = moment.date().is_calendar_day();
     let seconds = if is_day { session.time_zone().to_unix(moment).seconds } else { 0 };
     let in_range = (1..=SECONDS_MAX).contains(&seconds);
