@@ -97,6 +97,7 @@ functions! {
         // Strings and their collations.
         KeptNumber [] 1..=1 Double, Args, kept::number;
         KeptValue [] 1..=1 Of(rule::as_first), Args, kept::value;
+        FullScale [] 1..=1 Of(rule::as_first), Args, round::full_scale;
         AsMoment [] 1..=1 Of(rule::as_first), Args, choose::as_moment;
         Collate [] 1..=1 Of(rule::as_first), Args, text::collate;
         ConvertUsing [] 1..=1 Of(rule::as_first), Maybe, text::convert_using;

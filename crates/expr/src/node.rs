@@ -226,6 +226,8 @@ pub enum ExprKind {
         arg: Box<Expr>,
         /// The column of the select list that the conversion is, for warnings.
         name: Option<Box<str>>,
+        /// A branch of a CASE becomes a text: as a number it is what it was before.
+        is_branch: bool,
     },
     /// Every other operator and function.
     Call {
@@ -386,7 +388,7 @@ impl Expr {
 
     /// Conversion of `arg` to `ty`.
     pub(crate) fn cast(arg: Expr, ty: SqlType, nullable: bool) -> Expr {
-        Expr { kind: ExprKind::Cast { arg: Box::new(arg), name: None }, ty, nullable }
+        Expr { kind: ExprKind::Cast { arg: Box::new(arg), name: None, is_branch: false }, ty, nullable }
     }
 
     /// Tells a conversion the name of its column in the select list.

@@ -31,7 +31,13 @@ pub(crate) fn to_text(expr: &Expr, ctx: &EvalCtx<'_>) -> String {
         ExprKind::Compare { op, args, .. } => format!("({})", list(&args[..], &format!(" {} ", op.symbol()))),
         ExprKind::Cast { arg, .. } => format!("cast({} as {})", to_text(arg, ctx), cast_name(&expr.ty)),
         ExprKind::Call {
-            func: Func::CutText | Func::PadBytes | Func::KeptNumber | Func::KeptValue | Func::AsMoment,
+            func:
+                Func::CutText
+                | Func::PadBytes
+                | Func::KeptNumber
+                | Func::KeptValue
+                | Func::AsMoment
+                | Func::FullScale,
             args,
         } => list(args, ""),
         ExprKind::Call { func: Func::FormatUnixTime, args } => {

@@ -36,10 +36,17 @@ impl Builder {
             AggFunc::Count => SqlType::bigint(),
             AggFunc::Sum => sum_type(first, SUM_DIGITS, 0),
             AggFunc::Avg => sum_type(first, 0, u32::from(self.div_precision_increment)),
-            AggFunc::Min | AggFunc::Max => extreme_type(first),
-            AggFunc::AnyValue => first.ty.clone(),
+            AggFunc::Min | AggFunc::Max | AggFunc::AnyValue => {
+                let ty = if func == AggFunc::AnyValue { first.ty.clone() } else { extreme_type(first) };
+                args = args.into_iter().map(Expr::as_kept_decimal).collect();
+                ty
+            }
             AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor => {
                 let ty = bits_type(first)?;
+                if ty.is_integer() {
+                    self.read_all_branches(&mut args);
+                }
+                let first = &args[0];
                 let is_read = |e: &Expr| matches!(e.kind, ExprKind::Column(_)) || is_long_hexadecimal(e);
                 if ty.is_integer() && first.ty.is_string() && is_read(first) {
                     // The bits that an operator reads warn as those of columns and literals do.
@@ -55,6 +62,7 @@ impl Builder {
             }
         };
         if is_number_of_texts(func) {
+            self.read_all_branches(&mut args);
             // A constant is read for each row.
             let is_column = |arg: &&mut Expr| matches!(arg.kind, ExprKind::Column(_));
             args.iter_mut().filter(is_column).for_each(|arg| self.read_special_text(arg));

@@ -17,19 +17,32 @@ impl Builder {
         let Some(func) = Func::find(name) else {
             return Err(BindError::UnknownFunction { name: name.into() });
         };
-        let (least, most) = func.arity();
-        let is_odd_pair = func == Func::Interval && args.len() < 2;
-        if !(least..=most).contains(&args.len()) || is_odd_pair {
-            return Err(BindError::ParameterCount { name: name.into() });
-        }
+        self.ensure_count(name, args.len())?;
         self.call_func(func, args)
     }
 
+    /// Refuses a number of arguments that the function called `name` does not take. MySQL does so before it
+    /// reads them.
+    ///
+    /// # Errors
+    /// 1582.
+    pub fn ensure_count(&self, name: &str, count: usize) -> Result<(), BindError> {
+        let Some(func) = Func::find(name) else { return Ok(()) };
+        let (least, most) = func.arity();
+        let is_odd_pair = func == Func::Interval && count < 2;
+        if (least..=most).contains(&count) && !is_odd_pair {
+            return Ok(());
+        }
+        Err(BindError::ParameterCount { name: name.into() })
+    }
+
     /// A function or operator with the right number of arguments.
-    pub fn call_func(&self, func: Func, args: Vec<Expr>) -> Result<Expr, BindError> {
+    pub fn call_func(&self, func: Func, mut args: Vec<Expr>) -> Result<Expr, BindError> {
         debug_assert!(func.arity().0 <= args.len() && args.len() <= func.arity().1, "argument count");
         let (rule, nulls) = func.rule();
-        self.apply(func, &rule, nulls, args)
+        self.read_branches_for(func, &mut args);
+        let lack_digits = args.iter().any(Expr::may_lack_digits);
+        Ok(self.apply(func, &rule, nulls, args)?.with_digits_of(func, lack_digits))
     }
 
     /// `CHAR(n, ... USING charset)`; without USING a binary string.

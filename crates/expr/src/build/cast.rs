@@ -47,6 +47,10 @@ pub enum CastTo<'a> {
 impl Builder {
     /// `CAST(expr AS to)`.
     pub fn cast(&self, expr: Expr, to: CastTo<'_>) -> Result<Expr, BindError> {
+        let mut expr = expr;
+        if matches!(to, CastTo::Decimal(..) | CastTo::Double | CastTo::Float(_)) {
+            self.read_branches(&mut expr);
+        }
         let expr = if matches!(to, CastTo::Time(_)) { super::temporal::read_for_time(expr) } else { expr };
         let ty = match to {
             CastTo::Signed => SqlType::bigint(),

@@ -25,13 +25,16 @@ impl Builder {
         let operand = operand.filter(|_| arms.iter().any(|(when, _)| is_compared(when)));
         let operand = operand.map(|operand| {
             let compared = arms.iter().map(|(when, _)| when).filter(|when| is_compared(when));
-            Self::number_for(operand, compared)
+            self.number_for(operand, compared)
         });
         let computed = operand.clone().filter(|operand| !operand.is_trivial());
         let operand = computed.as_ref().map(Expr::held).or(operand);
         let arms = arms
             .into_iter()
-            .map(|(condition, result)| {
+            .map(|(mut condition, result)| {
+                if operand.is_none() {
+                    self.read_branches(&mut condition);
+                }
                 let condition = match &operand {
                     Some(operand) if is_compared(&condition) => {
                         self.arm_condition(operand.clone(), condition)?
@@ -51,11 +54,12 @@ impl Builder {
 
     /// The operand of CASE, read as a number if it is a text that is compared with numbers alone: that is
     /// done once a row.
-    fn number_for<'a>(operand: Expr, mut compared: impl Iterator<Item = &'a Expr>) -> Expr {
+    fn number_for<'a>(&self, mut operand: Expr, mut compared: impl Iterator<Item = &'a Expr>) -> Expr {
         let is_text = class_of(&operand) == Class::Text;
         if !is_text || compared.any(is_textual) {
             return operand;
         }
+        self.read_branches(&mut operand);
         let nullable = operand.nullable;
         Expr::cast(operand, SqlType::double(), nullable)
     }
@@ -85,7 +89,8 @@ impl Builder {
     /// `expr` as a result of CASE: a decimal keeps its own fraction digits.
     fn case_result(&self, expr: Expr, ty: &SqlType) -> Expr {
         if ty.kind != TypeKind::Decimal || expr.ty.kind == TypeKind::Null {
-            return self.branch(expr, ty);
+            let is_text = !is_text_type(ty) || expr.ty.is_string();
+            return Self::noted_branch(self.branch(expr, ty), is_text);
         }
         let (whole, scale) = decimal_digits(&expr);
         self.branch(expr, &decimal_type(whole, u32::from(scale)))
@@ -99,7 +104,7 @@ impl Builder {
             return Expr::cast(expr, SqlType::bigint_unsigned(), nullable);
         }
         if matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
-            // A chosen member is a text: as a number it is what it reads, not its position.
+            // A chosen member is a text, and a number what that reads; where CASE chooses it, its position.
             return self.text_of(expr);
         }
         if !ty.is_string() {
@@ -182,6 +187,11 @@ impl Builder {
         args = args.into_iter().map(|e| self.chosen(e, &ty)).collect();
         Ok(Expr { kind: ExprKind::Call { func, args: args.into() }, ty, nullable })
     }
+}
+
+/// Whether results of type `ty` are texts; those of ENUM and SET are.
+pub(super) fn is_text_type(ty: &SqlType) -> bool {
+    ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set)
 }
 
 /// Whether CASE compares `expr` as a text or a date; a hexadecimal literal is a text.

@@ -103,6 +103,7 @@ impl Builder {
     /// Makes a column of TEXT, BLOB or of bytes, and the text of a subquery, a conversion of its own, which
     /// tells the session what MySQL says of these.
     pub(crate) fn read_special_text(&self, arg: &mut Expr) {
+        self.read_branches(arg);
         use TypeKind::{Blob, Text, VarBinary, VarChar};
         let is_special = match arg.ty.kind {
             Text(_) | Blob(_) | VarBinary => true,

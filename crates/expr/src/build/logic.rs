@@ -56,6 +56,7 @@ impl Builder {
 
     /// Makes a statement convert constant texts among `terms` that are not numbers once.
     fn keep_texts(&self, terms: &mut [Expr]) {
+        self.read_all_branches(terms);
         for term in terms.iter_mut().filter(|term| matches!(term.kind, ExprKind::Const(_))) {
             self.keep_no_number(term);
         }
@@ -72,6 +73,7 @@ impl Builder {
     /// Negation.
     pub fn not(&self, mut arg: Expr) -> Expr {
         self.keep_no_number(&mut arg);
+        self.read_branches(&mut arg);
         let nullable = arg.nullable;
         truth(ExprKind::Not(Box::new(arg)), nullable)
     }
@@ -90,8 +92,9 @@ impl Builder {
     }
 
     /// IS [NOT] TRUE (`wanted`) and IS [NOT] FALSE.
-    pub fn is_truth(&self, arg: Expr, wanted: bool, negated: bool) -> Expr {
+    pub fn is_truth(&self, mut arg: Expr, wanted: bool, negated: bool) -> Expr {
         let is_kept = is_constant(&arg);
+        self.read_branches(&mut arg);
         let test = truth(ExprKind::IsTruth { negated, truth: wanted, arg: Box::new(arg) }, false);
         if is_kept { self.kept_value(test) } else { test }
     }

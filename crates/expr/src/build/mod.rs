@@ -5,6 +5,7 @@
 //! [`BindError`].
 
 mod arith;
+mod branch_number;
 mod call;
 mod cast;
 mod collation;
@@ -13,6 +14,7 @@ mod compare_domain;
 mod control;
 mod error;
 pub(crate) mod format_width;
+mod full_scale;
 mod in_list;
 mod kept_constant;
 mod literal;

@@ -102,7 +102,10 @@ impl Builder {
             Rule::Date => SqlType::new(TypeKind::Date, 10),
             Rule::Year => SqlType { unsigned: true, ..SqlType::new(TypeKind::Year, 4) },
             Rule::Time => time_type(args.iter().map(temporal_fsp).max().unwrap_or(0)),
-            Rule::DateTime => datetime_type(args.iter().map(temporal_fsp).max().unwrap_or(0)),
+            Rule::DateTime => {
+                let times = args.iter().skip(1).map(temporal_fsp);
+                datetime_type(times.chain(args.first().map(moment_fsp)).max().unwrap_or(0))
+            }
             Rule::Clock(kind) => clock_type(*kind, args.first(), func)?,
             Rule::Of(type_of) => type_of(self, func, &args),
         };
@@ -255,6 +258,14 @@ pub(crate) fn temporal_fsp(expr: &Expr) -> u8 {
             _ => FSP_MAX,
         },
     }
+}
+
+/// Fraction digits of an argument seen as a date and time: not all that follows the last point of a text is a
+/// fraction.
+fn moment_fsp(expr: &Expr) -> u8 {
+    let ExprKind::Const(OwnedValue::Bytes { data, .. }) = &expr.kind else { return temporal_fsp(expr) };
+    let any_day = DateFlags { allow_invalid_dates: true, ..DateFlags::default() };
+    DateTime::parse(data, any_day).map_or_else(|| temporal_fsp(expr), |parsed| parsed.fsp)
 }
 
 /// Fraction digits of a text: what is no date or time may have any.
@@ -441,7 +452,7 @@ pub(crate) fn unix_seconds(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
         // A hexadecimal literal has no fraction.
         Some(OwnedValue::Bytes { collation: CollationId::BINARY, .. }) if e.ty.unsigned => 0,
         Some(OwnedValue::Bytes { data, .. }) if types::DateTime::parse(&data, flags).is_none() => FSP_MAX,
-        _ => temporal_fsp(e),
+        _ => moment_fsp(e),
     };
     match args.first().map_or(0, fsp) {
         0 => SqlType::bigint(),

@@ -9,6 +9,7 @@ use types::{CollationId, Date, DateTime, Decimal, SqlType, Time, TypeKind, Value
 
 use super::no_number::warn_no_number;
 use super::pieces::PIECE_BYTES;
+use crate::build::{Class, class_of};
 use crate::compare::warn_past_decimal;
 use crate::moment::{
     date_of, note_date_delimiters, note_time_delimiters, warn_cut_moment, warn_no_date, warn_no_moment,
@@ -112,6 +113,12 @@ impl<'v> Call<'v> {
             Value::Decimal(v) => Some(self.int_of_decimal(v)),
             _ => Some(self.noted(i, "INTEGER", &value, (value.to_i64(), whole_of))),
         })
+    }
+
+    /// Argument `i` as [`Call::int`], but 64 bits without a sign are read as if they had one.
+    pub(crate) fn signed_int(&self, i: usize) -> Result<Option<i64>, EvalError> {
+        let is_unsigned = class_of(&self.args[i]) == Class::Int && self.args[i].ty.unsigned;
+        if is_unsigned { Ok(self.bits(i)?.map(|bits| bits as i64)) } else { self.int(i) }
     }
 
     /// Argument `i` as [`Call::int`], but bits that are no literal are not signed.

@@ -69,7 +69,7 @@ fn months_of(period: i64) -> Option<i64> {
 
 /// PERIOD_ADD
 pub(crate) fn period_add<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let (period, months) = (some!(call.int(0)), some!(call.int(1)));
+    let (period, months) = (some!(call.signed_int(0)), some!(call.signed_int(1)));
     let wrong = EvalError::WrongArgument { function: call.name() };
     let sum = months_of(period).ok_or(wrong.clone())?.wrapping_add(months);
     if sum < 0 && months < 0 {
@@ -83,7 +83,7 @@ pub(crate) fn period_add<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 /// PERIOD_DIFF
 pub(crate) fn period_diff<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let (a, b) = (some!(call.int(0)), some!(call.int(1)));
+    let (a, b) = (some!(call.signed_int(0)), some!(call.signed_int(1)));
     match (months_of(a), months_of(b)) {
         (Some(a), Some(b)) => Ok(Value::Int(a - b)),
         _ => Err(EvalError::WrongArgument { function: call.name() }),

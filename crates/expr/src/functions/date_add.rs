@@ -63,7 +63,7 @@ fn amount(call: &Call<'_>, unit: IntervalUnit) -> Result<Option<Span>, EvalError
         }
         return Ok(Some(Span::of(micros.map(Interval::from_micros))));
     }
-    let Some(count) = call.int(1)? else { return Ok(None) };
+    let Some(count) = call.signed_int(1)? else { return Ok(None) };
     Ok(Some(Span::of(Interval::from_count(count, unit))))
 }
 

@@ -1,7 +1,7 @@
 //! Seconds since 1970 and time zones.
 
 use types::temporal::{DateFlags, MICROS_PER_SECOND};
-use types::{DateTime, Decimal, TimeZone, TypeKind, Value};
+use types::{DateTime, Decimal, SqlModes, TimeZone, TypeKind, Value};
 
 use super::time::warn_past_bigint;
 use super::{Call, format, some};
@@ -20,7 +20,9 @@ pub(crate) fn unix_timestamp<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError
     if value.is_null() {
         return Ok(Value::Null);
     }
-    let flags = DateFlags { no_zero_in_date: true, ..DateFlags::default() };
+    // A zero part makes no day, and no wrong one.
+    let no_zero_date = value.is_textual() && session.modes().has(SqlModes::NO_ZERO_DATE);
+    let flags = DateFlags { no_zero_date, ..DateFlags::default() };
     let moment = call.read_datetime(&value, flags).unwrap_or(DateTime::ZERO);
     let is_day = moment.date().is_calendar_day();
     let seconds = if is_day { session.time_zone().to_unix(moment).seconds } else { 0 };

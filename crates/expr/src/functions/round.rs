@@ -68,6 +68,11 @@ fn rounded<'v>(call: &Call<'v>, cut: bool) -> Result<Value<'v>, EvalError> {
     }
 }
 
+/// A decimal with the scale of the call's type.
+pub(crate) fn full_scale<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Ok(Value::Decimal(fixed_scale(some!(call.decimal(0)), call.ty().decimals)))
+}
+
 /// The value with the scale of its type, which is never below the value's by more than zeros.
 fn fixed_scale(value: Decimal, scale: u8) -> Decimal {
     value.rescale(scale).unwrap_or(value)

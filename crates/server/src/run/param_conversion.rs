@@ -5,7 +5,7 @@ use expr::{EvalCtx, Warning, moment_of, no_date};
 use sql::bind::{NumberRead, ParamRole, ParamUse};
 use types::temporal::{DateFlags, FSP_MAX, MICROS_PER_SECOND};
 use types::value::{Converted, Loss, integer_prefix, text_for_message};
-use types::{CollationId, Date, DateTime, SqlType, Time, Value};
+use types::{CollationId, Date, DateTime, SqlType, Time, TypeKind, Value};
 
 use super::actual_param::as_signed;
 use super::param_class::Class;
@@ -31,18 +31,20 @@ pub(super) fn escaped(value: &Value<'_>) -> String {
 
 /// A number beside those of times, with as many digits after the point if results show them.
 fn padded<'a>(used: &ParamUse, value: Value<'a>) -> Value<'a> {
-    let is_exact = matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_));
-    if !(is_exact && used.is_padded && used.ty.decimals > 0) {
+    let is_number = matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_));
+    if !(is_number && used.is_padded && used.ty.decimals > 0) {
         return value;
     }
     value.to_decimal().value.rescale(used.ty.decimals).map_or(value, Value::Decimal)
 }
 
-/// A double beyond the range of integers as MySQL reads it for one: the least integer.
-fn least_past_integers(value: Value<'_>) -> Value<'_> {
+/// A number as MySQL reads it for an integer: a double beyond the range is the least one, and what a
+/// parameter of `class` holds has a sign.
+fn read_as_integer(value: Value<'_>, class: Class) -> Value<'_> {
     const END: f64 = 9_223_372_036_854_775_808.0;
     match value {
         Value::Double(number) if !(-END..END).contains(&number) => Value::Double(-END),
+        Value::UInt(_) if matches!(class, Class::Decimal | Class::Double) => as_signed(value),
         _ => value,
     }
 }
@@ -56,6 +58,10 @@ fn kept_text<'a>(value: Value<'a>, collation: CollationId, arena: &'a Bump) -> V
         _ => value,
     };
     text_of(value, collation, arena)
+}
+
+fn unsigned(value: Value<'_>) -> Value<'_> {
+    if let Value::Int(number) = value { Value::UInt(number as u64) } else { value }
 }
 
 fn text_of<'a>(value: Value<'a>, collation: CollationId, arena: &'a Bump) -> Value<'a> {
@@ -90,16 +96,19 @@ impl<'a> Conversion<'_, '_, 'a> {
     /// The value that the statement runs with. `is_planned`: it is planned for a type that was given.
     pub(super) fn read(&mut self, value: Value<'a>, is_planned: bool) -> Value<'a> {
         let used = self.used;
+        let described = Class::of(&used.described);
         let value = match used.reads {
-            NumberRead::Integer if used.role != ParamRole::Operand => least_past_integers(value),
+            NumberRead::Integer if used.role != ParamRole::Operand => read_as_integer(value, described),
             _ => value,
         };
-        let described = Class::of(&used.described);
         let is_kept_moment = described.is_moment() && (is_planned || Class::of(&used.ty).is_moment());
         match used.role {
             ParamRole::Stored => value,
+            ParamRole::TimeText if described.is_number() => self.time_beside_number(value, described),
+            // HEX has a form for numbers.
+            ParamRole::Text if described.is_number() && used.reads != NumberRead::Own => self.of(value),
             // What reads a text reads the value's own.
-            ParamRole::Text if described != Class::Text => value,
+            ParamRole::Text | ParamRole::TimeText if described != Class::Text => value,
             ParamRole::KeptText => kept_text(value, used.ty.collation, self.arena),
             ParamRole::Moment if value.is_textual() => value,
             ParamRole::Clock => as_signed(value),
@@ -108,6 +117,10 @@ impl<'a> Conversion<'_, '_, 'a> {
             }
             // What reads a number reads the value as it is, whatever the type says.
             ParamRole::Number if is_kept_moment => self.number_beside_moment(value),
+            // Bounds of years have no sign.
+            ParamRole::Bound if used.described.kind == TypeKind::Year && !value.is_textual() => {
+                unsigned(self.of(value))
+            }
             ParamRole::Bound => match self.of(value) {
                 Value::Null if !value.is_null() => no_bound(Class::of(self.ty)),
                 read => read,
@@ -124,14 +137,36 @@ impl<'a> Conversion<'_, '_, 'a> {
         }
     }
 
+    /// The time that a text is where the statement has a number: that it is none gives a warning.
+    fn time_beside_number(&mut self, value: Value<'a>, described: Class) -> Value<'a> {
+        let Value::Bytes { data, .. } = value else { return value };
+        let is_number = |loss: Loss| loss == Loss::None && !data.trim_ascii().is_empty();
+        match described {
+            Class::Integer { .. } if is_number(integer_prefix(data).loss) => {}
+            Class::Integer { .. } => self.truncated("INTEGER", &value),
+            _ if is_number(value.to_decimal().loss) => {}
+            _ => self.truncated("DECIMAL", &value),
+        }
+        let Some(read) = value.to_time() else {
+            self.truncated("time", &value);
+            return Value::Null;
+        };
+        let fsp = if read.value.micros() % MICROS_PER_SECOND == 0 { 0 } else { FSP_MAX };
+        Value::Time(self.noted(read, "time", &value), fsp)
+    }
+
     fn of(&mut self, value: Value<'a>) -> Value<'a> {
         let class = Class::of(self.ty);
         match (class, value) {
             (_, Value::Null) | (Class::Null, _) => value,
+            // Its character set was forgotten.
+            (Class::Text, Value::Bytes { collation: CollationId::BINARY, .. }) if !self.is_bytes => value,
             (Class::Text, _) => text_of(value, self.ty.collation, self.arena),
             (_, Value::Bytes { data, .. }) if class.is_number() && self.used.reads != NumberRead::Own => {
-                let number = self.number_of(data, value);
-                self.of(number)
+                match self.number_of(data, value) {
+                    number @ Value::UInt(_) => number,
+                    number => self.of(number),
+                }
             }
             (Class::Integer { unsigned }, _) => self.integer_of(value, unsigned),
             (Class::Decimal, _) => self.decimal_of(value),
@@ -156,7 +191,8 @@ impl<'a> Conversion<'_, '_, 'a> {
 
     fn truncated(&mut self, type_name: &str, value: &Value<'_>) {
         // Dates and times are read in the client's character set.
-        let is_plain = Class::of(self.ty).is_moment() && !self.is_bytes;
+        let is_of_moment = [self.ty, &self.used.described].iter().any(|ty| Class::of(ty).is_moment());
+        let is_plain = is_of_moment && !self.is_bytes;
         let value = if is_plain { value.message_text() } else { escaped(value) };
         let type_name = type_name.to_owned();
         self.losses.push(Warning::TruncatedWrongValue { type_name, value });
@@ -168,10 +204,13 @@ impl<'a> Conversion<'_, '_, 'a> {
                 let read = integer_prefix(data);
                 self.noted(Converted { value: read.value as i64, loss: read.loss }, "INTEGER", &value)
             }
+            // A YEAR takes integers without regard to their sign.
+            _ if self.used.described.kind == TypeKind::Year => as_signed(value).to_i64().value,
             _ => value.to_i64().value,
         };
         // A YEAR has no place for a number below all years.
-        let is_below = matches!(value, Value::Int(..0));
+        let is_year = self.used.described.kind == TypeKind::Year;
+        let is_below = matches!(value, Value::Int(..0)) || is_year && number < 0;
         if unsigned && !is_below { Value::UInt(number as u64) } else { Value::Int(number) }
     }
 
@@ -241,7 +280,10 @@ impl<'a> Conversion<'_, '_, 'a> {
             }
             NumberRead::Integer | NumberRead::Own => {
                 let read = integer_prefix(text);
-                (Value::Int(read.value as i64), read.loss, "INTEGER")
+                let is_unsigned = Class::of(self.ty) == Class::Integer { unsigned: true };
+                let is_large = is_unsigned && read.value > i128::from(i64::MAX);
+                let number = read.value as i64;
+                (if is_large { Value::UInt(number as u64) } else { Value::Int(number) }, read.loss, "INTEGER")
             }
         };
         if loss != Loss::None {

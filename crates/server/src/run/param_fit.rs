@@ -6,19 +6,20 @@
 //! the current values, which it keeps from then on. NULL fits every type.
 
 use bumpalo::Bump;
-use expr::EvalCtx;
+use expr::{EvalCtx, Warning};
 use sql::bind::{NumberRead, ParamRole, ParamUse};
-use types::value::integer_prefix;
+use types::value::{Loss, integer_prefix};
 use types::{CollationId, TypeKind, Value};
 use wire::ColumnType;
 use wire::execute::ParamType;
 
 use super::param_class::Class;
-use super::param_conversion::Conversion;
+use super::param_conversion::{Conversion, escaped};
 use super::params::param_type;
+use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::session::Session;
-use crate::statement_context::StatementContext;
+use crate::statement_context::{StatementContext, warning_condition};
 
 /// The type given for each parameter; `None`: the text of the statement implies it.
 pub(crate) type GivenTypes = Vec<Option<ParamType>>;
@@ -36,7 +37,9 @@ pub(crate) fn is_direct(used: &ParamUse, bound: ParamType) -> bool {
         ParamRole::KeptText => class == Class::Null || class == Class::Text && !is_bytes(bound),
         _ => {
             let is_in_range = class != Class::Double || used.reads != NumberRead::Integer;
-            let is_whole = Class::of(&used.described) == class && Class::of(&used.ty) == class && is_in_range;
+            let is_year = used.described.kind == TypeKind::Year;
+            let is_whole = Class::of(&used.described) == class && Class::of(&used.ty) == class;
+            let is_whole = is_whole && is_in_range && !is_year;
             let is_padded = used.is_padded && class == Class::Decimal;
             class == Class::Null || (is_whole && !is_padded && !is_bytes(bound))
         }
@@ -49,6 +52,17 @@ pub(crate) fn is_misfit(used: &ParamUse, actual: &Value<'_>) -> bool {
     // A YEAR takes numbers of either sign.
     let is_year = used.described.kind == TypeKind::Year && matches!(actual, Value::Int(_) | Value::UInt(_));
     !keeps_all && !is_year && !Class::of(&used.described).takes(Class::of_value(actual))
+}
+
+/// Makes texts for parameters that were numbers until now bytes: messages show them as such.
+pub(crate) fn forget_charsets(uses: &[ParamUse], actual: &mut [Value<'_>]) {
+    for (used, value) in uses.iter().zip(actual) {
+        if let Value::Bytes { collation, .. } = value
+            && Class::of(&used.described).is_number()
+        {
+            *collation = CollationId::BINARY;
+        }
+    }
 }
 
 /// The type that a statement is planned again for: that of the value. `None` for NULL, of which nothing is
@@ -83,7 +97,9 @@ fn planned_type(
     let own = Some(class.bound_type());
     match used.role {
         ParamRole::Stored => Some(bound),
-        ParamRole::Cast if class == Class::Text && used.described.kind == TypeKind::Year => {
+        ParamRole::Cast
+            if (class == Class::Text || class.is_moment()) && used.described.kind == TypeKind::Year =>
+        {
             Some(Class::Integer { unsigned: false }.bound_type())
         }
         ParamRole::Cast => match class {
@@ -113,7 +129,7 @@ pub(crate) fn convert<'a>(
     (refuses_loss, command): (bool, &str),
     arena: &'a Bump,
 ) -> Result<&'a [Value<'a>], SqlError> {
-    let (mut losses, mut refused) = (Vec::new(), None);
+    let (mut losses, mut unread, mut refused) = (Vec::new(), Vec::new(), None);
     let values = arena.alloc_slice_copy(params);
     let collation = session.variables.hot.collation_connection;
     {
@@ -123,10 +139,11 @@ pub(crate) fn convert<'a>(
         let places = uses.iter().zip(planned).zip(bound);
         for (value, ((used, planned), &bound)) in values.iter_mut().zip(places) {
             if used.role == ParamRole::RowCount {
-                *value = row_count(value, command).unwrap_or_else(|error| {
-                    refused.get_or_insert(error);
-                    *value
-                });
+                match row_count(value, command, &mut unread) {
+                    _ if refused.is_some() => {}
+                    Ok(count) => *value = count,
+                    Err(error) => refused = Some((error, std::mem::take(&mut unread))),
+                }
                 continue;
             }
             let own = planned.map(|ty| param_type(ty, collation));
@@ -136,18 +153,30 @@ pub(crate) fn convert<'a>(
         }
     }
     for loss in &losses {
-        let condition = crate::statement_context::warning_condition(loss);
+        let condition = warning_condition(loss);
         if refuses_loss {
             return Err(condition);
         }
-        session.warn(crate::diagnostics::Severity::Warning, condition);
+        session.warn(Severity::Warning, condition);
     }
-    refused.map_or(Ok(values), Err)
+    match refused {
+        None => Ok(values),
+        Some((error, unread)) => Err(refused_count(session, error, &unread)),
+    }
+}
+
+/// `error`, that of a number of rows. Only a statement that it fails shows what was `unread` before.
+#[cold]
+fn refused_count(session: &mut Session, error: SqlError, unread: &[Warning]) -> SqlError {
+    for loss in unread {
+        session.warn(Severity::Warning, warning_condition(loss));
+    }
+    error
 }
 
 /// A number of rows: an integer that is not negative, or that at the start of a text, whose sign MySQL
-/// ignores. Later text gives no warning.
-fn row_count<'a>(value: &Value<'a>, command: &str) -> Result<Value<'a>, SqlError> {
+/// ignores. What the text has besides is added to `unread`.
+fn row_count<'a>(value: &Value<'a>, command: &str, unread: &mut Vec<Warning>) -> Result<Value<'a>, SqlError> {
     let is_binary = command != "EXECUTE";
     match *value {
         Value::Null | Value::UInt(_) | Value::Int(0..) => Ok(*value),
@@ -155,7 +184,17 @@ fn row_count<'a>(value: &Value<'a>, command: &str) -> Result<Value<'a>, SqlError
             let name = if is_binary { "SIGNED INTEGER" } else { "unsigned integer" };
             Err(error_map::DATA_OUT_OF_RANGE.with(&[&name, &command]))
         }
-        Value::Bytes { data, .. } if is_binary => Ok(Value::UInt(integer_prefix(data).value as u64)),
+        Value::Bytes { data, .. } if is_binary => {
+            let read = integer_prefix(data);
+            if read.loss != Loss::None || data.trim_ascii().is_empty() {
+                let type_name = "INTEGER".to_owned();
+                unread.push(Warning::TruncatedWrongValue { type_name, value: escaped(value) });
+            }
+            if read.value < 0 {
+                unread.push(Warning::NegativeToUnsigned);
+            }
+            Ok(Value::UInt(read.value as u64))
+        }
         _ => Err(error_map::WRONG_ARGUMENTS.with(&[&command])),
     }
 }

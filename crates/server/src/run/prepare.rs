@@ -273,8 +273,8 @@ fn fit_and_run(
     session.diagnostics.clear();
     ensure_types(session, prepared)?;
     let Some(types) = &prepared.param_types else { return Ok(()) };
-    let actual = actual_values(&types.uses, params);
-    fit(session, prepared, &actual)?;
+    let mut actual = actual_values(&types.uses, params);
+    fit(session, prepared, &mut actual)?;
     let Some(types) = &prepared.param_types else { return Ok(()) };
     let planned_types = param_fit::planned_types(&types.uses, &types.given, &prepared.types, &actual);
     let suits = |plan: &&PreparedPlan| plan.planned_types == planned_types;
@@ -323,12 +323,13 @@ fn derived_types(session: &mut Session, compiled: &Compiled, version: u64) -> Pa
 }
 
 /// Gives the statement the types of `params` if one of them does not fit.
-fn fit(session: &mut Session, prepared: &mut Prepared, actual: &[Value<'_>]) -> Result<(), SqlError> {
+fn fit(session: &mut Session, prepared: &mut Prepared, actual: &mut [Value<'_>]) -> Result<(), SqlError> {
     let Some(types) = &mut prepared.param_types else { return Ok(()) };
-    if !types.uses.iter().zip(actual).any(|(used, value)| param_fit::is_misfit(used, value)) {
+    if !types.uses.iter().zip(&*actual).any(|(used, value)| param_fit::is_misfit(used, value)) {
         return Ok(());
     }
-    let given = prepared.types.iter().zip(actual);
+    param_fit::forget_charsets(&types.uses, actual);
+    let given = prepared.types.iter().zip(&*actual);
     types.given = given.map(|(&bound, value)| param_fit::type_to_give(bound, value)).collect();
     if let (_, Some(compiled)) = described(session, &prepared.text, &types.given)? {
         types.uses.clone_from(&compiled.param_uses);

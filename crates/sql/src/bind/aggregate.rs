@@ -88,9 +88,10 @@ impl<'a> Binder<'a, '_> {
             return Ok(None);
         }
         let item = usize::try_from(n).ok().and_then(|n| n.checked_sub(1)).and_then(|at| args.get(at));
-        item.cloned()
-            .map(Some)
-            .ok_or_else(|| BindError::UnknownColumn { name: n.to_string(), clause: Clause::Order })
+        item.cloned().map(Some).ok_or_else(|| BindError::UnknownColumn {
+            name: String::from_utf8_lossy(literal.text(self.ctx.sql)).into_owned(),
+            clause: Clause::Order,
+        })
     }
 
     /// The column that shows `spec`, which is shared with an equal aggregate.
@@ -135,7 +136,9 @@ impl<'a> Binder<'a, '_> {
             .into_iter()
             .map(|g| {
                 let ty = kept_type(&g);
-                build.coerce(g, &ty)
+                let is_shown_as_is = super::temp_table::is_constant(&g, block);
+                let kept = build.coerce(g, &ty);
+                if is_shown_as_is { kept } else { kept.as_kept_decimal() }
             })
             .collect();
         block.subqueries = subqueries;

@@ -242,7 +242,7 @@ fn refused_nulls(condition: &Expr, found: &mut dyn FnMut(ColumnRef)) {
 /// The column that an operand of LIKE is, converted to text if needed.
 fn as_text_column(expr: &Expr) -> Option<ColumnRef> {
     match &expr.kind {
-        ExprKind::Cast { arg, name: None } => arg.as_column(),
+        ExprKind::Cast { arg, name: None, .. } => arg.as_column(),
         _ => expr.as_column(),
     }
 }

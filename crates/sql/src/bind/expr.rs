@@ -33,6 +33,7 @@ impl<'a> Binder<'a, '_> {
             _ => {
                 let mut bound = self.value(condition)?;
                 self.settle_condition(std::slice::from_mut(&mut bound));
+                self.build.read_branches(&mut bound);
                 Ok(bound)
             }
         }
@@ -337,6 +338,9 @@ impl<'a> Binder<'a, '_> {
         // An upper bound that is not a date is no bound.
         let bounds = if parts[0].ty.kind == TypeKind::Time { &parts[1..] } else { &parts[1..2] };
         for bound in bounds.iter().filter(|_| !of_numbers) {
+            self.note_role(bound, ParamRole::Bound);
+        }
+        for bound in parts[1..].iter().filter(|_| parts[0].ty.kind == TypeKind::Year) {
             self.note_role(bound, ParamRole::Bound);
         }
         self.pin_temporal(&mut parts, &[&between.expr, &between.low, &between.high])?;

@@ -76,6 +76,7 @@ impl<'a> Binder<'a, '_> {
         if call.returning.is_some() {
             return Err(BindError::NotSupported("RETURNING"));
         }
+        self.build.ensure_count(call.name, call.args.len())?;
         let mut args = self.values(call.args)?;
         self.settle_args(call.name, &mut args);
         self.note_counts(call.name, &mut args, call.args)?;

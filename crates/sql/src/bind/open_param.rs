@@ -36,6 +36,8 @@ enum Wanted {
     Time,
     /// A date and time, of which the function reads the time.
     Clock,
+    /// As [`Wanted::Clock`], where the value becomes a date and time before.
+    DatedClock,
     /// A time that the function reads from texts itself.
     TimeOfDay,
 }
@@ -366,7 +368,7 @@ impl Binder<'_, '_> {
                 self.settle_alike(args, &text);
                 // It reads the time of a text itself, whatever number the type says.
                 for arg in args.iter().filter(|e| !e.ty.is_temporal()) {
-                    self.note_role(arg, ParamRole::Text);
+                    self.note_role(arg, ParamRole::TimeText);
                 }
                 return;
             }
@@ -391,7 +393,7 @@ impl Binder<'_, '_> {
                 Wanted::Bytes | Wanted::Int | Wanted::Decimal | Wanted::Double => ParamRole::Number,
                 Wanted::Date | Wanted::DateTime | Wanted::TimeOfDay => ParamRole::Moment,
                 Wanted::Clock => ParamRole::Clock,
-                Wanted::Time => ParamRole::Value,
+                Wanted::Time | Wanted::DatedClock => ParamRole::Value,
             };
             self.note_role(arg, role);
         }
@@ -428,7 +430,7 @@ impl Binder<'_, '_> {
             Wanted::Decimal => SqlType::decimal(PRECISION_MAX, SCALE_MAX),
             Wanted::Double => SqlType::double(),
             Wanted::Date => SqlType::new(TypeKind::Date, 10),
-            Wanted::DateTime | Wanted::Clock => SqlType::new(TypeKind::DateTime, 0),
+            Wanted::DateTime | Wanted::Clock | Wanted::DatedClock => SqlType::new(TypeKind::DateTime, 0),
             Wanted::Time | Wanted::TimeOfDay => SqlType::new(TypeKind::Time, 0),
         }
     }
@@ -552,7 +554,8 @@ fn wanted(func: Func, at: usize) -> Wanted {
             0,
         )
         | (DateDiff, _) => Wanted::DateTime,
-        (Hour | Minute | Second | Microsecond | TimeOf | TimeFormat, 0) => Wanted::Clock,
+        (Hour | Minute | Second | Microsecond | TimeOf, 0) => Wanted::Clock,
+        (TimeFormat, 0) => Wanted::DatedClock,
         _ => Wanted::Text,
     }
 }

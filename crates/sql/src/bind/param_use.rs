@@ -18,6 +18,8 @@ pub enum ParamRole {
     Number,
     /// What an operator or function reads as a text: values of another class keep their own.
     Text,
+    /// As [`ParamRole::Text`], but of texts where the type is a number the time is read.
+    TimeText,
     /// A value that a union keeps as a text.
     KeptText,
     /// A bound of BETWEEN: what is no date or time counts as zero beside some, as NULL beside DATETIME.

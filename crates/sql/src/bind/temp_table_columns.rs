@@ -74,17 +74,21 @@ pub(super) fn mark_result(block: &mut Block, is_outermost: bool) {
     }
 }
 
-/// Gives calculated values of the statement's result the types that they have in the table that gathers them.
-/// Until the statement is planned, equal expressions have equal types.
+/// Gives calculated values of the statement's result the types and digits that they have in the table that
+/// gathers them. Until the statement is planned, equal expressions have equal types.
 pub(super) fn send_as_kept(output: &mut Arc<[OutputColumn]>) {
     let kept = |column: &OutputColumn| Some(column.origin.as_ref()?.kept?.run);
-    if output.iter().all(|column| kept(column).is_none()) {
+    let lacks_digits = |column: &OutputColumn| column.origin.is_some() && column.expr.may_lack_digits();
+    if !output.iter().any(|column| kept(column).is_some() || lacks_digits(column)) {
         return;
     }
     let mut columns = output.to_vec();
     for column in &mut columns {
         if let Some(kind) = kept(column) {
             column.expr.ty.kind = kind;
+        }
+        if lacks_digits(column) {
+            column.expr = column.expr.clone().as_kept_decimal();
         }
     }
     *output = columns.into();
