@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
 use crate::join_ints::{IntRuns, TakeInts};
 use crate::op::Op;
-use crate::source::{Flow, RowBatch, Sink, Source};
+use crate::source::{Flow, RowBatch, Sink, Source, pause_with};
 use crate::statement::QueryRun;
 use crate::temp_row::{Layout, RowWriter, TempRow};
 
@@ -300,13 +300,7 @@ impl Sink for SortedSink<'_> {
         Ok(Flow::More)
     }
 
-    fn wants_pause(&self) -> bool {
-        self.groups.sink.wants_pause()
-    }
-
-    fn pause(&mut self) -> Result<()> {
-        self.groups.sink.pause()
-    }
+    pause_with!(groups.sink);
 }
 
 /// Groups are found by their key.

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
 use crate::keep::keep_outputs;
 use crate::op::Op;
-use crate::source::{Flow, Sink, Source};
+use crate::source::{Flow, Sink, Source, pause_with};
 use crate::statement::QueryRun;
 use crate::temp_row::{Layout, TempRow};
 
@@ -56,11 +56,5 @@ impl Sink for ComputeSink<'_> {
         self.sink.row(&Frame { parent: Some(frame), row: CurrentRow::Temp(row) })
     }
 
-    fn wants_pause(&self) -> bool {
-        self.sink.wants_pause()
-    }
-
-    fn pause(&mut self) -> Result<()> {
-        self.sink.pause()
-    }
+    pause_with!(sink);
 }

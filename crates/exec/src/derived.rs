@@ -11,7 +11,7 @@ use crate::keep::keep_outputs;
 use crate::kept_rows::KeptRows;
 use crate::op::DerivedOp;
 use crate::query::QueryProgram;
-use crate::source::{Collect, Flow, Sink, Source};
+use crate::source::{Collect, Flow, Sink, Source, pause_with};
 use crate::statement::QueryRun;
 use crate::temp_row::{Layout, TempRow};
 
@@ -95,11 +95,5 @@ impl Sink for Stream<'_> {
         self.sink.row(&Frame { parent: self.parent, row: CurrentRow::Temp(row) })
     }
 
-    fn wants_pause(&self) -> bool {
-        self.sink.wants_pause()
-    }
-
-    fn pause(&mut self) -> Result<()> {
-        self.sink.pause()
-    }
+    pause_with!(sink);
 }

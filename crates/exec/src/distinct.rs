@@ -5,7 +5,7 @@ use expr::{Expr, HashIndex, append_group_key, eval};
 
 use crate::error::Result;
 use crate::frame::Frame;
-use crate::source::{Flow, Sink, Source};
+use crate::source::{Flow, Sink, Source, pause_with};
 use crate::statement::QueryRun;
 
 /// A running DISTINCT.
@@ -71,11 +71,5 @@ impl Sink for DistinctSink<'_> {
         }
     }
 
-    fn wants_pause(&self) -> bool {
-        self.sink.wants_pause()
-    }
-
-    fn pause(&mut self) -> Result<()> {
-        self.sink.pause()
-    }
+    pause_with!(sink);
 }

@@ -6,7 +6,7 @@ use expr::Expr;
 use crate::access::passes;
 use crate::error::Result;
 use crate::frame::Frame;
-use crate::source::{Flow, Sink, Source};
+use crate::source::{Flow, Sink, Source, pause_with};
 use crate::statement::QueryRun;
 
 /// A running filter.
@@ -39,11 +39,5 @@ impl Sink for FilterSink<'_> {
         }
     }
 
-    fn wants_pause(&self) -> bool {
-        self.sink.wants_pause()
-    }
-
-    fn pause(&mut self) -> Result<()> {
-        self.sink.pause()
-    }
+    pause_with!(sink);
 }

@@ -7,7 +7,7 @@ use crate::access::TableAccess;
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
 use crate::op::IntersectOp;
-use crate::source::{Flow, RowBatch, Sink, Source};
+use crate::source::{Flow, RowBatch, Sink, Source, pause_with};
 use crate::statement::QueryRun;
 
 /// A running intersection.
@@ -82,11 +82,5 @@ impl Sink for OfKeys<'_> {
         if self.keys.find(&self.key).is_some() { self.sink.row(frame) } else { Ok(Flow::More) }
     }
 
-    fn wants_pause(&self) -> bool {
-        self.sink.wants_pause()
-    }
-
-    fn pause(&mut self) -> Result<()> {
-        self.sink.pause()
-    }
+    pause_with!(sink);
 }

@@ -16,7 +16,7 @@ use crate::keep::keep_frame;
 use crate::kept_rows::KeptRows;
 use crate::op::HashJoinOp;
 use crate::operators::source_of;
-use crate::source::{Collect, Flow, Sink, Source};
+use crate::source::{Collect, Flow, Sink, Source, pause_with};
 use crate::statement::QueryRun;
 use crate::temp_row::{Layout, TempRow};
 
@@ -159,13 +159,7 @@ impl Sink for ProbeSink<'_> {
         Ok(Flow::More)
     }
 
-    fn wants_pause(&self) -> bool {
-        self.pairs.wants_pause()
-    }
-
-    fn pause(&mut self) -> Result<()> {
-        self.pairs.pause()
-    }
+    pause_with!(pairs);
 }
 
 /// Fills `key` with bytes that are equal where all values are; false if one of them is NULL.

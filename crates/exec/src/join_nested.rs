@@ -8,7 +8,7 @@ use crate::access::passes;
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
 use crate::join_lookup::IndexLookup;
-use crate::source::{Flow, RowBatch, Sink, Source};
+use crate::source::{Flow, RowBatch, Sink, Source, pause_with};
 use crate::statement::QueryRun;
 
 /// A running nested loop join.
@@ -76,13 +76,7 @@ impl Sink for OuterSink<'_, '_> {
         Ok(Flow::More)
     }
 
-    fn wants_pause(&self) -> bool {
-        self.pairs.sink.wants_pause()
-    }
-
-    fn pause(&mut self) -> Result<()> {
-        self.pairs.sink.pause()
-    }
+    pause_with!(pairs.sink);
 }
 
 /// Takes pairs of an outer and an inner row.
@@ -147,11 +141,5 @@ impl Sink for PairSink<'_> {
         Ok(Flow::More)
     }
 
-    fn wants_pause(&self) -> bool {
-        self.sink.wants_pause()
-    }
-
-    fn pause(&mut self) -> Result<()> {
-        self.sink.pause()
-    }
+    pause_with!(sink);
 }

@@ -5,7 +5,7 @@ use expr::{Expr, eval};
 
 use crate::error::Result;
 use crate::frame::Frame;
-use crate::source::{Flow, RowBatch, Sink, Source};
+use crate::source::{Flow, RowBatch, Sink, Source, pause_with};
 use crate::statement::QueryRun;
 
 /// A running LIMIT.
@@ -82,11 +82,5 @@ impl Sink for WindowSink<'_> {
         Ok(Flow::More)
     }
 
-    fn wants_pause(&self) -> bool {
-        self.sink.wants_pause()
-    }
-
-    fn pause(&mut self) -> Result<()> {
-        self.sink.pause()
-    }
+    pause_with!(sink);
 }

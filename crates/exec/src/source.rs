@@ -98,6 +98,20 @@ pub(crate) trait Sink {
     }
 }
 
+/// In an `impl Sink`: the sink pauses when the sink of the field does.
+macro_rules! pause_with {
+    ($($field:ident).+) => {
+        fn wants_pause(&self) -> bool {
+            self.$($field).+.wants_pause()
+        }
+
+        fn pause(&mut self) -> $crate::error::Result<()> {
+            self.$($field).+.pause()
+        }
+    };
+}
+pub(crate) use pause_with;
+
 /// Takes rows of one relation as cells of their leaves.
 pub(crate) trait TakeCells: Sink {
     /// Takes a row. The leaf's latch is held: no I/O, no waiting.

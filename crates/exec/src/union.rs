@@ -4,7 +4,7 @@ use crate::derived::Stream;
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
 use crate::op::UnionOp;
-use crate::source::{Flow, Sink, Source};
+use crate::source::{Flow, Sink, Source, pause_with};
 use crate::statement::{QueryRun, Statement};
 use expr::{HashIndex, append_group_key};
 
@@ -56,11 +56,5 @@ impl Sink for UniqueSink<'_> {
         if is_new { self.sink.row(frame) } else { Ok(Flow::More) }
     }
 
-    fn wants_pause(&self) -> bool {
-        self.sink.wants_pause()
-    }
-
-    fn pause(&mut self) -> Result<()> {
-        self.sink.pause()
-    }
+    pause_with!(sink);
 }

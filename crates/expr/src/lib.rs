@@ -37,6 +37,8 @@ mod print;
 mod sort_key;
 #[cfg(test)]
 mod test_session;
+#[cfg(any(test, feature = "test-support"))]
+pub mod test_support;
 
 pub use aggregate::{Accumulator, AccumulatorSpec, AggFunc, TypedAggregate, append_group_key};
 pub use build::{BindError, Builder};

@@ -10,9 +10,6 @@ use types::{Charset, CollationId, OwnedValue, SqlModes, SqlType, TypeKind};
 /// The expression as MySQL's errors show it: `(a + 1)`, `cast(1 as unsigned)`.
 #[cold]
 pub(crate) fn to_text(expr: &Expr, ctx: &EvalCtx<'_>) -> String {
-    let list = |args: &[Expr], separator: &str| {
-        args.iter().map(|e| to_text(e, ctx)).collect::<Vec<_>>().join(separator)
-    };
     match &expr.kind {
         ExprKind::Const(value) => introducer(value, &expr.ty, ctx) + &constant(value, &expr.ty),
         ExprKind::Param(_) if ctx.session.hides_parameters() => "?".to_owned(),
@@ -24,42 +21,58 @@ pub(crate) fn to_text(expr: &Expr, ctx: &EvalCtx<'_>) -> String {
             let name = ctx.subqueries.column_name(*column).unwrap_or_else(|| format!("#{}", column.col));
             if ctx.session.modes().has(SqlModes::ANSI_QUOTES) { name.replace('`', "\"") } else { name }
         }
-        ExprKind::And(args) => format!("({})", list(args, " and ")),
-        ExprKind::Or(args) => format!("({})", list(args, " or ")),
-        ExprKind::Xor(args) => format!("({})", list(&args[..], " xor ")),
-        ExprKind::Not(arg) => format!("(not({}))", to_text(arg, ctx)),
-        ExprKind::Compare { op, args, .. } => format!("({})", list(&args[..], &format!(" {} ", op.symbol()))),
         ExprKind::Cast { arg, .. } => format!("cast({} as {})", to_text(arg, ctx), cast_name(&expr.ty)),
-        ExprKind::Call {
-            func:
-                Func::CutText
-                | Func::PadBytes
-                | Func::KeptNumber
-                | Func::KeptValue
-                | Func::AsMoment
-                | Func::FullScale,
-            args,
-        } => list(args, ""),
-        ExprKind::Call { func: Func::FormatUnixTime, args } => {
-            format!("date_format(from_unixtime({}),{})", to_text(&args[0], ctx), list(&args[1..], ","))
-        }
-        ExprKind::Call { func: Func::ConvertUsing, args } => {
-            format!("convert({} using {})", list(args, ""), expr.ty.charset().name())
-        }
-        ExprKind::Call { func: func @ (Func::Trim | Func::TrimLeading | Func::TrimTrailing), args } => {
-            trimmed(*func, args, ctx)
-        }
-        ExprKind::Call { func: Func::Timestamp | Func::DateOf | Func::TimeOf, args } if args.len() == 1 => {
-            format!("cast({} as {})", list(args, ""), cast_name(&expr.ty))
-        }
-        ExprKind::Call { func, args } => match (infix(*func), &args[..]) {
-            (Some(symbol), [_, _]) => format!("({})", list(args, &format!(" {symbol} "))),
-            (Some(symbol), _) => format!("{symbol}({})", list(args, "")),
-            (None, _) => format!("{}({})", func.name(), list(args, ",")),
-        },
+        ExprKind::Call { func, args } => call_text(*func, args, &expr.ty, ctx),
         ExprKind::UserVar(name) => format!("(@`{name}`)"),
         ExprKind::SysVar { name, .. } => format!("@@{name}"),
         ExprKind::Case { arms, otherwise } => case(arms, otherwise.as_deref(), ctx),
+        ExprKind::Let { body: shown, .. } | ExprKind::Held { shown: Some(shown), .. } => to_text(shown, ctx),
+        ExprKind::Subquery { .. } => "(select ...)".to_owned(),
+        _ => predicate_text(expr, ctx),
+    }
+}
+
+fn list(args: &[Expr], separator: &str, ctx: &EvalCtx<'_>) -> String {
+    args.iter().map(|e| to_text(e, ctx)).collect::<Vec<_>>().join(separator)
+}
+
+/// A function or an operator that is one.
+fn call_text(func: Func, args: &[Expr], ty: &SqlType, ctx: &EvalCtx<'_>) -> String {
+    match func {
+        Func::CutText
+        | Func::PadBytes
+        | Func::KeptNumber
+        | Func::KeptValue
+        | Func::AsMoment
+        | Func::FullScale => list(args, "", ctx),
+        Func::FormatUnixTime => {
+            format!("date_format(from_unixtime({}),{})", to_text(&args[0], ctx), list(&args[1..], ",", ctx))
+        }
+        Func::ConvertUsing => {
+            format!("convert({} using {})", list(args, "", ctx), ty.charset().name())
+        }
+        Func::Trim | Func::TrimLeading | Func::TrimTrailing => trimmed(func, args, ctx),
+        Func::Timestamp | Func::DateOf | Func::TimeOf if args.len() == 1 => {
+            format!("cast({} as {})", list(args, "", ctx), cast_name(ty))
+        }
+        _ => match (infix(func), args) {
+            (Some(symbol), [_, _]) => format!("({})", list(args, &format!(" {symbol} "), ctx)),
+            (Some(symbol), _) => format!("{symbol}({})", list(args, "", ctx)),
+            (None, _) => format!("{}({})", func.name(), list(args, ",", ctx)),
+        },
+    }
+}
+
+/// What is true, false or NULL.
+fn predicate_text(expr: &Expr, ctx: &EvalCtx<'_>) -> String {
+    match &expr.kind {
+        ExprKind::And(args) => format!("({})", list(args, " and ", ctx)),
+        ExprKind::Or(args) => format!("({})", list(args, " or ", ctx)),
+        ExprKind::Xor(args) => format!("({})", list(&args[..], " xor ", ctx)),
+        ExprKind::Not(arg) => format!("(not({}))", to_text(arg, ctx)),
+        ExprKind::Compare { op, args, .. } => {
+            format!("({})", list(&args[..], &format!(" {} ", op.symbol()), ctx))
+        }
         ExprKind::IsNull { negated, arg } => {
             format!("({} is {}null)", to_text(arg, ctx), if *negated { "not " } else { "" })
         }
@@ -73,14 +86,12 @@ pub(crate) fn to_text(expr: &Expr, ctx: &EvalCtx<'_>) -> String {
         }
         ExprKind::In { negated, needle, list: items, .. } => {
             let not = if *negated { "not " } else { "" };
-            format!("({} {not}in ({}))", to_text(needle, ctx), list(items, ","))
+            format!("({} {not}in ({}))", to_text(needle, ctx), list(items, ",", ctx))
         }
         ExprKind::Like { negated, args, .. } => {
-            let like = format!("({})", list(&args[..], " like "));
+            let like = format!("({})", list(&args[..], " like ", ctx));
             if *negated { format!("(not({like}))") } else { like }
         }
-        ExprKind::Let { body: shown, .. } | ExprKind::Held { shown: Some(shown), .. } => to_text(shown, ctx),
-        ExprKind::Subquery { .. } => "(select ...)".to_owned(),
         _ => "(...)".to_owned(),
     }
 }

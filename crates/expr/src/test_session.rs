@@ -1,98 +1,11 @@
-//! A session for tests, and short ways to build and evaluate expressions.
-
-use std::cell::RefCell;
+//! Short ways to build and evaluate expressions in tests.
 
 use bumpalo::Bump;
 use types::value::write_double_fixed;
-use types::{CollationId, Decimal, OwnedValue, SqlModes, SqlType, TimeZone, TypeKind, Value};
+use types::{CollationId, Decimal, SqlType, TypeKind, Value};
 
-use crate::{BindError, Builder, EvalCtx, EvalError, Expr, SessionInfo, Warning, eval};
-
-/// 2023-11-14 22:13:20.123456 UTC.
-const NOW_MICROS: i64 = 1_700_000_000_123_456;
-
-/// A session in UTC under the default mode that keeps its warnings.
-pub(crate) struct TestSession {
-    pub(crate) zone: TimeZone,
-    pub(crate) warnings: RefCell<Vec<Warning>>,
-    pub(crate) concat_limit: u64,
-}
-
-impl TestSession {
-    pub(crate) fn new() -> TestSession {
-        TestSession { zone: TimeZone::utc(), warnings: RefCell::default(), concat_limit: 1024 }
-    }
-}
-
-impl SessionInfo for TestSession {
-    fn statement_time_micros(&self) -> i64 {
-        NOW_MICROS
-    }
-    fn clock_micros(&self) -> i64 {
-        NOW_MICROS
-    }
-    fn time_zone(&self) -> &TimeZone {
-        &self.zone
-    }
-    fn modes(&self) -> SqlModes {
-        SqlModes::DEFAULT
-    }
-    fn connection_id(&self) -> u64 {
-        7
-    }
-    fn user(&self) -> &'static str {
-        "root@localhost"
-    }
-    fn current_user(&self) -> &'static str {
-        "root@%"
-    }
-    fn current_role(&self) -> &'static str {
-        "NONE"
-    }
-    fn database(&self) -> Option<&str> {
-        Some("db")
-    }
-    fn last_insert_id(&self) -> u64 {
-        42
-    }
-    fn set_last_insert_id(&self, _: u64) {}
-    fn row_count(&self) -> i64 {
-        -1
-    }
-    fn found_rows(&self) -> u64 {
-        1
-    }
-    fn user_variable(&self, _: &str) -> OwnedValue {
-        OwnedValue::Null
-    }
-    fn set_user_variable(&self, _: &str, _: OwnedValue) -> Result<(), crate::EvalError> {
-        Ok(())
-    }
-    fn system_variable(&self, _: Option<bool>, _: &str) -> Option<OwnedValue> {
-        None
-    }
-    fn group_concat_max_len(&self) -> u64 {
-        self.concat_limit
-    }
-    fn div_precision_increment(&self) -> u8 {
-        4
-    }
-    fn max_allowed_packet(&self) -> u64 {
-        64 << 20
-    }
-    fn version(&self) -> &'static str {
-        "8.4.6"
-    }
-    fn connection_collation(&self) -> CollationId {
-        CollationId::UTF8MB4_GENERAL_CI
-    }
-    fn warn(&self, warning: Warning) {
-        self.warnings.borrow_mut().push(warning);
-    }
-    fn killed(&self) -> bool {
-        false
-    }
-}
+pub(crate) use crate::test_support::TestSession;
+use crate::{BindError, Builder, EvalCtx, EvalError, Expr, Warning, eval};
 
 /// The builder of a connection with the collation under which the answers were recorded.
 pub(crate) fn builder() -> Builder {
@@ -180,7 +93,7 @@ pub(crate) use call;
 
 /// The value of `expr` as text, and the warnings.
 pub(crate) fn evaluate(expr: &Expr) -> Result<(String, Vec<Warning>), EvalError> {
-    let (arena, session) = (Bump::new(), TestSession::new());
+    let (arena, session) = (Bump::new(), TestSession::default());
     let ctx = EvalCtx::new(&arena, &[], &session);
     let value = eval(expr, &(), &ctx)?;
     let mut text = Vec::new();

@@ -259,10 +259,7 @@ fn every_form_of_nesting_and_every_pair_of_forms_is_answered_or_refused() {
     let (run, refused, misplaced) = (sum(|c| c.run), sum(|c| c.refused), sum(|c| c.misplaced));
     assert!(run >= 2_000, "{run} statements");
     assert!((run / 10..run / 10 * 7).contains(&refused), "{refused} of {run} statements were refused");
-    assert!(
-        misplaced < run / 4,
-        "{misplaced} of {run} statements have a form that does not fit its surroundings"
-    );
+    assert!(misplaced < run / 4, "{misplaced} of {run} statements have a form that does not fit its place");
     // Cached and prepared plans are dropped.
     server.shut_down().unwrap();
 }

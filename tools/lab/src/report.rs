@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::journal::{Cell, Figures, Header, Journal, Outcome, RowKey};
 use crate::ledger::History;
-use crate::stats::{self, Comparison, Estimate, Rounds, median};
+use crate::stats::{self, Comparison, Estimate, Reached, Rounds, median};
 
 mod html;
 mod markdown;
@@ -171,30 +171,24 @@ fn measured<'a>(cells: &'a [Cell], key: &RowKey, name: &str) -> impl Iterator<It
     })
 }
 
+fn reached(cells: &[Cell], key: &RowKey, name: &str) -> Reached {
+    measured(cells, key, name).map(|(round, figures)| (round, figures.qps)).collect()
+}
+
 /// Per row and target, in this order: how it stands to the one of the others that has the highest median.
 fn to_best(header: &Header, cells: &[Cell], keys: &[&RowKey]) -> Vec<Option<Estimate>> {
-    let names: Vec<&str> = header.targets.iter().map(|(name, _)| &name[..]).collect();
-    let qps =
-        |key: &RowKey, name: &str| median(&measured(cells, key, name).map(|m| m.1.qps).collect::<Vec<_>>());
-    let of = |key: &RowKey, target: usize| {
-        let others = names.iter().filter(|name| **name != names[target]);
-        let medians = others.map(|name| (*name, qps(key, name))).filter(|(_, median)| median.is_finite());
-        let best = medians.max_by(|a, b| a.1.total_cmp(&b.1));
-        best.map_or_else(Vec::new, |(best, _)| log_ratios(cells, key, best, names[target]))
+    let of_row = |key: &&RowKey| {
+        let row: Vec<Reached> = header.targets.iter().map(|(name, _)| reached(cells, key, name)).collect();
+        stats::logs_to_best(&row)
     };
-    let logs = keys.iter().flat_map(|key| (0..names.len()).map(move |target| of(key, target)));
-    let rows = logs.zip(classes(keys, names.len())).map(|(logs, class)| Rounds { class, logs });
+    let logs = keys.iter().flat_map(of_row);
+    let rows = logs.zip(classes(keys, header.targets.len())).map(|(logs, class)| Rounds { class, logs });
     stats::estimates(&rows.collect::<Vec<_>>(), SEED)
 }
 
 /// Per round, the log of target over base.
 fn log_ratios(cells: &[Cell], key: &RowKey, base: &str, name: &str) -> Vec<f64> {
-    let bases: Vec<(usize, &Figures)> = measured(cells, key, base).collect();
-    let ratio = |(round, figures): (usize, &Figures)| {
-        let (_, base) = bases.iter().find(|b| b.0 == round)?;
-        (base.qps > 0.0 && figures.qps > 0.0).then(|| (figures.qps / base.qps).ln())
-    };
-    measured(cells, key, name).filter_map(ratio).collect()
+    stats::log_ratios(&reached(cells, key, base), &reached(cells, key, name))
 }
 
 fn result(cells: &[Cell], key: &RowKey, name: &str, comparison: Option<Comparison>) -> TargetResult {

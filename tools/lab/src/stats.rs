@@ -161,6 +161,30 @@ pub fn estimates(rows: &[Rounds], seed: u64) -> Vec<Option<Estimate>> {
     test_rows(rows, seed).into_iter().map(|test| test.map(|test| test.estimate())).collect()
 }
 
+/// A target's figure in each of the rounds in which it was measured.
+pub type Reached = Vec<(usize, f64)>;
+
+/// The logs of target over base in the rounds in which both were measured.
+pub fn log_ratios(base: &Reached, target: &Reached) -> Vec<f64> {
+    let ratio = |&(round, figure): &(usize, f64)| {
+        let (_, base) = base.iter().find(|base| base.0 == round)?;
+        (*base > 0.0 && figure > 0.0).then(|| (figure / base).ln())
+    };
+    target.iter().filter_map(ratio).collect()
+}
+
+/// Of each target of a row: the logs of its figures over those of the other that has the highest median.
+pub fn logs_to_best(row: &[Reached]) -> Vec<Vec<f64>> {
+    let middle = |reached: &Reached| median(&reached.iter().map(|(_, figure)| *figure).collect::<Vec<_>>());
+    let medians: Vec<f64> = row.iter().map(middle).collect();
+    let of = |at: usize| {
+        let others = (0..row.len()).filter(|&other| other != at && medians[other].is_finite());
+        let best = others.max_by(|&a, &b| medians[a].total_cmp(&medians[b]));
+        best.map_or_else(Vec::new, |best| log_ratios(&row[best], &row[at]))
+    };
+    (0..row.len()).map(of).collect()
+}
+
 /// One row before correction.
 #[derive(Clone, Copy)]
 struct Test {

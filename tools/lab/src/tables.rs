@@ -6,7 +6,7 @@ use mysql::prelude::Queryable;
 
 use crate::config::Run;
 use crate::error::Result;
-use crate::founding;
+use crate::reference_workloads;
 use crate::stats::Random;
 use crate::target::Target;
 use crate::workload::{Data, Workload};
@@ -59,7 +59,7 @@ pub fn load_data(target: &Target, run: &Run, data: Data, each: &mut dyn FnMut() 
         connection.query_drop(statement).map_err(|e| target.refused(&e))
     };
     execute(&format!("USE {}", run.database))?;
-    founding::load(data, run, &mut execute)
+    reference_workloads::load(data, run, &mut execute)
 }
 
 /// What precedes a cell of this workload, on tables of this number.

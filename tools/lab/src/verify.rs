@@ -1,7 +1,7 @@
 //! Do all targets hold the same tables and answer the same?
 
 use crate::error::Result;
-use crate::founding;
+use crate::reference_workloads;
 use crate::target::Target;
 use crate::workload::{Data, Kind, Workload};
 
@@ -11,7 +11,7 @@ pub fn queries(workload: &Workload, tables: usize, rows: usize) -> Vec<String> {
     let mut all: Vec<String> = (1..=tables)
         .map(|t| format!("SELECT COUNT(*), SUM(id), SUM(k), MIN(c), MAX(pad), SUM(LENGTH(c)) FROM sbtest{t}"))
         .collect();
-    all.extend(founding::queries(workload.data));
+    all.extend(reference_workloads::queries(workload.data));
     if workload.kind != Kind::Read || workload.data != Data::Sbtest {
         return all;
     }

@@ -92,12 +92,12 @@ pub fn catalogue() -> Vec<Workload> {
     all.push(Workload::micro("hot-points", Kind::Read, &["--shape=points", "--hot=on"]));
     all.push(Workload::stock("delete", Kind::Consume, "oltp_delete", &[]));
     all.push(Workload::stock("insert", Kind::Consume, "oltp_insert", &[]));
-    all.extend(founding());
+    all.extend(reference_workloads());
     all
 }
 
-/// Those of the reports of regressions that this project began with.
-pub fn founding() -> Vec<Workload> {
+/// The reference workloads: those of the reports of regressions that this project began with.
+pub fn reference_workloads() -> Vec<Workload> {
     let mut all = vec![
         Workload::statement("employees-join", Kind::Read, EMPLOYEES_JOIN, &[]).of(Data::Employees),
         Workload::statement("employees-sum", Kind::Read, EMPLOYEES_SUM, &[]).of(Data::Employees),
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_articles_42_workloads_and_the_founding_ones_are_there_once() {
+    fn the_articles_42_workloads_and_the_reference_ones_are_there_once() {
         let mut names: Vec<String> = catalogue().into_iter().map(|w| w.name).collect();
         let count = names.len();
         names.sort();

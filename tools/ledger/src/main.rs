@@ -10,6 +10,7 @@ mod callgrind;
 mod client;
 mod counters;
 mod data;
+mod group_commit;
 mod measure;
 mod operation;
 mod prepare;
@@ -17,7 +18,6 @@ mod serve;
 mod slow_sync;
 mod syscalls;
 mod tables;
-mod together;
 
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -35,7 +35,7 @@ const USAGE: &str = "usage: ledger prepare DATADIR
        ledger count DATADIR [NAME ..]
               every operation, or those named; `count` watches system calls, for which it stops them:
               name<TAB>units<TAB>bytes copied<TAB>allocations<TAB>system calls<TAB>log bytes<TAB>syncs<TAB>nanoseconds
-       ledger together DATADIR
+       ledger group_commit DATADIR
               the operation that many clients do at once
        ledger client SOCKET NAME PASSES
               one operation so many times over against another server
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
         ["prepare", datadir] => prepare::run(Path::new(datadir)),
         ["run", datadir, names @ ..] => run(Path::new(datadir), names, Watch::Instructions),
         ["count", datadir, names @ ..] => run(Path::new(datadir), names, Watch::SystemCalls),
-        ["together", datadir] => together(Path::new(datadir)),
+        ["group_commit", datadir] => group_commit(Path::new(datadir)),
         ["client", socket, name, passes] => ask(socket, name, passes),
         ["size", name] => find(name).map(|operation| println!("{}", operation.executions)),
         _ => Err(USAGE.to_owned()),
@@ -86,9 +86,9 @@ fn run(datadir: &Path, names: &[&str], watch: Watch) -> Result<(), String> {
     std::process::exit(0);
 }
 
-fn together(datadir: &Path) -> Result<(), String> {
-    let operation = operation::together();
-    let measured = together::measure(datadir, &operation, SEED)?;
+fn group_commit(datadir: &Path) -> Result<(), String> {
+    let operation = operation::group_commit();
+    let measured = group_commit::measure(datadir, &operation, SEED)?;
     println!("{}", line(&operation, &measured));
     // The directory is a copy.
     std::process::exit(0);

@@ -271,7 +271,7 @@ fn scans() -> Vec<Operation> {
 }
 
 /// What many clients do at once: durable updates of single rows.
-pub(crate) fn together() -> Operation {
+pub(crate) fn group_commit() -> Operation {
     each("commit_16_clients", 500, Request::Prepared(NONINDEX, nonindex_update))
 }
 

@@ -37,7 +37,7 @@ pub(super) fn all(names: &[&str], options: &[&str]) -> Result<Vec<Line>, String>
     let alone: Vec<&str> = names.iter().copied().filter(|name| *name != TOGETHER).collect();
     let mut lines = if names.is_empty() || !alone.is_empty() { one_client(&alone)? } else { Vec::new() };
     if names.is_empty() || alone.len() < names.len() {
-        lines.extend(together()?);
+        lines.extend(group_commit()?);
     }
     Ok(lines)
 }
@@ -62,9 +62,9 @@ fn one_client(names: &[&str]) -> Result<Vec<Line>, String> {
 }
 
 /// Natively, so that clients do meet.
-fn together() -> Result<Vec<Line>, String> {
+fn group_commit() -> Result<Vec<Line>, String> {
     copy_data()?;
-    let counted = read_output(driver_command().args(["together", "run"]))?;
+    let counted = read_output(driver_command().args(["group_commit", "run"]))?;
     remove(&workplace().join("run"))?;
     Ok(counted.iter().map(Counted::line).collect())
 }

@@ -53,7 +53,10 @@ impl Catalog for EngineCatalog<'_> {
     }
 }
 
-impl SessionTypes for TestSession {
+/// No variables have a type.
+struct NoVariables;
+
+impl SessionTypes for NoVariables {
     fn user_variable(&self, _name: &str) -> SqlType {
         SqlType::null()
     }
@@ -79,7 +82,7 @@ impl Bench {
             .unwrap_or_else(|error| panic!("{sql}: {error:?}"));
         let ctx = BindContext {
             catalog,
-            session: &self.session,
+            session: &NoVariables,
             sql: sql.as_bytes(),
             database: Some("s"),
             modes: self.session.modes,
@@ -115,6 +118,6 @@ impl Bench {
     }
 
     pub(super) fn take_warnings(&self) -> Vec<String> {
-        self.session.warnings.take()
+        self.session.conditions.take()
     }
 }

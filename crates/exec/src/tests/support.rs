@@ -1,111 +1,31 @@
 //! An engine in memory, a session without a server, plans by hand, rows read back from packets.
 
-use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use base::memory::StatementAccount;
 use engine::{BeginOptions, Engine, EngineConfig, Trx};
-use expr::{CmpDomain, CmpOp, Expr, ExprKind, SessionInfo, Warning};
+use expr::test_support::TestSession;
+use expr::{CmpDomain, CmpOp, Expr, ExprKind};
 use sql::plan::*;
-use types::{
-    CollationId, ColumnDef, IndexDef, IndexKind, OwnedValue, SqlModes, SqlType, TableDef, TimeZone, TypeKind,
-    Value,
-};
+use types::{CollationId, ColumnDef, IndexDef, IndexKind, OwnedValue, SqlType, TableDef, TypeKind, Value};
 use wire::{Capabilities, OutBuffer, ResultCharset, ServerStatus};
 
 use crate::*;
 
-pub(super) struct TestSession {
-    zone: TimeZone,
-    pub(super) modes: SqlModes,
-    pub(super) warnings: RefCell<Vec<String>>,
-    killed: Cell<bool>,
-}
-
-impl SessionInfo for TestSession {
-    fn statement_time_micros(&self) -> i64 {
-        1_700_000_000_123_456
-    }
-    fn clock_micros(&self) -> i64 {
-        1_700_000_000_123_456
-    }
-    fn time_zone(&self) -> &TimeZone {
-        &self.zone
-    }
-    fn modes(&self) -> SqlModes {
-        self.modes
-    }
-    fn connection_id(&self) -> u64 {
-        1
-    }
-    fn user(&self) -> &'static str {
-        "root@localhost"
-    }
-    fn current_user(&self) -> &'static str {
-        "root@%"
-    }
-    fn current_role(&self) -> &'static str {
-        "NONE"
-    }
-    fn database(&self) -> Option<&str> {
-        Some("s")
-    }
-    fn last_insert_id(&self) -> u64 {
-        0
-    }
-    fn set_last_insert_id(&self, _id: u64) {}
-    fn row_count(&self) -> i64 {
-        0
-    }
-    fn found_rows(&self) -> u64 {
-        0
-    }
-    fn user_variable(&self, _name: &str) -> OwnedValue {
-        OwnedValue::Null
-    }
-    fn set_user_variable(&self, _name: &str, _value: OwnedValue) -> std::result::Result<(), expr::EvalError> {
-        Ok(())
-    }
-    fn system_variable(&self, _global: Option<bool>, _name: &str) -> Option<OwnedValue> {
-        None
-    }
-    fn group_concat_max_len(&self) -> u64 {
-        1024
-    }
-    fn div_precision_increment(&self) -> u8 {
-        4
-    }
-    fn max_allowed_packet(&self) -> u64 {
-        64 << 20
-    }
-    fn version(&self) -> &'static str {
-        "8.4.6"
-    }
-    fn connection_collation(&self) -> CollationId {
-        CollationId::UTF8MB4_0900_AI_CI
-    }
-    fn warn(&self, warning: Warning) {
-        self.warnings.borrow_mut().push(format!("{warning:?}"));
-    }
-    fn killed(&self) -> bool {
-        self.killed.get()
-    }
-}
-
 impl Conditions for TestSession {
     fn warn(&self, _level: Level, error: &ExecError) {
-        self.warnings.borrow_mut().push(error.to_string());
+        self.conditions.borrow_mut().push(error.to_string());
     }
     fn warn_at(&self, place: u64, _level: Level, error: &ExecError) {
-        self.warnings.borrow_mut().insert(place as usize, error.to_string());
+        self.conditions.borrow_mut().insert(place as usize, error.to_string());
     }
     fn count(&self) -> u64 {
-        self.warnings.borrow().len() as u64
+        self.conditions.borrow().len() as u64
     }
     fn forget_after(&self, count: u64) {
-        self.warnings.borrow_mut().truncate(count as usize);
+        self.conditions.borrow_mut().truncate(count as usize);
     }
 }
 
@@ -149,12 +69,7 @@ impl Bench {
         let engine = Engine::open(config).unwrap();
         engine.create_schema("s", CollationId::UTF8MB4_0900_AI_CI).unwrap();
         let trx = engine.begin(BeginOptions::default());
-        let session = TestSession {
-            zone: TimeZone::utc(),
-            modes: SqlModes::DEFAULT,
-            warnings: RefCell::default(),
-            killed: Cell::new(false),
-        };
+        let session = TestSession { collation: CollationId::UTF8MB4_0900_AI_CI, ..TestSession::default() };
         Bench {
             engine,
             trx,

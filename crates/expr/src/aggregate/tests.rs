@@ -11,7 +11,7 @@ fn aggregate(func: AggFunc, arg: Expr, distinct: bool, values: &[OwnedValue]) ->
     let typed = builder().aggregate(func, vec![arg]).unwrap();
     let spec =
         AccumulatorSpec { func, args: &typed.args, distinct, order: &[], separator: b",", ty: &typed.ty };
-    let (arena, session) = (Bump::new(), TestSession::new());
+    let (arena, session) = (Bump::new(), TestSession::default());
     let ctx = EvalCtx::new(&arena, &[], &session);
     let mut accumulator = Accumulator::new(&spec, &StatementAccount::unlimited());
     for value in values {
@@ -80,7 +80,7 @@ fn sums_have_the_types_of_mysql() {
 
 #[test]
 fn texts_are_joined_in_order_and_cut_between_characters() {
-    let (arena, session) = (Bump::new(), TestSession { concat_limit: 4, ..TestSession::new() });
+    let (arena, session) = (Bump::new(), TestSession { concat_limit: 4, ..TestSession::default() });
     let ctx = EvalCtx::new(&arena, &[], &session);
     let typed = builder().aggregate(AggFunc::GroupConcat, vec!["".expr()]).unwrap();
     let key = column(TypeKind::BigInt);

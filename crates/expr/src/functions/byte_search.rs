@@ -142,7 +142,7 @@ mod tests {
     use crate::test_session::TestSession;
 
     fn places(text: &[u8], needle: &[u8], is_front: bool) -> Vec<usize> {
-        let (arena, session) = (Bump::new(), TestSession::new());
+        let (arena, session) = (Bump::new(), TestSession::default());
         let ctx = EvalCtx::new(&arena, &[], &session);
         let mut places = if is_front {
             Places::from_front(&ctx, text, needle)

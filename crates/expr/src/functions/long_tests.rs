@@ -128,7 +128,7 @@ struct Killed {
 
 impl Killed {
     fn at(look: usize) -> Self {
-        Killed { session: TestSession::new(), looks: Cell::new(0), at: look }
+        Killed { session: TestSession::default(), looks: Cell::new(0), at: look }
     }
 }
 

@@ -1,7 +1,7 @@
 //! LIKE and WHERE of a SHOW: conditions over the columns of its table.
 
 use bumpalo::Bump;
-use expr::{Builder, CmpOp, EvalCtx, Expr, RowSource, eval_bool};
+use expr::{Builder, EvalCtx, Expr, RowSource, eval_bool};
 use sql::ast::{self, BinaryOp, IsTest, UnaryOp};
 use sql::bind::BindError;
 use types::collation::LikePattern;
@@ -154,22 +154,15 @@ impl Binder<'_> {
     }
 
     fn binary(&mut self, op: BinaryOp, a: &ast::Expr<'_>, b: &ast::Expr<'_>) -> Result<Expr, SqlError> {
-        let comparison = match op {
-            BinaryOp::Eq => CmpOp::Eq,
-            BinaryOp::NullSafeEq => CmpOp::NullSafeEq,
-            BinaryOp::Ne => CmpOp::Ne,
-            BinaryOp::Lt => CmpOp::Lt,
-            BinaryOp::Le => CmpOp::Le,
-            BinaryOp::Gt => CmpOp::Gt,
-            BinaryOp::Ge => CmpOp::Ge,
-            BinaryOp::Xor => {
-                let (a, b) = (self.bind(a)?, self.bind(b)?);
-                return Ok(self.builder.xor(a, b));
-            }
-            _ => return Err(not_yet("operators of numbers in SHOW ... WHERE")),
-        };
+        let comparison = op.comparison();
+        if comparison.is_none() && op != BinaryOp::Xor {
+            return Err(not_yet("operators of numbers in SHOW ... WHERE"));
+        }
         let (a, b) = (self.bind(a)?, self.bind(b)?);
-        self.builder.compare(comparison, a, b).map_err(refused)
+        match comparison {
+            Some(comparison) => self.builder.compare(comparison, a, b).map_err(refused),
+            None => Ok(self.builder.xor(a, b)),
+        }
     }
 
     fn constant(&mut self, written: &ast::Expr<'_>) -> Result<Expr, SqlError> {

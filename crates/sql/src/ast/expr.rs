@@ -1,5 +1,7 @@
 //! Expressions.
 
+use expr::CmpOp;
+
 use super::{CastType, Query, TableName};
 use crate::literal::Literal;
 
@@ -210,6 +212,22 @@ pub enum BinaryOp {
     JsonExtract,
     /// `->>`
     JsonExtractText,
+}
+
+impl BinaryOp {
+    /// The comparison that the operator is.
+    pub fn comparison(self) -> Option<CmpOp> {
+        Some(match self {
+            BinaryOp::Eq => CmpOp::Eq,
+            BinaryOp::NullSafeEq => CmpOp::NullSafeEq,
+            BinaryOp::Ne => CmpOp::Ne,
+            BinaryOp::Lt => CmpOp::Lt,
+            BinaryOp::Le => CmpOp::Le,
+            BinaryOp::Gt => CmpOp::Gt,
+            BinaryOp::Ge => CmpOp::Ge,
+            _ => return None,
+        })
+    }
 }
 
 /// What IS tests for.

@@ -136,9 +136,9 @@ pub(super) struct CteEntry<'a> {
     pub(super) levels: usize,
 }
 
-/// Binds one statement. `'a` is the syntax tree's, `'c` the surroundings'.
+/// Binds one statement. `'a` is the syntax tree's, `'c` its context's.
 pub(super) struct Binder<'a, 'c> {
-    /// Surroundings.
+    /// The statement's context.
     pub(super) ctx: &'c BindContext<'c>,
     /// Types expressions.
     pub(super) build: expr::Builder,

@@ -32,7 +32,7 @@ pub trait SessionTypes {
     fn system_variable(&self, global: Option<bool>, name: &str) -> Option<SqlType>;
 }
 
-/// Surroundings of a statement. All of it but the catalog's content is part of a cached plan's key.
+/// Context of a statement. All of it but the catalog's content is part of a cached plan's key.
 #[derive(Clone, Copy)]
 pub struct BindContext<'c> {
     /// The dictionary.

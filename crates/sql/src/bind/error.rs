@@ -237,61 +237,47 @@ impl From<expr::BindError> for BindError {
 impl fmt::Display for BindError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BindError::UnknownColumn { name, clause } => write!(f, "Unknown column '{name}' in '{clause}'"),
-            BindError::AmbiguousColumn { name, clause } => {
-                write!(f, "Column '{name}' in {clause} is ambiguous")
-            }
-            BindError::NoSuchTable { schema, table } => write!(f, "Table '{schema}.{table}' doesn't exist"),
-            BindError::UnknownDatabase(name) => write!(f, "Unknown database '{name}'"),
-            BindError::NoDatabase => f.write_str("No database selected"),
+            BindError::UnknownColumn { .. }
+            | BindError::AmbiguousColumn { .. }
+            | BindError::NoSuchTable { .. }
+            | BindError::UnknownDatabase(_)
+            | BindError::NoDatabase
+            | BindError::DuplicateAlias(_)
+            | BindError::UnknownTableStar(_)
+            | BindError::UnknownTable { .. }
+            | BindError::ColumnTwice(_)
+            | BindError::DuplicateColumnName(_)
+            | BindError::NoSuchIndex { .. }
+            | BindError::NoDefault(_)
+            | BindError::UnknownCharset(_)
+            | BindError::UnknownSystemVariable(_)
+            | BindError::UnresolvedTableLock(_)
+            | BindError::DuplicateTableLock(_) => self.write_name(f),
+            BindError::ColumnCount { .. }
+            | BindError::EmptyRow
+            | BindError::UnionColumns
+            | BindError::OperandColumns(_)
+            | BindError::ViewColumns => self.write_columns(f),
+            BindError::TooManyTables
+            | BindError::TooDeep
+            | BindError::TooManyParameters
+            | BindError::TooManySelects
+            | BindError::CteExpansion => self.write_limit(f),
             BindError::Interrupted => f.write_str("Query execution was interrupted"),
-            BindError::DuplicateAlias(name) => write!(f, "Not unique table/alias: '{name}'"),
-            BindError::UnknownTableStar(name) => write!(f, "Unknown table '{name}'"),
-            BindError::UnknownTable { table, clause } => write!(f, "Unknown table '{table}' in {clause}"),
             BindError::NoTablesUsed => f.write_str("No tables used"),
-            BindError::InvalidGroupFunction => f.write_str("Invalid use of group function"),
-            BindError::NotGrouped { .. }
+            BindError::InvalidGroupFunction
+            | BindError::OrderAggregate { .. }
+            | BindError::OrderAggregateOfUnion { .. }
+            | BindError::TableInUnionOrder(_)
+            | BindError::WrongGroupField(_)
+            | BindError::NotGrouped { .. }
             | BindError::MixOfGroupAndFields { .. }
             | BindError::OrderNotInDistinct { .. }
             | BindError::AggregateNotInDistinct { .. } => self.write_grouping(f),
-            BindError::OrderAggregate { ordinal } => write!(
-                f,
-                "Expression #{ordinal} of ORDER BY contains aggregate function and applies to the result of a \
-                 non-aggregated query"
-            ),
-            BindError::OrderAggregateOfUnion { ordinal } => write!(
-                f,
-                "Expression #{ordinal} of ORDER BY contains aggregate function and applies to a UNION, EXCEPT or \
-                 INTERSECT"
-            ),
-            BindError::TableInUnionOrder(table) => {
-                write!(f, "Table '{table}' from one of the SELECTs cannot be used in global ORDER clause")
-            }
             BindError::PartitionOfPlainTable => f.write_str("PARTITION () clause on non partitioned table"),
-            BindError::WrongGroupField(name) => write!(f, "Can't group on '{name}'"),
-            BindError::ColumnCount { row } => write!(f, "Column count doesn't match value count at row {row}"),
-            BindError::EmptyRow => f.write_str(
-                "Each row of a VALUES clause must have at least one column, unless when used as source in an INSERT \
-                 statement.",
-            ),
-            BindError::ColumnTwice(name) => write!(f, "Column '{name}' specified twice"),
             BindError::DerivedAlias => f.write_str("Every derived table must have its own alias"),
-            BindError::UnionColumns => {
-                f.write_str("The used SELECT statements have a different number of columns")
-            }
-            BindError::OperandColumns(n) => write!(f, "Operand should contain {n} column(s)"),
-            BindError::ViewColumns => f.write_str(
-                "In definition of view, derived table or common table expression, SELECT list and column names list \
-                 have different column counts",
-            ),
-            BindError::DuplicateColumnName(name) => write!(f, "Duplicate column name '{name}'"),
             BindError::WrongUsage { first, second } => write!(f, "Incorrect usage of {first} and {second}"),
-            BindError::NoSuchIndex { index, table } => {
-                write!(f, "Key '{index}' doesn't exist in table '{table}'")
-            }
-            BindError::NoDefault(name) => write!(f, "Field '{name}' doesn't have a default value"),
             BindError::WrongArguments(what) => write!(f, "Incorrect arguments to {what}"),
-            BindError::UnknownCharset(name) => write!(f, "Unknown character set: '{name}'"),
             BindError::UpdateTableUsed(table) => {
                 write!(f, "You can't specify target table '{table}' for update in FROM clause")
             }
@@ -304,26 +290,10 @@ impl fmt::Display for BindError {
             BindError::NotUpdatable { table, verb } => {
                 write!(f, "The target table {table} of the {verb} is not updatable")
             }
-            BindError::UnresolvedTableLock(name) => {
-                write!(f, "Unresolved table name `{name}` in locking clause.")
-            }
             BindError::MisplacedInto => f.write_str(
                 "Misplaced INTO clause, INTO is not allowed inside subqueries, and must be placed at end of UNION \
                  clauses.",
             ),
-            BindError::DuplicateTableLock(name) => {
-                write!(f, "Table {name} appears in multiple locking clauses.")
-            }
-            BindError::TooManyTables => {
-                f.write_str("Too many tables; MySQL can only use 61 tables in a join")
-            }
-            BindError::TooDeep => f.write_str("the statement is nested too deeply"),
-            BindError::TooManyParameters => f.write_str("Prepared statement contains too many placeholders"),
-            BindError::TooManySelects => f.write_str("Too high level of nesting for select"),
-            BindError::CteExpansion => f.write_str(
-                "Common table expression expansion exceeded an implementation limit. Simplify the query.",
-            ),
-            BindError::UnknownSystemVariable(name) => write!(f, "Unknown system variable '{name}'"),
             BindError::NotSupported(what) => {
                 write!(f, "This version of MySQL doesn't yet support '{what}'")
             }
@@ -335,7 +305,7 @@ impl fmt::Display for BindError {
 }
 
 impl BindError {
-    /// The three long texts about grouping.
+    /// GROUP BY, ORDER BY and aggregate functions.
     fn write_grouping(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BindError::NotGrouped { ordinal, place, column } => write!(
@@ -358,6 +328,88 @@ impl BindError {
                 f,
                 "Expression #{ordinal} of ORDER BY clause is not in SELECT list, contains aggregate function; this is \
                  incompatible with DISTINCT"
+            ),
+            BindError::InvalidGroupFunction => f.write_str("Invalid use of group function"),
+            BindError::OrderAggregate { ordinal } => write!(
+                f,
+                "Expression #{ordinal} of ORDER BY contains aggregate function and applies to the result of a \
+                 non-aggregated query"
+            ),
+            BindError::OrderAggregateOfUnion { ordinal } => write!(
+                f,
+                "Expression #{ordinal} of ORDER BY contains aggregate function and applies to a UNION, EXCEPT or \
+                 INTERSECT"
+            ),
+            BindError::TableInUnionOrder(table) => {
+                write!(f, "Table '{table}' from one of the SELECTs cannot be used in global ORDER clause")
+            }
+            BindError::WrongGroupField(name) => write!(f, "Can't group on '{name}'"),
+            _ => Ok(()),
+        }
+    }
+
+    /// Names that mean nothing, or more than one thing.
+    fn write_name(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BindError::UnknownColumn { name, clause } => write!(f, "Unknown column '{name}' in '{clause}'"),
+            BindError::AmbiguousColumn { name, clause } => {
+                write!(f, "Column '{name}' in {clause} is ambiguous")
+            }
+            BindError::NoSuchTable { schema, table } => write!(f, "Table '{schema}.{table}' doesn't exist"),
+            BindError::UnknownDatabase(name) => write!(f, "Unknown database '{name}'"),
+            BindError::NoDatabase => f.write_str("No database selected"),
+            BindError::DuplicateAlias(name) => write!(f, "Not unique table/alias: '{name}'"),
+            BindError::UnknownTableStar(name) => write!(f, "Unknown table '{name}'"),
+            BindError::UnknownTable { table, clause } => write!(f, "Unknown table '{table}' in {clause}"),
+            BindError::ColumnTwice(name) => write!(f, "Column '{name}' specified twice"),
+            BindError::DuplicateColumnName(name) => write!(f, "Duplicate column name '{name}'"),
+            BindError::NoSuchIndex { index, table } => {
+                write!(f, "Key '{index}' doesn't exist in table '{table}'")
+            }
+            BindError::NoDefault(name) => write!(f, "Field '{name}' doesn't have a default value"),
+            BindError::UnknownCharset(name) => write!(f, "Unknown character set: '{name}'"),
+            BindError::UnknownSystemVariable(name) => write!(f, "Unknown system variable '{name}'"),
+            BindError::UnresolvedTableLock(name) => {
+                write!(f, "Unresolved table name `{name}` in locking clause.")
+            }
+            BindError::DuplicateTableLock(name) => {
+                write!(f, "Table {name} appears in multiple locking clauses.")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Numbers of columns that do not agree.
+    fn write_columns(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BindError::ColumnCount { row } => write!(f, "Column count doesn't match value count at row {row}"),
+            BindError::EmptyRow => f.write_str(
+                "Each row of a VALUES clause must have at least one column, unless when used as source in an INSERT \
+                 statement.",
+            ),
+            BindError::UnionColumns => {
+                f.write_str("The used SELECT statements have a different number of columns")
+            }
+            BindError::OperandColumns(n) => write!(f, "Operand should contain {n} column(s)"),
+            BindError::ViewColumns => f.write_str(
+                "In definition of view, derived table or common table expression, SELECT list and column names list \
+                 have different column counts",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Statements that are too large.
+    fn write_limit(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BindError::TooManyTables => {
+                f.write_str("Too many tables; MySQL can only use 61 tables in a join")
+            }
+            BindError::TooDeep => f.write_str("the statement is nested too deeply"),
+            BindError::TooManyParameters => f.write_str("Prepared statement contains too many placeholders"),
+            BindError::TooManySelects => f.write_str("Too high level of nesting for select"),
+            BindError::CteExpansion => f.write_str(
+                "Common table expression expansion exceeded an implementation limit. Simplify the query.",
             ),
             _ => Ok(()),
         }

@@ -187,7 +187,7 @@ impl<'a> Binder<'a, '_> {
         left: &'a ast::Expr<'a>,
         right: &'a ast::Expr<'a>,
     ) -> Result<Expr, BindError> {
-        if let Some(op) = comparison(op) {
+        if let Some(op) = op.comparison() {
             return self.comparison(op, left, right);
         }
         let mut operands = [self.value(left)?, self.value(right)?];
@@ -540,20 +540,6 @@ impl<'a> Binder<'a, '_> {
         self.note_read(&level.scope, found.column);
         Ok(Expr::column(rel, col, found.ty, found.nullable))
     }
-}
-
-/// The comparison that an operator is.
-pub(super) fn comparison(op: BinaryOp) -> Option<CmpOp> {
-    Some(match op {
-        BinaryOp::Eq => CmpOp::Eq,
-        BinaryOp::NullSafeEq => CmpOp::NullSafeEq,
-        BinaryOp::Ne => CmpOp::Ne,
-        BinaryOp::Lt => CmpOp::Lt,
-        BinaryOp::Le => CmpOp::Le,
-        BinaryOp::Gt => CmpOp::Gt,
-        BinaryOp::Ge => CmpOp::Ge,
-        _ => return None,
-    })
 }
 
 /// The function of an arithmetic or bit operator.

@@ -242,7 +242,7 @@ impl<'a> Binder<'a, '_> {
             (BinaryOp::Ne, true) => return self.in_subquery(&test.expr, test.query, true),
             _ => {}
         }
-        let Some(op) = super::expr::comparison(test.op) else {
+        let Some(op) = test.op.comparison() else {
             return Err(BindError::NotSupported("an operator other than a comparison with ANY or ALL"));
         };
         if let Some(literal) = test.query.literal() {

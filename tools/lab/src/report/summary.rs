@@ -2,7 +2,7 @@
 
 use crate::journal::RowKey;
 use crate::stats::Verdict;
-use crate::workload::{Kind, catalogue, founding};
+use crate::workload::{Kind, catalogue, reference_workloads};
 
 use super::Row;
 use super::standing::Standing;
@@ -69,7 +69,7 @@ pub(super) fn tallies(rows: &[Row], target: usize) -> Vec<(&'static str, Tally)>
 
 /// The position among [`GROUPS`] of a row's workload.
 pub(super) fn group_of(key: &RowKey) -> usize {
-    if founding().iter().any(|workload| workload.name == key.workload) {
+    if reference_workloads().iter().any(|workload| workload.name == key.workload) {
         return 5;
     }
     match catalogue().iter().find(|workload| workload.name == key.workload).map(|workload| workload.kind) {

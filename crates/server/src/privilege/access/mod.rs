@@ -87,25 +87,14 @@ impl<'a> Gather<'_, 'a> {
             | Statement::RenameTable(_)
             | Statement::CreateIndex(_)
             | Statement::DropIndex(_) => self.definition(statement),
-            Statement::Use(schema) => self.push(schema, "", Want::Entered),
-            Statement::Show(show) => self.show(show),
-            Statement::Describe(describe) => self.want(&describe.table, Want::Seen),
-            Statement::Explain(explain) => {
-                if let ExplainTarget::Statement(statement) = explain.target {
-                    self.statement(statement);
-                }
-            }
-            Statement::Maintain(maintain) => self.maintain(maintain),
-            Statement::LockTables(tables) => {
-                for lock in tables {
-                    self.reach(&lock.table, Privileges::LOCK_TABLES | Privileges::SELECT);
-                }
-            }
-            Statement::Flush(flush) => self.flush(flush),
-            Statement::Component(component) => {
-                let wanted = if component.install { Privileges::INSERT } else { Privileges::DELETE };
-                self.push("mysql", "component", Want::All(wanted));
-            }
+            Statement::Use(_)
+            | Statement::Show(_)
+            | Statement::Describe(_)
+            | Statement::Explain(_)
+            | Statement::Maintain(_)
+            | Statement::LockTables(_)
+            | Statement::Flush(_)
+            | Statement::Component(_) => self.administration(statement),
             // They concern the session alone.
             Statement::Begin(_)
             | Statement::Commit(_)
@@ -133,6 +122,32 @@ impl<'a> Gather<'_, 'a> {
             | Statement::ReloadTls(_) => {}
             // Refused for every account.
             Statement::Unsupported(_) => {}
+        }
+    }
+
+    /// Statements that show or look after what is there.
+    fn administration(&mut self, statement: &Statement<'a>) {
+        match *statement {
+            Statement::Use(schema) => self.push(schema, "", Want::Entered),
+            Statement::Show(show) => self.show(show),
+            Statement::Describe(describe) => self.want(&describe.table, Want::Seen),
+            Statement::Explain(explain) => {
+                if let ExplainTarget::Statement(statement) = explain.target {
+                    self.statement(statement);
+                }
+            }
+            Statement::Maintain(maintain) => self.maintain(maintain),
+            Statement::LockTables(tables) => {
+                for lock in tables {
+                    self.reach(&lock.table, Privileges::LOCK_TABLES | Privileges::SELECT);
+                }
+            }
+            Statement::Flush(flush) => self.flush(flush),
+            Statement::Component(component) => {
+                let wanted = if component.install { Privileges::INSERT } else { Privileges::DELETE };
+                self.push("mysql", "component", Want::All(wanted));
+            }
+            _ => {}
         }
     }
 

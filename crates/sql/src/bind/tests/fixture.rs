@@ -234,7 +234,7 @@ pub(crate) fn with_bound_shared(sql: &str, take: impl FnOnce(Query, &BindContext
     });
 }
 
-/// Calls `take` with the query `sql` as it is bound, and its surroundings.
+/// Calls `take` with the query `sql` as it is bound, and its context.
 pub(crate) fn with_bound(sql: &str, take: impl FnOnce(Query, &BindContext<'_>)) {
     let arena = Bump::new();
     let parsed = parse(sql.as_bytes(), 0, LexMode::NONE, &arena).unwrap();
@@ -246,7 +246,7 @@ pub(crate) fn with_bound(sql: &str, take: impl FnOnce(Query, &BindContext<'_>)) 
     take(binder.query(query).unwrap(), &ctx);
 }
 
-/// What the surroundings of one statement remember.
+/// What the context of one statement keeps.
 struct Once {
     range_memory: RangeMemory,
     assigns_variables: OnceCell<bool>,
@@ -258,7 +258,7 @@ impl Once {
     }
 }
 
-/// Surroundings in database `db`, under the default modes, without parameters.
+/// Context in database `db`, under the default modes, without parameters.
 fn context<'c>(sql: &'c str, catalog: &'c TestCatalog, once: &'c Once) -> BindContext<'c> {
     BindContext {
         catalog,

@@ -1,6 +1,6 @@
 //! Expressions as text, with the names of the query's columns.
 
-use expr::{AggFunc, CmpOp, ColumnRef, Expr, ExprKind, Func, SubqueryForm};
+use expr::{AggFunc, ColumnRef, Expr, ExprKind, Func, SubqueryForm};
 use types::Value;
 
 use crate::plan::{AggSpec, Node, QueryPlan, Relation};
@@ -90,7 +90,7 @@ impl<'p> Printer<'p> {
             ExprKind::Xor(args) => format!("({})", self.join(args.iter(), " xor ")),
             ExprKind::Not(arg) => format!("(not {})", self.expr(arg)),
             ExprKind::Compare { op, args, .. } => {
-                format!("({} {} {})", self.expr(&args[0]), symbol(*op), self.expr(&args[1]))
+                format!("({} {} {})", self.expr(&args[0]), op.symbol(), self.expr(&args[1]))
             }
             ExprKind::Between { negated, args, .. } => format!(
                 "({}{} between {} and {})",
@@ -169,18 +169,6 @@ impl<'p> Printer<'p> {
 
 fn not(negated: bool) -> &'static str {
     if negated { " not" } else { "" }
-}
-
-pub(super) fn symbol(op: CmpOp) -> &'static str {
-    match op {
-        CmpOp::Eq => "=",
-        CmpOp::NullSafeEq => "<=>",
-        CmpOp::Ne => "<>",
-        CmpOp::Lt => "<",
-        CmpOp::Le => "<=",
-        CmpOp::Gt => ">",
-        CmpOp::Ge => ">=",
-    }
 }
 
 /// Numbers bare, everything else quoted.

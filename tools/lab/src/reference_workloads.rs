@@ -1,4 +1,4 @@
-//! The tables of the founding documents' joins and GROUP BYs.
+//! The tables of the reference workloads' joins and GROUP BYs.
 
 use crate::config::Run;
 use crate::error::Result;
