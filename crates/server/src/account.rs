@@ -158,7 +158,7 @@ pub enum Peer {
 
 impl Peer {
     /// Whether the client runs on this machine.
-    pub fn is_loopback(self) -> bool {
+    pub(crate) fn is_loopback(self) -> bool {
         match self {
             Peer::Local => true,
             Peer::Remote(address) => address.to_canonical().is_loopback(),
@@ -335,7 +335,7 @@ impl Accounts {
     }
 
     /// An account that anybody who can reach the server could use.
-    pub fn find_passwordless(&self) -> Option<Arc<Account>> {
+    pub(crate) fn find_passwordless(&self) -> Option<Arc<Account>> {
         self.list.read().all().iter().find(|a| !a.credential.has_password() && !a.locked).cloned()
     }
 
@@ -376,7 +376,7 @@ impl Accounts {
 
     /// Remembers what a full authentication of `account` left, by its second password if `is_second`, unless
     /// its passwords have changed since.
-    pub fn cache_hash(&self, account: &Arc<Account>, hash: [u8; 32], is_second: bool) {
+    pub(crate) fn cache_hash(&self, account: &Arc<Account>, hash: [u8; 32], is_second: bool) {
         let list = self.list.read();
         let current = list.find(&account.user, &account.host);
         if current.is_some_and(|current| has_same_passwords(current, account)) {
@@ -392,13 +392,13 @@ fn has_same_passwords(a: &Account, b: &Account) -> bool {
 
 /// Error 3118 for a client that has proved to be the locked account of `user`.
 #[cold]
-pub fn account_locked(user: &str, peer: Peer) -> SqlError {
+pub(crate) fn account_locked(user: &str, peer: Peer) -> SqlError {
     error_map::ACCOUNT_HAS_BEEN_LOCKED.with(&[&user, &peer.host()])
 }
 
 /// Error 1045 for a client that called itself `user`.
 #[cold]
-pub fn access_denied(user: &str, peer: Peer, used_password: bool) -> SqlError {
+pub(crate) fn access_denied(user: &str, peer: Peer, used_password: bool) -> SqlError {
     let used = if used_password { "YES" } else { "NO" };
     error_map::ACCESS_DENIED.with(&[&user, &peer.host(), &used])
 }

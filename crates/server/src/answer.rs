@@ -84,19 +84,19 @@ impl Column {
     }
 
     /// A name that differs from others by the case of its letters.
-    pub fn exact_name(name: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn exact_name(name: impl Into<Cow<'static, str>>) -> Self {
         let mut column = Column::name(name);
         column.ty.collation = CollationId::UTF8MB4_BIN;
         column
     }
 
     /// Text of any length that no table holds: clients get its length class.
-    pub fn computed_text(name: &'static str) -> Self {
+    pub(crate) fn computed_text(name: &'static str) -> Self {
         Column { column_type: ColumnType::MediumBlob, ..Column::long_text(name) }
     }
 
     /// TEXT.
-    pub fn long_text(name: &'static str) -> Self {
+    pub(crate) fn long_text(name: &'static str) -> Self {
         Column::of_text(name, TypeKind::Text(LobSize::Medium), 0)
     }
 
@@ -211,12 +211,15 @@ impl Table {
     }
 
     /// Keeps the rows that `keep` accepts by the text of their first column.
-    pub fn retain_by_first(&mut self, keep: impl Fn(&str) -> bool) {
+    pub(crate) fn retain_by_first(&mut self, keep: impl Fn(&str) -> bool) {
         self.rows.retain(|row| matches!(row.first(), Some(Cell::Text(text)) if keep(text)));
     }
 
     /// Keeps the rows that `keep` accepts, up to its first error.
-    pub fn try_retain<E>(&mut self, mut keep: impl FnMut(&[Cell]) -> Result<bool, E>) -> Result<(), E> {
+    pub(crate) fn try_retain<E>(
+        &mut self,
+        mut keep: impl FnMut(&[Cell]) -> Result<bool, E>,
+    ) -> Result<(), E> {
         let mut failed = None;
         self.rows.retain(|row| {
             failed.is_some()
@@ -247,7 +250,7 @@ impl Answer<'_> {
     }
 
     /// Answers OK with nothing to say.
-    pub fn plain_ok(&mut self, session: &mut Session) {
+    pub(crate) fn plain_ok(&mut self, session: &mut Session) {
         session.row_count = 0;
         self.ok(session, &OkPacket::default());
     }

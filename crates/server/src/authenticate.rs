@@ -49,7 +49,7 @@ impl From<ReadError> for Refusal {
 
 /// The MySQL error for a packet that cannot be accepted.
 #[cold]
-pub fn protocol_error(error: &wire::Error) -> SqlError {
+pub(crate) fn protocol_error(error: &wire::Error) -> SqlError {
     match error {
         wire::Error::UnknownParameterType { .. } | wire::Error::ParametersNotBound => {
             error_map::WRONG_ARGUMENTS.with(&[&"mysqld_stmt_execute"])
@@ -60,7 +60,7 @@ pub fn protocol_error(error: &wire::Error) -> SqlError {
 
 /// The MySQL error for a packet that ends its connection.
 #[cold]
-pub fn packet_error(error: &wire::Error) -> &'static ErrorKind {
+pub(crate) fn packet_error(error: &wire::Error) -> &'static ErrorKind {
     match error {
         wire::Error::PacketTooLarge { .. } => &error_map::NET_PACKET_TOO_LARGE,
         wire::Error::OutOfOrder { .. } => &error_map::NET_PACKETS_OUT_OF_ORDER,
@@ -429,7 +429,7 @@ fn attribute_list(block: &[u8]) -> Vec<(String, String)> {
 }
 
 /// Writes the error that ends a connection before it is established.
-pub fn write_refusal(io: &mut ClientIo, capabilities: Capabilities, error: &SqlError) {
+pub(crate) fn write_refusal(io: &mut ClientIo, capabilities: Capabilities, error: &SqlError) {
     if capabilities.has(Capabilities::PROTOCOL_41) {
         reply::write_error(&mut io.out, error.code, error.sqlstate, &error.message);
     } else {

@@ -8,7 +8,7 @@ use crate::error_map::{self, ErrorKind, SqlError};
 
 /// The client's error for `error`; a function without a schema is searched for in `database`.
 #[cold]
-pub fn sql_error(error: &BindError, database: Option<&str>) -> SqlError {
+pub(crate) fn sql_error(error: &BindError, database: Option<&str>) -> SqlError {
     match error {
         BindError::Expr(error) => expr_error(error, database),
         BindError::Catalog(error) => match error.downcast_ref::<engine::Error>() {

@@ -101,7 +101,7 @@ impl ClientIo {
 
     /// Gives the client `timeout` to prove who it is: all of [`ClientIo::read_packet`] until then ends in
     /// this time.
-    pub fn begin_handshake(&mut self, timeout: Duration) {
+    pub(crate) fn begin_handshake(&mut self, timeout: Duration) {
         self.deadline = Instant::now() + timeout;
     }
 
@@ -141,7 +141,7 @@ impl ClientIo {
     /// [`ReadError::Incomplete`] if less than a packet came with the first bytes; else as
     /// [`ClientIo::read_packet`].
     #[inline]
-    pub fn read_command(&mut self) -> Result<(), ReadError> {
+    pub(crate) fn read_command(&mut self) -> Result<(), ReadError> {
         if self.reader.is_drained() {
             receive_some(&self.stream, &mut self.reader, &self.counters)?;
             if !self.reader.advance_to_only() {
@@ -175,7 +175,7 @@ impl ClientIo {
     /// # Errors
     /// As [`ClientIo::read_packet`].
     #[cold]
-    pub fn read_rest(&mut self, timeout: Duration) -> Result<(), ReadError> {
+    pub(crate) fn read_rest(&mut self, timeout: Duration) -> Result<(), ReadError> {
         self.read_with(ReadTimeout::Each(timeout))
     }
 
@@ -196,7 +196,7 @@ impl ClientIo {
 
     /// The packet of the command, and where its answer goes.
     #[inline]
-    pub fn packet_and_answer(&mut self, binary: bool) -> (&[u8], Answer<'_>) {
+    pub(crate) fn packet_and_answer(&mut self, binary: bool) -> (&[u8], Answer<'_>) {
         let socket = Socket { stream: &self.stream, counters: &self.counters };
         let answer = Answer { out: &mut self.out, socket, reader: None, more_results: false, binary };
         (self.reader.packet(), answer)
@@ -216,12 +216,12 @@ impl ClientIo {
 
     /// Sends what is written, and drops what the client still had to say: without that the kernel would reset
     /// the connection and the client might never see the answer.
-    pub fn send_and_close(&mut self) {
+    pub(crate) fn send_and_close(&mut self) {
         self.send_and_linger(LINGER_MAX);
     }
 
     /// As [`ClientIo::send_and_close`] for a client that is not let in: its time is that of its handshake.
-    pub fn send_refusal(&mut self) {
+    pub(crate) fn send_refusal(&mut self) {
         self.send_and_linger(ReadTimeout::Until(self.deadline).left().min(LINGER_SILENCE_MAX));
     }
 

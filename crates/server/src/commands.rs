@@ -104,7 +104,7 @@ pub fn write_error(out: &mut OutBuffer, error: &SqlError) {
 }
 
 /// Writes an OK packet with nothing but the session's status.
-pub fn write_plain_ok(session: &mut Session, out: &mut OutBuffer) {
+pub(crate) fn write_plain_ok(session: &mut Session, out: &mut OutBuffer) {
     write_ok(session, out, &OkPacket::default(), false);
 }
 

@@ -72,7 +72,7 @@ impl Deadlines {
 
 impl Armed {
     /// Whether the deadline has passed and no KILL came before it.
-    pub fn has_passed(&self) -> bool {
+    pub(crate) fn has_passed(&self) -> bool {
         self.process.kill_requested() == Kill::Timeout
     }
 }

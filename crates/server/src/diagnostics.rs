@@ -94,7 +94,7 @@ impl Diagnostics {
 
     /// Adds the conditions of `later`; `conditions_max` is `max_error_count`.
     #[cold]
-    pub fn absorb(&mut self, later: Diagnostics, conditions_max: u64) {
+    pub(crate) fn absorb(&mut self, later: Diagnostics, conditions_max: u64) {
         self.warnings += later.warnings;
         self.errors += later.errors;
         let room = (conditions_max as usize).saturating_sub(self.conditions.len());
@@ -120,13 +120,13 @@ impl Diagnostics {
     }
 
     /// Errors.
-    pub fn error_count(&self) -> u64 {
+    pub(crate) fn error_count(&self) -> u64 {
         self.errors
     }
 
     /// The number that OK and EOF packets carry.
     #[inline]
-    pub fn packet_count(&self) -> u16 {
+    pub(crate) fn packet_count(&self) -> u16 {
         self.warnings.min(u64::from(u16::MAX)) as u16
     }
 }

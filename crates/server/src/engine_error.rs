@@ -13,7 +13,7 @@ const KEY_TEXT_CHARS_MAX: usize = 64;
 
 /// The client's error for `error`; key values in its text are shown in `zone`.
 #[cold]
-pub fn sql_error(error: &Error, zone: &TimeZone) -> SqlError {
+pub(crate) fn sql_error(error: &Error, zone: &TimeZone) -> SqlError {
     match error {
         Error::DuplicateKey(key) => duplicate_key(key, zone),
         Error::Lock(error) => lock_error(*error),

@@ -50,7 +50,7 @@ impl ErrorKind {
 
     /// The error's number and SQLSTATE under another text.
     #[cold]
-    pub fn with_message(&self, message: String) -> SqlError {
+    pub(crate) fn with_message(&self, message: String) -> SqlError {
         SqlError { code: self.code, sqlstate: self.sqlstate, message, warning: None }
     }
 

@@ -15,7 +15,7 @@ use crate::statement_context::warning_condition;
 /// The client's error for `error`, or its condition if it is a warning; key values in its text are shown in
 /// `zone`.
 #[cold]
-pub fn sql_error(error: &ExecError, zone: &TimeZone) -> SqlError {
+pub(crate) fn sql_error(error: &ExecError, zone: &TimeZone) -> SqlError {
     match error {
         ExecError::Engine(error) => engine_error::sql_error(error, zone),
         ExecError::Eval(error) => eval_error(error),
@@ -77,7 +77,7 @@ pub fn eval_error(error: &EvalError) -> SqlError {
 
 /// The error for a problem of a value on its way into `column` of the statement's row number `row`.
 #[cold]
-pub fn store_problem(problem: &Problem, column: &str, row: u64) -> SqlError {
+pub(crate) fn store_problem(problem: &Problem, column: &str, row: u64) -> SqlError {
     match problem {
         Problem::OutOfRange => error_map::WARN_DATA_OUT_OF_RANGE.with(&[&column, &row]),
         Problem::Truncated => error_map::WARN_DATA_TRUNCATED.with(&[&column, &row]),

@@ -42,7 +42,7 @@ const SOMAXCONN_FILE: &str = "/proc/sys/net/core/somaxconn";
 
 /// The sockets that clients connect to.
 #[derive(Debug)]
-pub struct Listeners {
+pub(crate) struct Listeners {
     tcp: Vec<TcpListener>,
     unix: Option<(UnixListener, PathBuf)>,
     accept_failed: Option<Instant>,
@@ -54,7 +54,7 @@ impl Listeners {
     ///
     /// # Errors
     /// One line that names the address or path.
-    pub fn bind(server: &Server) -> Result<Self, String> {
+    pub(crate) fn bind(server: &Server) -> Result<Self, String> {
         let options = &server.options;
         let back_log = back_log(server);
         let mut tcp = Vec::new();
@@ -80,12 +80,12 @@ impl Listeners {
     }
 
     /// The TCP port in use; 0 without TCP.
-    pub fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         self.tcp.first().and_then(|listener| listener.local_addr().ok()).map_or(0, |address| address.port())
     }
 
     /// The Unix socket's path; empty without one.
-    pub fn socket(&self) -> String {
+    pub(crate) fn socket(&self) -> String {
         self.unix.as_ref().map_or_else(String::new, |(_, path)| path.display().to_string())
     }
 
@@ -94,7 +94,7 @@ impl Listeners {
     ///
     /// # Errors
     /// When polling fails.
-    pub fn run(mut self, server: &Arc<Server>, stop: &UnixStream) -> io::Result<()> {
+    pub(crate) fn run(mut self, server: &Arc<Server>, stop: &UnixStream) -> io::Result<()> {
         let (mut watch, mut looked) = (IdleWatch::default(), Instant::now());
         while !self.wait(stop)? {
             if looked.elapsed() >= IDLE_LOOK {

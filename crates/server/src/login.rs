@@ -46,7 +46,11 @@ impl Login {
 
     /// The account that a client over the Unix socket gets in as without an exchange: `name` is its user of
     /// the system, and `user` what it calls itself.
-    pub fn as_system_user(&self, user: &str, name: impl FnOnce() -> Option<String>) -> Option<&Arc<Account>> {
+    pub(crate) fn as_system_user(
+        &self,
+        user: &str,
+        name: impl FnOnce() -> Option<String>,
+    ) -> Option<&Arc<Account>> {
         let account = self.of_system_user.as_ref()?;
         let is_right = account.credential.accepts_system_user(user.as_bytes(), name()?.as_bytes());
         is_right.then_some(account)

@@ -219,7 +219,7 @@ impl PlanCache {
     }
 
     /// The plan of a prepared statement that some session has made.
-    pub fn find_prepared(
+    pub(crate) fn find_prepared(
         &self,
         environment: EnvironmentId,
         key: &PreparedKey,
@@ -230,7 +230,12 @@ impl PlanCache {
     }
 
     /// Keeps the plan of a prepared statement for all sessions, unless theirs is to stay.
-    pub fn insert_prepared(&self, environment: EnvironmentId, key: &PreparedKey, plan: &Arc<Compiled>) {
+    pub(crate) fn insert_prepared(
+        &self,
+        environment: EnvironmentId,
+        key: &PreparedKey,
+        plan: &Arc<Compiled>,
+    ) {
         let key = PlanKey::from(key);
         if key.bytes.len() <= KEY_BYTES_MAX {
             self.insert(Entry::new(environment.of_prepared(), key, plan));
@@ -280,7 +285,7 @@ impl SessionPlans {
     /// The plan for `sql`, if its like was kept before; `key` lists its literals then, and nothing else.
     /// After a change of definitions a plan is found by its key once more, which asks its tables.
     #[inline]
-    pub fn find_text(
+    pub(crate) fn find_text(
         &self,
         environment: EnvironmentId,
         sql: &[u8],
@@ -315,7 +320,7 @@ impl SessionPlans {
 
     /// Keeps the whole text `sql`, whose key found `entry`, for [`SessionPlans::find_text`]. Once that has
     /// happened often, the texts hardly ever come again, and only some are kept.
-    pub fn keep_text(&mut self, sql: &[u8], key: &CacheKey, entry: &Arc<Entry>) {
+    pub(crate) fn keep_text(&mut self, sql: &[u8], key: &CacheKey, entry: &Arc<Entry>) {
         self.unknown_texts += 1;
         if self.unknown_texts <= TEXTS_AT_FIRST || self.unknown_texts.is_multiple_of(TEXTS_PER_KEPT) {
             self.text_bytes += entry.bytes;

@@ -7,7 +7,7 @@ use wire::execute::ParamType;
 
 /// Bytes that are compared in full, and their hash, which finds them.
 #[derive(Clone, Copy, Debug)]
-pub struct PlanKey<'k> {
+pub(crate) struct PlanKey<'k> {
     pub(crate) bytes: &'k [u8],
     pub(crate) hash: u64,
 }
@@ -32,7 +32,7 @@ pub enum Purpose {
 /// The key of a prepared statement: its text, byte by byte, and the types that its parameters are planned
 /// for.
 #[derive(Debug)]
-pub struct PreparedKey {
+pub(crate) struct PreparedKey {
     bytes: Vec<u8>,
     hash: u64,
 }
@@ -40,7 +40,7 @@ pub struct PreparedKey {
 impl PreparedKey {
     /// The key of `text` with `types` given for its parameters, `None` for those whose types it implies. No
     /// type at all may be given for a description.
-    pub fn new(text: &[u8], purpose: Purpose, types: &[Option<ParamType>]) -> Self {
+    pub(crate) fn new(text: &[u8], purpose: Purpose, types: &[Option<ParamType>]) -> Self {
         let mut bytes = Vec::with_capacity(1 + 2 * types.len() + text.len());
         bytes.push(purpose as u8);
         for ty in types {

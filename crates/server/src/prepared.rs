@@ -79,7 +79,7 @@ pub struct Prepared {
 
 impl Prepared {
     /// Adds a piece to the value of parameter `param`; false if there is no such parameter.
-    pub fn append_long_data(&mut self, param: usize, piece: &[u8]) -> bool {
+    pub(crate) fn append_long_data(&mut self, param: usize, piece: &[u8]) -> bool {
         if param >= self.params {
             return false;
         }
@@ -89,7 +89,7 @@ impl Prepared {
     }
 
     /// Charges `account` for a piece of `bytes` bytes; false if it has to be left out.
-    pub fn charge_long_data(&mut self, account: &Rc<ConnectionAccount>, bytes: usize) -> bool {
+    pub(crate) fn charge_long_data(&mut self, account: &Rc<ConnectionAccount>, bytes: usize) -> bool {
         // A value's buffer doubles.
         let bytes = 2 * bytes as u64;
         let charged = match &mut self.long_kept {
@@ -101,14 +101,14 @@ impl Prepared {
     }
 
     /// Forgets the values sent in pieces.
-    pub fn forget_long_data(&mut self) {
+    pub(crate) fn forget_long_data(&mut self) {
         self.long_data.clear();
         self.long_kept = None;
         self.refused = None;
     }
 
     /// Bytes of values sent in pieces.
-    pub fn long_data_bytes(&self) -> usize {
+    pub(crate) fn long_data_bytes(&self) -> usize {
         self.long_data.iter().flatten().map(Vec::len).sum()
     }
 }
@@ -162,7 +162,7 @@ impl PreparedStatements {
 
     /// Takes the statement `id` out to run it; [`PreparedStatements::give_back`] brings it back.
     #[inline]
-    pub fn lend(&mut self, id: u32) -> Option<Box<Prepared>> {
+    pub(crate) fn lend(&mut self, id: u32) -> Option<Box<Prepared>> {
         let at = self.find(id)?;
         self.by_id[at].1.take()
     }
@@ -176,7 +176,7 @@ impl PreparedStatements {
     }
 
     /// Whether a statement is running. Cost: a check of each statement.
-    pub fn is_lending(&self) -> bool {
+    pub(crate) fn is_lending(&self) -> bool {
         self.by_id.iter().any(|(_, statement)| statement.is_none())
     }
 

@@ -32,7 +32,7 @@ pub enum Kill {
 
 /// How a session's wait has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Waited<T> {
+pub(crate) enum Waited<T> {
     /// With what it was for.
     For(T),
     /// By KILL.
@@ -155,17 +155,17 @@ impl Process {
     }
 
     /// How the session's transactions run from here on.
-    pub fn set_settings(&self, settings: ClientSettings) {
+    pub(crate) fn set_settings(&self, settings: ClientSettings) {
         *self.settings.lock() = settings;
     }
 
     /// The transaction that the statement in progress has begun stays open after it.
-    pub fn begin_transaction(&self) {
+    pub(crate) fn begin_transaction(&self) {
         self.activity.begin_transaction();
     }
 
     /// That transaction is over.
-    pub fn end_transaction(&self) {
+    pub(crate) fn end_transaction(&self) {
         self.activity.end_transaction();
     }
 
@@ -229,7 +229,7 @@ impl Process {
     }
 
     /// The user, once known.
-    pub fn set_user(&self, user: &str) {
+    pub(crate) fn set_user(&self, user: &str) {
         user.clone_into(&mut self.client.lock().user);
     }
 
@@ -244,13 +244,13 @@ impl Process {
     }
 
     /// The default database.
-    pub fn set_database(&self, database: Option<&str>) {
+    pub(crate) fn set_database(&self, database: Option<&str>) {
         self.client.lock().database = database.map(str::to_owned);
     }
 
     /// The request of KILL. Statements check it between batches of rows and while they wait.
     #[inline]
-    pub fn kill_requested(&self) -> Kill {
+    pub(crate) fn kill_requested(&self) -> Kill {
         match self.kill.load(Ordering::Relaxed) {
             0 => Kill::No,
             1 => Kill::Timeout,
@@ -279,7 +279,11 @@ impl Process {
     }
 
     /// Waits until `look` has an answer; it is asked again after each [`Process::wake`].
-    pub fn wait_until<T>(&self, deadline: Option<Instant>, mut look: impl FnMut() -> Option<T>) -> Waited<T> {
+    pub(crate) fn wait_until<T>(
+        &self,
+        deadline: Option<Instant>,
+        mut look: impl FnMut() -> Option<T>,
+    ) -> Waited<T> {
         debug_assert_eq!(critical::depth(), 0, "a session waits with nothing latched");
         let mut wake = Wake::Stale;
         loop {
@@ -306,17 +310,17 @@ impl Process {
     }
 
     /// As [`Process::kill`] for the session's own connection, which ends itself once its answer is sent.
-    pub fn kill_self(&self, what: Kill) {
+    pub(crate) fn kill_self(&self, what: Kill) {
         self.kill.fetch_max(what as u8, Ordering::Relaxed);
     }
 
     /// How long the client may be silent from now on.
-    pub fn set_idle_limit(&self, seconds: u64) {
+    pub(crate) fn set_idle_limit(&self, seconds: u64) {
         self.idle_limit_s.store(seconds, Ordering::Relaxed);
     }
 
     /// How long a write to the client may make no progress from now on (`net_write_timeout`).
-    pub fn set_write_timeout(&self, seconds: u64) {
+    pub(crate) fn set_write_timeout(&self, seconds: u64) {
         if self.write_timeout_s.swap(seconds, Ordering::Relaxed) != seconds {
             // A socket that is gone fails the next write.
             let _ = self.stream.set_write_timeout(seconds);

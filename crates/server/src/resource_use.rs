@@ -59,7 +59,7 @@ struct Counts {
 
 /// A session that is counted, until it is dropped.
 #[derive(Debug)]
-pub struct CountedSession {
+pub(crate) struct CountedSession {
     resource_use: Arc<ResourceUse>,
     usage: Arc<Usage>,
 }

@@ -33,7 +33,8 @@ use sql::{CacheKey, LexMode, Literal, ParseErrorKind, Parsed};
 use types::Value;
 use wire::Capabilities;
 
-pub use compile::{Compiled, Request, compile, plan, planned_kind, range_memory_exceeded};
+pub(crate) use compile::planned_kind;
+pub use compile::{Compiled, Request, compile, plan, range_memory_exceeded};
 pub use expression::evaluate;
 pub use planned::Failure;
 pub use prepare::{execute, prepare};
@@ -381,7 +382,7 @@ const SYNTAX: &str = "You have an error in your SQL syntax; check the manual tha
 
 /// The MySQL error for a text that cannot be parsed.
 #[cold]
-pub fn parse_error(error: &sql::ParseError) -> SqlError {
+pub(crate) fn parse_error(error: &sql::ParseError) -> SqlError {
     let kind: &ErrorKind = match error.kind {
         ParseErrorKind::OptionTwice(_) => &error_map::DUP_ARGUMENT,
         ParseErrorKind::Empty => &error_map::EMPTY_QUERY,
@@ -404,7 +405,7 @@ fn more_than_one(sql: &[u8], end: usize) -> SqlError {
 }
 
 /// COM_FIELD_LIST: the columns of a table. Patterns are left to the client.
-pub fn field_list(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
+pub(crate) fn field_list(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
     let args = io.reader.packet().get(1..).unwrap_or_default();
     let table = String::from_utf8_lossy(args.split(|&b| b == 0).next().unwrap_or_default()).into_owned();
     let Some(database) = session.database.clone() else {
@@ -437,7 +438,7 @@ pub fn field_list(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlErr
 }
 
 /// USE and COM_INIT_DB.
-pub fn use_database(session: &mut Session, name: &str) -> Result<(), SqlError> {
+pub(crate) fn use_database(session: &mut Session, name: &str) -> Result<(), SqlError> {
     if name.is_empty() {
         return Err(error_map::NO_DB.bare());
     }

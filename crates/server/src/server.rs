@@ -185,7 +185,7 @@ impl Server {
     ///
     /// # Errors
     /// What an option names is of no use. One line.
-    pub fn offer_tls(&self) -> Result<(), String> {
+    pub(crate) fn offer_tls(&self) -> Result<(), String> {
         if !self.options.offers_tls {
             return Ok(());
         }
@@ -211,7 +211,7 @@ impl Server {
     }
 
     /// Says how to ask the allocator of this process. Only the first call counts.
-    pub fn set_allocator(&self, allocator: Allocator) {
+    pub(crate) fn set_allocator(&self, allocator: Allocator) {
         self.allocator.get_or_init(|| allocator);
     }
 
@@ -231,7 +231,7 @@ impl Server {
     }
 
     /// Whether the server is on its way out.
-    pub fn is_stopping(&self) -> bool {
+    pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }
 
@@ -243,7 +243,7 @@ impl Server {
     }
 
     /// No new connections and statements from now on.
-    pub fn begin_stopping(&self) {
+    pub(crate) fn begin_stopping(&self) {
         self.stopping.store(true, Ordering::Relaxed);
     }
 }

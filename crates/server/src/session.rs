@@ -213,7 +213,7 @@ impl Session {
     }
 
     /// Sets the memory limits of the session: at its start, once its account is known, after a change.
-    pub fn set_memory_limits(&self) {
+    pub(crate) fn set_memory_limits(&self) {
         self.memory.set_limits(memory_limits::of_session(&self.variables, self.is_connection_admin()));
     }
 
@@ -231,7 +231,7 @@ impl Session {
     }
 
     /// As [`Session::set_user_variable`], of a value that is charged already.
-    pub fn put_user_variable(&mut self, name: String, value: OwnedValue) {
+    pub(crate) fn put_user_variable(&mut self, name: String, value: OwnedValue) {
         let name_bytes = name.len();
         if let Some(old) = self.user_variables.insert(name, value) {
             self.memory.drop_kept(kept_bytes_of(name_bytes, &old));
@@ -279,7 +279,7 @@ impl Session {
     }
 
     /// Publishes the settings to other threads, and sets the socket's write timeout.
-    pub fn publish_settings(&self) {
+    pub(crate) fn publish_settings(&self) {
         self.process.set_settings(self.settings());
         self.process.set_write_timeout(self.variables.hot.net_write_timeout);
         self.process.set_long_query_time(self.variables.hot.long_query_time);
@@ -329,7 +329,7 @@ impl Session {
     }
 
     /// Makes `database` the default database.
-    pub fn use_database(&mut self, database: Option<String>) {
+    pub(crate) fn use_database(&mut self, database: Option<String>) {
         self.process.set_database(database.as_deref());
         self.database = database;
         self.note_default_schema();
@@ -342,7 +342,7 @@ impl Session {
 ///
 /// # Errors
 /// See above.
-pub fn ensure_variable_name(name: &str) -> Result<(), SqlError> {
+pub(crate) fn ensure_variable_name(name: &str) -> Result<(), SqlError> {
     /// Most characters.
     const CHARS_MAX: usize = 64;
     if name.len() > CHARS_MAX && name.chars().count() > CHARS_MAX {

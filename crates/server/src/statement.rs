@@ -258,13 +258,13 @@ fn use_schema(session: &mut Session, name: &str) -> Result<(), SqlError> {
 
 /// Whether running `statement` leaves the diagnostics area as it is: it reads the conditions of the one
 /// before.
-pub fn keeps_diagnostics(statement: &Statement<'_>) -> bool {
+pub(crate) fn keeps_diagnostics(statement: &Statement<'_>) -> bool {
     use sql::ast::ShowKind::{CountErrors, CountWarnings, Errors, Warnings};
     matches!(statement, Statement::Show(show) if matches!(show.kind, Warnings | Errors | CountWarnings | CountErrors))
 }
 
 /// Whether MySQL counts a statement as one that changes data.
-pub fn changes_data(statement: &Statement<'_>) -> bool {
+pub(crate) fn changes_data(statement: &Statement<'_>) -> bool {
     match statement {
         Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::LoadData(_) => true,
         Statement::User(_) | Statement::SetPassword(_) => true,

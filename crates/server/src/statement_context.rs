@@ -24,7 +24,7 @@ use crate::virtual_tables::{self, LockRows, Sources};
 
 /// A session as one statement's expressions see it.
 #[derive(Debug)]
-pub struct StatementContext<'s> {
+pub(crate) struct StatementContext<'s> {
     session: &'s Session,
     started_micros: OnceCell<i64>,
     users: OnceCell<Box<Users>>,
@@ -67,7 +67,7 @@ struct Changes {
 impl<'s> StatementContext<'s> {
     /// A statement of `session` that begins now. No allocation, and the clock is read on demand only.
     #[inline]
-    pub fn new(session: &'s Session) -> Self {
+    pub(crate) fn new(session: &'s Session) -> Self {
         StatementContext {
             session,
             started_micros: OnceCell::new(),
@@ -79,13 +79,13 @@ impl<'s> StatementContext<'s> {
 
     /// As [`StatementContext::new`], for planning. It keeps no value by the place of its expression: the
     /// expressions of a plan in the making move, and others take their places.
-    pub fn to_plan_with(session: &'s Session) -> Self {
+    pub(crate) fn to_plan_with(session: &'s Session) -> Self {
         StatementContext { keeps_values: false, ..StatementContext::new(session) }
     }
 
     /// The effects, to be applied with [`Effects::apply`].
     #[inline]
-    pub fn into_effects(self) -> Effects {
+    pub(crate) fn into_effects(self) -> Effects {
         self.effects.into_inner()
     }
 
@@ -340,7 +340,7 @@ impl Conditions for StatementContext<'_> {
 
 /// The condition that SHOW WARNINGS shows for `warning`.
 #[cold]
-pub fn warning_condition(warning: &Warning) -> SqlError {
+pub(crate) fn warning_condition(warning: &Warning) -> SqlError {
     match warning {
         Warning::TruncatedWrongValue { type_name, value } => {
             error_map::TRUNCATED_WRONG_VALUE.with(&[type_name, value])

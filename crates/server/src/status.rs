@@ -175,9 +175,9 @@ pub enum HotCounter {
 }
 
 /// Name of [`HotCounter::SlowQueries`].
-pub const SLOW_QUERIES: &str = "Slow_queries";
+pub(crate) const SLOW_QUERIES: &str = "Slow_queries";
 /// Name of [`HotCounter::RowsExamined`].
-pub const ROWS_EXAMINED: &str = "Ratchet_rows_examined";
+pub(crate) const ROWS_EXAMINED: &str = "Ratchet_rows_examined";
 
 const HOT_COUNT: usize = HotCounter::RowsExamined as usize + 1;
 const COUNTERS: usize = HOT_COUNT + COM_COUNT;
@@ -319,7 +319,7 @@ impl Status {
     }
 
     /// Seconds since the server started.
-    pub fn uptime_s(&self) -> u64 {
+    pub(crate) fn uptime_s(&self) -> u64 {
         self.started.elapsed().as_secs()
     }
 

@@ -54,7 +54,7 @@ impl From<UnixStream> for Stream {
 
 impl Stream {
     /// Where the client is, and its host and port as SHOW PROCESSLIST shows them.
-    pub fn peer(&self) -> io::Result<(Peer, String)> {
+    pub(crate) fn peer(&self) -> io::Result<(Peer, String)> {
         match &self.socket {
             Socket::Tcp(socket) => {
                 let address = socket.peer_addr()?;
@@ -75,7 +75,7 @@ impl Stream {
     }
 
     /// Small packets leave at once.
-    pub fn set_no_delay(&self) -> io::Result<()> {
+    pub(crate) fn set_no_delay(&self) -> io::Result<()> {
         match &self.socket {
             Socket::Tcp(socket) => socket.set_nodelay(true),
             Socket::Unix(_) => Ok(()),
@@ -137,7 +137,7 @@ impl Stream {
 
     /// How long a write may wait without any byte being taken; then it fails with `WouldBlock`. Costs a write
     /// nothing that does not wait.
-    pub fn set_write_timeout(&self, seconds: u64) -> io::Result<()> {
+    pub(crate) fn set_write_timeout(&self, seconds: u64) -> io::Result<()> {
         let timeout = Some(Duration::from_secs(seconds.max(1)));
         match &self.socket {
             Socket::Tcp(socket) => socket.set_write_timeout(timeout),
@@ -167,7 +167,7 @@ impl Stream {
 
     /// Waits until something can be read, or the client is gone; false if that takes longer than `timeout`.
     /// For after a read that would have waited.
-    pub fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
+    pub(crate) fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
         let deadline = Instant::now() + timeout;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -181,12 +181,12 @@ impl Stream {
     }
 
     /// Sends `bytes` as they are if there is room for them in the socket; does not wait.
-    pub fn send_without_waiting(&self, bytes: &[u8]) -> io::Result<usize> {
+    pub(crate) fn send_without_waiting(&self, bytes: &[u8]) -> io::Result<usize> {
         Ok(rustix::net::send(self, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)?)
     }
 
     /// Whether the client has closed its end, whatever it sent before. Does not wait.
-    pub fn is_closed_by_peer(&self) -> bool {
+    pub(crate) fn is_closed_by_peer(&self) -> bool {
         let mut polled = [PollFd::new(self, PollFlags::RDHUP)];
         let closed = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
         poll(&mut polled, Some(&Timespec::default())).is_ok() && polled[0].revents().intersects(closed)
@@ -201,7 +201,7 @@ impl Stream {
     }
 
     /// Ends reading: a waiting reader sees the end of the stream; what is written still goes out.
-    pub fn shut_down_read(&self) {
+    pub(crate) fn shut_down_read(&self) {
         let _ = match &self.socket {
             Socket::Tcp(socket) => socket.shutdown(Shutdown::Read),
             Socket::Unix(socket) => socket.shutdown(Shutdown::Read),
@@ -209,7 +209,7 @@ impl Stream {
     }
 
     /// Tells the client that nothing more comes; what was written is still delivered.
-    pub fn shut_down_write(&self) {
+    pub(crate) fn shut_down_write(&self) {
         if let Some(session) = self.tls() {
             session.send_close_notify(self.raw(false));
         }

@@ -106,7 +106,7 @@ impl TableLocks {
     /// Error 1100 or 1099 if `plan` uses a table that is not locked, or not for that. Each name is good for
     /// one use.
     #[cold]
-    pub fn ensure_covers(&self, plan: &Plan) -> Result<(), SqlError> {
+    pub(crate) fn ensure_covers(&self, plan: &Plan) -> Result<(), SqlError> {
         let mut spent = vec![false; self.entries.len()];
         let mut result = Ok(());
         plan.for_each_table(&mut |used| {

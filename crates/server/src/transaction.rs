@@ -186,7 +186,7 @@ fn no_savepoint(name: &str) -> SqlError {
 ///
 /// # Errors
 /// 1792 where the session's transactions are READ ONLY, and those of [`commit`].
-pub fn commit_implicitly(session: &mut Session) -> Result<(), SqlError> {
+pub(crate) fn commit_implicitly(session: &mut Session) -> Result<(), SqlError> {
     commit(session)?;
     ensure_may_write(session)
 }
@@ -195,7 +195,7 @@ pub fn commit_implicitly(session: &mut Session) -> Result<(), SqlError> {
 ///
 /// # Errors
 /// See above.
-pub fn ensure_may_write(session: &Session) -> Result<(), SqlError> {
+pub(crate) fn ensure_may_write(session: &Session) -> Result<(), SqlError> {
     if options(session).read_only {
         return Err(error_map::CANT_EXECUTE_IN_READ_ONLY_TRANSACTION.bare());
     }
@@ -214,7 +214,7 @@ pub fn reads_lock(isolation: ::trx::Isolation) -> ReadsLock {
 
 /// Whether a statement that begins now is a transaction of its own.
 #[inline]
-pub fn is_autocommit(session: &Session) -> bool {
+pub(crate) fn is_autocommit(session: &Session) -> bool {
     !session.transaction.open && session.variables.hot.autocommit
 }
 
@@ -235,7 +235,7 @@ pub fn enter(session: &mut Session) -> Box<Trx> {
 
 /// Gives the open transaction the time limits of the session's variables: each wait obeys them as they are
 /// when it begins.
-pub fn take_lock_waits(session: &mut Session) {
+pub(crate) fn take_lock_waits(session: &mut Session) {
     let BeginOptions { lock_wait, metadata_wait, .. } = options(session);
     if let Some(trx) = &mut session.transaction.trx {
         trx.set_lock_waits(lock_wait, metadata_wait);
@@ -243,7 +243,7 @@ pub fn take_lock_waits(session: &mut Session) {
 }
 
 /// The session has locked tables by LOCK TABLES, or has given them back.
-pub fn note_table_locks(session: &mut Session) {
+pub(crate) fn note_table_locks(session: &mut Session) {
     let (id, has_locks) = (u64::from(session.process.id()), session.table_locks.is_some());
     if let Some(trx) = &mut session.transaction.trx {
         trx.set_session(id, has_locks);
@@ -315,7 +315,7 @@ fn note_open(session: &mut Session, trx: &Trx) {
 /// Ends a statement that has failed. The statement itself has undone what it did, if `effect` says no more.
 /// `refused`: it was not to run at all in a READ ONLY transaction.
 #[cold]
-pub fn leave_failed(
+pub(crate) fn leave_failed(
     session: &mut Session,
     mut trx: Box<Trx>,
     autocommit: bool,

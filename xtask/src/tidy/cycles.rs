@@ -150,7 +150,8 @@ impl<'ast> Visit<'ast> for Paths {
     }
 }
 
-fn is_test(attributes: &[syn::Attribute]) -> bool {
+/// Whether an item is there in tests only.
+pub(super) fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")
             && matches!(&attribute.meta, syn::Meta::List(list) if list.tokens.to_string() == "test")

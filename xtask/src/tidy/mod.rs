@@ -1,5 +1,6 @@
 //! House rules that a program can check: layers, import cycles, sizes, names of bounds, banned calls, retired
-//! words, leftovers, paths in documents, forgotten tests, licences of packages.
+//! words, leftovers, public items that no other crate uses, paths in documents, forgotten tests, licences of
+//! packages.
 
 mod banned;
 mod bounds;
@@ -11,6 +12,7 @@ mod retired;
 mod sizes;
 mod source;
 mod unnamed;
+mod unused_public;
 
 use source::SourceFile;
 
@@ -25,6 +27,7 @@ pub(crate) fn run() -> Result<(), String> {
     }
     findings.extend(cycles::findings(&files));
     findings.extend(unnamed::findings(&files));
+    findings.extend(unused_public::findings(&files));
     for file in &files {
         findings.extend(sizes::findings(file)?);
         findings.extend(banned::findings(file));

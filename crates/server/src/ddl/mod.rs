@@ -61,7 +61,7 @@ pub struct Done {
 }
 
 /// MySQL's name of a statement that [`execute`] runs, which commits the transaction before and ends it after.
-pub fn command_name(statement: &Statement<'_>) -> Option<&'static str> {
+pub(crate) fn command_name(statement: &Statement<'_>) -> Option<&'static str> {
     Some(match statement {
         Statement::CreateDatabase(_) => "create_db",
         Statement::AlterDatabase(_) => "alter_db",
@@ -80,7 +80,7 @@ pub fn command_name(statement: &Statement<'_>) -> Option<&'static str> {
 }
 
 /// Whether [`execute`] runs `statement`.
-pub fn is_definition(statement: &Statement<'_>) -> bool {
+pub(crate) fn is_definition(statement: &Statement<'_>) -> bool {
     command_name(statement).is_some()
 }
 

@@ -80,7 +80,7 @@ impl Compiled {
 
     /// Whether [`Compiled::is_current`] was true under catalog version `version` when it was last asked.
     #[inline]
-    pub fn was_current(&self, version: u64) -> bool {
+    pub(crate) fn was_current(&self, version: u64) -> bool {
         self.current_at.load(Ordering::Relaxed) == version
     }
 
@@ -159,7 +159,7 @@ impl Compiled {
 
     /// Whether this program is to be kept rather than `other`, made for other values of the same statement:
     /// executions that read little suffer more from being planned than those that read much.
-    pub fn outlasts(&self, other: &Compiled) -> bool {
+    pub(crate) fn outlasts(&self, other: &Compiled) -> bool {
         let cost = |compiled: &Compiled| compiled.rechecks.iter().map(Recheck::cost).sum::<f64>();
         !self.rechecks.is_empty()
             && self.is_current(other.made_at)
@@ -170,7 +170,7 @@ impl Compiled {
 }
 
 /// The kind of a statement that is planned and answers by itself; `None` for all others.
-pub fn planned_kind(statement: &Statement<'_>) -> Option<Com> {
+pub(crate) fn planned_kind(statement: &Statement<'_>) -> Option<Com> {
     Some(match statement {
         Statement::Query(query) if matches!(query.into, Some(sql::ast::Into::Vars(_))) => return None,
         Statement::Query(_) => Com::Select,

@@ -31,7 +31,7 @@ impl Session {
     }
 
     /// The session is `account`'s from now on; `None`: before the login.
-    pub fn become_account(&mut self, account: Option<Arc<Account>>) {
+    pub(crate) fn become_account(&mut self, account: Option<Arc<Account>>) {
         self.rights = account.as_deref().map(Rights::of).unwrap_or_default();
         self.account = account;
         self.note_checks();
@@ -54,7 +54,7 @@ impl Session {
     }
 
     /// Notes whether statements are checked, after a change of what that depends on.
-    pub fn note_checks(&mut self) {
+    pub(crate) fn note_checks(&mut self) {
         self.is_checked = self.table_locks.is_some() || self.rights.is_limited();
     }
 
@@ -98,7 +98,7 @@ impl Session {
     }
 
     /// USER().
-    pub fn client_user(&self) -> String {
+    pub(crate) fn client_user(&self) -> String {
         format!("{}@{}", self.user, self.peer.host())
     }
 
@@ -108,7 +108,7 @@ impl Session {
     }
 
     /// Whether limits on connections and their memory are not for the account, and it may end others'.
-    pub fn is_connection_admin(&self) -> bool {
+    pub(crate) fn is_connection_admin(&self) -> bool {
         let own = self.on_everything();
         own.dynamic.has(DynamicSet::CONNECTION_ADMIN) || own.privileges.has(Privileges::SUPER)
     }

@@ -22,7 +22,7 @@ impl Session {
     ///
     /// # Errors
     /// 1193 and 1238.
-    pub fn read_variable(&self, level: VarLevel, name: &str) -> Result<VarValue, SqlError> {
+    pub(crate) fn read_variable(&self, level: VarLevel, name: &str) -> Result<VarValue, SqlError> {
         let number = self.find_variable(name)?;
         let def = &ALL[number];
         match (level, def.scope) {
@@ -66,7 +66,7 @@ impl Session {
     }
 
     /// Every variable with its value at `level`, by name: SHOW VARIABLES.
-    pub fn list_variables(&self, level: VarLevel) -> Vec<(&'static str, VarValue)> {
+    pub(crate) fn list_variables(&self, level: VarLevel) -> Vec<(&'static str, VarValue)> {
         let wanted = |def: &&VarDef| level != VarLevel::Global || def.scope != Scope::Session;
         let value = |def: &VarDef| {
             let level = if level == VarLevel::Global { level } else { VarLevel::Default };
@@ -79,7 +79,12 @@ impl Session {
     ///
     /// # Errors
     /// 1193, 1228, 1229, 1238, 1568 and those of [`crate::sysvars::Variables::assign`].
-    pub fn assign_variable(&mut self, level: VarLevel, name: &str, set: &SetValue) -> Result<(), SqlError> {
+    pub(crate) fn assign_variable(
+        &mut self,
+        level: VarLevel,
+        name: &str,
+        set: &SetValue,
+    ) -> Result<(), SqlError> {
         let number = self.find_variable(name)?;
         let def = &ALL[number];
         may_assign(def, level)?;

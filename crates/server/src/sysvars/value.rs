@@ -62,7 +62,7 @@ impl VarValue {
     }
 
     /// Whether the value is ON.
-    pub fn as_bool(&self) -> bool {
+    pub(crate) fn as_bool(&self) -> bool {
         matches!(self, VarValue::Bool(true))
     }
 
@@ -77,7 +77,7 @@ impl VarValue {
     }
 
     /// The value as a number, 0 if it is none.
-    pub fn as_f64(&self) -> f64 {
+    pub(crate) fn as_f64(&self) -> f64 {
         match *self {
             VarValue::Double(value) => value,
             _ => self.as_u64() as f64,

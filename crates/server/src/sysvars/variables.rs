@@ -54,7 +54,7 @@ impl Variables {
     }
 
     /// Replaces the value of the variable called `name`, which must exist.
-    pub fn put_named(&mut self, name: &'static str, value: VarValue) {
+    pub(crate) fn put_named(&mut self, name: &'static str, value: VarValue) {
         self.put(find(name).expect("variables named in the code are in the table"), value);
     }
 
