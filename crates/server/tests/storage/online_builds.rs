@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use mysql::Conn;
@@ -146,7 +148,7 @@ fn statements_that_change_rows_end_while_an_index_is_built() {
 #[test]
 fn a_build_rests_as_it_is_told_to() {
     const SLOWEST: &str = "SET GLOBAL ratchet_ddl_throttle = 1";
-    let mut shop = Shop::open(14);
+    let mut shop = Shop::open(16);
     let rested = |shop: &mut Shop| shop.status("Ratchet_ddl_rested_microseconds");
     let start = |shop: &Shop, sql: &'static str| {
         let mut altering = shop.connect();
@@ -157,6 +159,17 @@ fn a_build_rests_as_it_is_told_to() {
         shop.conn.query_drop(sql).unwrap();
     }
     assert_eq!(rested(&mut shop), 0, "no statement changes rows beside it");
+    // Changes rows all the time.
+    shop.conn.query_drop("SET GLOBAL innodb_flush_log_at_trx_commit = 2").unwrap();
+    let (ended, mut changing) = (Arc::new(AtomicBool::new(false)), shop.connect());
+    let writer = thread::spawn({
+        let ended = Arc::clone(&ended);
+        move || {
+            while !ended.load(Ordering::Relaxed) {
+                changing.query_drop("UPDATE t SET k = k + 1 WHERE id = 6").unwrap();
+            }
+        }
+    });
     for sql in ["ALTER TABLE t ADD INDEX d (c)", "ALTER TABLE t FORCE"] {
         shop.conn.query_drop(SLOWEST).unwrap();
         let before = rested(&mut shop);
@@ -179,6 +192,8 @@ fn a_build_rests_as_it_is_told_to() {
         shop.conn.query_drop("SET GLOBAL ratchet_ddl_throttle = 100").unwrap();
         assert_eq!(altered.join().unwrap(), Ok(()), "{sql}");
     }
+    ended.store(true, Ordering::Relaxed);
+    writer.join().unwrap();
     assert_eq!(shop.keys(), ["PRIMARY", "k", "c", "d"]);
     // Where writers are kept out, they are not to wait for rests.
     shop.conn.query_drop(SLOWEST).unwrap();
