@@ -14,7 +14,7 @@ use testkit::runner::Target;
 use testkit::server::TestServer;
 
 /// Queries that may do worse than they should. The number only shrinks.
-const EXCEPTIONS_MAX: usize = 1;
+const EXCEPTIONS_MAX: usize = 0;
 
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/access");
