@@ -8,30 +8,14 @@
 //! answer with its old bytes. A wrong guess costs one latch pair and disarms the hint until the next insert
 //! at the end.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
-use base::PageNo;
 use buffer::ExclusiveGuard;
 use page::{PageRef, PageType, Search};
 use space::Store;
 
+use crate::end_hint::EndHint;
 use crate::tree::Tree;
-
-/// Where the tree ends, perhaps.
-#[derive(Debug, Default)]
-pub(crate) struct EndHint(AtomicU64);
-
-impl EndHint {
-    const NONE: u64 = 0;
-
-    fn word(page: PageRef<'_>) -> u64 {
-        u64::from(page.version()) << 32 | u64::from(page.page_no().0)
-    }
-
-    fn page_no(word: u64) -> PageNo {
-        PageNo(word as u32)
-    }
-}
 
 impl Tree {
     /// Remembers `page` as the right-most leaf.

@@ -62,11 +62,6 @@ impl<'p> Position<'p> {
     pub fn record(&self) -> Record<'_> {
         self.page().record(self.slot)
     }
-
-    /// A cursor on the record.
-    pub fn into_cursor(self, store: &'p Store, tree: &'p Tree) -> Cursor<'p> {
-        Cursor::new(store, tree, self.leaf, self.slot)
-    }
 }
 
 /// A position on a record. Holds its leaf latched shared: do no I/O to clients and wait for nothing while it
@@ -151,7 +146,7 @@ impl<'p> Cursor<'p> {
     /// Moves to the next record of this leaf; false, and no move, if there is none: [`Cursor::next_leaf`]
     /// continues.
     #[inline]
-    pub fn next_in_leaf(&mut self) -> bool {
+    pub(crate) fn next_in_leaf(&mut self) -> bool {
         let more = self.slot() + 1 < self.page().count();
         self.slot += u32::from(more);
         more
@@ -159,7 +154,7 @@ impl<'p> Cursor<'p> {
 
     /// Moves to the previous record of this leaf; false, and no move, if there is none.
     #[inline]
-    pub fn prev_in_leaf(&mut self) -> bool {
+    pub(crate) fn prev_in_leaf(&mut self) -> bool {
         let more = self.slot > 0;
         self.slot -= u32::from(more);
         more
@@ -208,20 +203,6 @@ impl<'p> Cursor<'p> {
     /// Moves to the last record of the nearest earlier leaf that has one. Cost: a descent.
     pub fn prev_leaf(self) -> Result<Option<Self>> {
         self.settle_backward(0)
-    }
-
-    /// Searches `key` in this leaf without leaving it, if its fences enclose `key`. True: the cursor is
-    /// on that very record. False with `Some`: the leaf has no such record, and neither has the tree.
-    #[inline]
-    pub fn reseek(&mut self, key: &[u8]) -> Option<bool> {
-        let at = self.page().search_leaf(key);
-        if !self.page().covers_searched(key, at) {
-            return None;
-        }
-        if at.found {
-            self.slot = at.slot as u32;
-        }
-        Some(at.found)
     }
 
     /// Releases the leaf and remembers the record.

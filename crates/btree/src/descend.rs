@@ -53,7 +53,7 @@ pub(crate) fn leaf_shared_by<'p>(
 #[inline(never)]
 fn descend_shared<'p>(store: &'p Store, tree: &Tree, key: &[u8]) -> Result<(SharedGuard<'p>, Search)> {
     tree.directory.note_descent(store, tree, key)?;
-    let mut guard = root_shared(store, tree)?;
+    let mut guard = root_shared(store, tree.root, tree.index)?;
     while !guard.page().is_leaf() {
         let page = guard.page();
         let slot = page.child_for(key);
@@ -90,7 +90,7 @@ pub(crate) fn leaf_before<'p>(store: &'p Store, tree: &Tree, key: &[u8]) -> Resu
 
 /// The left-most or right-most leaf, shared.
 pub(crate) fn edge_leaf<'p>(store: &'p Store, tree: &Tree, edge: TreeEnd) -> Result<SharedGuard<'p>> {
-    let mut guard = root_shared(store, tree)?;
+    let mut guard = root_shared(store, tree.root, tree.index)?;
     while !guard.page().is_leaf() {
         let page = guard.page();
         let slot = match edge {
@@ -122,13 +122,13 @@ pub(crate) fn leaf_exclusive<'p>(
 }
 
 fn descend_exclusive<'p>(store: &'p Store, tree: &Tree, key: &[u8]) -> Result<ExclusiveGuard<'p>> {
-    let mut guard = root_shared(store, tree)?;
+    let mut guard = root_shared(store, tree.root, tree.index)?;
     loop {
         let page = guard.page();
         match page.level() {
             0 => match root_leaf_exclusive(store, tree.root, guard)? {
                 Some(leaf) => return Ok(leaf),
-                None => guard = root_shared(store, tree)?,
+                None => guard = root_shared(store, tree.root, tree.index)?,
             },
             1 => return child_exclusive(store, page, page.child_for(key)),
             _ => guard = child_shared(store, page, page.child_for(key))?,
@@ -155,7 +155,7 @@ pub(crate) fn leaf_parent_exclusive<'p>(
     key: &[u8],
 ) -> Result<ExclusiveGuard<'p>> {
     loop {
-        let mut guard = root_shared(store, tree)?;
+        let mut guard = root_shared(store, tree.root, tree.index)?;
         while guard.page().level() > 2 {
             let page = guard.page();
             guard = child_shared(store, page, page.child_for(key))?;
@@ -185,7 +185,7 @@ pub(crate) struct LevelOne {
 
 /// What is right above the leaves; `None` if the root is a leaf, or has only one.
 pub(crate) fn level_one(store: &Store, tree: &Tree) -> Result<Option<LevelOne>> {
-    let mut guard = root_shared(store, tree)?;
+    let mut guard = root_shared(store, tree.root, tree.index)?;
     if guard.page().is_leaf() {
         return Ok(None);
     }
@@ -200,7 +200,7 @@ pub(crate) fn level_one(store: &Store, tree: &Tree) -> Result<Option<LevelOne>> 
     }
     let (first, second) = (guard.page_no(), page.key(1));
     drop(guard);
-    let mut guard = root_shared(store, tree)?;
+    let mut guard = root_shared(store, tree.root, tree.index)?;
     while guard.page().level() > 1 {
         guard = child_shared(store, guard.page(), guard.page().count() - 1)?;
     }

@@ -67,7 +67,7 @@ impl Tree {
 
     /// The way to `key`, or to the end.
     fn place(&self, store: &Store, key: Option<&[u8]>) -> Result<Place> {
-        let mut guard = root_shared(store, self)?;
+        let mut guard = root_shared(store, self.root, self.index)?;
         let mut levels = Vec::with_capacity(usize::from(guard.page().level()) + 1);
         while !guard.page().is_leaf() {
             let page = guard.page();

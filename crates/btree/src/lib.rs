@@ -53,6 +53,7 @@ mod convert;
 mod cursor;
 mod descend;
 mod directory;
+mod end_hint;
 mod estimate;
 mod leaf_edit;
 mod links;

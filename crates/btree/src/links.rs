@@ -7,12 +7,10 @@
 
 use std::cell::Cell;
 
-use base::PageNo;
+use base::{IndexId, PageNo};
 use buffer::{ExclusiveGuard, SharedGuard};
 use page::{Corruption, CorruptionKind, PageRef, TreeLevel};
 use space::{Error, Result, Store};
-
-use crate::tree::Tree;
 
 /// The error for a page that a link leads to by mistake.
 #[cold]
@@ -21,16 +19,12 @@ pub(crate) fn broken(page: PageNo) -> Error {
     Error::Corruption(Corruption { page, what: CorruptionKind::Link })
 }
 
-/// The root of `tree`, shared.
+/// The page `root` of the tree `index`, shared.
 #[inline(always)]
-pub(crate) fn root_shared<'p>(store: &'p Store, tree: &Tree) -> Result<SharedGuard<'p>> {
-    let guard = store.pool().shared(tree.root)?;
+pub(crate) fn root_shared(store: &Store, root: PageNo, index: IndexId) -> Result<SharedGuard<'_>> {
+    let guard = store.pool().shared(root)?;
     let page = guard.page();
-    if page.tree_level() == TreeLevel::of(tree.index, page.level()) {
-        Ok(guard)
-    } else {
-        Err(broken(tree.root))
-    }
+    if page.tree_level() == TreeLevel::of(index, page.level()) { Ok(guard) } else { Err(broken(root)) }
 }
 
 /// The child at `slot` of an inner page, which the caller holds, shared.

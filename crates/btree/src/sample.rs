@@ -18,7 +18,7 @@ impl Tree {
         random: &mut Prng,
         look: &mut dyn FnMut(PageRef<'_>),
     ) -> Result<()> {
-        let mut guard = root_shared(store, self)?;
+        let mut guard = root_shared(store, self.root, self.index)?;
         while !guard.page().is_leaf() {
             let page = guard.page();
             let slot = random.below(page.count() as u64) as usize;

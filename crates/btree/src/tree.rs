@@ -6,10 +6,10 @@ use base::{IndexId, PageNo};
 use page::{FormatPage, PageOp, RowVersions};
 use space::{Error, Locality, Mtr, Result, Store};
 
-use crate::append::EndHint;
 use crate::cursor::{Cursor, Position, Seek};
 use crate::descend;
 use crate::directory::{Hint, LeafDirectory};
+use crate::end_hint::EndHint;
 use crate::leaf_edit::{LeafEdit, has_room};
 use crate::split;
 

@@ -16,7 +16,7 @@ use env::{Disk, File, OpenOptions, wait_for_space_if};
 use page::{FileHeader, PAGE_SIZE, PageBytes, PageRef};
 
 use crate::error::{Error, Result};
-use crate::pool::offset_of;
+use crate::file_offset::offset_of;
 
 /// Most pages of a batch.
 pub(crate) const BATCH_PAGES_MAX: usize = 127;

@@ -8,8 +8,9 @@ use page::{PAGE_SIZE, PageBytes, PageRef, PageType};
 
 use crate::doublewrite::Image;
 use crate::error::{Error, PageDefect, Result};
+use crate::file_offset::offset_of;
 use crate::guard::{ExclusiveGuard, ExclusiveHold, SharedGuard};
-use crate::pool::{Pool, offset_of};
+use crate::pool::Pool;
 use crate::table::{Entry, LookupOutcome};
 
 impl Pool {

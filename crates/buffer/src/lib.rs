@@ -48,6 +48,7 @@ mod doublewrite;
 mod error;
 mod evict;
 mod fault;
+mod file_offset;
 mod formats;
 mod frames;
 mod guard;

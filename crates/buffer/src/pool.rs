@@ -341,8 +341,3 @@ impl Drop for Pool {
         self.writer.stop();
     }
 }
-
-/// Byte position of a page in the file.
-pub(crate) fn offset_of(page: PageNo) -> u64 {
-    u64::from(page.0) * PAGE_SIZE as u64
-}

@@ -13,8 +13,9 @@ use env::Thread;
 use page::PAGE_SIZE;
 
 use crate::error::{Error, Result};
+use crate::file_offset::offset_of;
 use crate::guard::ExclusiveHold;
-use crate::pool::{Pool, offset_of};
+use crate::pool::Pool;
 use crate::table::Entry;
 
 /// Threads that read ahead: runs in one order on disk need one, leaves that lie anywhere keep several busy.

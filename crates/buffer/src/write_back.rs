@@ -9,8 +9,9 @@ use page::{PAGE_SIZE, PageBytes, PageRef};
 
 use crate::doublewrite::{BATCH_PAGES_MAX, Doublewrite, Image};
 use crate::error::{Error, Result};
+use crate::file_offset::offset_of;
 use crate::guard::SharedHold;
-use crate::pool::{Pool, offset_of};
+use crate::pool::Pool;
 
 /// Pages written together: just below 2 MiB.
 pub(crate) const BATCH_PAGES: usize = BATCH_PAGES_MAX;

@@ -123,7 +123,7 @@ impl Engine {
     }
 
     /// Takes a step of the search. False: there is nothing to search for, or not now.
-    pub fn search_step(&self) -> Result<bool> {
+    pub(crate) fn search_step(&self) -> Result<bool> {
         if !self.lost_values.are_sought() || self.unfinished_transactions() > 0 || !self.store.is_swept() {
             return Ok(false);
         }

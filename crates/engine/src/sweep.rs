@@ -23,7 +23,7 @@ struct Purgeable {
 
 /// Result of one step of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SweepReport {
+pub(crate) struct SweepReport {
     /// Pages checked.
     pub pages: usize,
     /// Records and entries removed.
@@ -32,7 +32,7 @@ pub struct SweepReport {
 
 impl Engine {
     /// Sweeps one extent; `None` if there is none left to sweep. Purge and sweeps take turns.
-    pub fn sweep_step(&self) -> Result<Option<SweepReport>> {
+    pub(crate) fn sweep_step(&self) -> Result<Option<SweepReport>> {
         let _turn = self.purge.pause();
         let Some(sweep) = self.store.begin_sweep() else { return Ok(None) };
         let mut report = SweepReport::default();

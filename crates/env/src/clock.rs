@@ -2,7 +2,6 @@
 
 use std::fmt::Debug;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use base::sync::sim;
@@ -58,35 +57,6 @@ pub fn deadline_in(wait: Duration) -> Instant {
     sim::now().map_or_else(Instant::now, |(now, _)| now) + wait
 }
 
-/// A clock that moves only by a call, for tests.
-#[derive(Debug, Default)]
-pub struct ManualClock {
-    now_ns: AtomicU64,
-    epoch_seconds: AtomicI64,
-}
-
-impl ManualClock {
-    /// A clock whose monotonic time starts at 0 and whose civil time starts at `epoch_seconds`.
-    pub fn new(epoch_seconds: i64) -> Self {
-        ManualClock { now_ns: AtomicU64::new(0), epoch_seconds: AtomicI64::new(epoch_seconds) }
-    }
-
-    /// Moves both times on.
-    pub fn advance_ns(&self, ns: u64) {
-        self.now_ns.fetch_add(ns, Ordering::Relaxed);
-    }
-}
-
-impl Clock for ManualClock {
-    fn monotonic_ns(&self) -> u64 {
-        self.now_ns.load(Ordering::Relaxed)
-    }
-
-    fn wall(&self) -> WallTime {
-        wall_after(self.epoch_seconds.load(Ordering::Relaxed), self.monotonic_ns())
-    }
-}
-
 /// Civil time `ns` nanoseconds after `start_seconds`.
 fn wall_after(start_seconds: i64, ns: u64) -> WallTime {
     let seconds = start_seconds + (ns / 1_000_000_000) as i64;
@@ -102,12 +72,5 @@ mod tests {
         let before = RealClock.monotonic_ns();
         assert!(RealClock.monotonic_ns() >= before);
         assert!(RealClock.wall().seconds > 1_600_000_000);
-    }
-
-    #[test]
-    fn a_manual_clock_carries_nanoseconds_into_seconds() {
-        let clock = ManualClock::new(100);
-        clock.advance_ns(2_000_005_999);
-        assert_eq!(clock.wall(), WallTime { seconds: 102, micros: 5 });
     }
 }

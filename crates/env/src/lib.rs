@@ -31,14 +31,14 @@ mod simulation;
 mod space_wait;
 mod thread;
 
-pub use clock::{Clock, ManualClock, RealClock, WallTime, deadline_in};
+pub use clock::{Clock, RealClock, WallTime, deadline_in};
 pub use disk::{Disk, DiskLock, File, OpenOptions};
 pub use error::{IoError, IoOp, Result};
 pub use memory::Mapping;
 pub use random::random_bytes;
 pub use read_only_disk::ReadOnlyDisk;
 pub use real_disk::RealDisk;
-pub use sim_disk::{FaultKind, FaultRates, ScheduledFault, SimDisk};
+pub use sim_disk::{FaultKind, ScheduledFault, SimDisk};
 pub use simulation::{Simulated, simulate, simulate_with};
-pub use space_wait::{pause_for_space, wait_for_space, wait_for_space_if};
+pub use space_wait::{pause_for_space, wait_for_space_if};
 pub use thread::{Thread, end_process, processors, spawn, spawn_background};

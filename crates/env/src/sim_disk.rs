@@ -4,8 +4,7 @@
 //! A crash leaves of every sector (512 bytes) written since the last successful sync any version since then,
 //! each sector decided for itself; so with every file's length. Of the names changed since their folder was
 //! synced each change is kept or lost as a whole, and what follows a lost change of the same name is lost. A
-//! sync that returned holds. Beyond that, operations fail or lie as scheduled ([`SimDisk::schedule`]) or by
-//! chance ([`SimDisk::set_rates`]).
+//! sync that returned holds. Beyond that, operations fail or lie as scheduled ([`SimDisk::schedule`]).
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -25,7 +24,7 @@ mod names;
 
 use contents::{Contents, SECTOR};
 use faults::FaultPlan;
-pub use faults::{FaultKind, FaultRates, ScheduledFault};
+pub use faults::{FaultKind, ScheduledFault};
 use names::{Names, Node};
 
 /// What direct I/O has to be aligned to.
@@ -85,7 +84,7 @@ impl Drop for SimLock {
 
 impl Default for SimDisk {
     fn default() -> Self {
-        SimDisk::with(Names::new([].into()), FaultPlan::default(), Prng::new(0), false)
+        SimDisk::with(Names::new([].into()), Prng::new(0), false)
     }
 }
 
@@ -97,12 +96,13 @@ impl SimDisk {
 
     /// An empty disk on which a crash loses what was not synced, `seed` deciding what.
     pub fn seeded(seed: u64) -> Self {
-        SimDisk::with(Names::new([].into()), FaultPlan::default(), Prng::new(seed), true)
+        SimDisk::with(Names::new([].into()), Prng::new(seed), true)
     }
 
-    fn with(names: Names<FileBytes>, faults: FaultPlan, prng: Prng, volatile: bool) -> Self {
+    fn with(names: Names<FileBytes>, prng: Prng, volatile: bool) -> Self {
         let used = names.files().map(|(_, file)| file.lock().len() as u64).sum();
-        let state = State { names, locked: BTreeSet::new(), faults, prng, powered_off: false };
+        let state =
+            State { names, locked: BTreeSet::new(), faults: FaultPlan::default(), prng, powered_off: false };
         SimDisk(Arc::new(Shared {
             state: Mutex::new(LatchLevel::Leaf, state),
             used: AtomicU64::new(used),
@@ -139,11 +139,6 @@ impl SimDisk {
     /// Bytes of all files.
     pub fn used(&self) -> u64 {
         self.0.used.load(Ordering::Relaxed)
-    }
-
-    /// Sets the rates of random faults, which stay in force after crashes.
-    pub fn set_rates(&self, rates: FaultRates) {
-        self.0.state.lock().faults.set_rates(rates);
     }
 
     /// Bounds the bytes of all files together; what would exceed it fails with `StorageFull` and does
@@ -220,11 +215,10 @@ impl SimDisk {
         keep_name: &mut dyn FnMut() -> bool,
         choose: &mut dyn FnMut(&Path, Option<u64>, usize) -> usize,
     ) -> SimDisk {
-        let (names, faults, prng) = {
+        let (names, prng) = {
             let mut state = self.0.state.lock();
             state.powered_off = true;
-            let faults = FaultPlan::with_rates(state.faults.rates());
-            (state.names.survive(keep_name), faults, Prng::new(state.prng.next_u64()))
+            (state.names.survive(keep_name), Prng::new(state.prng.next_u64()))
         };
         let survived = names.into_iter().map(|(path, node)| match node {
             Node::Dir => (path, Node::Dir),
@@ -236,7 +230,7 @@ impl SimDisk {
             }
         });
         let names = Names::new(survived.collect());
-        let disk = SimDisk::with(names, faults, prng, self.0.volatile);
+        let disk = SimDisk::with(names, prng, self.0.volatile);
         disk.set_capacity(self.0.capacity.load(Ordering::Relaxed));
         disk.0.block_bytes.store(self.block_bytes(), Ordering::Relaxed);
         disk
@@ -256,8 +250,7 @@ impl SimDisk {
     fn begin(&self, op: IoOp, path: &Path) -> Result<Option<FaultKind>> {
         sim::switch();
         let mut state = self.0.state.lock();
-        let State { faults, prng, .. } = &mut *state;
-        let fault = faults.next(op, path, prng);
+        let fault = state.faults.next(op, path);
         state.powered_off |= fault == Some(FaultKind::PowerOff);
         if state.powered_off {
             drop(state);

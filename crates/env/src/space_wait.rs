@@ -10,17 +10,12 @@ use crate::error::{IoError, Result};
 /// How long a write that found the disk full waits before it is tried again.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Repeats `work` until it does anything but find the disk full, and returns that. For writes that cannot be
-/// taken back, such as those of a committed transaction's log: their space is reserved ahead, but a file
-/// system that copies on write may need space for any write.
+/// If `waits`, repeats `work` until it does anything but find the disk full, and returns that. For writes
+/// that cannot be taken back, such as those of a committed transaction's log: their space is reserved ahead,
+/// but a file system that copies on write may need space for any write. Without `waits` a full disk is an
+/// error like any other.
 ///
 /// Latches: those that the writer of the file holds.
-#[inline]
-pub fn wait_for_space<T>(work: impl FnMut() -> Result<T>) -> Result<T> {
-    wait_for_space_if(true, work)
-}
-
-/// [`wait_for_space`] if `waits`; else a full disk is an error like any other.
 #[inline]
 pub fn wait_for_space_if<T>(waits: bool, mut work: impl FnMut() -> Result<T>) -> Result<T> {
     match work() {
@@ -64,7 +59,7 @@ mod tests {
     #[test]
     fn a_write_that_finds_the_disk_full_is_repeated_and_no_other_failure_is() {
         let mut full = 3;
-        let written = wait_for_space(|| {
+        let written = wait_for_space_if(true, || {
             full -= 1;
             if full > 0 { Err(error(IoOp::Write, ErrorKind::StorageFull)) } else { Ok(full) }
         });
@@ -77,7 +72,7 @@ mod tests {
         assert_eq!((refused.is_err(), tries), (true, 1));
         for failure in [error(IoOp::Write, ErrorKind::Other), error(IoOp::Sync, ErrorKind::StorageFull)] {
             let mut tries = 0;
-            let failed: Result<()> = wait_for_space(|| {
+            let failed: Result<()> = wait_for_space_if(true, || {
                 tries += 1;
                 Err(failure.clone())
             });

@@ -100,7 +100,7 @@ fn write_each(
 
 /// As [`definition`], before the statement runs: MySQL has not made its temporary tables then, and takes what
 /// they will hold for calculated values and columns of base tables.
-pub fn prepared_definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition<'_> {
+pub fn prepared_column_definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition<'_> {
     let definition = definition(column, charset, false);
     match &column.origin {
         Some(origin) if origin.table().is_empty() => match origin.kept {

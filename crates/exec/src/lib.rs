@@ -96,7 +96,7 @@ mod update;
 mod virtual_table;
 mod write_rows;
 
-pub use columns::prepared_definition as prepared_column_definition;
+pub use columns::prepared_column_definition;
 pub use context::{
     Client, Conditions, ExecCtx, Level, LoadSource, Outcome, Protocol, Scratch, Summary, SummaryText,
 };

@@ -32,7 +32,7 @@ pub fn compare_values(
 }
 
 /// `<=>`: like `=`, but two NULLs are equal and one is not.
-pub fn equal_values(a: &Value<'_>, b: &Value<'_>, domain: CmpDomain, ctx: &EvalCtx<'_>) -> bool {
+pub(crate) fn equal_values(a: &Value<'_>, b: &Value<'_>, domain: CmpDomain, ctx: &EvalCtx<'_>) -> bool {
     if a.is_null() || b.is_null() {
         return a.is_null() && b.is_null();
     }

@@ -171,7 +171,7 @@ pub trait SubqueryRunner {
 
 /// For statements without subqueries.
 #[derive(Clone, Copy, Debug)]
-pub struct NoSubqueries;
+pub(crate) struct NoSubqueries;
 
 impl SubqueryRunner for NoSubqueries {
     fn run<'v>(
@@ -215,7 +215,7 @@ impl<'v> EvalCtx<'v> {
     /// short one.
     /// # Errors  [`EvalError::Killed`].
     #[inline]
-    pub fn fail_if_killed_over(&self, text: &[u8]) -> Result<(), EvalError> {
+    pub(crate) fn fail_if_killed_over(&self, text: &[u8]) -> Result<(), EvalError> {
         if text.len() >= LONG_TEXT_BYTES && self.session.killed() { Err(EvalError::Killed) } else { Ok(()) }
     }
 

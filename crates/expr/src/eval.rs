@@ -9,7 +9,7 @@ use crate::cast::cast;
 use crate::compare::{Number, compare_values, double, equal_values};
 use crate::context::LONG_TEXT_BYTES;
 use crate::functions::{
-    Call, collation as collation_of, number_of_moment, some, text_in_arena, warn_no_number,
+    Call, known_collation as collation_of, number_of_moment, some, text_in_arena, warn_no_number,
 };
 use crate::{CmpDomain, CmpOp, EvalCtx, EvalError, Expr, ExprKind, RowSource};
 

@@ -42,8 +42,8 @@ pub mod test_support;
 
 pub use aggregate::{Accumulator, AccumulatorSpec, AggFunc, TypedAggregate, append_group_key};
 pub use build::{BindError, Builder};
-pub use compare::{Number, compare_values, double, equal_values, exact_integer};
-pub use context::{EvalCtx, NoSubqueries, RowSource, SessionInfo, SubqueryRunner, UserLock};
+pub use compare::{Number, compare_values, double, exact_integer};
+pub use context::{EvalCtx, RowSource, SessionInfo, SubqueryRunner, UserLock};
 pub use error::{EvalError, Warning};
 pub use eval::{eval, eval_bool, fail_if_cut_short, in_arena, truth};
 pub use fold::{fold, fold_in_place, warnings_of};

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use types::CollationId;
 use types::collation::LikePattern;
 
-use crate::functions::collation as collation_of;
+use crate::functions::known_collation as collation_of;
 
 /// Patterns that are kept at once; the oldest makes room. A statement has few.
 const PATTERNS_MAX: usize = 4;

@@ -40,7 +40,7 @@ pub const EXTENT_PAGES: u32 = 64;
 /// Extents that one map page describes.
 pub const EXTENTS_PER_MAP: u32 = 508;
 /// Bytes of an entry.
-pub const EXTENT_ENTRY_BYTES: usize = 32;
+pub(crate) const EXTENT_ENTRY_BYTES: usize = 32;
 
 pub(crate) const FIRST_EXTENT: usize = 28;
 pub(crate) const ENTRIES: usize = 128;

@@ -28,9 +28,9 @@ use crate::page_mut::PageMut;
 use crate::page_ref::PageRef;
 
 /// What data.pages starts with after the common header: the name that the file had when the format was made.
-pub const FILE_MAGIC: [u8; 16] = *b"ratchet data.rdb";
+pub(crate) const FILE_MAGIC: [u8; 16] = *b"ratchet data.rdb";
 /// Version of everything in the data directory.
-pub const FILE_FORMAT_VERSION: u32 = 1;
+pub(crate) const FILE_FORMAT_VERSION: u32 = 1;
 /// Roots kept for the dictionary.
 pub const DICTIONARY_ROOTS: usize = 16;
 

@@ -53,12 +53,6 @@ impl<'a> PageMut<'a> {
         PageRef(self.0)
     }
 
-    /// The same page under a shorter borrow.
-    #[inline]
-    pub fn reborrow(&mut self) -> PageMut<'_> {
-        PageMut(self.0)
-    }
-
     /// Makes an empty B-tree page; the whole page is written, the LSN becomes 0.
     pub fn format(&mut self, start: &FormatPage<'_>) {
         debug_assert!(start.lower.len() <= KEY_BYTES_MAX, "lower fence of {} bytes", start.lower.len());
@@ -82,7 +76,7 @@ impl<'a> PageMut<'a> {
     }
 
     /// Replaces the whole page.
-    pub fn copy_from(&mut self, image: &PageBytes) {
+    pub(crate) fn copy_from(&mut self, image: &PageBytes) {
         self.0.copy_from_slice(image);
     }
 
@@ -106,7 +100,7 @@ impl<'a> PageMut<'a> {
     }
 
     /// Sets the highest transaction id.
-    pub fn set_max_trx(&mut self, trx: TrxId) {
+    pub(crate) fn set_max_trx(&mut self, trx: TrxId) {
         put_u64(self.0, TRX_MAX, trx.0);
     }
 
@@ -139,7 +133,7 @@ impl<'a> PageMut<'a> {
 
     /// Inserts a separator and its child so that they become `slot`. The key of slot 0 is not stored: pass
     /// the lower fence.
-    pub fn insert_child(&mut self, slot: usize, key: &[u8], child: PageNo) -> Result<(), PageFull> {
+    pub(crate) fn insert_child(&mut self, slot: usize, key: &[u8], child: PageNo) -> Result<(), PageFull> {
         let page = self.as_ref();
         debug_assert!(!page.is_leaf(), "children belong on inner pages");
         if slot == 0 {
@@ -374,20 +368,20 @@ impl<'a> PageMut<'a> {
     }
 
     /// Sets the child at `slot` of an inner page.
-    pub fn set_child(&mut self, slot: usize, child: PageNo) {
+    pub(crate) fn set_child(&mut self, slot: usize, child: PageNo) {
         debug_assert!(!self.as_ref().is_leaf() && slot < self.as_ref().count(), "no child {slot}");
         let at = HEADER_BYTES + 6 * self.as_ref().cap() + 4 * slot;
         put_u32(self.0, at, child.0);
     }
 
     /// Squeezes dead cells out, and lengthens the prefix if that saves room.
-    pub fn reorganize(&mut self) {
+    pub(crate) fn reorganize(&mut self) {
         self.compact(None, None);
     }
 
     /// Gives the page new bounds and lengthens the prefix if that saves room. All keys must lie within the
     /// bounds.
-    pub fn set_fences(&mut self, lower: &[u8], upper: Option<&[u8]>) -> Result<(), PageFull> {
+    pub(crate) fn set_fences(&mut self, lower: &[u8], upper: Option<&[u8]>) -> Result<(), PageFull> {
         let page = self.as_ref();
         if page.lower_fence() == lower && page.upper_fence() == upper {
             return Ok(());

@@ -288,7 +288,7 @@ impl<'a> Record<'a> {
 
     /// The byte at `index` of the key.
     #[inline]
-    pub fn key_byte(&self, index: usize) -> u8 {
+    pub(crate) fn key_byte(&self, index: usize) -> u8 {
         debug_assert!(index < self.key_len(), "key byte {index} of {}", self.key_len());
         match index.checked_sub(self.prefix.len()) {
             None => self.prefix[index],
@@ -298,7 +298,7 @@ impl<'a> Record<'a> {
     }
 
     /// Appends key bytes `from..to` to `out`.
-    pub fn append_key_range(&self, from: usize, to: usize, out: &mut Vec<u8>) {
+    pub(crate) fn append_key_range(&self, from: usize, to: usize, out: &mut Vec<u8>) {
         debug_assert!(from <= to && to <= self.key_len(), "key range {from}..{to} of {}", self.key_len());
         let prefix_len = self.prefix.len();
         if from < prefix_len {

@@ -140,7 +140,6 @@ pub struct RowFormat {
     var_columns: Box<[u16]>,
     /// The other columns in the payload, in its order.
     not_var_columns: Box<[u16]>,
-    null_from: u16,
     ends_from: u16,
     var_from: u16,
     fixed_key_len: Option<u16>,
@@ -227,7 +226,6 @@ impl RowFormat {
             format_version: if clustered { table.format_version } else { ENTRY_VERSION },
             columns,
             key_parts: parts.into(),
-            null_from: null_from as u16,
             // A row whose columns end where no offset reaches fits no page: it is refused before it is
             // written.
             ends_from: offset(at),
@@ -341,12 +339,6 @@ impl RowFormat {
         &self.ruled_columns
     }
 
-    /// First byte of the null bitmap in the body.
-    #[inline]
-    pub fn null_from(&self) -> usize {
-        usize::from(self.null_from)
-    }
-
     /// First byte of the end offsets in the body; the fixed columns end here.
     #[inline]
     pub fn ends_from(&self) -> usize {
@@ -369,7 +361,7 @@ impl RowFormat {
     /// Where in a body the bytes of the variable column `ordinal` are, and whether they are an
     /// [`crate::OverflowRef`].
     #[inline]
-    pub fn var_range(&self, body: &[u8], ordinal: u16) -> (Range<usize>, bool) {
+    pub(crate) fn var_range(&self, body: &[u8], ordinal: u16) -> (Range<usize>, bool) {
         let end_at = self.ends_from() + 2 * usize::from(ordinal);
         let start = match ordinal {
             0 => self.var_from(),
@@ -413,7 +405,7 @@ impl RowFormat {
 
     /// Whether a record's body is always [`RowFormat::var_from`] bytes long.
     #[inline]
-    pub fn is_fixed_size(&self) -> bool {
+    pub(crate) fn is_fixed_size(&self) -> bool {
         self.var_columns.is_empty()
     }
 }

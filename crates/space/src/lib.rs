@@ -63,7 +63,7 @@ pub use error::{BadFrame, Error, Result};
 pub use extents::Locality;
 pub use garbage::Sweep;
 pub use mtr::{Latched, Mtr};
-pub use overflow::{OVERFLOW_BYTES_MAX, overflow_pages};
+pub use overflow::overflow_pages;
 pub use recover::{Progress, StartObserver};
 pub use space::SpaceReport;
 pub use space_reserve::SpaceReserve;

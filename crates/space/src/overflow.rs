@@ -14,7 +14,7 @@ use crate::space::EXTENT_BYTES;
 use crate::store::Store;
 
 /// Longest value: it is within one group of extents.
-pub const OVERFLOW_BYTES_MAX: u64 = (EXTENTS_PER_MAP as u64 - 2) * (EXTENT_BYTES - 64 * 64);
+pub(crate) const OVERFLOW_BYTES_MAX: u64 = (EXTENTS_PER_MAP as u64 - 2) * (EXTENT_BYTES - 64 * 64);
 
 /// Pages written between two checks whether the statement is to end.
 const PAGES_BETWEEN_LOOKS: u32 = 64;

@@ -18,7 +18,7 @@ impl Introducer {
     /// `_binary`.
     pub const BINARY: Self = Self(1);
     /// `N'..'` is `_utf8mb3'..'`.
-    pub const NATIONAL: Self = Self(3);
+    pub(crate) const NATIONAL: Self = Self(3);
 
     /// The introducer for a character set's name (without the underscore), case-insensitive.
     pub fn find(name: &[u8]) -> Option<Self> {

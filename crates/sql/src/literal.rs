@@ -63,7 +63,7 @@ pub enum IntValue {
 
 impl Literal {
     /// `ordinal` of a literal that is not a parameter of the cached plan.
-    pub const UNNUMBERED: u32 = u32::MAX;
+    pub(crate) const UNNUMBERED: u32 = u32::MAX;
 
     /// The literal's bytes as written. `sql` is the text it was read from.
     #[inline]
@@ -99,7 +99,7 @@ impl Literal {
     }
 
     /// Bytes of the first of a quoted literal's adjacent pieces, which names a result column.
-    pub fn first_piece(&self, sql: &[u8], mode: LexMode) -> Vec<u8> {
+    pub(crate) fn first_piece(&self, sql: &[u8], mode: LexMode) -> Vec<u8> {
         let text = self.text(sql);
         let mut out = Vec::new();
         if let Some(open) = next_quote(text, 0) {
@@ -150,7 +150,7 @@ fn last_digits(eight: [u8; 8], len: u32) -> i64 {
 
 /// Value of a run of decimal digits.
 #[inline]
-pub fn parse_int(digits: &[u8]) -> IntValue {
+pub(crate) fn parse_int(digits: &[u8]) -> IntValue {
     if digits.len() <= 18 {
         return IntValue::Signed(digits.iter().fold(0i64, |v, &b| v * 10 + i64::from(b & 15)));
     }
@@ -166,7 +166,7 @@ pub fn parse_int(digits: &[u8]) -> IntValue {
 
 /// Appends the value of one or more adjacent quoted strings (`'a' "b"`, with their quotes; `N` prefix
 /// allowed) to `out`. Between the pieces are blanks or comments, which are skipped.
-pub fn unescape_into(text: &[u8], mode: LexMode, out: &mut Vec<u8>) {
+pub(crate) fn unescape_into(text: &[u8], mode: LexMode, out: &mut Vec<u8>) {
     let mut pos = 0;
     while let Some(open) = next_quote(text, pos) {
         let quote = text[open];

@@ -35,7 +35,11 @@ pub fn of_prepared(
 }
 
 /// As [`of_text`], through a prepared statement with `values` for its parameters.
-pub fn of_parameters(conn: &mut mysql::Conn, sql: &str, values: Vec<Value>) -> Result<Vec<String>, String> {
+pub(crate) fn of_parameters(
+    conn: &mut mysql::Conn,
+    sql: &str,
+    values: Vec<Value>,
+) -> Result<Vec<String>, String> {
     let lines = match conn.exec_iter(sql, mysql::Params::from(values)) {
         Ok(result) => lines_or_error(collect(result, false), sql)?,
         Err(mysql::Error::MySqlError(e)) => return Ok(vec![error_line(&e)]),

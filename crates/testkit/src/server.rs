@@ -94,7 +94,7 @@ impl TestServer {
 
     /// Starts `binary` on `datadir` and ends the process after `pause` as a power failure would. True if it
     /// was not ready by then: its recovery was cut short.
-    pub fn kill_start(
+    pub(crate) fn kill_start(
         binary: &Path,
         datadir: &Path,
         options: &[&str],

@@ -254,7 +254,7 @@ impl MetadataLock {
     }
 
     /// Keeps others from changing rows, if none does so now.
-    pub fn try_read_only(&self) -> bool {
+    pub(crate) fn try_read_only(&self) -> bool {
         self.try_add(SHARED | READ_ONLY, EXCLUSIVE | OWNED | PENDING | WRITERS)
     }
 
@@ -359,7 +359,7 @@ impl MetadataLock {
     }
 
     /// Gives `session` the table for itself, if no thread uses it.
-    pub fn try_own(&self, session: u64) -> bool {
+    pub(crate) fn try_own(&self, session: u64) -> bool {
         let owns = self.try_exclusive(0, 0, OWNED);
         if owns {
             self.owner.store(session, Ordering::Relaxed);

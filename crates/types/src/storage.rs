@@ -41,7 +41,7 @@ pub use read::read;
 pub(crate) use read::{
     read_datetime, read_int, read_time, read_timestamp, read_uint, read_year, write_decimal_text,
 };
-pub use store::{store, store_int_literal, store_text, store_uint_literal};
+pub use store::{store, store_int_literal, store_text};
 pub use temporal::odd_delimiter;
 
 use crate::{SqlType, TypeKind};
@@ -96,7 +96,7 @@ pub fn max_width(ty: &SqlType) -> u64 {
 }
 
 /// Bytes of a DECIMAL of `precision` digits: the fewest whose two's complement holds them.
-pub fn decimal_width(precision: u32) -> usize {
+pub(crate) fn decimal_width(precision: u32) -> usize {
     // Bits of 10^p - 1, one for the sign.
     const WIDTHS: [u8; 66] = {
         let mut table = [1u8; 66];
@@ -114,7 +114,7 @@ pub fn decimal_width(precision: u32) -> usize {
 }
 
 /// Bytes of a TIME with `fsp` fraction digits: 3, 4, 4, 5, 5, 5, 6.
-pub fn time_width(fsp: u8) -> usize {
+pub(crate) fn time_width(fsp: u8) -> usize {
     [3, 4, 4, 5, 5, 5, 6][usize::from(fsp.min(6))]
 }
 

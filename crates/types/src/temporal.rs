@@ -3,7 +3,7 @@
 //! All three value types are packed integers whose order is chronological. Fractions are microseconds; how
 //! many digits are shown (`fsp`, 0..=6) belongs to the type of a column or expression, never to the value.
 
-mod date;
+pub(crate) mod date;
 mod datetime;
 mod delimiter;
 mod format;
@@ -13,7 +13,7 @@ mod time;
 mod week;
 mod zone;
 
-pub use date::{Date, days_in_month, is_leap_year};
+pub use date::Date;
 pub use datetime::DateTime;
 pub(crate) use delimiter::MOMENT_BYTES_MIN;
 pub use delimiter::OddDelimiter;

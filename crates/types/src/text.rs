@@ -7,9 +7,8 @@
 use crate::storage::{
     fixed_width, read_datetime, read_int, read_time, read_timestamp, read_uint, read_year, write_decimal_text,
 };
-use crate::value::{
-    Members, enum_text, write_double, write_double_fixed, write_float, write_set, write_year,
-};
+use crate::value::number_text::write_float;
+use crate::value::{Members, enum_text, write_double, write_double_fixed, write_set, write_year};
 use crate::{Date, SqlType, TimeZone, TypeKind};
 
 /// How to write one column.

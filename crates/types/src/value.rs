@@ -7,7 +7,7 @@
 pub(crate) mod digits;
 mod message;
 mod number;
-mod number_text;
+pub(crate) mod number_text;
 mod owned;
 mod temporal;
 
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 pub use message::{bytes_for_message, text_for_message};
 pub use number::{Converted, Loss, double_prefix, integer_prefix, round_text_to_i128};
-pub use number_text::{write_double, write_double_fixed, write_double_within, write_float};
+pub use number_text::{write_double, write_double_fixed, write_double_within};
 pub use owned::OwnedValue;
 
 use crate::{CollationId, Date, DateTime, Decimal, Time};
@@ -152,7 +152,7 @@ impl<'a> Value<'a> {
             Value::Int(v) => out.extend_from_slice(itoa::Buffer::new().format(v).as_bytes()),
             Value::UInt(v) => out.extend_from_slice(itoa::Buffer::new().format(v).as_bytes()),
             Value::Double(v) => write_double(v, out),
-            Value::Float(v) => write_float(v, out),
+            Value::Float(v) => number_text::write_float(v, out),
             Value::Decimal(v) => v.write_to(out),
             Value::Bytes { data, .. } => out.extend_from_slice(data),
             Value::Date(v) => v.write_to(out),
@@ -186,7 +186,7 @@ impl<'a> Value<'a> {
 
     /// Order of two values of one kind, strings by bytes; `None` for NULL or different kinds. Int and UInt
     /// are one kind.
-    pub fn cmp_same_kind(&self, other: &Value<'_>) -> Option<Ordering> {
+    pub(crate) fn cmp_same_kind(&self, other: &Value<'_>) -> Option<Ordering> {
         Some(match (self, other) {
             (Value::Int(a), Value::Int(b)) => a.cmp(b),
             (Value::UInt(a), Value::UInt(b)) => a.cmp(b),
@@ -217,12 +217,12 @@ impl PartialEq for Value<'_> {
 
 /// Text of an ENUM value; empty for index 0 and for an index past the members.
 #[inline]
-pub fn enum_text(index: u16, members: &[Box<[u8]>]) -> &[u8] {
+pub(crate) fn enum_text(index: u16, members: &[Box<[u8]>]) -> &[u8] {
     members.get(usize::from(index).wrapping_sub(1)).map_or(&[], |member| member)
 }
 
 /// Appends the text of a SET value: its members, parted by commas.
-pub fn write_set(mut mask: u64, members: &[Box<[u8]>], out: &mut Vec<u8>) {
+pub(crate) fn write_set(mut mask: u64, members: &[Box<[u8]>], out: &mut Vec<u8>) {
     let mut first = true;
     while mask != 0 {
         let bit = mask.trailing_zeros() as usize;
@@ -239,7 +239,7 @@ pub fn write_set(mut mask: u64, members: &[Box<[u8]>], out: &mut Vec<u8>) {
 
 /// Appends a YEAR: four digits.
 #[inline]
-pub fn write_year(year: u16, out: &mut Vec<u8>) {
+pub(crate) fn write_year(year: u16, out: &mut Vec<u8>) {
     let digit = |unit: u16| b'0' + (year / unit % 10) as u8;
     out.extend_from_slice(&[digit(1000), digit(100), digit(10), digit(1)]);
 }

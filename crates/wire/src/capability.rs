@@ -9,19 +9,19 @@ pub struct Capabilities(pub u32);
 impl Capabilities {
     /// Longer password hashes (always on); MariaDB clients leave it out to announce their extended
     /// capabilities.
-    pub const LONG_PASSWORD: Self = Self(1);
+    pub(crate) const LONG_PASSWORD: Self = Self(1);
     /// Report rows found instead of rows changed.
     pub const FOUND_ROWS: Self = Self(1 << 1);
     /// All column flags.
-    pub const LONG_FLAG: Self = Self(1 << 2);
+    pub(crate) const LONG_FLAG: Self = Self(1 << 2);
     /// A database is named in the handshake.
     pub const CONNECT_WITH_DB: Self = Self(1 << 3);
     /// Refuse `database.table.column`; ignored by current servers.
-    pub const NO_SCHEMA: Self = Self(1 << 4);
+    pub(crate) const NO_SCHEMA: Self = Self(1 << 4);
     /// zlib compression.
     pub const COMPRESS: Self = Self(1 << 5);
     /// ODBC client; no effect.
-    pub const ODBC: Self = Self(1 << 6);
+    pub(crate) const ODBC: Self = Self(1 << 6);
     /// The client can send files for LOAD DATA LOCAL.
     pub const LOCAL_FILES: Self = Self(1 << 7);
     /// Spaces before `(` are ignored.
@@ -33,25 +33,25 @@ impl Capabilities {
     /// TLS follows.
     pub const SSL: Self = Self(1 << 11);
     /// Client-side only.
-    pub const IGNORE_SIGPIPE: Self = Self(1 << 12);
+    pub(crate) const IGNORE_SIGPIPE: Self = Self(1 << 12);
     /// Status flags in OK packets.
-    pub const TRANSACTIONS: Self = Self(1 << 13);
+    pub(crate) const TRANSACTIONS: Self = Self(1 << 13);
     /// Old name of the 4.1 protocol; no effect.
     pub const RESERVED: Self = Self(1 << 14);
     /// Authentication data of 20 bytes.
-    pub const SECURE_CONNECTION: Self = Self(1 << 15);
+    pub(crate) const SECURE_CONNECTION: Self = Self(1 << 15);
     /// Several statements in one COM_QUERY.
     pub const MULTI_STATEMENTS: Self = Self(1 << 16);
     /// Several result sets in one answer.
     pub const MULTI_RESULTS: Self = Self(1 << 17);
     /// Several result sets from COM_STMT_EXECUTE.
-    pub const PS_MULTI_RESULTS: Self = Self(1 << 18);
+    pub(crate) const PS_MULTI_RESULTS: Self = Self(1 << 18);
     /// Authentication plugins.
-    pub const PLUGIN_AUTH: Self = Self(1 << 19);
+    pub(crate) const PLUGIN_AUTH: Self = Self(1 << 19);
     /// Connection attributes.
     pub const CONNECT_ATTRS: Self = Self(1 << 20);
     /// Authentication data longer than 255 bytes.
-    pub const PLUGIN_AUTH_LENENC: Self = Self(1 << 21);
+    pub(crate) const PLUGIN_AUTH_LENENC: Self = Self(1 << 21);
     /// The client can handle expired passwords.
     pub const EXPIRED_PASSWORDS: Self = Self(1 << 22);
     /// State changes in OK packets.

@@ -70,7 +70,7 @@ pub enum ColumnType {
 
 impl ColumnType {
     /// The type with this code.
-    pub fn from_code(code: u8) -> Option<ColumnType> {
+    pub(crate) fn from_code(code: u8) -> Option<ColumnType> {
         use ColumnType::{
             Bit, Blob, Bool, Date, DateTime, Decimal, Double, Enum, Float, Geometry, Int24, Json, Long,
             LongBlob, LongLong, MediumBlob, NewDate, NewDecimal, Null, Set, Short, String, Time, Timestamp,

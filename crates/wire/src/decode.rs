@@ -99,7 +99,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// A string that ends at a NUL byte, or at the end of the packet: several clients leave the last NUL out.
-    pub fn nul_bytes(&mut self) -> &'a [u8] {
+    pub(crate) fn nul_bytes(&mut self) -> &'a [u8] {
         let mut parts = self.rest.splitn(2, |&b| b == 0);
         let head = parts.next().unwrap_or_default();
         self.rest = parts.next().unwrap_or_default();

@@ -7,9 +7,9 @@ pub const HEADER_BYTES: usize = 4;
 /// Number of the first packet of an answer to a command.
 pub const FIRST_SEQUENCE: u8 = 1;
 /// Longest body of one physical packet; a body of exactly this length is followed by another packet.
-pub const BODY_BYTES_MAX: usize = 0xff_ffff;
+pub(crate) const BODY_BYTES_MAX: usize = 0xff_ffff;
 /// Pending bytes from which on a result set should be sent before more rows are added.
-pub const FLUSH_BYTES: usize = 32 * 1024;
+pub(crate) const FLUSH_BYTES: usize = 32 * 1024;
 /// Bytes that a new buffer has, and by whose multiples it grows.
 const START_BYTES: usize = 4096;
 /// Capacity kept between statements; a larger buffer is given back.
@@ -80,7 +80,7 @@ impl OutBuffer {
 
     /// Appends a whole packet; its first [`HEADER_BYTES`] are room for the header.
     #[inline]
-    pub fn put_packet<const N: usize>(&mut self, mut packet: [u8; N]) {
+    pub(crate) fn put_packet<const N: usize>(&mut self, mut packet: [u8; N]) {
         const { assert!(HEADER_BYTES <= N && N < BODY_BYTES_MAX, "a header fits, and one packet is enough") };
         let header = ((N - HEADER_BYTES) as u32 | u32::from(self.sequence) << 24).to_le_bytes();
         if let Some(place) = packet.first_chunk_mut() {
@@ -214,11 +214,6 @@ impl OutBuffer {
         self.text = Vec::new();
     }
 
-    /// Bytes sent over the life of the connection.
-    pub fn sent_bytes(&self) -> u64 {
-        self.sent
-    }
-
     /// At least `len` bytes after the packets, whose contents mean nothing. What is stored there counts once
     /// [`OutBuffer::advance`] says so.
     #[inline]
@@ -335,7 +330,7 @@ impl OutBuffer {
     }
 
     /// Appends bytes and a NUL.
-    pub fn put_nul_bytes(&mut self, bytes: &[u8]) {
+    pub(crate) fn put_nul_bytes(&mut self, bytes: &[u8]) {
         self.put_bytes(bytes);
         self.put_u8(0);
     }
@@ -343,7 +338,7 @@ impl OutBuffer {
     /// Appends a length-encoded integer: 1, 3, 4 or 9 bytes.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "a length of at most 9")]
-    pub fn put_lenenc_int(&mut self, value: u64) {
+    pub(crate) fn put_lenenc_int(&mut self, value: u64) {
         if value < 0xfb {
             self.put_u8(value as u8);
         } else {

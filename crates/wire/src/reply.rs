@@ -16,18 +16,12 @@ impl ServerStatus {
     pub const AUTOCOMMIT: Self = Self(0x0002);
     /// Another result follows.
     pub const MORE_RESULTS: Self = Self(0x0008);
-    /// No good index was used.
-    pub const NO_GOOD_INDEX: Self = Self(0x0010);
-    /// No index was used.
-    pub const NO_INDEX: Self = Self(0x0020);
     /// NO_BACKSLASH_ESCAPES is in force.
     pub const NO_BACKSLASH_ESCAPES: Self = Self(0x0200);
-    /// The answer describes OUT parameters.
-    pub const PS_OUT_PARAMS: Self = Self(0x1000);
     /// The open transaction is read-only.
     pub const IN_TRANS_READONLY: Self = Self(0x2000);
     /// The OK packet carries session state changes.
-    pub const SESSION_STATE_CHANGED: Self = Self(0x4000);
+    pub(crate) const SESSION_STATE_CHANGED: Self = Self(0x4000);
 
     /// Whether every flag of `flags` is set.
     #[inline]
@@ -211,7 +205,7 @@ pub fn write_rows_end(out: &mut OutBuffer, capabilities: Capabilities, status: S
 
 /// Writes an EOF packet in its old form.
 #[inline]
-pub fn write_eof(out: &mut OutBuffer, status: ServerStatus, warnings: u16) {
+pub(crate) fn write_eof(out: &mut OutBuffer, status: ServerStatus, warnings: u16) {
     let ([w, x], [s, t]) = (warnings.to_le_bytes(), status.0.to_le_bytes());
     out.put_packet([0, 0, 0, 0, 0xfe, w, x, s, t]);
 }

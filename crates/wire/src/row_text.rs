@@ -169,7 +169,7 @@ impl OutBuffer {
 
     /// Appends text of at most 250 bytes, whose length takes one byte.
     #[inline]
-    pub fn put_short_text(&mut self, text: &[u8]) {
+    pub(crate) fn put_short_text(&mut self, text: &[u8]) {
         debug_assert!(text.len() <= 250, "length needs more than one byte");
         self.put_u8(text.len() as u8);
         self.put_bytes(text);

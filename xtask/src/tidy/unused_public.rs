@@ -1,7 +1,7 @@
 //! Public items that no other crate uses.
 //!
 //! Goes by names: an item is unused if its name occurs nowhere in the sources of other crates, of the crate's
-//! own program and of its tests in folders of their own. A type that a public signature names is left out.
+//! own programs and of its tests in folders of their own. A type that a public signature names is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,15 +14,8 @@ use super::at;
 use super::cycles::is_test;
 use super::source::SourceFile;
 
-/// Crates that keep to it. The list may only grow.
-const KEPT_BY: [&str; 3] = ["buffer", "log", "server"];
-
-/// Public items of the libraries of [`KEPT_BY`] that only their own crate names.
+/// Public items of the libraries that only their own crate names.
 pub(crate) fn findings(files: &[SourceFile]) -> Vec<String> {
-    findings_in(files, &KEPT_BY)
-}
-
-fn findings_in(files: &[SourceFile], kept_by: &[&str]) -> Vec<String> {
     let mut users: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut crates: BTreeMap<&str, Items> = BTreeMap::new();
     for file in files {
@@ -38,7 +31,7 @@ fn findings_in(files: &[SourceFile], kept_by: &[&str]) -> Vec<String> {
         }
     }
     let mut found = Vec::new();
-    for (name, items) in crates.iter().filter(|(name, _)| kept_by.contains(name)) {
+    for (name, items) in &crates {
         let is_used = |item: &str| users[item].iter().any(|unit| unit != name);
         let unused = items
             .public
@@ -51,12 +44,14 @@ fn findings_in(files: &[SourceFile], kept_by: &[&str]) -> Vec<String> {
     found
 }
 
-/// What counts as one user: a library, its program, or its tests.
+/// What counts as one user: a library, its programs, or its tests.
 fn unit_of(file: &SourceFile) -> String {
     let name = file.crate_name();
     match () {
         () if !file.path.contains("/src/") => format!("{name}, tests"),
-        () if file.path.ends_with("/src/main.rs") => format!("{name}, program"),
+        () if file.path.ends_with("/src/main.rs") || file.path.contains("/src/bin/") => {
+            format!("{name}, program")
+        }
         () => name.to_owned(),
     }
 }
@@ -183,7 +178,7 @@ mod tests {
             file("crates/a/tests/t.rs", "fn t() { a::in_tests(); }"),
             file("crates/b/src/lib.rs", "fn f() { a::used(); }"),
         ];
-        let found = findings_in(&files, &["a"]);
+        let found = findings(&files);
         let names: Vec<&str> = found.iter().map(|line| line.split(": ").nth(1).unwrap()).collect();
         assert_eq!(names, ["alone", "Hidden", "method"]);
     }

@@ -17,6 +17,7 @@ pub mod park;
 #[cfg(not(loom))]
 pub mod plain;
 mod planted;
+mod planted_bug;
 mod race_check;
 #[cfg_attr(loom, expect(dead_code, reason = "the locks of a model are not simulated"))]
 pub mod sim;
@@ -31,5 +32,6 @@ pub use latch::Latch;
 pub use level::{HeldLatch, LatchLevel, assert_no_latch};
 pub use mutex::{Mutex, MutexGuard};
 pub use park::Event;
-pub use planted::{PlantedBug, planted};
+pub use planted::planted;
+pub use planted_bug::PlantedBug;
 pub use race_check::RaceCheck;

@@ -61,7 +61,7 @@ pub(crate) fn unpark_matching(addr: usize, choose: impl FnMut(usize) -> Choice, 
 
 /// Sleeps while `*word == expected`, like a futex: returns at once when it differs. May return early; callers
 /// loop.
-pub fn wait_while_equal(word: &AtomicU32, expected: u32, deadline: Option<Instant>) -> Wake {
+pub(crate) fn wait_while_equal(word: &AtomicU32, expected: u32, deadline: Option<Instant>) -> Wake {
     let addr = std::ptr::from_ref(word).addr();
     // Acquire pairs with the Release store that the waker makes before `wake_all`.
     park_on(addr, KIND_ANY, deadline, || word.load(Ordering::Acquire) == expected)
@@ -70,13 +70,6 @@ pub fn wait_while_equal(word: &AtomicU32, expected: u32, deadline: Option<Instan
 /// Wakes every thread in [`wait_while_equal`] on `word`. The caller has changed the word before.
 pub fn wake_all(word: &AtomicU32) {
     unpark_matching(std::ptr::from_ref(word).addr(), |_| Choice::Wake, |_| {});
-}
-
-/// Wakes one thread in [`wait_while_equal`] on `word`.
-pub fn wake_one(word: &AtomicU32) {
-    let mut woken = false;
-    let choose = |_| if std::mem::replace(&mut woken, true) { Choice::Stop } else { Choice::Wake };
-    unpark_matching(std::ptr::from_ref(word).addr(), choose, |_| {});
 }
 
 /// An event counter: waiters take a ticket, read the state they wait for, and sleep until the next
@@ -129,25 +122,5 @@ mod tests {
     fn a_wait_without_notification_times_out() {
         let event = Event::new();
         assert_eq!(event.wait(event.ticket(), Some(Instant::now())), Wake::TimedOut);
-    }
-
-    #[test]
-    fn waking_one_leaves_the_other_asleep() {
-        let word = AtomicU32::new(0);
-        let awake = AtomicU32::new(0);
-        std::thread::scope(|scope| {
-            for _ in 0..2 {
-                scope.spawn(|| {
-                    while word.load(Ordering::Acquire) == 0 {
-                        wait_while_equal(&word, 0, None);
-                    }
-                    awake.fetch_add(1, Ordering::Release);
-                });
-            }
-            word.store(1, Ordering::Release);
-            wake_one(&word);
-            wake_one(&word);
-        });
-        assert_eq!(awake.load(Ordering::Acquire), 2);
     }
 }

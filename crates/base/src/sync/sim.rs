@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 
 use super::park::{Choice, Wake};
-use super::planted::PlantedBug;
+use super::planted_bug::PlantedBug;
 use crate::prng::Prng;
 
 /// Whether threads can be simulated: where debug assertions are on.

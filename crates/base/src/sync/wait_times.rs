@@ -43,7 +43,7 @@ pub const WAIT_KINDS: [WaitKind; 8] = [
 
 /// Buckets of a histogram. Bucket 0 has waits below a microsecond, bucket n those of `2^(n - 1)` microseconds
 /// and more, the last one all longer ones.
-pub const WAIT_BUCKETS: usize = 32;
+pub(crate) const WAIT_BUCKETS: usize = 32;
 
 /// Waits of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -31,7 +31,6 @@ use env::{Clock, RealClock};
 
 pub(crate) use history::{History, SpilledUndo};
 pub(crate) use undo_stacks::UndoStacks;
-pub use unfinished::RollbackReport;
 pub(crate) use unfinished::{Unfinished, run};
 
 use crate::engine::Engine;
@@ -46,7 +45,7 @@ pub trait StartupLog: Send + Sync + std::fmt::Debug {
 
 /// Reports nothing.
 #[derive(Debug)]
-pub struct NoStartupLog;
+pub(crate) struct NoStartupLog;
 
 impl StartupLog for NoStartupLog {
     fn note(&self, _line: &str) {}

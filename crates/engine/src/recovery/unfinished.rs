@@ -40,7 +40,7 @@ pub(crate) struct Unfinished {
 
 /// Result of a rollback step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RollbackReport {
+pub(crate) struct RollbackReport {
     /// Records undone.
     pub undone: usize,
     /// Transactions that are still unfinished.
@@ -165,7 +165,7 @@ impl Engine {
     ///
     /// # Errors
     /// The server must stop: the next startup continues with the rollback.
-    pub fn rollback_step(&self, records_max: usize) -> Result<RollbackReport> {
+    pub(crate) fn rollback_step(&self, records_max: usize) -> Result<RollbackReport> {
         self.past_damage(|| self.undo_unfinished(records_max))
     }
 

@@ -4,8 +4,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::ErrorKind;
 use std::path::Path;
 
-use base::prng::Prng;
-
 use crate::error::IoOp;
 
 /// Faults of an operation.
@@ -31,25 +29,6 @@ pub enum FaultKind {
     /// The disk is full: this operation, and each later one that may need space, fails until the disk gets
     /// another capacity.
     Full,
-}
-
-/// How often operations go wrong by themselves, per million of their kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FaultRates {
-    /// Reads that fail.
-    pub read_error: u32,
-    /// Reads that end early.
-    pub short_read: u32,
-    /// Reads that find a flipped bit.
-    pub bit_rot: u32,
-    /// Writes that fail, with some of their first sectors stored.
-    pub write_error: u32,
-    /// Writes that are acknowledged and lost.
-    pub lost_write: u32,
-    /// Writes that land somewhere else.
-    pub misdirected_write: u32,
-    /// Syncs that fail.
-    pub sync_error: u32,
 }
 
 /// A fault, and the operation that it happens to.
@@ -79,23 +58,10 @@ pub(super) struct FaultPlan {
     scheduled: Vec<VecDeque<ScheduledFault>>,
     /// The faults that have come, in order.
     happened: Vec<FaultKind>,
-    rates: FaultRates,
     counts: BTreeMap<IoOp, u64>,
 }
 
 impl FaultPlan {
-    pub(super) fn with_rates(rates: FaultRates) -> Self {
-        FaultPlan { rates, ..FaultPlan::default() }
-    }
-
-    pub(super) fn rates(&self) -> FaultRates {
-        self.rates
-    }
-
-    pub(super) fn set_rates(&mut self, rates: FaultRates) {
-        self.rates = rates;
-    }
-
     pub(super) fn schedule(&mut self, scheduled: &[ScheduledFault]) {
         self.scheduled.push(scheduled.iter().copied().collect());
     }
@@ -117,7 +83,7 @@ impl FaultPlan {
     }
 
     /// Counts one operation; what happens to it.
-    pub(super) fn next(&mut self, op: IoOp, path: &Path, prng: &mut Prng) -> Option<FaultKind> {
+    pub(super) fn next(&mut self, op: IoOp, path: &Path) -> Option<FaultKind> {
         *self.counts.entry(op).or_default() += 1;
         let mut due = None;
         for (at, scheduled) in self.scheduled.iter_mut().enumerate() {
@@ -127,32 +93,8 @@ impl FaultPlan {
                 due = due.or(Some(at));
             }
         }
-        let fault = match due {
-            Some(at) => self.scheduled[at].pop_front().map(|scheduled| scheduled.fault),
-            None => self.by_rate(op, prng),
-        };
+        let fault = due.and_then(|at| self.scheduled[at].pop_front()).map(|scheduled| scheduled.fault);
         self.happened.extend(fault);
         fault
-    }
-
-    fn by_rate(&self, op: IoOp, prng: &mut Prng) -> Option<FaultKind> {
-        let rates = &self.rates;
-        let io_error = ErrorKind::Other;
-        let choices: &[(u32, FaultKind)] = match op {
-            IoOp::Read => &[
-                (rates.read_error, FaultKind::Error(io_error)),
-                (rates.short_read, FaultKind::ShortRead),
-                (rates.bit_rot, FaultKind::BitRot),
-            ],
-            IoOp::Write => &[
-                (rates.write_error, FaultKind::PartialWrite(io_error)),
-                (rates.lost_write, FaultKind::LostWrite),
-                (rates.misdirected_write, FaultKind::MisdirectedWrite),
-            ],
-            IoOp::Sync => &[(rates.sync_error, FaultKind::Error(io_error))],
-            _ => &[],
-        };
-        let drawn = |rate: u32, prng: &mut Prng| rate > 0 && prng.below(1_000_000) < u64::from(rate);
-        choices.iter().find(|(rate, _)| drawn(*rate, prng)).map(|(_, fault)| *fault)
     }
 }

@@ -37,7 +37,7 @@ impl Builder {
     }
 
     /// A function or operator with the right number of arguments.
-    pub fn call_func(&self, func: Func, mut args: Vec<Expr>) -> Result<Expr, BindError> {
+    pub(crate) fn call_func(&self, func: Func, mut args: Vec<Expr>) -> Result<Expr, BindError> {
         debug_assert!(func.arity().0 <= args.len() && args.len() <= func.arity().1, "argument count");
         let (rule, nulls) = func.rule();
         self.read_branches_for(func, &mut args);

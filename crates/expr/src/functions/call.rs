@@ -5,8 +5,9 @@ use std::cell::Cell;
 use types::collation::{Charset, Collation};
 use types::temporal::{DateFlags, FSP_MAX};
 use types::value::{Loss, write_double_fixed, write_double_within};
-use types::{CollationId, Date, DateTime, Decimal, SqlType, Time, TypeKind, Value};
+use types::{Date, DateTime, Decimal, SqlType, Time, TypeKind, Value};
 
+use super::known_collation::known_collation;
 use super::no_number::warn_no_number;
 use super::pieces::PIECE_BYTES;
 use crate::build::{Class, class_of};
@@ -73,7 +74,7 @@ impl<'v> Call<'v> {
 
     /// Collation of argument `i`'s text; that of bytes if the argument's type names none.
     pub(crate) fn collation_of(&self, i: usize) -> &'static Collation {
-        collation(self.args[i].ty.collation)
+        known_collation(self.args[i].ty.collation)
     }
 
     /// Argument `i`.
@@ -415,11 +416,6 @@ pub(crate) fn number_of_moment(expr: &Expr, value: &Value<'_>) -> Option<Decimal
 /// A number past BIGINT as MySQL's messages about times show it.
 pub(crate) fn signed(value: Value<'_>) -> Value<'_> {
     if let Value::UInt(v) = value { Value::Int(v as i64) } else { value }
-}
-
-/// A collation by its id; that of bytes for one that is not there.
-pub(crate) fn collation(id: CollationId) -> &'static Collation {
-    id.collation().or_else(|| CollationId::BINARY.collation()).expect("the binary collation is there")
 }
 
 /// Most bytes of a calculated DOUBLE made a text: a digit is lost where a minus needs its place.

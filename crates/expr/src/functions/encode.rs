@@ -5,6 +5,7 @@ use base64::alphabet::STANDARD;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 use types::{Charset, OwnedValue, Value};
 
+use super::hex_digits::hex_digits;
 use super::identifier::refused;
 use super::pieces::PIECE_BYTES;
 use super::{Call, some};
@@ -27,19 +28,6 @@ pub(crate) fn hex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         return Ok(Value::Null);
     }
     Ok(call.text_value(hex_digits(call, bytes, b"0123456789ABCDEF")?))
-}
-
-/// The bytes as pairs of `digits`.
-pub(super) fn hex_digits<'v>(
-    call: &Call<'v>,
-    bytes: &[u8],
-    digits: &[u8; 16],
-) -> Result<&'v [u8], EvalError> {
-    let digit = |i: usize| {
-        let byte = bytes[i / 2];
-        digits[usize::from(if i.is_multiple_of(2) { byte >> 4 } else { byte & 15 })]
-    };
-    call.ctx.filled(bytes.len() * 2, digit)
 }
 
 /// UNHEX: NULL if a character is no hexadecimal digit. An odd first digit is a byte.

@@ -4,7 +4,7 @@ use aws_lc_rs::digest;
 use md5::{Digest, Md5};
 use types::{Charset, Value};
 
-use super::encode::hex_digits;
+use super::hex_digits::hex_digits;
 use super::pieces::PIECE_BYTES;
 use super::{Call, some};
 use crate::{EvalError, ExprKind, Warning};

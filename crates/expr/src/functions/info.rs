@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use types::{CollationId, Value};
 
-use super::call::collation as known_collation;
+use super::known_collation::known_collation;
 use super::{Call, some};
 use crate::build::{Class, Coercibility, class_of, coercibility as coercibility_of};
 use crate::{EvalError, Expr, ExprKind, Func, eval};

@@ -140,7 +140,7 @@ impl<'a> UserSpec<'a> {
     }
 
     /// Whether it is an account and nothing else.
-    pub fn is_bare(&self) -> bool {
+    pub(crate) fn is_bare(&self) -> bool {
         self.plugin.is_none()
             && self.secret == Secret::None
             && self.second == SecondPassword::Unsaid

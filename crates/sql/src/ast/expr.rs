@@ -2,7 +2,7 @@
 
 use expr::CmpOp;
 
-use super::{CastType, Query, TableName};
+use super::{CastType, Query};
 use crate::literal::Literal;
 
 /// An expression node, 32 bytes. Operators appear in the tree as they bind; parentheses are gone.
@@ -602,9 +602,6 @@ pub struct OrderItem<'a> {
     /// DESC.
     pub descending: bool,
 }
-
-/// `t.*`, `s.t.*` name the table whose columns are meant.
-pub type StarTable<'a> = TableName<'a>;
 
 const _: () = assert!(size_of::<Expr<'_>>() <= 32, "expressions are passed by value");
 const _: () = assert!(size_of::<Literal>() == 16, "a literal is one cell of a VALUES list");

@@ -60,7 +60,7 @@ impl<'a> Expr<'a> {
     }
 
     /// Whether it has an aggregate outside of its subqueries.
-    pub fn has_aggregate(&self) -> bool {
+    pub(crate) fn has_aggregate(&self) -> bool {
         let mut found = matches!(self.kind, ExprKind::Aggregate(_));
         self.for_each_part(&mut |part| {
             if let Part::Expr(child) = part {

@@ -5,6 +5,7 @@ use types::{SqlModes, SqlType, TypeKind};
 
 use super::binder::{AGG_PENDING, Aggregates, Aliases, Binder, Level};
 use super::block::{Aggregation, Block, Source, SubBlock, outer_id};
+use super::kept_type::kept_type;
 use super::{BindError, Clause, dependency, order, same, volatile};
 use crate::ast::{self, AggregateFn};
 use crate::plan::{AggSpec, Column, SortKey};
@@ -284,16 +285,6 @@ fn find_or_add(aggs: &mut Vec<AggSpec>, spec: AggSpec) -> usize {
         aggs.push(spec);
         aggs.len() - 1
     })
-}
-
-/// The type of a column that keeps the value of `expr`. A computed year is kept as an integer, a column of
-/// years as is.
-pub(super) fn kept_type(expr: &Expr) -> SqlType {
-    let computed = !matches!(expr.kind, ExprKind::Column(_));
-    if computed && expr.ty.kind == TypeKind::Year {
-        return SqlType { unsigned: expr.ty.unsigned, ..SqlType::new(TypeKind::Int, expr.ty.length) };
-    }
-    expr.ty.clone()
 }
 
 /// The columns of the aggregation's relation: groups, then aggregates.

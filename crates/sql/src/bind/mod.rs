@@ -29,6 +29,7 @@ mod from;
 mod function;
 mod incorrect;
 mod insert;
+mod kept_type;
 pub(crate) mod key_condition;
 mod literal;
 mod load;

@@ -3,8 +3,8 @@
 
 use expr::{ColumnRef, Expr, ExprKind};
 
-use super::aggregate::kept_type;
 use super::block::{Block, Computation, Source};
+use super::kept_type::kept_type;
 use crate::plan::{Column, OutputColumn};
 
 /// Relation of the select list, where HAVING and ORDER BY name volatile items of it.

@@ -132,7 +132,7 @@ impl Kw {
 
     /// Whether the word cannot be a name without quotes.
     #[inline]
-    pub fn is_reserved(self) -> bool {
+    pub(crate) fn is_reserved(self) -> bool {
         (self as usize) < RESERVED
     }
 

@@ -29,7 +29,7 @@ use class::{CLASS, Class, is_word};
 use operator::SINGLE;
 
 /// Version number below which `/*!NNNNN .. */` text is executed: this server's own, as a MySQL version.
-pub const VERSION_ID: u32 = 80406;
+pub(crate) const VERSION_ID: u32 = 80406;
 
 /// The lexer: a position in the text and its context. Copying it is how callers look ahead.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +84,7 @@ impl<'a> Lexer<'a> {
 
     /// Whether the position is inside a comment whose text is executed.
     #[inline]
-    pub fn in_version_comment(&self) -> bool {
+    pub(crate) fn in_version_comment(&self) -> bool {
         self.in_version_comment
     }
 

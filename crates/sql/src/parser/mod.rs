@@ -46,7 +46,7 @@ use crate::mode::LexMode;
 use core::Parser;
 
 /// Most constructs that may be open at once: parentheses, arguments, prefix operators, queries, nested joins.
-pub const NESTING_MAX: u16 = 1000;
+pub(crate) const NESTING_MAX: u16 = 1000;
 /// Largest height of a statement's tree, through subqueries, derived tables and references to common table
 /// expressions. An operator or function is one level and so is each link of a chain such as `a + b + c`; a
 /// chain of AND or of OR is one level as a whole, a join is one, a query [`QUERY_HEIGHT`].
@@ -57,7 +57,7 @@ pub const HEIGHT_MAX: u16 = 2000;
 /// Levels that a query adds to the height: its plan is a chain of operators.
 pub const QUERY_HEIGHT: u16 = 8;
 /// Most queries that may enclose a subquery, a derived table or a common table expression; MySQL's bound.
-pub const SELECT_NESTING_MAX: u16 = 63;
+pub(crate) const SELECT_NESTING_MAX: u16 = 63;
 
 /// A parsed statement and where it ends.
 #[derive(Clone, Copy, Debug)]

@@ -13,13 +13,6 @@ impl QueryPlan {
         self.any_expr(&|expr| expr.reads_params(range))
     }
 
-    /// Parameters that are numbers of rows in LIMIT clauses, of the query and of those inside it.
-    pub fn limit_params(&self) -> Vec<u16> {
-        let mut params = Vec::new();
-        self.for_each_query(&mut |query| query.root.limit_params(&mut params));
-        params
-    }
-
     /// Whether `test` holds for an expression of the query or of a query in it.
     pub(crate) fn any_expr(&self, test: &dyn Fn(&Expr) -> bool) -> bool {
         self.output.iter().any(|column| test(&column.expr))
@@ -43,19 +36,6 @@ impl Node {
         };
         self.for_each_expr(&mut visit);
         found
-    }
-
-    fn limit_params(&self, params: &mut Vec<u16>) {
-        if let Node::Limit { offset, count, .. } = self {
-            for number in offset.iter().chain(count) {
-                number.walk(&mut |expr| {
-                    if let ExprKind::Param(param) = expr.kind {
-                        params.push(param);
-                    }
-                });
-            }
-        }
-        self.inputs().into_iter().for_each(|input| input.limit_params(params));
     }
 
     /// Whether `test` holds for an expression of the node or of one below it, those of derived tables and

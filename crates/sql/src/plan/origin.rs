@@ -82,7 +82,7 @@ impl Origin {
     }
 
     /// As the column of a table that MySQL fills with it: no part of any key.
-    pub fn without_keys(self) -> Origin {
+    pub(crate) fn without_keys(self) -> Origin {
         Origin { has_no_keys: true, inner_alias: None, ..self }
     }
 

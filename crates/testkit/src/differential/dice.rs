@@ -43,7 +43,7 @@ pub fn as_text(sql: &str) -> String {
 }
 
 /// The statement with `?` for each marked literal, and the values in their order.
-pub fn as_prepared(sql: &str) -> (String, Vec<mysql::Value>) {
+pub(crate) fn as_prepared(sql: &str) -> (String, Vec<mysql::Value>) {
     let mut text = String::with_capacity(sql.len());
     let mut values = Vec::new();
     for (number, piece) in sql.split(LITERAL_START).enumerate() {

@@ -54,7 +54,7 @@ pub fn value(dice: &mut Dice, scope: &mut Scope<'_>, kind: Kind, depth: usize) -
 }
 
 /// One of the four kinds.
-pub fn any_kind(dice: &mut Dice) -> Kind {
+pub(crate) fn any_kind(dice: &mut Dice) -> Kind {
     [Kind::Number, Kind::Number, Kind::Text, Kind::Text, Kind::Moment, Kind::Time][dice.below(6)]
 }
 

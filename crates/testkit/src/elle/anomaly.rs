@@ -121,7 +121,7 @@ impl Level {
     }
 
     /// Whether the level lets it happen.
-    pub fn permits(self, anomaly: Anomaly) -> bool {
+    pub(crate) fn permits(self, anomaly: Anomaly) -> bool {
         let first_without = match anomaly {
             Anomaly::AbortedRead | Anomaly::IntermediateRead | Anomaly::CircularFlow | Anomaly::Snapshot => {
                 Level::ReadCommitted

@@ -69,7 +69,7 @@ impl Client {
     ///
     /// # Errors
     /// The connection is closed.
-    pub fn ask_all(&mut self, statements: &[&str]) -> Result<Vec<Answer>, String> {
+    pub(crate) fn ask_all(&mut self, statements: &[&str]) -> Result<Vec<Answer>, String> {
         for text in statements {
             let command = [&[COM_QUERY], text.as_bytes()].concat();
             self.append(&command, 0);

@@ -17,7 +17,7 @@ pub enum Why {
 
 impl Why {
     /// Whether it read what the other replaced.
-    pub fn is_rw(self) -> bool {
+    pub(crate) fn is_rw(self) -> bool {
         matches!(self, Why::Rw | Why::RwRange)
     }
 }
@@ -37,7 +37,7 @@ pub struct Edge {
 
 /// Edges by the node they leave.
 #[derive(Debug)]
-pub struct Graph {
+pub(crate) struct Graph {
     edges: Vec<Edge>,
     /// Where each node's edges begin, and the end of the last's.
     begins: Vec<u32>,
@@ -45,7 +45,7 @@ pub struct Graph {
 
 impl Graph {
     /// A graph of `nodes` nodes.
-    pub fn new(nodes: usize, mut edges: Vec<Edge>) -> Self {
+    pub(crate) fn new(nodes: usize, mut edges: Vec<Edge>) -> Self {
         edges.sort_unstable();
         edges.dedup();
         let mut begins = vec![0; nodes + 1];
@@ -59,18 +59,18 @@ impl Graph {
     }
 
     /// All edges.
-    pub fn edges(&self) -> &[Edge] {
+    pub(crate) fn edges(&self) -> &[Edge] {
         &self.edges
     }
 
     /// Those that leave `node`.
-    pub fn leaving(&self, node: u32) -> &[Edge] {
+    pub(crate) fn leaving(&self, node: u32) -> &[Edge] {
         let node = node as usize;
         &self.edges[self.begins[node] as usize..self.begins[node + 1] as usize]
     }
 
     /// The number of the strongly connected component of each node, by edges that `takes` takes (Tarjan).
-    pub fn components(&self, takes: impl Fn(&Edge) -> bool) -> Vec<u32> {
+    pub(crate) fn components(&self, takes: impl Fn(&Edge) -> bool) -> Vec<u32> {
         const NONE: u32 = u32::MAX;
         let nodes = self.begins.len() - 1;
         let (mut index, mut low) = (vec![NONE; nodes], vec![0; nodes]);
@@ -119,7 +119,7 @@ impl Graph {
 
     /// A short way from one node to another by edges that `takes` takes; reads no more than `budget`
     /// nodes.
-    pub fn path(
+    pub(crate) fn path(
         &self,
         from: u32,
         to: u32,
@@ -148,7 +148,7 @@ impl Graph {
     }
 
     /// A cycle by edges that `takes` takes, if there is one; not the shortest of all.
-    pub fn cycle(&self, takes: impl Fn(&Edge) -> bool + Copy) -> Option<Vec<Edge>> {
+    pub(crate) fn cycle(&self, takes: impl Fn(&Edge) -> bool + Copy) -> Option<Vec<Edge>> {
         let components = self.components(takes);
         let inside =
             |edge: &Edge| takes(edge) && components[edge.from as usize] == components[edge.to as usize];

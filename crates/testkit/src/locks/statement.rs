@@ -35,7 +35,7 @@ impl fmt::Display for Level {
 
 /// What an `[each]` entry does with the rows that it reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verb {
+pub(crate) enum Verb {
     /// `SELECT * FROM .. FOR UPDATE`
     ForUpdate,
     /// `SELECT * FROM .. FOR SHARE`

@@ -97,7 +97,7 @@ impl Client {
     }
 
     /// Whether the server is a Ratchet.
-    pub fn is_ratchet(&self) -> bool {
+    pub(crate) fn is_ratchet(&self) -> bool {
         self.version.contains("ratchet")
     }
 
@@ -179,17 +179,17 @@ impl Client {
     ///
     /// # Errors
     /// The connection is broken; so for all that follow.
-    pub fn send_query(&mut self, sql: &str) -> Result<(), String> {
+    pub(crate) fn send_query(&mut self, sql: &str) -> Result<(), String> {
         self.command(COM_QUERY, sql.as_bytes())
     }
 
     /// Sends a statement to be prepared.
-    pub fn send_prepare(&mut self, sql: &str) -> Result<(), String> {
+    pub(crate) fn send_prepare(&mut self, sql: &str) -> Result<(), String> {
         self.command(COM_STMT_PREPARE, sql.as_bytes())
     }
 
     /// Sends an execution of a prepared statement.
-    pub fn send_execute(&mut self, id: u32, values: &[Parameter]) -> Result<(), String> {
+    pub(crate) fn send_execute(&mut self, id: u32, values: &[Parameter]) -> Result<(), String> {
         let mut args = id.to_le_bytes().to_vec();
         args.extend([0, 1, 0, 0, 0]);
         Parameter::encode_all(values, &mut args);
@@ -218,7 +218,7 @@ impl Client {
     }
 
     /// Sends SHOW WARNINGS if the answer has any.
-    pub fn asks_for_warnings(&mut self, reply: &Reply) -> Result<bool, String> {
+    pub(crate) fn asks_for_warnings(&mut self, reply: &Reply) -> Result<bool, String> {
         let wanted = reply.warning_count > 0 || reply.error_number() != 0;
         if wanted {
             self.send_query("SHOW WARNINGS")?;
@@ -227,7 +227,7 @@ impl Client {
     }
 
     /// Reads the answer to SHOW WARNINGS into `reply`.
-    pub fn read_warnings(&mut self, reply: &mut Reply) -> Result<(), String> {
+    pub(crate) fn read_warnings(&mut self, reply: &mut Reply) -> Result<(), String> {
         if let Outcome::Rows { rows, .. } = self.read_reply(false)?.outcome {
             let is_error = reply.error_number() != 0;
             let lines = rows.iter().map(|row| match row.as_slice() {
@@ -243,7 +243,7 @@ impl Client {
     }
 
     /// Reads an answer, except for its warnings; `binary` if it is an execution's.
-    pub fn read_reply(&mut self, binary: bool) -> Result<Reply, String> {
+    pub(crate) fn read_reply(&mut self, binary: bool) -> Result<Reply, String> {
         let packet = self.packet()?;
         match packet.first() {
             Some(0) => decode::done(&packet),
@@ -285,7 +285,7 @@ impl Client {
     }
 
     /// Reads the answer to a preparation: the statement, or its error.
-    pub fn read_prepared(&mut self) -> Result<Result<Prepared, Reply>, String> {
+    pub(crate) fn read_prepared(&mut self) -> Result<Result<Prepared, Reply>, String> {
         let packet = self.packet()?;
         if packet.first() == Some(&0xff) {
             return decode::error(&packet).map(Err);

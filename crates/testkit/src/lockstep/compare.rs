@@ -48,7 +48,7 @@ pub enum Kind {
 
 impl Kind {
     /// Whether a difference of this kind needs an explanation.
-    pub fn is_fault(self) -> bool {
+    pub(crate) fn is_fault(self) -> bool {
         !matches!(self, Kind::MysqlLost | Kind::Ties | Kind::NotSupported)
     }
 }
@@ -75,7 +75,7 @@ pub struct Scope {
 const NOT_SUPPORTED: [u16; 3] = [1235, 1115, 1273];
 
 /// Returns how `ours` differs from `theirs`, as answers to `sql`.
-pub fn replies(sql: &str, ours: &Reply, theirs: &Reply, scope: Scope) -> Vec<Difference> {
+pub(crate) fn replies(sql: &str, ours: &Reply, theirs: &Reply, scope: Scope) -> Vec<Difference> {
     let mut found = Differences(Vec::new());
     match (&ours.outcome, &theirs.outcome) {
         (Outcome::Error { number, state, text }, Outcome::Error { number: n, state: s, text: t }) => {
@@ -124,7 +124,7 @@ pub fn replies(sql: &str, ours: &Reply, theirs: &Reply, scope: Scope) -> Vec<Dif
 }
 
 /// Returns how the answers to a preparation differ.
-pub fn preparations(
+pub(crate) fn preparations(
     ours: &Result<Prepared, Reply>,
     theirs: &Result<Prepared, Reply>,
     scope: Scope,

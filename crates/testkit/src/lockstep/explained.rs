@@ -6,7 +6,7 @@ use super::compare::Kind;
 use super::pair::Finding;
 
 /// There are no more rules.
-pub const RULES_MAX: usize = 60;
+pub(crate) const RULES_MAX: usize = 60;
 
 /// The rules: blocks of lines `key: value`, with `#` before comments.
 const TEXT: &str = include_str!("../../../../tests/lockstep/explained.txt");
@@ -75,7 +75,7 @@ impl Rules {
     }
 
     /// All rules, and how often each explained a difference.
-    pub fn fired(&self) -> impl Iterator<Item = (&Rule, u64)> {
+    pub(crate) fn fired(&self) -> impl Iterator<Item = (&Rule, u64)> {
         self.0.iter().map(|rule| (rule, rule.fired.load(Ordering::Relaxed)))
     }
 }

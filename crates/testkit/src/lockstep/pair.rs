@@ -9,7 +9,7 @@ use super::parameter::Parameter;
 use super::reply::{Prepared, Reply};
 
 /// The mode of a new session.
-pub const DEFAULT_MODE: &str = "SET sql_mode = 'ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,\
+pub(crate) const DEFAULT_MODE: &str = "SET sql_mode = 'ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,\
                                 ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'";
 /// Statements that make the sessions of both servers alike and their clocks stand still.
 pub const SETTINGS: [&str; 3] = [

@@ -87,7 +87,7 @@ pub struct Prepared {
 
 impl Reply {
     /// The number of its error; 0 for any other answer.
-    pub fn error_number(&self) -> u16 {
+    pub(crate) fn error_number(&self) -> u16 {
         match self.outcome {
             Outcome::Error { number, .. } => number,
             _ => 0,

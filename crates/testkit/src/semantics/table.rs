@@ -17,7 +17,7 @@ const CELL: (&str, &str) = ("Each cell is `", "`.");
 
 impl Table {
     /// Returns the table in Markdown.
-    pub fn to_markdown(&self) -> String {
+    pub(crate) fn to_markdown(&self) -> String {
         let mut out = String::new();
         if !self.cell.is_empty() {
             out.push_str(&format!("{}{}{}\n\n", CELL.0, self.cell, CELL.1));

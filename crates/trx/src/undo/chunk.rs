@@ -113,7 +113,7 @@ impl UndoStore {
 
     /// Frees retired chunks whose newest transaction `is_all_visible`, and with it the older ones of its
     /// session. Returns how many were freed.
-    pub fn free_where(&self, is_all_visible: impl Fn(TrxId) -> bool) -> usize {
+    pub(crate) fn free_where(&self, is_all_visible: impl Fn(TrxId) -> bool) -> usize {
         let mut slots = self.swap.slots();
         let mut retired = self.retired.lock();
         let Retired { chunks, swapped } = &mut *retired;
@@ -137,7 +137,7 @@ impl UndoStore {
     }
 
     /// Whether [`UndoStore::free_where`] would free the chunk that was retired first.
-    pub fn is_oldest(&self, is_all_visible: impl Fn(TrxId) -> bool) -> bool {
+    pub(crate) fn is_oldest(&self, is_all_visible: impl Fn(TrxId) -> bool) -> bool {
         self.retired.lock().chunks.front().is_some_and(|&(newest, _)| is_all_visible(newest))
     }
 
@@ -516,7 +516,7 @@ impl UndoLog {
     }
 
     /// Whether the engine rolled the transaction back and the session has not learned it.
-    pub fn is_abandoned(&self) -> bool {
+    pub(crate) fn is_abandoned(&self) -> bool {
         self.abandoned
     }
 

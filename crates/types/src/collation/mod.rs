@@ -64,31 +64,17 @@ impl CollationId {
     /// `utf8mb3_bin`.
     pub const UTF8MB3_BIN: Self = Self(83);
     /// `utf8mb3_unicode_ci`.
-    pub const UTF8MB3_UNICODE_CI: Self = Self(192);
+    pub(crate) const UTF8MB3_UNICODE_CI: Self = Self(192);
     /// `utf8mb3_unicode_520_ci`.
-    pub const UTF8MB3_UNICODE_520_CI: Self = Self(214);
+    pub(crate) const UTF8MB3_UNICODE_520_CI: Self = Self(214);
     /// `utf8mb4_unicode_ci`.
-    pub const UTF8MB4_UNICODE_CI: Self = Self(224);
+    pub(crate) const UTF8MB4_UNICODE_CI: Self = Self(224);
     /// `utf8mb4_unicode_520_ci`.
-    pub const UTF8MB4_UNICODE_520_CI: Self = Self(246);
+    pub(crate) const UTF8MB4_UNICODE_520_CI: Self = Self(246);
     /// `utf8mb4_0900_ai_ci`, the server default.
     pub const UTF8MB4_0900_AI_CI: Self = Self(255);
     /// `utf8mb4_0900_bin`.
     pub const UTF8MB4_0900_BIN: Self = Self(309);
-
-    /// The collation a connection gets that asks for this number in its handshake: itself if it is supported.
-    /// Clients send whatever their library has by default, so another collation of utf8mb4 or of utf8mb3
-    /// stands for the supported one next to it. `None`: an unsupported character set, for which the server
-    /// takes its default.
-    pub fn for_connection(self) -> Option<Self> {
-        match self.0 {
-            _ if self.collation().is_some() => Some(self),
-            76 | 193..=215 | 223 => Some(Self::UTF8MB3_UNICODE_CI),
-            225..=247 => Some(Self::UTF8MB4_UNICODE_CI),
-            256..=323 => Some(Self::UTF8MB4_0900_AI_CI),
-            _ => None,
-        }
-    }
 }
 
 impl fmt::Display for CollationId {

@@ -130,7 +130,7 @@ impl Collation {
 
     /// The last byte of every sort key, found nowhere else in it.
     #[inline]
-    pub fn key_end(&self) -> u8 {
+    pub(crate) fn key_end(&self) -> u8 {
         match self.pad {
             PadAttribute::NoPad => byte_key::NO_PAD_END,
             PadAttribute::PadSpace => byte_key::PAD_SPACE_END,
@@ -138,7 +138,7 @@ impl Collation {
     }
 
     /// Most bytes of a sort key per character of the string.
-    pub fn max_key_bytes_per_char(&self) -> usize {
+    pub(crate) fn max_key_bytes_per_char(&self) -> usize {
         match (self.weights, self.charset) {
             (Weights::Uca900, _) => uca900::KEY_BYTES_PER_CHAR_MAX,
             (Weights::UcaPad(_), _) => uca_pad::KEY_BYTES_PER_CHAR_MAX,

@@ -3,7 +3,7 @@
 use base::ascii::is_ascii;
 
 /// What an invalid byte counts as, one character for each.
-pub const REPLACEMENT: u32 = 0xFFFD;
+pub(crate) const REPLACEMENT: u32 = 0xFFFD;
 
 /// The first character of `bytes` and its length in bytes; [`REPLACEMENT`] and 1 where no character starts.
 /// `bytes` must not be empty.
@@ -68,7 +68,7 @@ pub fn first_invalid(bytes: &[u8]) -> Option<usize> {
 
 /// Byte offset of the first byte that is not part of valid UTF-8 of up to three bytes per character.
 #[inline]
-pub fn first_beyond_basic_plane(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn first_beyond_basic_plane(bytes: &[u8]) -> Option<usize> {
     if is_ascii(bytes) {
         return None;
     }

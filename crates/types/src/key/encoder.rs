@@ -5,7 +5,7 @@ use crate::collation::{Collation, PadAttribute, byte_key};
 use crate::{SqlType, TypeKind, storage};
 
 /// Most bytes of a part that is not reversible, the byte for NULL and the end not counted.
-pub const KEY_PART_BYTES_MAX: usize = 4000;
+pub(crate) const KEY_PART_BYTES_MAX: usize = 4000;
 
 /// Whether a part of a key stands for all of the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,7 +26,7 @@ mod integer;
 #[cfg(test)]
 mod tests;
 
-pub use encoder::{Extent, KEY_PART_BYTES_MAX, KeyEncoder};
+pub use encoder::{Extent, KeyEncoder};
 
 use crate::SqlType;
 

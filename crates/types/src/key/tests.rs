@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use super::encoder::KEY_PART_BYTES_MAX;
 use super::*;
 use crate::{Charset, Collation, CollationId, LobSize, TypeKind};
 

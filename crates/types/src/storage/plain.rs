@@ -3,7 +3,7 @@
 use base::codec::push_short;
 
 use super::{number, string};
-use crate::temporal::days_in_month;
+use crate::temporal::date::days_in_month;
 use crate::{Date, DateTime, SqlType, TypeKind, Value};
 
 /// Digits of an integer's text, at most: whatever they are, the number fits 64 bits.

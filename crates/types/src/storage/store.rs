@@ -61,17 +61,6 @@ pub fn store_int_literal(
     store(ty, &Value::Int(value), ctx, out)
 }
 
-/// [`store`] of an integer literal above `i64::MAX`.
-#[inline]
-pub fn store_uint_literal(
-    ty: &SqlType,
-    value: u64,
-    ctx: &StoreContext<'_>,
-    out: &mut Vec<u8>,
-) -> Result<StoreNote, StoreError> {
-    store(ty, &Value::UInt(value), ctx, out)
-}
-
 /// [`store`] of a string literal.
 #[inline]
 pub fn store_text(

@@ -142,7 +142,7 @@ pub(super) fn weekday_of(day_number: i64, sunday_first: bool) -> u8 {
 }
 
 /// Gregorian leap years; year 0 is none, as in MySQL.
-pub fn is_leap_year(year: u16) -> bool {
+pub(crate) fn is_leap_year(year: u16) -> bool {
     year.is_multiple_of(4) && (!year.is_multiple_of(100) || (year.is_multiple_of(400) && year != 0))
 }
 
@@ -152,7 +152,7 @@ pub(super) fn days_in_year(year: u16) -> i64 {
 }
 
 /// Days of `month` (1..=12); 31 for other numbers.
-pub fn days_in_month(year: u16, month: u8) -> u8 {
+pub(crate) fn days_in_month(year: u16, month: u8) -> u8 {
     match month {
         2 if is_leap_year(year) => 29,
         2 => 28,

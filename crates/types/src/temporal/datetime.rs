@@ -36,7 +36,7 @@ impl DateTime {
 
     /// The moment `time` (any span) after midnight of `date`; `None` out of range or for a date with zero
     /// parts and a span outside one day.
-    pub fn from_date_and_time(date: Date, time: Time) -> Option<DateTime> {
+    pub(crate) fn from_date_and_time(date: Date, time: Time) -> Option<DateTime> {
         if (0..MICROS_PER_DAY).contains(&time.micros()) {
             return Some(DateTime::with_micros_of_day(date, time.micros()));
         }
@@ -95,7 +95,7 @@ impl DateTime {
     }
 
     /// Microseconds since midnight.
-    pub fn micros_of_day(self) -> i64 {
+    pub(crate) fn micros_of_day(self) -> i64 {
         let seconds =
             i64::from(self.hour()) * 3600 + i64::from(self.minute()) * 60 + i64::from(self.second());
         seconds * 1_000_000 + i64::from(self.micro())

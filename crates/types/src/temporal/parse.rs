@@ -170,7 +170,7 @@ impl Time {
     }
 
     /// As [`Time::from_number`] for a number that is half a microsecond longer at least if `rounds_up`.
-    pub fn from_long_number(number: i64, micro: i32, rounds_up: bool) -> Option<ParsedTime> {
+    pub(crate) fn from_long_number(number: i64, micro: i32, rounds_up: bool) -> Option<ParsedTime> {
         match (number, micro) {
             (8_385_959, 999_999) if rounds_up => Time::from_number(number + 1, 0),
             (-8_385_959, -999_999) if rounds_up => Time::from_number(number - 1, 0),

@@ -126,7 +126,7 @@ fn write_exact_plain(value: f64, digits: usize, buffer: &mut [u8; 40]) -> &[u8] 
 }
 
 /// Appends a FLOAT without a fixed scale: 6 significant digits.
-pub fn write_float(value: f32, out: &mut Vec<u8>) {
+pub(crate) fn write_float(value: f32, out: &mut Vec<u8>) {
     if !value.is_finite() {
         out.push(b'0');
         return;

@@ -57,7 +57,7 @@ fn floats_show_six_digits() {
         (-0.25, "-0.25"),
     ];
     for (value, expected) in known {
-        assert_eq!(text_of(|out| write_float(value, out)), expected, "{value}");
+        assert_eq!(text_of(|out| number_text::write_float(value, out)), expected, "{value}");
     }
 }
 

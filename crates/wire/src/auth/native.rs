@@ -7,7 +7,7 @@ use super::{Password, equal_secrets, xor};
 use crate::greeting::NONCE_BYTES;
 
 /// Bytes of a stored hash.
-pub const HASH_BYTES: usize = 20;
+pub(crate) const HASH_BYTES: usize = 20;
 
 fn sha1(parts: &[&[u8]]) -> [u8; HASH_BYTES] {
     let mut context = Context::new(&SHA1_FOR_LEGACY_USE_ONLY);

@@ -41,13 +41,8 @@ impl RsaKey {
     }
 
     /// The public key as clients read it.
-    pub fn public_pem(&self) -> &[u8] {
+    pub(crate) fn public_pem(&self) -> &[u8] {
         &self.public_pem
-    }
-
-    /// Bytes of an encrypted message.
-    pub fn message_bytes(&self) -> usize {
-        self.key.key_size_bytes()
     }
 
     /// Decrypts a message (OAEP with SHA-1, as MySQL clients encrypt); `None` if it was not made for this
@@ -92,7 +87,7 @@ mod tests {
         let public = OaepPublicEncryptingKey::new(public).unwrap();
         let mut message = vec![0; public.ciphertext_size()];
         public.encrypt(&OAEP_SHA1_MGF1SHA1, b"secret\0", &mut message, None).unwrap();
-        assert_eq!(message.len(), key.message_bytes());
+        assert_eq!(message.len(), key.key.key_size_bytes());
         assert_eq!(key.decrypt(&message).unwrap(), b"secret\0");
         message[5] ^= 1;
         assert_eq!(key.decrypt(&message), None);

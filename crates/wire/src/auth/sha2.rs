@@ -7,7 +7,7 @@ use super::{Password, equal_secrets, xor};
 use crate::greeting::NONCE_BYTES;
 
 /// Bytes of a digest.
-pub const DIGEST_BYTES: usize = 32;
+pub(crate) const DIGEST_BYTES: usize = 32;
 
 /// SHA-256 over the concatenation of `parts`.
 pub(crate) fn sha256(parts: &[&[u8]]) -> [u8; DIGEST_BYTES] {

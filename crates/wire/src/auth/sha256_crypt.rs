@@ -11,16 +11,16 @@ use super::password::PASSWORD_BYTES_MAX;
 use super::sha2::{DIGEST_BYTES, sha256, sha256_repeated};
 
 /// Characters of the encoded digest.
-pub const ENCODED_CHARS: usize = 43;
+pub(crate) const ENCODED_CHARS: usize = 43;
 /// Longest salt, in bytes.
-pub const SALT_BYTES_MAX: usize = 20;
+pub(crate) const SALT_BYTES_MAX: usize = 20;
 
 const ALPHABET: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// Returns the encoded digest of `password` under `salt` after `rounds` rounds. A salt beyond
 /// [`SALT_BYTES_MAX`] is cut. Cost: 3 to 15 hash blocks a round, by the length of the password; no
 /// allocation.
-pub fn crypt(password: Password<'_>, salt: &[u8], rounds: u32) -> [u8; ENCODED_CHARS] {
+pub(crate) fn crypt(password: Password<'_>, salt: &[u8], rounds: u32) -> [u8; ENCODED_CHARS] {
     encode(&Rounds::new(password.bytes(), salt).run(0..rounds))
 }
 

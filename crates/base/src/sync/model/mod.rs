@@ -28,7 +28,7 @@ pub use loom::cell::UnsafeCell;
 pub use loom::thread::{JoinHandle, spawn, yield_now};
 
 use super::atomic::Ordering;
-use super::planted::PlantedBug;
+use super::planted_bug::PlantedBug;
 
 /// What one run does wrong on purpose, from the environment: `MODEL_WEAKEN=file:line:column=ordering`,
 /// `MODEL_PLANT=name`.

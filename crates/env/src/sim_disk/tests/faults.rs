@@ -141,31 +141,3 @@ fn a_disk_that_is_full_from_some_operation_on_refuses_what_may_need_space_until_
     disk.unschedule();
     f.write_at(&[4; 600], 0).unwrap();
 }
-
-#[test]
-fn rates_make_every_kind_of_mishap_happen_and_survive_a_crash() {
-    let disk = SimDisk::seeded(11);
-    let rate = 200_000;
-    let rates = FaultRates {
-        read_error: rate,
-        short_read: rate,
-        bit_rot: rate,
-        write_error: rate,
-        lost_write: rate,
-        misdirected_write: rate,
-        sync_error: rate,
-    };
-    disk.set_rates(rates);
-    let file = file(&disk, "f");
-    disk.sync_dir(Path::new("")).unwrap();
-    let failures = |file: &dyn File| {
-        let write = (0..200).filter(|_| file.write_at(&[1; SECTOR], 0).is_err()).count();
-        let read = (0..200).filter(|_| file.read_at(&mut [0; SECTOR], 0).is_err()).count();
-        (write, read, (0..200).filter(|_| file.sync_data().is_err()).count())
-    };
-    let plausible = |n: usize| (15..75).contains(&n);
-    let (write, read, sync) = failures(&*file);
-    assert!(plausible(write) && plausible(read) && plausible(sync), "{write} {read} {sync}");
-    let (write, read, sync) = failures(&*open(&disk.crash(), "f"));
-    assert!(plausible(write) && plausible(read) && plausible(sync), "{write} {read} {sync}");
-}

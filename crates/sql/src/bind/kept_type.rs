@@ -1,0 +1,14 @@
+//! Types of columns that keep computed values.
+
+use expr::{Expr, ExprKind};
+use types::{SqlType, TypeKind};
+
+/// The type of a column that keeps the value of `expr`. A computed year is kept as an integer, a column of
+/// years as is.
+pub(super) fn kept_type(expr: &Expr) -> SqlType {
+    let computed = !matches!(expr.kind, ExprKind::Column(_));
+    if computed && expr.ty.kind == TypeKind::Year {
+        return SqlType { unsigned: expr.ty.unsigned, ..SqlType::new(TypeKind::Int, expr.ty.length) };
+    }
+    expr.ty.clone()
+}
