@@ -51,6 +51,10 @@ fn call_text(func: Func, args: &[Expr], ty: &SqlType, ctx: &EvalCtx<'_>) -> Stri
         Func::ConvertUsing => {
             format!("convert({} using {})", list(args, "", ctx), ty.charset().name())
         }
+        Func::Collate => {
+            let name = ty.collation.collation().map_or("binary", |c| c.name);
+            format!("({} collate {name})", list(args, "", ctx))
+        }
         Func::Trim | Func::TrimLeading | Func::TrimTrailing => trimmed(func, args, ctx),
         Func::Timestamp | Func::DateOf | Func::TimeOf if args.len() == 1 => {
             format!("cast({} as {})", list(args, "", ctx), cast_name(ty))

@@ -84,6 +84,8 @@ fn expr_error(error: &expr::BindError, database: Option<&str>) -> SqlError {
         E::IllegalMix { left, right, operation } => error_map::CANT_AGGREGATE_2COLLATIONS.with_message(
             format!("Illegal mix of collations ({left}) and ({right}) for operation '{operation}'"),
         ),
+        E::IllegalMixOfThree { sides, operation } => error_map::CANT_AGGREGATE_3COLLATIONS
+            .with_message(format!("Illegal mix of collations {sides} for operation '{operation}'")),
         E::IllegalMixOfMany { operation } => error_map::CANT_AGGREGATE_NCOLLATIONS.with(&[operation]),
         E::ParameterCount { name } => error_map::WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[name]),
         E::UnknownFunction { name } => match database {

@@ -48,8 +48,11 @@ impl Builder {
                 }
                 let first = &args[0];
                 let is_read = |e: &Expr| matches!(e.kind, ExprKind::Column(_)) || is_long_hexadecimal(e);
-                if ty.is_integer() && first.ty.is_string() && is_read(first) {
-                    // The bits that an operator reads warn as those of columns and literals do.
+                let is_double = matches!(first.ty.kind, TypeKind::Double | TypeKind::Float);
+                let is_computed = is_double && is_literal_or_call(first);
+                if ty.is_integer() && (is_computed || first.ty.is_string() && is_read(first)) {
+                    // The bits that an operator reads warn as those of columns and literals do, and doubles
+                    // are refused or clipped alike.
                     args = vec![self.call_func(Func::BitOr, vec![args.remove(0), self.int(0)])?];
                 }
                 ty
@@ -70,6 +73,13 @@ impl Builder {
         let nullable = !matches!(func, AggFunc::Count | AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor);
         Ok(TypedAggregate { args, ty, nullable })
     }
+}
+
+fn is_literal_or_call(arg: &Expr) -> bool {
+    matches!(
+        arg.kind,
+        ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Call { .. } | ExprKind::Cast { .. }
+    )
 }
 
 /// Whether texts are gathered as doubles.

@@ -117,6 +117,22 @@ fn marked(branch: &Expr) -> Option<&Expr> {
     }
 }
 
+/// `branch` without its conversion, if that is marked.
+fn unmarked(mut branch: Expr) -> Expr {
+    match &mut branch.kind {
+        ExprKind::Cast { arg, is_branch: true, .. } => take(arg),
+        ExprKind::Call { func: Func::ConvertUsing, args } if marked(&args[0]).is_some() => {
+            unmarked(take(&mut args[0]))
+        }
+        _ => branch,
+    }
+}
+
+fn take(expr: &mut Expr) -> Expr {
+    let null = Expr { kind: ExprKind::Const(OwnedValue::Null), ty: SqlType::null(), nullable: true };
+    std::mem::replace(expr, null)
+}
+
 fn has_branch_of_number(expr: &Expr) -> bool {
     if !is_text_type(&expr.ty) {
         return false;
@@ -140,7 +156,7 @@ fn number_of(expr: Expr) -> Expr {
         },
         ExprKind::Let { value, body } => ExprKind::Let { value, body: Box::new(number_of(*body)) },
         ExprKind::Const(OwnedValue::Null) => return expr,
-        _ => return Expr::cast(marked(&expr).cloned().unwrap_or(expr), ty, nullable),
+        _ => return Expr::cast(unmarked(expr), ty, nullable),
     };
     Expr { kind, ty, nullable }
 }

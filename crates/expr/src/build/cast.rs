@@ -46,8 +46,7 @@ pub enum CastTo<'a> {
 
 impl Builder {
     /// `CAST(expr AS to)`.
-    pub fn cast(&self, expr: Expr, to: CastTo<'_>) -> Result<Expr, BindError> {
-        let mut expr = expr;
+    pub fn cast(&self, mut expr: Expr, to: CastTo<'_>) -> Result<Expr, BindError> {
         if matches!(to, CastTo::Decimal(..) | CastTo::Double | CastTo::Float(_)) {
             self.read_branches(&mut expr);
         }

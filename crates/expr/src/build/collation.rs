@@ -313,11 +313,17 @@ fn across_charsets<'e>(a: Side<'e>, b: Side<'e>) -> Option<Side<'e>> {
 #[cold]
 fn illegal_mix(args: &[&Expr], operation: &str) -> BindError {
     let operation = operation.to_owned();
-    let side = |expr: &Expr| {
-        Side { collation: expr.ty.collation, strength: coercibility(expr), operands: &[] }.describe()
+    let side = |expr: &Expr| match coercibility(expr) {
+        Coercibility::Numeric => "latin1_swedish_ci,NUMERIC".to_owned(),
+        Coercibility::Ignorable => "binary,NULL".to_owned(),
+        strength => Side { collation: expr.ty.collation, strength, operands: &[] }.describe(),
     };
     match args {
         [left, right] => BindError::IllegalMix { left: side(left), right: side(right), operation },
+        [a, b, c] => BindError::IllegalMixOfThree {
+            sides: format!("({}), ({}), ({})", side(a), side(b), side(c)),
+            operation,
+        },
         _ => BindError::IllegalMixOfMany { operation },
     }
 }

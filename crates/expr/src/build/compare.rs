@@ -5,6 +5,7 @@ use std::sync::Arc;
 use types::collation::LikePattern;
 use types::{OwnedValue, SqlType, TypeKind, storage};
 
+use super::control::is_textual;
 use super::logic::truth;
 use super::typing::{Class, class_of, fixed_decimals};
 use super::{BindError, Builder};
@@ -105,6 +106,10 @@ impl Builder {
             return self.compare(CmpOp::Eq, value, low);
         }
         let mut args = [value, low, high];
+        if args.iter().all(is_textual) {
+            // Dates do not keep texts from having to share a collation.
+            self.common_collation(&args.each_ref(), "between")?;
+        }
         let domain = self.agree(&mut args, "between")?;
         if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
             for arg in &mut args {

@@ -2,7 +2,7 @@
 
 use types::temporal::FSP_MAX;
 
-use types::{DateTime, Time, TypeKind};
+use types::{CollationId, DateTime, Time, TypeKind};
 
 use super::compare::is_number;
 use super::stored_year::stored_year;
@@ -36,12 +36,7 @@ impl Builder {
         }
         let domain = self.domain(args, operation)?;
         match domain {
-            CmpDomain::String(collation) => {
-                for arg in args.iter_mut() {
-                    let text = std::mem::replace(arg, self.null());
-                    *arg = self.in_charset(text, collation);
-                }
-            }
+            CmpDomain::String(collation) => self.bring_to_charset(args, collation),
             CmpDomain::DateTime | CmpDomain::Time => {
                 return self.agree_in_time(args, domain, (operation, is_direct));
             }
@@ -54,12 +49,17 @@ impl Builder {
     pub(crate) fn agree_in_text(&self, args: &mut [Expr], operation: &str) -> Result<CmpDomain, BindError> {
         let domain = self.string_domain(args, operation)?;
         if let CmpDomain::String(collation) = domain {
-            for arg in args {
-                let text = std::mem::replace(arg, self.null());
-                *arg = self.in_charset(text, collation);
-            }
+            self.bring_to_charset(args, collation);
         }
         Ok(domain)
+    }
+
+    /// Makes texts among `args` ones of the character set of `collation`.
+    pub(super) fn bring_to_charset(&self, args: &mut [Expr], collation: CollationId) {
+        for arg in args {
+            let text = std::mem::replace(arg, self.null());
+            *arg = self.in_charset(text, collation);
+        }
     }
 
     /// `value` as it is compared with `beside` alone: a year beside a date is the number of the date of its

@@ -1,6 +1,6 @@
 //! CASE and its relatives: branches are made of one type here, so that evaluation only chooses.
 
-use types::{OwnedValue, SqlType, TypeKind};
+use types::{CollationId, OwnedValue, SqlType, TypeKind};
 
 use super::logic::truth;
 use super::typing::{Class, class_of, decimal_digits, decimal_type, is_text};
@@ -23,6 +23,10 @@ impl Builder {
         // Nothing equals a NULL that is written as such: MySQL does not check the operand for it.
         let is_compared = |when: &Expr| !matches!(when.kind, ExprKind::Const(OwnedValue::Null));
         let operand = operand.filter(|_| arms.iter().any(|(when, _)| is_compared(when)));
+        let collation = match &operand {
+            Some(operand) => self.arm_collation(operand, &arms)?,
+            None => None,
+        };
         let operand = operand.map(|operand| {
             let compared = arms.iter().map(|(when, _)| when).filter(|when| is_compared(when));
             self.number_for(operand, compared)
@@ -37,7 +41,7 @@ impl Builder {
                 }
                 let condition = match &operand {
                     Some(operand) if is_compared(&condition) => {
-                        self.arm_condition(operand.clone(), condition)?
+                        self.arm(operand.clone(), condition, collation)?
                     }
                     _ => condition,
                 };
@@ -67,11 +71,33 @@ impl Builder {
     /// Whether the operand of CASE, or of a list of rows, equals `when`. The operand decides whether texts
     /// are dates or times; constants are not converted, and an invalid date is no error.
     pub fn arm_condition(&self, operand: Expr, when: Expr) -> Result<Expr, BindError> {
+        self.arm(operand, when, None)
+    }
+
+    /// The collation in which CASE compares its operand with texts: one for all of `arms`. `None`: it
+    /// compares no texts.
+    fn arm_collation(&self, operand: &Expr, arms: &[(Expr, Expr)]) -> Result<Option<CollationId>, BindError> {
+        let whens = arms.iter().map(|(when, _)| when);
+        if !is_textual(operand) || !whens.clone().any(is_textual) {
+            return Ok(None);
+        }
+        let all: Vec<&Expr> = std::iter::once(operand).chain(whens).collect();
+        self.common_collation(&all, "case").map(Some)
+    }
+
+    /// As [`Builder::arm_condition`]; `collation`: that of the comparison of two texts, if it is given.
+    fn arm(&self, operand: Expr, when: Expr, collation: Option<CollationId>) -> Result<Expr, BindError> {
         let mut args = [operand, when];
         let domain = match (args.each_ref().map(is_textual), class_of(&args[0])) {
             ([true, true], Class::DateTime) => CmpDomain::DateTime,
             ([true, true], Class::Time) => CmpDomain::Time,
-            ([true, true], _) => self.agree_in_text(&mut args, "case")?,
+            ([true, true], _) => match collation {
+                Some(collation) => {
+                    self.bring_to_charset(&mut args, collation);
+                    CmpDomain::String(collation)
+                }
+                None => self.agree_in_text(&mut args, "case")?,
+            },
             ([false, false], _) => {
                 return self.compare_digits(CmpOp::Eq, args, false);
             }
@@ -195,6 +221,6 @@ pub(super) fn is_text_type(ty: &SqlType) -> bool {
 }
 
 /// Whether CASE compares `expr` as a text or a date; a hexadecimal literal is a text.
-fn is_textual(expr: &Expr) -> bool {
+pub(super) fn is_textual(expr: &Expr) -> bool {
     is_text(expr) || matches!(class_of(expr), Class::DateTime | Class::Time)
 }

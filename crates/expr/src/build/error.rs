@@ -15,7 +15,14 @@ pub enum BindError {
         /// Operator or function name.
         operation: String,
     },
-    /// 1271 `Illegal mix of collations for operation 'concat'`: more than two operands.
+    /// 1270 `Illegal mix of collations (a,IMPLICIT), (b,IMPLICIT), (c,NUMERIC) for operation 'case'`.
+    IllegalMixOfThree {
+        /// `(a,IMPLICIT), (b,IMPLICIT), (c,NUMERIC)`.
+        sides: String,
+        /// Operator or function name.
+        operation: String,
+    },
+    /// 1271 `Illegal mix of collations for operation 'concat'`: more than three operands.
     IllegalMixOfMany {
         /// Operator or function name.
         operation: String,
@@ -95,6 +102,9 @@ impl fmt::Display for BindError {
         match self {
             BindError::IllegalMix { left, right, operation } => {
                 write!(f, "illegal mix of collations ({left}) and ({right}) for operation '{operation}'")
+            }
+            BindError::IllegalMixOfThree { sides, operation } => {
+                write!(f, "illegal mix of collations {sides} for operation '{operation}'")
             }
             BindError::IllegalMixOfMany { operation } => {
                 write!(f, "illegal mix of collations for operation '{operation}'")

@@ -3,7 +3,7 @@
 use types::temporal::{DateFlags, FSP_MAX, Interval, IntervalUnit, MICROS_PER_SECOND};
 use types::{DateTime, Time, TypeKind, Value};
 
-use super::time::warn_past_bigint;
+use super::time::warn_past_split;
 use super::{Call, some};
 use crate::build::{Class, class_of};
 use crate::{EvalError, Warning, micros_of_seconds, moment_of};
@@ -59,7 +59,7 @@ fn amount(call: &Call<'_>, unit: IntervalUnit) -> Result<Option<Span>, EvalError
         let Some(seconds) = call.decimal(1)? else { return Ok(None) };
         let micros = micros_of_seconds(seconds, call.ctx);
         if micros.is_none() {
-            warn_past_bigint(call, seconds);
+            warn_past_split(call, seconds);
         }
         return Ok(Some(Span::of(micros.map(Interval::from_micros))));
     }

@@ -88,8 +88,13 @@ pub(crate) fn day_of_year<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 /// WEEK(date, mode)
 pub(crate) fn week<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let date = some!(call.calendar_date(0));
-    let mode = if call.args.len() > 1 { some!(call.int(1)) } else { default_week_format(call) };
+    let mode = if call.args.len() > 1 { some!(mode_of_weeks(call)) } else { default_week_format(call) };
     Ok(Value::Int(i64::from(date.week(WeekMode::from_number(mode)).1)))
+}
+
+/// Argument 1, of which MySQL reads the low 32 bits; what is negative as these is mode 0.
+fn mode_of_weeks(call: &Call<'_>) -> Result<Option<i64>, EvalError> {
+    Ok(call.signed_int(1)?.map(|mode| i64::from((mode as i32).max(0))))
 }
 
 fn default_week_format(call: &Call<'_>) -> i64 {
@@ -105,7 +110,7 @@ pub(crate) fn week_of_year<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> 
 /// YEARWEEK(date, mode)
 pub(crate) fn year_week<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let date = some!(call.calendar_date(0));
-    let mode = if call.args.len() > 1 { some!(call.int(1)) } else { 0 };
+    let mode = if call.args.len() > 1 { some!(mode_of_weeks(call)) } else { 0 };
     let (year, week) = date.week(WeekMode { year_of_week: true, ..WeekMode::from_number(mode) });
     Ok(Value::Int(i64::from(year) * 100 + i64::from(week)))
 }

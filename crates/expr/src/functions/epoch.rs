@@ -3,7 +3,7 @@
 use types::temporal::{DateFlags, MICROS_PER_SECOND};
 use types::{DateTime, Decimal, SqlModes, TimeZone, TypeKind, Value};
 
-use super::time::warn_past_bigint;
+use super::time::warn_past_split;
 use super::{Call, format, some};
 use crate::{EvalError, cuts_fractions};
 
@@ -47,7 +47,7 @@ fn local_time(call: &Call<'_>, fsp: u8) -> Result<Option<DateTime>, EvalError> {
         .and_then(|d| d.to_i64().ok())
         .filter(|m| (0..=SECONDS_MAX).contains(&m.div_euclid(MICROS_PER_SECOND)));
     if micros.is_none() && !call.args[0].ty.is_integer() {
-        warn_past_bigint(call, given);
+        warn_past_split(call, given);
     }
     Ok(micros.map(|micros| {
         let micro = micros.rem_euclid(MICROS_PER_SECOND) as u32;

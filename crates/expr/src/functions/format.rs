@@ -15,9 +15,9 @@ use crate::{EvalError, ExprKind, Warning};
 
 /// FORMAT(number, decimals, locale): `1,234,567.89`.
 pub(crate) fn format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let locale = number_locale(call)?;
-    // As in MySQL only the low 32 bits of the number of digits count.
+    // As in MySQL only the low 32 bits of the number of digits count; without one the locale is not read.
     let decimals = i64::from(some!(call.int(1)) as i32).clamp(0, 30);
+    let locale = number_locale(call)?;
     let mut plain = Vec::new();
     if matches!(class_of(&call.args[0]), Class::Int | Class::Decimal) && !is_text(&call.args[0]) {
         let value = some!(call.decimal(0)).round(decimals as i32);

@@ -8,8 +8,9 @@ use types::collation::{Collation, LikePattern};
 use super::byte_search::Places;
 use super::pieces::{PIECE_BYTES, STEPS_BETWEEN_LOOKS};
 use super::{Call, some};
+use crate::build::{Class, class_of, is_text};
 use crate::eval::truth;
-use crate::{EvalError, ExprKind};
+use crate::{EvalError, Expr, ExprKind};
 
 /// Characters compared between two checks whether the statement is to end.
 const WORK_BETWEEN_LOOKS: usize = 1 << 15;
@@ -32,9 +33,12 @@ pub(crate) fn locate<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     Ok(Value::Int(place_of(call, wanted, text, skipped)?))
 }
 
+fn is_number(arg: &Expr) -> bool {
+    matches!(class_of(arg), Class::Int | Class::Decimal | Class::Double) && !is_text(arg)
+}
+
 /// The collation of both texts; of the one that is a text if the other is a number.
 fn common(call: &Call<'_>) -> &'static Collation {
-    use crate::build::{Class, class_of};
     let texts = call.args.iter().position(|e| class_of(e) == Class::Text);
     call.collation_of(texts.unwrap_or(0))
 }
@@ -180,10 +184,10 @@ fn escape_char(text: &[u8]) -> Result<Option<char>, EvalError> {
     if chars.next().is_some() { Err(wrong) } else { Ok(first) }
 }
 
-/// STRCMP
+/// STRCMP: beside a number texts are compared byte by byte.
 pub(crate) fn strcmp<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let (a, b) = (some!(call.text(0)), some!(call.text(1)));
-    let order = common(call).compare(a, b);
+    let order = if call.args.iter().any(is_number) { a.cmp(b) } else { common(call).compare(a, b) };
     call.ctx.fail_if_killed_over(a)?;
     call.ctx.fail_if_killed_over(b)?;
     Ok(Value::Int(match order {

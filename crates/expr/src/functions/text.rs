@@ -110,7 +110,8 @@ pub(crate) fn cut<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
     let end = call.byte_offset_of_char(text, call.ty().length as usize)?;
     if end < text.len() {
-        let type_name = format!("CHAR({})", call.ty().length);
+        // MySQL's message counts the bytes that are left.
+        let type_name = format!("CHAR({end})");
         // MySQL's message ends at a NUL.
         let shown = text.split(|b| *b == 0).next().unwrap_or_default();
         call.truncated(&type_name, &Value::text(shown, call.ty().collation));

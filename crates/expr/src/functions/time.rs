@@ -249,9 +249,10 @@ fn shown_time(hour: i64, minute: i64, second: Decimal, is_exact: bool) -> String
     format!("{}:{minute:02}:{whole:02}{fraction}", hour.unsigned_abs())
 }
 
-/// Warns of a number of seconds past BIGINT.
-pub(super) fn warn_past_bigint(call: &Call<'_>, seconds: Decimal) {
-    if seconds.truncate(0).to_i64().is_err() {
+/// Warns of a number of seconds with more whole digits than MySQL splits into seconds and fractions.
+pub(super) fn warn_past_split(call: &Call<'_>, seconds: Decimal) {
+    const END: u64 = 1_000_000_000_000_000_000;
+    if seconds.truncate(0).to_i64().map_or(true, |whole| whole.unsigned_abs() >= END) {
         call.truncated("DECIMAL", &Value::Decimal(seconds));
     }
 }
@@ -262,7 +263,7 @@ pub(crate) fn make_time<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let second = some!(call.decimal(2));
     let micros = micros_of_seconds(second, call.ctx);
     if micros.is_none() {
-        warn_past_bigint(call, second);
+        warn_past_split(call, second);
     }
     let valid = (0..60).contains(&minute) && micros.is_some_and(|m| (0..60 * MICROS_PER_SECOND).contains(&m));
     if !valid {

@@ -157,7 +157,9 @@ impl Binder<'_, '_> {
             }
             ExprKind::Assign(_) => Deprecated::AssignVariable,
             ExprKind::ValuesOf(_) => Deprecated::ValuesFunction,
-            ExprKind::Call(call) if call.name.eq_ignore_ascii_case("found_rows") => Deprecated::FoundRows,
+            ExprKind::Call(call) if call.name.eq_ignore_ascii_case("found_rows") && call.args.is_empty() => {
+                Deprecated::FoundRows
+            }
             ExprKind::Unary(UnaryOp::Not, _) if begins(b"!") => Deprecated::Bang,
             ExprKind::Literal(literal) if literal.charset != Introducer::NONE => {
                 return self.note_introducer(&literal);
