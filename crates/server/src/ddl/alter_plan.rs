@@ -144,6 +144,14 @@ impl<'a> Reading<'_, 'a> {
     }
 }
 
+/// What columns are defined for.
+struct Target<'t> {
+    /// The table to be, except for its columns and keys.
+    def: &'t TableDef,
+    /// The collation that all columns of characters get from CONVERT TO.
+    converted: Option<CollationId>,
+}
+
 /// Gathers the actions of a statement, then applies them.
 pub(super) struct Planner<'a, 'p> {
     session: &'p mut Session,
@@ -199,7 +207,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             def.comment = comment.into();
         }
         for action in *actions {
-            self.gather(action, &def)?;
+            self.gather(action, &Target { def: &def, converted: converts })?;
         }
         names::ensure_few(self.columns.definitions.len(), self.keys.added.len())?;
         let place = (&*self.name.table, self.old);
@@ -212,12 +220,13 @@ impl<'a, 'p> Planner<'a, 'p> {
         let mut indexes = self.keys.keep(self.old, &columns)?;
         self.ensure_dropped(actions)?;
         converted?;
-        self.keys.show(place, &mut indexes)?;
+        self.keys.show(&self.name.table, &mut indexes)?;
         self.settle_members(&mut columns)?;
         if columns.iter().filter(|column| column.def.auto_increment).count() > 1 {
             return Err(error_map::WRONG_AUTO_KEY.bare());
         }
         def.columns = columns.iter().map(|column| column.def.clone()).collect();
+        self.keys.converts = self.read.converts.is_some();
         self.keys.add(self.session, self.name, (&mut def, &columns), &mut indexes)?;
         self.rename(&mut def)?;
         let hidden = def.indexes.drain(..).find(|index| index.parts.is_empty());
@@ -283,22 +292,22 @@ impl<'a, 'p> Planner<'a, 'p> {
         Ok(schema.collation)
     }
 
-    fn gather(&mut self, action: &'a AlterAction<'a>, def: &TableDef) -> Result<(), SqlError> {
+    fn gather(&mut self, action: &'a AlterAction<'a>, target: &Target<'_>) -> Result<(), SqlError> {
         match action {
             AlterAction::AddElements(columns, constraints) => {
-                columns.iter().for_each(|_| self.define(None, ColumnPosition::Unchanged, def));
+                columns.iter().for_each(|_| self.define(None, ColumnPosition::Unchanged, target));
                 constraints.iter().try_for_each(|one| self.add(one))
             }
             AlterAction::AddColumn(_, position) => {
-                self.define(None, *position, def);
+                self.define(None, *position, target);
                 Ok(())
             }
             AlterAction::ModifyColumn(column, position) => {
-                self.define(Some(column.name), *position, def);
+                self.define(Some(column.name), *position, target);
                 Ok(())
             }
             AlterAction::ChangeColumn(old, _, position) => {
-                self.define(Some(old), *position, def);
+                self.define(Some(old), *position, target);
                 Ok(())
             }
             AlterAction::AddConstraint(constraint) => self.add(constraint),
@@ -316,7 +325,10 @@ impl<'a, 'p> Planner<'a, 'p> {
     fn note(&mut self, action: &'a AlterAction<'a>) {
         let attributes = &mut self.columns.attributes;
         match action {
-            AlterAction::DropColumn(name) => self.columns.drops.push(name),
+            AlterAction::DropColumn(name) => {
+                self.columns.drops.push(name);
+                self.keys.loses_columns = true;
+            }
             AlterAction::DropKey(name) | AlterAction::DropConstraint(name) => self.keys.drops.push(name),
             AlterAction::DropPrimaryKey => self.keys.drops.push("PRIMARY"),
             AlterAction::RenameKey(old, new) => self.keys.renames.push((old, new)),
@@ -336,9 +348,11 @@ impl<'a, 'p> Planner<'a, 'p> {
     }
 
     /// Takes the next column that the statement defines.
-    fn define(&mut self, changes: Option<&'a str>, position: ColumnPosition<'a>, def: &TableDef) {
+    fn define(&mut self, changes: Option<&'a str>, position: ColumnPosition<'a>, target: &Target<'_>) {
+        let Target { def, converted } = *target;
         let written = self.written.next().expect("every definition has been read");
-        let column = written.column(self.session, def.collation, self.inputs).unwrap_or_else(|error| {
+        let collations = (def.collation, converted);
+        let column = written.column(self.session, collations, self.inputs).unwrap_or_else(|error| {
             // MySQL reports this after names of no column and no key.
             written.failed(error)
         });

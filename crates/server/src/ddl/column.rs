@@ -183,20 +183,21 @@ pub(super) fn read<'a>(
 }
 
 impl<'a> Written<'a> {
-    /// The column in a table of collation `table`.
+    /// The column in a table of collation `table`. `converted`: the collation that CONVERT TO gives to
+    /// columns of characters.
     ///
     /// # Errors
     /// Those of its type and name; 1067 for the default of an ENUM or SET; 1629.
     pub(super) fn column(
         &self,
         session: &mut Session,
-        table: CollationId,
+        (table, converted): (CollationId, Option<CollationId>),
         inputs: Inputs<'_>,
     ) -> Result<Column<'a>, SqlError> {
         names::ensure_column_name(self.name)?;
         let (name, attributes) = (self.name, &self.attributes);
         let mut notes = Vec::new();
-        let ty = self.ty.sql_type(session, (name, self.default.is_some()), table, &mut notes)?;
+        let ty = self.ty.sql_type(session, (name, self.default.is_some()), (table, converted), &mut notes)?;
         if attributes.comment.chars().count() > COMMENT_CHARS_MAX {
             return Err(error_map::TOO_LONG_FIELD_COMMENT.with(&[&name, &COMMENT_CHARS_MAX]));
         }
@@ -212,6 +213,7 @@ impl<'a> Written<'a> {
             literal = None;
         }
         let has_charset = ty.has_charset();
+        let is_binary = self.ty.is_binary() && !self.ty.forgets_binary(&ty);
         let is_null = matches!(self.default, Some(default_value::Written::Null));
         let explicit_null = attributes.nullable == Some(true) || is_null;
         let def = ColumnDef {
@@ -226,8 +228,7 @@ impl<'a> Written<'a> {
             comment: attributes.comment.into(),
             names_collation: has_charset && (self.names_charset || self.ty.names_collation()),
         };
-        let (is_binary, lob_length, keys) =
-            (self.ty.is_binary(), self.ty.lob_length(), attributes.keys.clone());
+        let (is_binary, lob_length, keys) = (is_binary, self.ty.lob_length(), attributes.keys.clone());
         Ok(Column { def, literal, is_binary, explicit_null, lob_length, keys, notes, failure: None })
     }
 
