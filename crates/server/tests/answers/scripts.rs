@@ -40,6 +40,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     differential_found,
     digits_after_the_point,
     dml,
+    duplicate_prefixes,
     enum_collations,
     expressions_found,
     fixed_doubles,
