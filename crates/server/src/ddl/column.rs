@@ -41,6 +41,9 @@ pub(super) struct Written<'a> {
     ty: WrittenType<'a>,
     attributes: Attributes<'a>,
     default: Option<default_value::Written<'a>>,
+    /// An empty default was written for a TEXT or BLOB: beyond strict modes it leaves the column without one,
+    /// NULL included.
+    loses_default: bool,
     names_charset: bool,
 }
 
@@ -157,6 +160,7 @@ pub(super) fn read<'a>(
     let name = written.name;
     let ty = column_type::read(session, name, &written.ty, attributes.collation)?;
     let now_digits = ty.now_digits();
+    let mut loses_default = false;
     let mut default = match attributes.default {
         None => None,
         Some(default) => Some(default_value::read(session, (name, now_digits), default, inputs)?),
@@ -173,13 +177,13 @@ pub(super) fn read<'a>(
         && ty.is_lob()
     {
         default_value::refuse_of_blob(session, name, value, inputs)?;
-        default = None;
+        (default, loses_default) = (None, true);
     }
     if attributes.auto_increment && !ty.is_integer() {
         return Err(error_map::WRONG_FIELD_SPEC.with(&[&name]));
     }
     let names_charset = written.ty.charset.is_some_and(|name| !name.eq_ignore_ascii_case("DEFAULT"));
-    Ok(Written { name, ty, attributes, default, names_charset })
+    Ok(Written { name, ty, attributes, default, loses_default, names_charset })
 }
 
 impl<'a> Written<'a> {
@@ -202,6 +206,7 @@ impl<'a> Written<'a> {
             return Err(error_map::TOO_LONG_FIELD_COMMENT.with(&[&name, &COMMENT_CHARS_MAX]));
         }
         let (mut default, mut literal) = match &self.default {
+            None if self.loses_default && !attributes.not_null() => (ColumnDefault::Dropped, None),
             None => (ColumnDefault::None, None),
             Some(default_value::Written::Null) if attributes.auto_increment => (ColumnDefault::None, None),
             Some(default_value::Written::Null) => (ColumnDefault::Null, None),
