@@ -141,7 +141,14 @@ impl<'a> RowWriter<'a> {
                     self.request_holder(&clustered_key, writer)?
                 }
                 Some(Holder { clustered_key, .. }) if locked.as_ref() == Some(&clustered_key) => {
-                    return Err(duplicate::error(self.table, index, row));
+                    let own_row = &key[prefix.len()..key.len() - TRX_ID_BYTES];
+                    return Err(duplicate::first_made(
+                        self.engine,
+                        self.table,
+                        self.id,
+                        (index, row),
+                        own_row,
+                    ));
                 }
                 Some(Holder { clustered_key, .. }) => {
                     drop(key_mutex);

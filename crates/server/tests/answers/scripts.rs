@@ -8,6 +8,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     alter_columns,
     alter_found,
     alter_keeps_values,
+    alter_key_order,
     alter_keys,
     alter_lengths,
     alter_manner,
