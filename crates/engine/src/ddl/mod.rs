@@ -20,6 +20,7 @@ mod pace;
 mod rebuild;
 mod rename;
 mod replay;
+mod rounds;
 mod row_replay;
 mod schema;
 mod snapshot;
