@@ -38,7 +38,7 @@ pub use add_indexes::BuildOptions;
 pub use alter::{Alteration, has_same_storage};
 pub(crate) use change_columns::is_bounded;
 pub use change_columns::{InitialValues, NewColumns};
-pub use rebuild::{KeptColumns, PutRow, keeps_clustered_key};
+pub use rebuild::{KeptColumns, PutRow, RowOrder, keeps_clustered_key};
 pub use rename::QualifiedName;
 pub use table::clustered_index;
 pub use whole_rows::WholeRows;

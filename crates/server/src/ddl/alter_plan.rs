@@ -3,7 +3,8 @@
 
 use engine::{Alteration, Engine};
 use sql::ast::{
-    AlterAction, ColumnDefinition, ColumnPosition, Constraint, KeyDefinition, TableName, TableOption,
+    AlterAction, ColumnDefinition, ColumnPosition, ColumnRef, Constraint, KeyDefinition, TableName,
+    TableOption,
 };
 use types::{CollationId, IndexDef, TableDef};
 
@@ -27,6 +28,8 @@ pub(super) struct Planned {
     pub(super) alteration: Alteration,
     /// Where each column is in the old table.
     pub(super) old_columns: Vec<Option<u16>>,
+    /// Columns of the old table that the rows are sorted by, each with whether it is descending.
+    pub(super) order: Vec<(u16, bool)>,
     /// The statement asks for rows to be rewritten.
     pub(super) is_forced: bool,
     /// MySQL copies the rows because of ORDER BY, or of ENABLE and DISABLE KEYS beside other actions.
@@ -163,7 +166,7 @@ pub(super) struct Planner<'a, 'p> {
     written: std::slice::Iter<'p, Written<'a>>,
     columns: ColumnActions<'a>,
     keys: KeyActions<'a>,
-    is_ordered: bool,
+    order: &'a [(ColumnRef<'a>, bool)],
     new_name: Option<TableName<'a>>,
 }
 
@@ -186,7 +189,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             written: read.columns.iter(),
             columns: ColumnActions::default(),
             keys: KeyActions::default(),
-            is_ordered: false,
+            order: &[],
             new_name: None,
         }
     }
@@ -235,7 +238,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         def.indexes = indexes;
         engine::limits::table(&def).map_err(|error| refused(self.session, &error.into()))?;
         column::ensure_one_visible(&def.columns)?;
-        self.ensure_ordered(&def)?;
+        let order = self.settle_order(&def)?;
         for (def, column) in def.columns.iter_mut().zip(&columns) {
             if let Some(literal) = &column.literal {
                 column::settle_default(self.session, def, literal, self.inputs)?;
@@ -251,7 +254,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
         let alteration = Alteration { def, auto_increment };
         let unknown = options.unknown(&alteration.def.hints);
-        Ok(Planned { alteration, old_columns, is_forced, is_copied, unknown })
+        Ok(Planned { alteration, old_columns, order, is_forced, is_copied, unknown })
     }
 
     /// Looks at columns one after the other: what is wrong with their definitions, defaults that are members
@@ -341,7 +344,7 @@ impl<'a, 'p> Planner<'a, 'p> {
                 attributes.push((name, Attribute::Visible(*visible)));
             }
             AlterAction::SetKeyVisible(name, visible) => self.keys.visibility.push((name, *visible)),
-            AlterAction::OrderBy(_) => self.is_ordered = true,
+            AlterAction::OrderBy(columns) => self.order = columns,
             AlterAction::RenameTable(name) => self.new_name = Some(*name),
             _ => {}
         }
@@ -412,24 +415,40 @@ impl<'a, 'p> Planner<'a, 'p> {
         Ok(())
     }
 
-    /// ORDER BY: a clustered key that was declared decides the order.
+    /// The columns of ORDER BY. A clustered key that is declared decides the order instead.
     ///
     /// # Errors
-    /// 1235 for a table without such a key.
-    fn ensure_ordered(&mut self, def: &TableDef) -> Result<(), SqlError> {
-        if !self.is_ordered {
-            return Ok(());
+    /// 1054 for columns that the table did not have.
+    fn settle_order(&mut self, def: &TableDef) -> Result<Vec<(u16, bool)>, SqlError> {
+        if self.order.is_empty() {
+            return Ok(Vec::new());
         }
         let is_clustered = |index: &IndexDef| key::rank(index, &def.columns) <= key::PRIMARY_RANK_MAX;
         if !declared_indexes(def).any(is_clustered) {
-            return Err(not_yet("ALTER TABLE ... ORDER BY of a table without a primary key"));
+            let position =
+                |(column, desc): &(ColumnRef<'_>, bool)| Ok((self.ordering_column(column)?, *desc));
+            return self.order.iter().map(position).collect();
         }
         let text = format!(
             "ORDER BY ignored as there is a user-defined clustered index in the table '{}'",
             self.name.table
         );
         self.session.warn(Severity::Warning, error_map::UNKNOWN.with_message(text));
-        Ok(())
+        Ok(Vec::new())
+    }
+
+    /// The place in the old table of a column of ORDER BY.
+    fn ordering_column(&self, column: &ColumnRef<'_>) -> Result<u16, SqlError> {
+        let ColumnRef { schema, table, column } = *column;
+        let is_of_table = schema.is_none_or(|schema| schema == self.name.schema)
+            && table.is_none_or(|table| table == self.name.table);
+        let mut columns = self.old.columns.iter();
+        let position = columns.position(|known| is_of_table && known.name.eq_ignore_ascii_case(column));
+        let unknown = || {
+            let name = [schema, table, Some(column)].into_iter().flatten().collect::<Vec<_>>().join(".");
+            error_map::BAD_FIELD.with(&[&name, &"order clause"])
+        };
+        position.map(|position| position as u16).ok_or_else(unknown)
     }
 
     fn rename(&mut self, def: &mut TableDef) -> Result<(), SqlError> {

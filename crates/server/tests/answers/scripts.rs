@@ -17,6 +17,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     alter_options,
     alter_order,
     alter_refused,
+    alter_sorted,
     alter_values,
     assignments,
     auto_increment,
