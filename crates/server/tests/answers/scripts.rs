@@ -91,6 +91,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     shared_charsets,
     show,
     show_debug,
+    show_open_tables,
     statements,
     storage_hints,
     stored_as_mysql_does,
