@@ -314,17 +314,15 @@ impl Copier<'_> {
         } else {
             let value = storage::read(old_ty, bytes, store.st.zone);
             let value = as_copied(read_as_integer(store, value, old_ty, &column.ty)?, &column.ty);
-            if column.ty.kind == TypeKind::Time && old_ty.members.is_some() {
+            let is_member_as_time = column.ty.kind == TypeKind::Time && old_ty.members.is_some();
+            if is_member_as_time {
                 value.write_text(&mut self.text);
             }
-            // A member without characters is read as a text, which is no time that is wrong.
-            match (value, &self.text[..]) {
-                (Value::Enum { collation, .. } | Value::Set { collation, .. }, data @ [])
-                    if column.ty.kind == TypeKind::Time =>
-                {
-                    Value::Bytes { data, collation }
-                }
-                (value, _) => value,
+            if is_member_as_time && self.text.is_empty() {
+                // A member without characters is read as a text, which is no time that is wrong.
+                Value::Bytes { data: &[], collation: old_ty.collation }
+            } else {
+                value
             }
         };
         let is_plain = column.ty != *old_ty;
