@@ -24,7 +24,7 @@ use crate::tree::{KEY_BYTES_MAX, RECORD_BYTES_MAX, Tree};
 pub struct BulkBuild<'s> {
     store: &'s Store,
     tree: &'s Tree,
-    max_trx: TrxId,
+    trx_max: TrxId,
     /// The leaves first.
     levels: Vec<Level>,
     /// Pages taken so far, given back if the build does not finish.
@@ -33,16 +33,16 @@ pub struct BulkBuild<'s> {
 }
 
 impl<'s> BulkBuild<'s> {
-    /// A build of `tree`, which must be empty and used by no other thread. `max_trx`: no record to come was
+    /// A build of `tree`, which must be empty and used by no other thread. `trx_max`: no record to come was
     /// changed by a later transaction.
-    pub fn new(store: &'s Store, tree: &'s Tree, max_trx: TrxId) -> Result<Self> {
+    pub fn new(store: &'s Store, tree: &'s Tree, trx_max: TrxId) -> Result<Self> {
         let root = store.pool().shared(tree.root)?;
         invariant!(root.page().is_leaf() && root.page().count() == 0, "{} is not empty", tree.index);
         drop(root);
         Ok(BulkBuild {
             store,
             tree,
-            max_trx,
+            trx_max,
             levels: vec![Level::leaf(tree.shape.fixed_key_len.is_some())],
             taken: Vec::new(),
             copy: LeafCopy::default(),
@@ -218,8 +218,8 @@ impl<'s> BulkBuild<'s> {
     ) {
         mtr.apply(page, &PageOp::Format(self.format_of(at, place, bounds)));
         mtr.append_batch(page, Batch(batch));
-        if at == 0 && self.max_trx > TrxId::NONE {
-            mtr.apply(page, &PageOp::RaiseMaxTrx(self.max_trx));
+        if at == 0 && self.trx_max > TrxId::NONE {
+            mtr.apply(page, &PageOp::RaiseTrxMax(self.trx_max));
         }
     }
 }

@@ -170,7 +170,7 @@ fn attempt(tree: &Tree, leaf: PageRef<'_>, moved: &Moved) -> Result<Attempt> {
         upper: leaf.upper_fence(),
         right: leaf.right(),
     });
-    page.raise_max_trx(leaf.max_trx());
+    page.raise_trx_max(leaf.trx_max());
     if leaf.count() == 0 {
         return Ok(Attempt::Fits(image));
     }

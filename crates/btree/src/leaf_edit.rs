@@ -174,13 +174,13 @@ impl<'p> LeafEdit<'p> {
     }
 
     /// Inserts a record with the key at the position, which then is that record. `HAS_BEGIN` in `flags` says
-    /// that the key ends with a begin id, which raises the page's `max_trx`.
+    /// that the key ends with a begin id, which raises the page's `trx_max`.
     #[inline]
     pub fn insert(&mut self, payload: &[u8], flags: SlotFlags) -> std::result::Result<(), NeedRoom> {
         self.insert_record(payload, Some(flags))
     }
 
-    /// [`LeafEdit::insert`] of a clustered record without marks. Raises the page's `max_trx` to the writer in
+    /// [`LeafEdit::insert`] of a clustered record without marks. Raises the page's `trx_max` to the writer in
     /// its row header.
     #[inline]
     pub fn insert_row(&mut self, payload: &[u8]) -> std::result::Result<(), NeedRoom> {
@@ -224,7 +224,7 @@ impl<'p> LeafEdit<'p> {
     pub fn append_rows(&mut self, rows: Batch<'_>, last: &'p [u8], trx: TrxId) {
         debug_assert!(self.is_behind_all(), "rows are appended behind all others");
         self.mtr.append_batch(self.leaf, rows);
-        self.raise_max_trx(trx);
+        self.raise_trx_max(trx);
         (self.key, self.slot, self.found) = (last, self.page().count() - 1, true);
         if self.page().right().is_none() {
             self.tree.remember_end(self.page());
@@ -247,7 +247,7 @@ impl<'p> LeafEdit<'p> {
     }
 
     /// Gives the clustered record another header and other bytes from `offset` of its payload on, and raises
-    /// the page's `max_trx` to the header's writer.
+    /// the page's `trx_max` to the header's writer.
     #[inline]
     pub fn patch_row(&mut self, header: [u8; ROW_HEADER_BYTES], offset: usize, bytes: &[u8]) {
         debug_assert!(self.found, "no record with the key");
@@ -264,7 +264,7 @@ impl<'p> LeafEdit<'p> {
     }
 
     /// Marks the row as deleted by the transaction of `header`, its new row header. Raises the page's
-    /// `max_trx`.
+    /// `trx_max`.
     #[inline]
     pub fn delete_row(&mut self, header: &[u8; ROW_HEADER_BYTES]) {
         debug_assert!(self.found, "no record with the key");
@@ -272,7 +272,7 @@ impl<'p> LeafEdit<'p> {
     }
 
     /// Closes the secondary entry: end id `trx`, `DELETED`, `HAS_END`. May grow the record by
-    /// [`page::TRX_ID_BYTES`]. Raises the page's `max_trx`.
+    /// [`page::TRX_ID_BYTES`]. Raises the page's `trx_max`.
     #[inline]
     pub fn close(&mut self, trx: TrxId) -> std::result::Result<(), NeedRoom> {
         debug_assert!(self.found, "no record with the key");
@@ -318,11 +318,11 @@ impl<'p> LeafEdit<'p> {
         true
     }
 
-    /// Notes that a transaction changed a record of the leaf: the page's `max_trx` becomes at least `trx`.
+    /// Notes that a transaction changed a record of the leaf: the page's `trx_max` becomes at least `trx`.
     #[inline]
-    pub fn raise_max_trx(&mut self, trx: TrxId) {
-        if self.page().max_trx() < trx {
-            self.mtr.apply(self.leaf, &PageOp::RaiseMaxTrx(trx));
+    pub fn raise_trx_max(&mut self, trx: TrxId) {
+        if self.page().trx_max() < trx {
+            self.mtr.apply(self.leaf, &PageOp::RaiseTrxMax(trx));
         }
     }
 

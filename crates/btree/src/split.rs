@@ -259,7 +259,7 @@ pub(crate) struct PageKind {
     index_id: IndexId,
     format_version: u16,
     fixed_key_len: Option<u16>,
-    max_trx: TrxId,
+    trx_max: TrxId,
 }
 
 impl PageKind {
@@ -269,7 +269,7 @@ impl PageKind {
             index_id: page.index_id(),
             format_version: page.format_version(),
             fixed_key_len: page.fixed_key_len(),
-            max_trx: page.max_trx(),
+            trx_max: page.trx_max(),
         }
     }
 
@@ -306,8 +306,8 @@ impl PageKind {
         if !batch.is_empty() {
             mtr.append_batch(to, Batch(batch));
         }
-        if mtr.page(to).max_trx() < self.max_trx {
-            mtr.apply(to, &PageOp::RaiseMaxTrx(self.max_trx));
+        if mtr.page(to).trx_max() < self.trx_max {
+            mtr.apply(to, &PageOp::RaiseTrxMax(self.trx_max));
         }
     }
 }

@@ -90,7 +90,7 @@ impl Formats {
             (known.trees.get(&page.index_id()).cloned(), known.ids)
         };
         let is_given_out =
-            |ids: TrxIds| page.max_trx() < if page.lsn() <= ids.start { ids.horizon } else { ids.limit };
+            |ids: TrxIds| page.trx_max() < if page.lsn() <= ids.start { ids.horizon } else { ids.limit };
         if !ids.is_none_or(is_given_out) {
             return Err(Corruption { page: page.page_no(), what: CorruptionKind::Header });
         }

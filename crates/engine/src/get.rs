@@ -89,7 +89,7 @@ impl Table {
         }
         let Some(at) = index.tree.point(&engine.store, clustered_key)? else { return Ok(None) };
         let record = at.record();
-        if view.sees_whole_page(at.page().max_trx()) && index.tree.is_current(at.page()) {
+        if view.sees_whole_page(at.page().trx_max()) && index.tree.is_current(at.page()) {
             if record.flags().is_deleted() {
                 return Ok(None);
             }
@@ -116,7 +116,7 @@ impl Table {
         let Some(at) = index.tree.point_with_hint(hint, &engine.store, clustered_key)? else {
             return Ok(None);
         };
-        if !(view.sees_whole_page(at.page().max_trx()) && index.tree.is_current(at.page())) {
+        if !(view.sees_whole_page(at.page().trx_max()) && index.tree.is_current(at.page())) {
             return get_cell_version(engine, *view, index, &at, read);
         }
         if at.page().flags(at.slot()).is_deleted() {

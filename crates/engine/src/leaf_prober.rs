@@ -68,7 +68,7 @@ impl<'e> LeafProber<'e> {
         let at = self.probe.find(key)?;
         let Some(page) = self.probe.page().filter(|_| at.found) else { return Ok(None) };
         let (format, record) = (&self.source.index.format, page.record(at.slot));
-        if self.source.view.sees_whole_page(page.max_trx()) && self.source.index.tree.is_current(page) {
+        if self.source.view.sees_whole_page(page.trx_max()) && self.source.index.tree.is_current(page) {
             return Ok((!record.flags().is_deleted()).then(|| RowRef::new(format, record)));
         }
         version_of(self.source, page, record, &mut self.older)
@@ -89,7 +89,7 @@ impl<'e> LeafProber<'e> {
         let Some(page) = self.probe.page().filter(|_| at.found) else { return Ok(None) };
         let record = page.record(at.slot);
         let Some(older) = self.source.older(page)? else {
-            let row = if self.source.view.sees_whole_page(page.max_trx()) {
+            let row = if self.source.view.sees_whole_page(page.trx_max()) {
                 (!record.flags().is_deleted()).then(|| RowRef::new(&self.source.index.format, record))
             } else {
                 version_of(self.source, page, record, &mut self.older)?

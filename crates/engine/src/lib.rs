@@ -76,8 +76,8 @@ pub use commit::CommitWait;
 pub use config::EngineConfig;
 pub use datadir::FORMAT_VERSION;
 pub use ddl::{
-    Alteration, BuildOptions, InitialValues, KeptColumns, NewColumns, PutRow, QualifiedName, WholeRows,
-    clustered_index, has_same_storage, keeps_clustered_key,
+    Alteration, BuildOptions, InitialValues, KeptColumns, NewColumns, PutRow, QualifiedName, RowOrder,
+    WholeRows, clustered_index, has_same_storage, keeps_clustered_key,
 };
 pub use dictionary::SchemaDef;
 pub use engine::Engine;

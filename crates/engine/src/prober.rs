@@ -80,7 +80,7 @@ impl<'e> Prober<'e> {
         }
         self.answer = if !at.found {
             Answer::Nothing
-        } else if self.source.view.sees_whole_page(page.max_trx()) && self.source.index.tree.is_current(page)
+        } else if self.source.view.sees_whole_page(page.trx_max()) && self.source.index.tree.is_current(page)
         {
             if page.is_deleted(at.slot) { Answer::Nothing } else { Answer::Slot(at.slot) }
         } else {
@@ -167,7 +167,7 @@ fn answer(
     arena: &mut Vec<u8>,
     current: Answer,
 ) -> Result<Answer> {
-    if source.view.sees_whole_page(page.max_trx()) && source.index.tree.is_current(page) {
+    if source.view.sees_whole_page(page.trx_max()) && source.index.tree.is_current(page) {
         return Ok(if record.flags().is_deleted() { Answer::Nothing } else { current });
     }
     let mut older = Vec::new();

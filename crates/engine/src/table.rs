@@ -1,7 +1,7 @@
 //! A table as sessions use it: definition, trees, record formats, counters.
 
 use std::any::Any;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use base::sync::{LatchLevel, Mutex, PlantedBug, plain, planted};
@@ -196,6 +196,8 @@ pub(crate) struct TableState {
     pub(crate) next_row_id: AtomicU64,
     /// Its indexes that are out of use.
     pub(crate) damages: Damages,
+    /// Sessions that have it locked by LOCK TABLES.
+    pub(crate) session_locks: AtomicU32,
 }
 
 /// Plans are the same for tables that have fewer rows.
@@ -215,6 +217,7 @@ impl TableState {
             plans_from: AtomicU64::new(0),
             next_row_id: AtomicU64::new(next_row_id),
             damages: Damages::default(),
+            session_locks: AtomicU32::new(0),
         }
     }
 

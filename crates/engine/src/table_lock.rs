@@ -1,6 +1,7 @@
 //! LOCK TABLES: tables kept for one session beyond its transactions.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use trx::ExclusiveWait;
@@ -29,8 +30,16 @@ pub struct TableLock {
 
 impl Drop for TableLock {
     fn drop(&mut self) {
+        self.table.state.session_locks.fetch_sub(1, Ordering::Relaxed);
         let lock = &self.table.state.lock;
         if self.write { lock.disown() } else { lock.unlock_read_only() }
+    }
+}
+
+impl Table {
+    /// How many sessions have it locked by LOCK TABLES.
+    pub fn session_locks(&self) -> u32 {
+        self.state.session_locks.load(Ordering::Relaxed)
     }
 }
 
@@ -53,6 +62,7 @@ impl Engine {
             let lock = &table.state.lock;
             let taken = if request.write { lock.own(wait) } else { lock.lock_read_only(wait) };
             taken?;
+            table.state.session_locks.fetch_add(1, Ordering::Relaxed);
             let locked = TableLock { table, write: request.write };
             if locked.table.is_current() {
                 return Ok(locked);

@@ -5,13 +5,13 @@ use std::sync::atomic::AtomicU64;
 
 use base::memory::StatementAccount;
 use engine::{Engine, InitialValues, PutRow, has_same_storage};
-use expr::SessionInfo;
+use expr::{SessionInfo, append_sort_key};
 use types::collation::{Charset, convert as convert_text};
 use types::storage::max_width;
 use types::value::{Loss, integer_prefix};
 use types::{
-    CollationId, ColumnDef, ColumnDefault, Problem, SqlModes, SqlType, TableDef, TextEncoder, TypeKind,
-    Value, storage,
+    CollationId, ColumnDef, ColumnDefault, Problem, SqlModes, SqlType, TableDef, TextEncoder, TimeZone,
+    TypeKind, Value, storage,
 };
 
 use crate::column_store::ColumnStore;
@@ -20,6 +20,9 @@ use crate::error::{ExecError, Result};
 use crate::row_build::{Report, RowBuffer, push_zero, store_in_any_spelling, store_value};
 use crate::statement::Statement;
 use crate::strict::StrictSession;
+
+/// Bytes of a text that count for the place of its row.
+const ORDERING_BYTES_MAX: usize = 8 << 10;
 
 /// How the rows of one table become those of another.
 #[derive(Debug)]
@@ -121,6 +124,29 @@ impl TableCopy<'_> {
             Ok(is_set.then(|| bytes.into()))
         };
         new.columns.iter().zip(&sources).map(value).collect::<Result<_>>().map(Some)
+    }
+
+    /// Appends what places a row of the old table among the others in the order of `columns`, each with
+    /// whether it is descending.
+    pub fn append_order(
+        &self,
+        columns: &[(u16, bool)],
+        zone: &TimeZone,
+        row: &[Option<&[u8]>],
+        out: &mut Vec<u8>,
+    ) {
+        for &(position, is_descending) in columns {
+            let at = usize::from(position);
+            let value =
+                row[at].map_or(Value::Null, |bytes| storage::read(&self.old.columns[at].ty, bytes, zone));
+            let value = match value {
+                Value::Bytes { data, collation } => {
+                    Value::Bytes { data: &data[..data.len().min(ORDERING_BYTES_MAX)], collation }
+                }
+                value => value,
+            };
+            append_sort_key(&value, is_descending, out);
+        }
     }
 
     /// For each column of `new`, the old one whose bytes it keeps in every row.
@@ -288,17 +314,15 @@ impl Copier<'_> {
         } else {
             let value = storage::read(old_ty, bytes, store.st.zone);
             let value = as_copied(read_as_integer(store, value, old_ty, &column.ty)?, &column.ty);
-            if column.ty.kind == TypeKind::Time && old_ty.members.is_some() {
+            let is_member_as_time = column.ty.kind == TypeKind::Time && old_ty.members.is_some();
+            if is_member_as_time {
                 value.write_text(&mut self.text);
             }
-            // A member without characters is read as a text, which is no time that is wrong.
-            match (value, &self.text[..]) {
-                (Value::Enum { collation, .. } | Value::Set { collation, .. }, data @ [])
-                    if column.ty.kind == TypeKind::Time =>
-                {
-                    Value::Bytes { data, collation }
-                }
-                (value, _) => value,
+            if is_member_as_time && self.text.is_empty() {
+                // A member without characters is read as a text, which is no time that is wrong.
+                Value::Bytes { data: &[], collation: old_ty.collation }
+            } else {
+                value
             }
         };
         let is_plain = column.ty != *old_ty;

@@ -19,7 +19,7 @@ impl PageMut<'_> {
             return;
         }
         let (cap, prefix_len, fixed) = (page.cap(), page.prefix_len(), page.fixed_key_len());
-        let (mut slot, mut top, mut max_trx) = (page.count(), page.heap_top(), page.max_trx());
+        let (mut slot, mut top, mut trx_max) = (page.count(), page.heap_top(), page.trx_max());
         let cells_from = HEADER_BYTES + slot_bytes(true) * cap;
         let word_bytes = if fixed.is_some() { 2 } else { 4 };
         let mut ahead = *batch;
@@ -45,13 +45,13 @@ impl PageMut<'_> {
             if flags.has_begin()
                 && let Some(begin) = begin_of(key)
             {
-                max_trx = max_trx.max(begin);
+                trx_max = trx_max.max(begin);
             }
             *batch = ahead;
         }
         put_u16(self.0, COUNT, slot as u16);
         put_u16(self.0, HEAP_TOP, top as u16);
-        self.raise_max_trx(max_trx);
+        self.raise_trx_max(trx_max);
     }
 }
 

@@ -137,7 +137,7 @@ pub enum PageOp<'a> {
     /// Set the right sibling.
     SetRight(PageNo),
     /// Raise the highest transaction id.
-    RaiseMaxTrx(TrxId),
+    RaiseTrxMax(TrxId),
     /// Give the page new bounds.
     SetFences {
         /// Inclusive lower bound.
@@ -238,7 +238,7 @@ impl LeafInsert<'_> {
         require(self.flags.is_some() || self.payload.len() >= ROW_HEADER_BYTES)?;
         page.insert(self.slot.into(), self.key, self.payload, flags)?;
         if self.flags.is_none() {
-            page.raise_max_trx(RowHeader::decode(self.payload).trx);
+            page.raise_trx_max(RowHeader::decode(self.payload).trx);
         }
         Ok(())
     }
@@ -509,7 +509,7 @@ impl<'a> PageOp<'a> {
                 page.set_child(slot.into(), child);
             }
             PageOp::SetRight(right) => page.set_right(right),
-            PageOp::RaiseMaxTrx(trx) => page.raise_max_trx(trx),
+            PageOp::RaiseTrxMax(trx) => page.raise_trx_max(trx),
             PageOp::SetFences { lower, upper } => {
                 require(
                     lower.len() <= KEY_BYTES_MAX && upper.is_none_or(|upper| upper.len() <= KEY_BYTES_MAX),

@@ -93,14 +93,14 @@ impl<'a> PageMut<'a> {
 
     /// Raises the highest transaction id that changed a record here; a lower one changes nothing.
     #[inline]
-    pub fn raise_max_trx(&mut self, trx: TrxId) {
-        if trx > self.as_ref().max_trx() {
+    pub fn raise_trx_max(&mut self, trx: TrxId) {
+        if trx > self.as_ref().trx_max() {
             put_u64(self.0, TRX_MAX, trx.0);
         }
     }
 
     /// Sets the highest transaction id.
-    pub(crate) fn set_max_trx(&mut self, trx: TrxId) {
+    pub(crate) fn set_trx_max(&mut self, trx: TrxId) {
         put_u64(self.0, TRX_MAX, trx.0);
     }
 
@@ -126,7 +126,7 @@ impl<'a> PageMut<'a> {
         if flags.has_begin()
             && let Some(begin) = begin_of(key)
         {
-            self.raise_max_trx(begin);
+            self.raise_trx_max(begin);
         }
         Ok(())
     }
@@ -179,7 +179,7 @@ impl<'a> PageMut<'a> {
         if flags.has_begin()
             && let Some(begin) = begin_of(key)
         {
-            self.raise_max_trx(begin);
+            self.raise_trx_max(begin);
         }
         Ok(())
     }
@@ -281,7 +281,7 @@ impl<'a> PageMut<'a> {
         let from = usize::from(page.slot_word(slot) & SLOT_OFFSET) + skip;
         self.0[from..from + header.len()].copy_from_slice(header);
         copy_short(&mut self.0[from + offset..from + offset + bytes.len()], bytes);
-        self.raise_max_trx(TrxId(get_u48(header, 0)));
+        self.raise_trx_max(TrxId(get_u48(header, 0)));
     }
 
     /// Sets the changeable marks of the record at `slot`; `HAS_BEGIN` is ignored, it belongs to the key.
@@ -304,7 +304,7 @@ impl<'a> PageMut<'a> {
             self.replace_payload(slot, &payload)?;
             self.set_flags(slot, SlotFlags::DELETED.with(SlotFlags::HAS_END));
         }
-        self.raise_max_trx(trx);
+        self.raise_trx_max(trx);
         Ok(())
     }
 
@@ -341,7 +341,7 @@ impl<'a> PageMut<'a> {
     pub fn delete_row(&mut self, slot: usize, header: &[u8; ROW_HEADER_BYTES]) {
         self.patch(slot, 0, header);
         self.set_flags(slot, SlotFlags::DELETED);
-        self.raise_max_trx(TrxId(get_u48(header, 0)));
+        self.raise_trx_max(TrxId(get_u48(header, 0)));
     }
 
     /// Takes back a close: the end id goes, `DELETED` and `HAS_END` are cleared.

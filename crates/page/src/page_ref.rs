@@ -134,7 +134,7 @@ impl<'a> PageRef<'a> {
 
     /// No record was changed by a transaction with a higher id.
     #[inline]
-    pub fn max_trx(self) -> base::TrxId {
+    pub fn trx_max(self) -> base::TrxId {
         base::TrxId(get_u64(self.0, TRX_MAX))
     }
 

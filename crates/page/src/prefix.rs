@@ -279,7 +279,7 @@ impl PageMut<'_> {
     ) -> Result<(), PageFull> {
         debug_assert_eq!((start.level, start.fixed_key_len), (old.level(), old.fixed_key_len()), "one kind");
         self.format(start);
-        self.set_max_trx(old.max_trx());
+        self.set_trx_max(old.trx_max());
         let keyed = range.start + usize::from(!old.is_leaf())..range.end;
         if !keyed.is_empty() {
             let (first, last) = (old.key(keyed.start), old.key(keyed.end - 1));

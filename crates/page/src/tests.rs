@@ -461,7 +461,7 @@ fn part_by_appending(
     if !batch.is_empty() {
         PageOp::Append(Batch(&batch)).apply(&mut page).ok()?;
     }
-    page.raise_max_trx(old.max_trx());
+    page.raise_trx_max(old.trx_max());
     Some(bytes)
 }
 

@@ -210,9 +210,9 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Keeps the rows that `keep` accepts by the text of their first column.
-    pub(crate) fn retain_by_first(&mut self, keep: impl Fn(&str) -> bool) {
-        self.rows.retain(|row| matches!(row.first(), Some(Cell::Text(text)) if keep(text)));
+    /// Keeps the rows that `keep` accepts by the text of the column at `position`.
+    pub(crate) fn retain_by(&mut self, position: usize, keep: impl Fn(&str) -> bool) {
+        self.rows.retain(|row| matches!(row.get(position), Some(Cell::Text(text)) if keep(text)));
     }
 
     /// Keeps the rows that `keep` accepts, up to its first error.

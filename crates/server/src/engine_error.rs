@@ -3,7 +3,7 @@
 use engine::{DamagedIndex, DefinitionError, DuplicateKey, DuplicatePart, Error, NameError, TempFileError};
 use trx::SwapError;
 use types::value::bytes_for_message;
-use types::{Charset, TextEncoder, TimeZone, TypeKind};
+use types::{Charset, LobSize, SqlType, TextEncoder, TimeZone, TypeKind};
 
 use crate::error_map::{self, SqlError};
 use crate::memory_error;
@@ -161,7 +161,8 @@ fn part_text(part: &DuplicatePart, zone: &TimeZone) -> String {
         _ if part.ty.is_string() || part.ty.members.is_some() => part.ty.charset(),
         _ => Charset::Ascii,
     };
-    if let Some(chars) = part.prefix_len.filter(|_| part.ty.is_string()) {
+    if let Some(chars) = part.prefix_len.filter(|&chars| part.ty.is_string() && !shows_whole(&part.ty, chars))
+    {
         text.truncate(charset.byte_offset_of_char(&text, usize::from(chars)));
     }
     if part.ty.kind == TypeKind::Binary {
@@ -170,6 +171,21 @@ fn part_text(part: &DuplicatePart, zone: &TimeZone) -> String {
         text.truncate(end);
     }
     bytes_for_message(&text, charset)
+}
+
+/// Whether MySQL shows the whole value, though a key has but a prefix: it does of a TEXT or BLOB whose
+/// characters have one byte, if the prefix is not shorter than the column's length and pointer.
+fn shows_whole(ty: &SqlType, prefix_chars: u16) -> bool {
+    let length_bytes = match ty.kind {
+        TypeKind::Text(size) | TypeKind::Blob(size) => match size {
+            LobSize::Tiny => 1,
+            LobSize::Normal => 2,
+            LobSize::Medium => 3,
+            LobSize::Long => 4,
+        },
+        _ => return false,
+    };
+    ty.max_char_bytes() == 1 && prefix_chars >= length_bytes + 8
 }
 
 #[cfg(test)]

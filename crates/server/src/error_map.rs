@@ -441,6 +441,7 @@ errors! {
     SECOND_PASSWORD_CANNOT_BE_EMPTY = 3878, b"HY000", "Empty password can not be retained as second password for user '%s'@'%s'.";
     DB_ACCESS_DENIED = 3879, b"HY000", "Access denied for AuthId `%.64s`@`%.64s` to database '%-.192s'.";
     AUTHID_IS_SYSTEM_USER = 3880, b"HY000", "Cannot set %s: AuthId %s has '%s' privilege.";
+    CONVERTED_KEY_TOO_LONG = 3886, b"HY000", "Could not change column '%s' of table '%s'. The resulting size of index '%s' would exceed the max key length of %d bytes.";
     SSL_LIBRARY_ERROR = 3888, b"HY000", "Failed to set up SSL because of the following SSL library error: %s";
     INCORRECT_CURRENT_PASSWORD = 3891, b"HY000", "Incorrect current password. Specify the correct password which has to be replaced.";
     MISSING_CURRENT_PASSWORD = 3892, b"HY000", "Current password needs to be specified in the REPLACE clause in order to change it.";

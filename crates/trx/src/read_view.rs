@@ -51,10 +51,10 @@ impl ReadView {
         id.0 < self.limit || id.0 == self.own || trx.commits.is_visible(id, Lsn(self.number))
     }
 
-    /// Whether everything on a page whose highest writer is `max_trx` is visible as it is.
+    /// Whether everything on a page whose highest writer is `trx_max` is visible as it is.
     #[inline(always)]
-    pub fn sees_whole_page(&self, max_trx: TrxId) -> bool {
-        max_trx.0 < self.limit
+    pub fn sees_whole_page(&self, trx_max: TrxId) -> bool {
+        trx_max.0 < self.limit
     }
 
     /// Whether the transaction has changed a row over a version that the view does not see. Such a row's

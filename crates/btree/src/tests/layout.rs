@@ -277,7 +277,7 @@ fn a_built_tree_equals_an_inserted_one() {
         assert_eq!(content(&store, &tree), rows);
         if rows.len() > 1000 {
             assert!(fill_factor(&report) > 0.85, "{report:?}");
-            assert!(tree.seek(&store, &[], Seek::First).unwrap().unwrap().page().max_trx() == TrxId(9));
+            assert!(tree.seek(&store, &[], Seek::First).unwrap().unwrap().page().trx_max() == TrxId(9));
         }
         // It can be changed like any other.
         rows.iter().step_by(3).for_each(|(key, _)| {

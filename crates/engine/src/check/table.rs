@@ -144,7 +144,7 @@ impl LeafCheck<'_> {
         if let Err(corruption) = check_records(page, format) {
             return problems.add(page_no, corruption.what.words());
         }
-        problems.expect(page.max_trx() < self.next, page_no, "names a transaction that never was");
+        problems.expect(page.trx_max() < self.next, page_no, "names a transaction that never was");
         for slot in 0..page.count() {
             let row = RowRef::new(format, page.record(slot));
             self.records += 1;

@@ -30,12 +30,19 @@ use super::whole_rows::{RowValues, WholeRows};
 use super::{DefinitionLock, Exclusive};
 use crate::dictionary::{Change, Kind};
 use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::index_sort::Charged;
+use crate::error::{Error, Result, fail_if_interrupted};
+use crate::index_sort::{Charged, EntryLens, IndexSort, SortPlace};
 use crate::limits;
 use crate::row::insert::Value;
 use crate::side_log::{ChangedRows, TableSideLog};
 use crate::table::{Index, Table};
+
+/// Rows copied between two checks of the kill flag.
+const ROWS_BETWEEN_LOOKS: usize = 64;
+/// Bytes of a row's place in a [`RowOrder`] that count: a sort entry has room for them and a clustered key.
+const ROW_ORDER_BYTES_MAX: usize = 2048;
+
+const _: () = assert!(ROW_ORDER_BYTES_MAX + size_of::<u64>() <= btree::KEY_BYTES_MAX);
 
 /// For each column of the new table, the column of the old one whose bytes it keeps in every row; `None`: it
 /// is new, or gets other bytes.
@@ -43,6 +50,10 @@ pub type KeptColumns = [Option<u16>];
 
 /// Takes a row of the new table: storage bytes per column.
 pub type PutRow<'p> = dyn FnMut(&[Option<&[u8]>]) -> Result<()> + 'p;
+
+/// Appends the bytes that place a row of the old table among the others. No two rows have bytes of which one
+/// begins with the other's, unless they are equal.
+pub type RowOrder<'o> = dyn Fn(&[Option<&[u8]>], &mut Vec<u8>) + 'o;
 
 /// Makes the new table's row of one of the old table, and puts it.
 pub(super) type MakeRow<'m, E> = dyn FnMut(&[Value<'_>], &mut PutRow<'_>) -> std::result::Result<(), E> + 'm;
@@ -65,6 +76,23 @@ impl Engine {
         kept: &KeptColumns,
         options: &BuildOptions,
         wait: impl Into<ExclusiveWait>,
+        make: impl FnMut(&[Option<&[u8]>], &mut PutRow<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<u64, E> {
+        self.rebuild_table_in_order(old, alteration, kept, (options, None), wait, make)
+    }
+
+    /// As [`Engine::rebuild_table`]. With a [`RowOrder`], the new table has no key of its own, its rows are
+    /// in that order, and no thread changes rows meanwhile.
+    ///
+    /// # Errors
+    /// Those of [`Engine::rebuild_table`]; [`Error::Memory`].
+    pub fn rebuild_table_in_order<E: From<Error>>(
+        &self,
+        old: &Arc<TableDef>,
+        alteration: Alteration,
+        kept: &KeptColumns,
+        (options, row_order): (&BuildOptions, Option<&RowOrder<'_>>),
+        wait: impl Into<ExclusiveWait>,
         mut make: impl FnMut(&[Option<&[u8]>], &mut PutRow<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<u64, E> {
         self.ensure_open()?;
@@ -82,7 +110,7 @@ impl Engine {
         self.ensure_name_is_free(old, &def)?;
         let made = self.number_new_indexes(&mut def)?;
         let order = Order::of(old, &def, kept);
-        let rebuild = Rebuild { engine: self, old: &table, kept, order, options, wait: &wait };
+        let rebuild = Rebuild { engine: self, old: &table, kept, order, row_order, options, wait: &wait };
         let built = rebuild.run(def, lock, &mut make);
         let switched = built.and_then(|(new, rows, exclusive)| {
             Ok((self.switch_table(&table, &new, rows, auto_increment)?, rows, exclusive))
@@ -156,6 +184,7 @@ struct Rebuild<'a> {
     old: &'a Arc<Table>,
     kept: &'a KeptColumns,
     order: Order,
+    row_order: Option<&'a RowOrder<'a>>,
     options: &'a BuildOptions,
     wait: &'a ExclusiveWait,
 }
@@ -170,12 +199,13 @@ impl Rebuild<'_> {
         make: &mut MakeRow<'_, E>,
     ) -> std::result::Result<(Arc<Table>, u64, Exclusive), E> {
         let new = self.engine.create_new_table(self.old, def).map_err(|error| self.named(error))?;
-        let (rows, exclusive) = if self.options.lets_writers_on && self.order == Order::SameKey {
-            self.fill_beside_writers(&new, lock, make)?
-        } else {
-            let rows = self.fill(&new, &ReadView::newest(), &|| Ok(()), make)?;
-            (rows, lock.into_exclusive(self.wait)?)
-        };
+        let (rows, exclusive) =
+            if self.options.lets_writers_on && self.order == Order::SameKey && self.row_order.is_none() {
+                self.fill_beside_writers(&new, lock, make)?
+            } else {
+                let rows = self.fill(&new, &ReadView::newest(), &|| Ok(()), make)?;
+                (rows, lock.into_exclusive(self.wait)?)
+            };
         Ok((new, rows, exclusive))
     }
 
@@ -189,7 +219,10 @@ impl Rebuild<'_> {
         make: &mut MakeRow<'_, E>,
     ) -> std::result::Result<u64, E> {
         let Rebuild { engine, old, options, .. } = self;
-        let rows = self.copy_rows(new, view, look, make)?;
+        let rows = match self.row_order {
+            Some(row_order) => self.copy_sorted_rows(new, view, row_order, make)?,
+            None => self.copy_rows(new, view, look, make)?,
+        };
         // No other thread has the new table.
         let built = engine.build(new, &new.indexes[1..], &ReadView::newest(), &options.memory, look);
         built.map_err(|error| E::from(engine.name_damage(error, std::slice::from_ref(*old))))?;
@@ -224,6 +257,52 @@ impl Rebuild<'_> {
             })
         })?;
         Ok(rows.finish().map_err(named)?)
+    }
+
+    /// Copies the rows in another order than that of the clustered key: sorts their keys, and reads each row
+    /// again by its key.
+    fn copy_sorted_rows<E: From<Error>>(
+        &self,
+        new: &Table,
+        view: &ReadView,
+        row_order: &RowOrder<'_>,
+        make: &mut MakeRow<'_, E>,
+    ) -> std::result::Result<u64, E> {
+        let Rebuild { engine, old, options, .. } = self;
+        let name = format!("rows-{}", new.clustered().def.id.0);
+        let place = SortPlace { folder: &engine.temp_folder, name: &name, counters: &engine.sort_counters };
+        let mut sort = IndexSort::new(place, 1, &options.memory)?;
+        let (whole, mut values) = (WholeRows::new(engine, old, *view), RowValues::default());
+        let mut number = 0u64;
+        whole.for_each_batch(|batch| {
+            batch.try_for_each_row(|row| {
+                number += 1;
+                values.visit_values(&whole, &row, |values, _| {
+                    sort.add(0, |entry| {
+                        let start = entry.len();
+                        row_order(values, entry);
+                        entry.truncate(start + ROW_ORDER_BYTES_MAX);
+                        // Equal rows keep their order.
+                        entry.extend_from_slice(&number.to_be_bytes());
+                        let key = entry.len() - start;
+                        old.clustered().append_clustered_key(&row, entry);
+                        Ok(EntryLens { key, declared: 0 })
+                    })
+                })
+            })
+        })?;
+        let mut rows = NewRows::new(engine, new, true).map_err(|error| self.named(error))?;
+        let mut sorted = sort.finish()?;
+        let mut entries = sorted.take(0)?;
+        let mut count = 0usize;
+        while let Some(entry) = entries.next()? {
+            if count.is_multiple_of(ROWS_BETWEEN_LOOKS) {
+                fail_if_interrupted()?;
+            }
+            count += 1;
+            whole.visit_one(entry.payload(), &mut values, |row| make(row, &mut |new| rows.push(new, 0)))?;
+        }
+        Ok(rows.finish().map_err(|error| self.named(error))?)
     }
 
     /// [`Rebuild::fill`] while others change rows, and the changes of these.

@@ -2,6 +2,7 @@
 
 use super::index::find_clash;
 use super::new_entries::{NewEntries, SUSPECT_BYTES_MAX};
+use super::rounds::Rounds;
 use super::snapshot::Snapshot;
 use crate::engine::Engine;
 use crate::error::{Error, Result, fail_if_interrupted};
@@ -37,7 +38,8 @@ impl<'a> Replay<'a> {
         Ok(Replay { engine, table, build, _memory: charged, changes: Vec::new(), entries })
     }
 
-    /// Takes changes while others make more, until few are left.
+    /// Takes changes while others make more, until few are left, or until others are found to be as fast: see
+    /// [`Rounds`].
     ///
     /// # Errors
     /// [`Error::DuplicateKey`], [`Error::SideLogFull`]: there are very many keys of which two rows have each.
@@ -45,8 +47,16 @@ impl<'a> Replay<'a> {
     pub(super) fn catch_up(&mut self) -> Result<()> {
         fail_if_interrupted()?;
         self.build.ensure_whole()?;
-        while self.build.waiting() > IndexBuild::REST_BYTES {
-            self.take_some()?;
+        let mut rounds = Rounds::new(IndexBuild::REST_BYTES);
+        while rounds.is_worth_another(self.build.waiting()) {
+            let mut left = self.build.waiting();
+            while left > 0 {
+                let taken = self.take_some()?;
+                if taken == 0 {
+                    break;
+                }
+                left = left.saturating_sub(taken);
+            }
         }
         Ok(())
     }
@@ -56,17 +66,18 @@ impl<'a> Replay<'a> {
     /// # Errors
     /// [`Error::DuplicateKey`]; those of [`Replay::catch_up`].
     pub(super) fn finish(mut self) -> Result<()> {
-        while self.take_some()? {}
+        while self.take_some()? > 0 {}
         match self.entries.find_twice(|(position, ..)| Ok(Some(position)))? {
             None => Ok(()),
             Some(position) => Err(self.find_clash()?.unwrap_or_else(|| self.build.disagrees(position))),
         }
     }
 
-    /// Takes the oldest changes. False: there are none.
-    fn take_some(&mut self) -> Result<bool> {
+    /// Takes the oldest changes; returns how many bytes they have.
+    fn take_some(&mut self) -> Result<u64> {
         let mut changes = std::mem::take(&mut self.changes);
-        let taken = self.build.take(&mut changes)?;
+        self.build.take(&mut changes)?;
+        let taken = changes.len() as u64;
         let (mut rest, mut applied) = (&changes[..], 0);
         while let Some(change) = Change::take(&mut rest) {
             if applied % CHANGES_BETWEEN_LOOKS == 0 {

@@ -12,6 +12,7 @@ use super::index::clash;
 use super::new_entries::{NewEntries, SUSPECT_BYTES_MAX};
 use super::new_record::NewRecord;
 use super::rebuild::MakeRow;
+use super::rounds::Rounds;
 use super::snapshot::Snapshot;
 use crate::column_set::ColumnSet;
 use crate::engine::Engine;
@@ -88,10 +89,11 @@ impl<'a> RowReplay<'a> {
         })
     }
 
-    /// Copies changed rows while others change more, until few are left.
+    /// Copies changed rows while others change more, until few are left, or until others are found to change
+    /// them as fast: see [`Rounds`].
     ///
     /// # Errors
-    /// [`Error::SideLogFull`]: there are very many keys of which two rows have each; those of
+    /// [`Error::DuplicateKey`]: there are very many keys of which two rows have each; those of
     /// [`ChangedRows::take`]; those of changing trees; [`trx::Error::Interrupted`].
     pub(super) fn catch_up<E: From<Error>>(
         &mut self,
@@ -100,8 +102,9 @@ impl<'a> RowReplay<'a> {
         fail_if_interrupted()?;
         self.changed.ensure_whole()?;
         self.put_back = 0;
+        let mut rounds = Rounds::new(ChangedRows::REST_BYTES);
         // Keys that this call has put back wait for their transactions.
-        while self.changed.waiting().saturating_sub(self.put_back) > ChangedRows::REST_BYTES {
+        while rounds.is_worth_another(self.changed.waiting().saturating_sub(self.put_back)) {
             let snapshot = Snapshot::take(self.engine);
             let mut left = self.changed.waiting();
             self.put_back = 0;
@@ -123,12 +126,17 @@ impl<'a> RowReplay<'a> {
     /// Those of `make`; [`Error::DuplicateKey`]; those of [`RowReplay::catch_up`].
     pub(super) fn finish<E: From<Error>>(mut self, make: &mut MakeRow<'_, E>) -> std::result::Result<u64, E> {
         while self.take_some(None, make)? > 0 {}
-        let RowReplay { engine, new, entries, rows, .. } = &self;
+        self.find_clash()?.map_or(Ok(self.rows), |error| Err(error.into()))
+    }
+
+    /// The error for a unique key that two rows of the new table have.
+    #[cold]
+    fn find_clash(&self) -> Result<Option<Error>> {
+        let RowReplay { engine, new, entries, .. } = self;
         let newest = ReadView::newest();
-        let clash = entries.find_twice(|(position, _, clustered_key)| {
+        entries.find_twice(|(position, _, clustered_key)| {
             clash(engine, new, &newest, &new.indexes[1 + position], &clustered_key).map(Some)
-        })?;
-        clash.map_or(Ok(*rows), |error| Err(error.into()))
+        })
     }
 
     /// Takes the oldest keys and copies their rows; returns how many bytes of keys there were. `view`: of a
@@ -271,13 +279,21 @@ impl<'a> RowReplay<'a> {
                 continue;
             }
             if let Some(entry) = old {
-                self.entries.apply(Change { action: Action::Remove, index, entry })?;
+                self.apply(Change { action: Action::Remove, index, entry })?;
             }
             if let Some(entry) = new {
-                self.entries.apply(Change { action: Action::Insert, index, entry })?;
+                self.apply(Change { action: Action::Insert, index, entry })?;
             }
         }
         Ok(())
+    }
+
+    /// As in MySQL, a key that too many rows share is a duplicate, though a transaction may still give it up.
+    fn apply(&mut self, change: Change<'_>) -> Result<()> {
+        match self.entries.apply(change) {
+            Err(error @ Error::SideLogFull { .. }) => Err(self.find_clash()?.unwrap_or(error)),
+            done => done,
+        }
     }
 }
 

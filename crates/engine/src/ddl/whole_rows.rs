@@ -54,6 +54,31 @@ impl<'a> WholeRows<'a> {
         Ok(())
     }
 
+    /// Calls `visit` with the row that has `clustered_key`.
+    ///
+    /// # Errors
+    /// Those of `visit`; [`Error::IndexDisagrees`] if there is no such row; those of reading pages.
+    pub(super) fn visit_one<E: From<Error>>(
+        &self,
+        clustered_key: &[u8],
+        values: &mut RowValues,
+        visit: impl FnOnce(&[Value<'_>]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let WholeRows { engine, table, view } = self;
+        let RowValues { values, spans, scratch } = values;
+        let mut image = RowImage { values, spans };
+        let found = table
+            .get(engine, view, clustered_key, |row| image.fill(&row, table.def.columns.len(), scratch))?;
+        if found.is_none() {
+            return Err(Error::IndexDisagrees { index: table.clustered().tree.index }.into());
+        }
+        if image.any_off_page(&ColumnSet::ALL) {
+            let (values, spans) = image.fetched(&engine.store, &ColumnSet::ALL)?;
+            return visit_values(&values, &spans, visit);
+        }
+        visit_values(values, spans, visit)
+    }
+
     fn row_id(&self, row: &RowRef<'_>, scratch: &mut Vec<u8>) -> u64 {
         if !self.table.def.hidden_row_id {
             return 0;

@@ -2,12 +2,15 @@
 //!
 //! An entry that another transaction is inserting or delete-marking may be a row or not: the search waits for
 //! that transaction. Of others, an open entry is a row.
+//!
+//! As in InnoDB, a row that clashes in several unique keys clashes in the one that was made first: ids of
+//! indexes ascend. The indexes of a table are in another order, which a key that ALTER TABLE adds may change.
 
 use base::sync::{LatchLevel, Mutex, MutexGuard};
 use base::{IndexId, TrxId};
 use btree::Seek;
 use page::RowRef;
-use trx::{Attempt, LockMode, LockRead, Trx, WaitPolicy};
+use trx::{Attempt, LockMode, LockRead, ReadView, Trx, WaitPolicy};
 
 use super::entry::append_declared_key;
 use super::insert::Value;
@@ -50,8 +53,9 @@ impl UniqueKeyMutexes {
 }
 
 impl Table {
-    /// The first row, in order of the indexes, that has a unique key of `row`: for REPLACE, ON DUPLICATE KEY
-    /// UPDATE and INSERT IGNORE. It is locked. The absence may be over when the caller inserts.
+    /// The first row, in the order in which indexes were made, that has a unique key of `row`: for REPLACE,
+    /// ON DUPLICATE KEY UPDATE and INSERT IGNORE. It is locked. The absence may be over when the caller
+    /// inserts.
     pub fn find_duplicate(
         &self,
         engine: &Engine,
@@ -81,9 +85,9 @@ impl Table {
                 return Ok(Some(Duplicate { clustered_key: key.clone(), index: 0 }));
             }
         }
-        for (position, index) in
-            self.indexes.iter().enumerate().skip(1).filter(|(_, index)| index.is_unique())
-        {
+        let mut last = None;
+        while let Some((position, index)) = self.next_made_unique(last) {
+            last = Some(index.def.id);
             key.clear();
             let (comparable, extent) = append_declared_key(index, row, key);
             ensure_key(extent, key)?;
@@ -92,6 +96,12 @@ impl Table {
             }
         }
         Ok(None)
+    }
+
+    /// The secondary unique index that was made after that with the id `last`, and its position.
+    fn next_made_unique(&self, last: Option<IndexId>) -> Option<(usize, &Index)> {
+        let uniques = self.indexes.iter().enumerate().skip(1).filter(|(_, index)| index.is_unique());
+        uniques.filter(|(_, index)| Some(index.def.id) > last).min_by_key(|(_, index)| index.def.id)
     }
 
     /// The row that has the declared parts `prefix` in the unique index, locked.
@@ -151,6 +161,36 @@ pub(crate) fn find(engine: &Engine, index: &Index, own: TrxId, prefix: &[u8]) ->
         cursor = at.next()?;
     }
     Ok(None)
+}
+
+/// The error for `row`, which was found to be a duplicate in `index`, and may be one in an index that was
+/// made before that. `own_row`: its clustered key.
+#[cold]
+#[inline(never)]
+pub(crate) fn first_made(
+    engine: &Engine,
+    table: &Table,
+    own: TrxId,
+    (index, row): (&Index, &[Value<'_>]),
+    own_row: &[u8],
+) -> Error {
+    let (mut key, mut last) = (Vec::new(), None);
+    while let Some((_, other)) = table.next_made_unique(last)
+        && other.def.id < index.def.id
+    {
+        last = Some(other.def.id);
+        key.clear();
+        let (comparable, _) = append_declared_key(other, row, &mut key);
+        if comparable
+            && let Ok(Some(Holder { clustered_key, writer: None })) = find(engine, other, own, &key)
+            && clustered_key != own_row
+            // It is not the row that this one takes the place of.
+            && matches!(table.get(engine, &ReadView::newest(), &clustered_key, |_| ()), Ok(Some(())))
+        {
+            return error(table, other, row);
+        }
+    }
+    error(table, index, row)
 }
 
 #[cold]

@@ -141,7 +141,14 @@ impl<'a> RowWriter<'a> {
                     self.request_holder(&clustered_key, writer)?
                 }
                 Some(Holder { clustered_key, .. }) if locked.as_ref() == Some(&clustered_key) => {
-                    return Err(duplicate::error(self.table, index, row));
+                    let own_row = &key[prefix.len()..key.len() - TRX_ID_BYTES];
+                    return Err(duplicate::first_made(
+                        self.engine,
+                        self.table,
+                        self.id,
+                        (index, row),
+                        own_row,
+                    ));
                 }
                 Some(Holder { clustered_key, .. }) => {
                     drop(key_mutex);
@@ -203,7 +210,7 @@ impl<'a> RowWriter<'a> {
             self.undo(index, UndoKind::EntryReopen, record.flags(), key, record.payload());
             edit.replace_payload(payload).expect("edit was asked for the room");
             edit.set_flags(SlotFlags::HAS_BEGIN);
-            edit.raise_max_trx(self.id);
+            edit.raise_trx_max(self.id);
             return Ok(Attempt::Granted { new: false });
         }
         let without_begin = &key[..key.len() - TRX_ID_BYTES];
@@ -345,7 +352,7 @@ impl<'a> RowWriter<'a> {
             |mut edit| {
                 let open = edit.record().flags();
                 edit.set_flags(open.with(CLOSED));
-                edit.raise_max_trx(id);
+                edit.raise_trx_max(id);
                 // The undo record is complete before the latch is released, so readers cannot see it
                 // incomplete.
                 self.undo(index, UndoKind::EntryClose, open, key, &[]);

@@ -251,7 +251,7 @@ impl<'a> RowWriter<'a> {
         payload[..ROW_HEADER_BYTES].copy_from_slice(&self.header(undo));
         edit.replace_payload(payload).expect("edit was asked for the room");
         edit.set_flags(SlotFlags::NONE);
-        edit.raise_max_trx(self.id);
+        edit.raise_trx_max(self.id);
         Ok(Attempt::Granted { new: false })
     }
 

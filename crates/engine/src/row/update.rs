@@ -333,11 +333,11 @@ impl RowWriter<'_> {
             drop(edit);
             let mut edit = index.tree.edit(&engine.store, key, key.len() + payload.len())?;
             edit.replace_payload(payload).expect("edit was asked for the room");
-            edit.raise_max_trx(self.id);
+            edit.raise_trx_max(self.id);
             self.commit(edit);
             return Ok(());
         }
-        edit.raise_max_trx(self.id);
+        edit.raise_trx_max(self.id);
         self.commit(edit);
         Ok(())
     }

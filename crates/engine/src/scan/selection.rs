@@ -58,7 +58,7 @@ impl Selection {
         slots: std::ops::Range<usize>,
     ) -> Result<()> {
         let is_mixed = source.view.is_mixed() && !source.index.format.is_clustered();
-        if !is_mixed || source.view.sees_whole_page(page.max_trx()) {
+        if !is_mixed || source.view.sees_whole_page(page.trx_max()) {
             return self.select_by_entry(source, page, slots);
         }
         for slot in slots {
@@ -81,7 +81,7 @@ impl Selection {
         slots: std::ops::Range<usize>,
     ) -> Result<()> {
         let records = page.records();
-        let is_whole = source.view.sees_whole_page(page.max_trx()) && source.index.tree.is_current(page);
+        let is_whole = source.view.sees_whole_page(page.trx_max()) && source.index.tree.is_current(page);
         // All views see a page of an older version: it has not changed since the columns did.
         if is_whole || self.takes_older && !source.index.tree.is_current(page) {
             let marks = records.marks(slots.clone());

@@ -337,7 +337,7 @@ fn transactions_that_never_were_are_told() {
     let mut page = PageNo::NONE;
     let told = findings(|file| {
         page = file.leaves(0)[5];
-        file.apply(page, &PageOp::RaiseMaxTrx(TrxId(1 << 40)));
+        file.apply(page, &PageOp::RaiseTrxMax(TrxId(1 << 40)));
     });
     assert_told(&told, &place("PRIMARY", page), "names a transaction that never was");
     let told = findings(|file| {
@@ -406,7 +406,7 @@ fn an_entry_with_other_bytes_than_its_row_is_named() {
 fn a_hidden_entry_is_a_missing_one() {
     let told = findings(|file| {
         let page = file.leaves(1)[1];
-        let begin = file.page(page).max_trx();
+        let begin = file.page(page).trx_max();
         file.apply(page, &PageOp::Close { slot: 3, trx: begin });
         assert!(file.page(page).flags(3).has_end() && SlotFlags::HAS_END.has_end());
     });

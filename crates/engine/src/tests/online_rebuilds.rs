@@ -256,14 +256,7 @@ fn rows_that_get_one_new_unique_key_meanwhile_are_duplicates() {
     let (engine, disk) = engine();
     let table = filled(&engine, ROWS);
     let used = pages_used(&engine);
-    let rebuild = || {
-        let old = engine.table("s", "t")?;
-        let mut def = (*old.def).clone();
-        def.indexes.push(unique("c", &[2]));
-        let alteration = Alteration { def, auto_increment: None };
-        let same: Vec<_> = (0..4).map(Some).collect();
-        engine.rebuild_table(&old.def, alteration, &same, &options(), LONG, |row, put| put(row))
-    };
+    let rebuild = || add_unique_c(&engine);
     for is_committed in [true, false] {
         let altered: Result<u64> = thread::scope(|scope| {
             let mut reader = user(&engine);
@@ -301,6 +294,78 @@ fn rows_that_get_one_new_unique_key_meanwhile_are_duplicates() {
             assert_as_rebuilt(&engine, &engine.table("s", "t").unwrap());
         }
     }
+}
+
+/// A rebuild that gives the column `c` a unique key.
+fn add_unique_c(engine: &Engine) -> Result<u64> {
+    let old = engine.table("s", "t")?;
+    let mut def = (*old.def).clone();
+    def.indexes.push(unique("c", &[2]));
+    let alteration = Alteration { def, auto_increment: None };
+    let same: Vec<_> = (0..4).map(Some).collect();
+    engine.rebuild_table(&old.def, alteration, &same, &options(), LONG, |row, put| put(row))
+}
+
+/// More keys than are remembered.
+#[test]
+fn of_very_many_keys_that_rows_share_one_is_a_duplicate() {
+    for stays in [false, true] {
+        let (engine, disk) = engine();
+        filled(&engine, 5000);
+        let altered = thread::scope(|scope| {
+            let mut reader = user(&engine);
+            let altering = at_the_end(scope, &engine, || add_unique_c(&engine));
+            let mut trx = engine.begin(BeginOptions::default());
+            trx.begin_locking().unwrap();
+            let table = engine.open_table(&mut trx, "s", "t").unwrap();
+            for id in 0..5000 {
+                let n = if stays { id / 2 } else { id + 1 };
+                update(&engine, &table, &mut trx, id, &Wide::new(id, 1, &format!("value {n}"))).unwrap();
+            }
+            engine.commit(&mut trx).unwrap();
+            engine.commit(&mut reader).unwrap();
+            altering.join().unwrap()
+        });
+        assert_eq!((notes(&engine), temp_files(&disk)), (0, 0));
+        if stays {
+            let Err(Error::DuplicateKey(clash)) = altered else { panic!("{altered:?}") };
+            assert_eq!(&*clash.index, "c");
+        } else {
+            altered.unwrap();
+            assert_as_rebuilt(&engine, &engine.table("s", "t").unwrap());
+        }
+    }
+}
+
+/// Each row that is copied has another one changed, as long as writers are let in.
+#[test]
+fn a_rebuild_ends_beside_writers_that_are_as_fast() {
+    let (engine, disk) = engine();
+    let few = 100;
+    let table = indexed(&engine, few);
+    let key_alone = [Some(0), None, None, None];
+    let alteration = Alteration { def: (*table.def).clone(), auto_increment: None };
+    let (mut changed, mut is_let_in) = (0, true);
+    let short = Duration::from_millis(20);
+    let rebuilt = engine.rebuild_table(&table.def, alteration, &key_alone, &options(), LONG, |row, put| {
+        if is_let_in && table.is_building() {
+            let mut trx = engine.begin(BeginOptions { metadata_wait: short, ..BeginOptions::default() });
+            trx.begin_locking()?;
+            is_let_in = engine.lock_table(&mut trx, &table, TableUse::Write).is_ok();
+            if is_let_in {
+                let id = changed % few;
+                update(&engine, &table, &mut trx, id, &Wide::new(id, 1, &format!("change {changed}")))?;
+                changed += 1;
+            }
+            engine.commit(&mut trx)?;
+        }
+        put(row)
+    });
+    let rows = rebuilt.unwrap();
+    // The copy, and rounds of as many keys as that.
+    assert!(rows == few as u64 && (2 * few..8 * few).contains(&changed), "{rows}, {changed}");
+    assert_eq!((notes(&engine), temp_files(&disk)), (0, 0));
+    assert_as_rebuilt(&engine, &engine.table("s", "t").unwrap());
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub fn check_records(page: PageRef<'_>, format: &RowFormat) -> Result<(), Corrup
     let Some(key_len) = key_len else { return (0..page.count()).try_for_each(|slot| others.look_at(slot)) };
     // What header and format say is read once for records as most are.
     let suffix_len = usize::from(key_len).saturating_sub(page.prefix_len() + HEAD_BYTES);
-    let (bytes, max_trx, is_clustered) = (page.0, page.max_trx(), format.is_clustered());
+    let (bytes, trx_max, is_clustered) = (page.0, page.trx_max(), format.is_clustered());
     let bounds = BodyBounds::of(format);
     // An entry of fixed size is sound if its cell is as long as all are.
     let entry_cell = 2 + format.var_from() + suffix_len;
@@ -45,7 +45,7 @@ pub fn check_records(page: PageRef<'_>, format: &RowFormat) -> Result<(), Corrup
         let is_plain = word & SlotFlags::HAS_END.bits() == 0
             && cell & CELL_HAS_BEGIN == 0
             && bytes.get(off + 2..end).is_some_and(|body| {
-                bounds.has_sound_ends(body) && (!is_clustered || TrxId(get_u48(body, 0)) <= max_trx)
+                bounds.has_sound_ends(body) && (!is_clustered || TrxId(get_u48(body, 0)) <= trx_max)
             });
         if !is_plain {
             others.look_at(slot)?;
@@ -99,7 +99,7 @@ impl Others<'_> {
         if !is_sound {
             return fail(CorruptionKind::Record);
         }
-        if !has_known_writers(&record, format, page.max_trx()) {
+        if !has_known_writers(&record, format, page.trx_max()) {
             return fail(CorruptionKind::Writer);
         }
         Ok(())
@@ -155,12 +155,12 @@ fn has_sound_marks(record: &Record<'_>, format: &RowFormat) -> bool {
 }
 
 /// No id is above the highest one of the page. [`BodyBounds`] has bounded the body.
-fn has_known_writers(record: &Record<'_>, format: &RowFormat, max_trx: TrxId) -> bool {
+fn has_known_writers(record: &Record<'_>, format: &RowFormat, trx_max: TrxId) -> bool {
     let row = RowRef::new(format, *record);
     if format.is_clustered() {
-        return row.trx() <= max_trx;
+        return row.trx() <= trx_max;
     }
-    row.begin_trx() <= max_trx && row.end_trx().is_none_or(|end| end <= max_trx)
+    row.begin_trx() <= trx_max && row.end_trx().is_none_or(|end| end <= trx_max)
 }
 
 /// The parts of the key are as long as the key. Keys of one length are, if they have the length.

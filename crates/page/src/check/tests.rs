@@ -157,7 +157,7 @@ fn leaf(table: &TableDef, position: usize) -> (Box<PageBytes>, RowFormat) {
     for (key, payload, flags) in &records {
         page.append(key, payload, *flags).expect("the records fit");
     }
-    page.raise_max_trx(base::TrxId(WRITER));
+    page.raise_trx_max(base::TrxId(WRITER));
     stamp_checksum(&mut bytes);
     (bytes, format)
 }
@@ -172,7 +172,7 @@ fn read_all(page: PageRef<'_>, table: &TableDef, format: &RowFormat) {
     let (zone, mut scratch, mut shown) = (TimeZone::utc(), Vec::new(), Vec::new());
     for slot in 0..page.count() {
         let row = RowRef::new(format, page.record(slot));
-        assert!(row.begin_trx().0.max(row.end_trx().unwrap_or_default().0) <= page.max_trx().0);
+        assert!(row.begin_trx().0.max(row.end_trx().unwrap_or_default().0) <= page.trx_max().0);
         for (position, column) in table.columns.iter().enumerate().filter(|(i, _)| format.covers(*i)) {
             row.is_null(position);
             row.in_body(position);

@@ -75,7 +75,7 @@ impl<'a> PageOp<'a> {
             PageOp::Reopen { slot } => push_ints(out, REOPEN, &[slot.into()]),
             PageOp::SetChild { slot, child } => push_ints(out, SET_CHILD, &[slot.into(), child.0.into()]),
             PageOp::SetRight(right) => push_ints(out, SET_RIGHT, &[right.0.into()]),
-            PageOp::RaiseMaxTrx(trx) => push_ints(out, RAISE_TRX_MAX, &[trx.0]),
+            PageOp::RaiseTrxMax(trx) => push_ints(out, RAISE_TRX_MAX, &[trx.0]),
             PageOp::SetFences { lower, upper } => {
                 out.push(SET_FENCES);
                 push_bytes(out, lower);
@@ -143,7 +143,7 @@ impl<'a> PageOp<'a> {
             REOPEN => PageOp::Reopen { slot: take_int(from)? },
             SET_CHILD => PageOp::SetChild { slot: take_int(from)?, child: take_page_no(from)? },
             SET_RIGHT => PageOp::SetRight(take_page_no(from)?),
-            RAISE_TRX_MAX => PageOp::RaiseMaxTrx(take_trx(from)?),
+            RAISE_TRX_MAX => PageOp::RaiseTrxMax(take_trx(from)?),
             SET_FENCES => PageOp::SetFences { lower: take_bytes(from)?, upper: take_optional(from)? },
             REORGANIZE => PageOp::Reorganize,
             IMAGE => PageOp::Image { low: take_bytes(from)?, high: take_bytes(from)? },

@@ -48,7 +48,7 @@ fn leaf_op<'a>(prng: &mut Prng, page: PageRef<'_>, key: &'a [u8], bytes: &'a [u8
         7 if payload_len >= ROW_HEADER_BYTES && bytes.len() >= ROW_HEADER_BYTES => {
             PageOp::DeleteRow { slot, header: bytes.first_chunk().unwrap() }
         }
-        7 => PageOp::RaiseMaxTrx(TrxId(prng.below(1000))),
+        7 => PageOp::RaiseTrxMax(TrxId(prng.below(1000))),
         8 => PageOp::SetRight(PageNo(prng.below(1000) as u32)),
         _ if prng.below(10) == 0 => PageOp::Reorganize,
         _ => {
@@ -246,7 +246,7 @@ fn the_insertion_of_a_row_is_its_parts_in_one() {
     insert.apply(&mut PageMut::new(&mut one)).unwrap();
     for op in [
         PageOp::Insert { slot: 1, flags: SlotFlags::NONE, key: b"kez", payload: &payload },
-        PageOp::RaiseMaxTrx(TrxId(0x0504_0302_0100)),
+        PageOp::RaiseTrxMax(TrxId(0x0504_0302_0100)),
     ] {
         op.apply(&mut PageMut::new(&mut many)).unwrap();
     }
@@ -262,7 +262,7 @@ fn a_deletion_is_its_parts_in_one() {
     for op in [
         PageOp::Patch { slot: 0, offset: 0, bytes: &header },
         PageOp::SetFlags { slot: 0, flags: SlotFlags::DELETED },
-        PageOp::RaiseMaxTrx(TrxId(0x0504_0302_0100)),
+        PageOp::RaiseTrxMax(TrxId(0x0504_0302_0100)),
     ] {
         op.apply(&mut PageMut::new(&mut many)).unwrap();
     }
@@ -283,7 +283,7 @@ fn a_close_is_its_parts_in_one() {
             for op in [
                 PageOp::ReplacePayload { slot: 0, payload: &[&id[..], payload].concat() },
                 PageOp::SetFlags { slot: 0, flags: SlotFlags::DELETED.with(SlotFlags::HAS_END) },
-                PageOp::RaiseMaxTrx(TrxId(0x0405_0607_0809)),
+                PageOp::RaiseTrxMax(TrxId(0x0405_0607_0809)),
             ] {
                 op.apply(&mut PageMut::new(&mut many)).unwrap();
             }
@@ -295,12 +295,12 @@ fn a_close_is_its_parts_in_one() {
 #[test]
 fn a_begin_id_and_an_end_id_raise_the_highest_transaction() {
     let mut bytes = leaf_of(b"key\0\0\0\0\x01\x02", b"", SlotFlags::HAS_BEGIN);
-    assert_eq!(PageRef::new(&bytes).max_trx(), TrxId(0x102));
+    assert_eq!(PageRef::new(&bytes).trx_max(), TrxId(0x102));
     PageOp::Close { slot: 0, trx: TrxId(0x101) }.apply(&mut PageMut::new(&mut bytes)).unwrap();
-    assert_eq!(PageRef::new(&bytes).max_trx(), TrxId(0x102));
+    assert_eq!(PageRef::new(&bytes).trx_max(), TrxId(0x102));
     PageOp::Close { slot: 0, trx: TrxId(0x103) }.apply(&mut PageMut::new(&mut bytes)).unwrap();
-    assert_eq!(PageRef::new(&bytes).max_trx(), TrxId(0x103));
-    assert_eq!(PageRef::new(&leaf_of(b"key456789", b"", SlotFlags::NONE)).max_trx(), TrxId(0));
+    assert_eq!(PageRef::new(&bytes).trx_max(), TrxId(0x103));
+    assert_eq!(PageRef::new(&leaf_of(b"key456789", b"", SlotFlags::NONE)).trx_max(), TrxId(0));
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn a_row_patch_is_its_parts_in_one() {
     for op in [
         PageOp::Patch { slot: 0, offset: 0, bytes: &header },
         PageOp::Patch { slot: 0, offset: 20, bytes },
-        PageOp::RaiseMaxTrx(TrxId(0x0504_0302_0100)),
+        PageOp::RaiseTrxMax(TrxId(0x0504_0302_0100)),
     ] {
         op.apply(&mut PageMut::new(&mut many)).unwrap();
     }

@@ -23,8 +23,8 @@ fn fences(page: PageRef<'_>) -> String {
 pub(super) fn page(page: PageRef<'_>, ends: usize, rows: bool) -> String {
     let kind = if page.is_leaf() { "leaf".to_owned() } else { format!("inner page, level {}", page.level()) };
     let mut out = format!("{}: {kind} of {}", page.page_no(), page.index_id());
-    let (version, format, max_trx) = (page.version(), page.format_version(), page.max_trx().0);
-    let _ = writeln!(out, ", version {version}, row format {format}, max trx {max_trx}");
+    let (version, format, trx_max) = (page.version(), page.format_version(), page.trx_max().0);
+    let _ = writeln!(out, ", version {version}, row format {format}, max trx {trx_max}");
     let stored = if page.prefix().is_empty() {
         ""
     } else if page.lower_fence().starts_with(page.prefix()) {

@@ -151,7 +151,7 @@ impl Database {
         let version = self.page(at).format_version();
         push_undo(&mut payload, trx, UndoPtr(pointer), previous, version, &undo);
         self.undo.insert(pointer, undo);
-        let ops = [ops, &[PageOp::RaiseMaxTrx(TrxId(trx))]].concat();
+        let ops = [ops, &[PageOp::RaiseTrxMax(TrxId(trx))]].concat();
         self.apply(at, payload, &ops);
     }
 
@@ -183,7 +183,7 @@ impl Database {
             right: source.right(),
         };
         page.format(&start);
-        page.raise_max_trx(source.max_trx());
+        page.raise_trx_max(source.trx_max());
         for slot in 0..source.count() {
             let row = self.row_at(at, slot);
             let mut payload = Vec::new();

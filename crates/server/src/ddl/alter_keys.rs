@@ -21,6 +21,16 @@ pub(super) enum NewKey<'a> {
     OfColumn(&'a str, KeyKind),
 }
 
+impl<'a> NewKey<'a> {
+    /// The name that is written for it.
+    fn name(self) -> Option<&'a str> {
+        match self {
+            NewKey::Element(definition) => definition.name.or(definition.constraint),
+            NewKey::OfColumn(..) => None,
+        }
+    }
+}
+
 /// The actions on keys, in the order written.
 #[derive(Debug, Default)]
 pub(super) struct KeyActions<'a> {
@@ -30,8 +40,14 @@ pub(super) struct KeyActions<'a> {
     pub(super) added: Vec<NewKey<'a>>,
     /// Keys that are to be visible, or not.
     pub(super) visibility: Vec<(&'a str, bool)>,
+    /// New names of kept keys that RENAME KEY names.
+    renamed: Vec<Box<str>>,
     /// New names of the kept keys that lost a column.
     shortened: Vec<Box<str>>,
+    /// DROP COLUMN is among the actions.
+    pub(super) loses_columns: bool,
+    /// CONVERT TO is among the actions.
+    pub(super) converts: bool,
 }
 
 impl<'a> KeyActions<'a> {
@@ -62,6 +78,7 @@ impl<'a> KeyActions<'a> {
                 names::ensure_key_name(&index.name)?;
                 names::ensure_key_name(new)?;
                 index.name = new.into();
+                self.renamed.push(new.into());
             }
             if index.parts.len() < parts_before {
                 self.shortened.push(index.name.clone());
@@ -94,22 +111,20 @@ impl<'a> KeyActions<'a> {
         }
     }
 
-    /// Makes kept keys visible, or not. As in MySQL, the name has to be that of a key before and after.
+    /// Makes kept keys visible, or not. As in MySQL, RENAME KEY may not name the key, too.
     ///
     /// # Errors
     /// 1176 if a key is to be renamed, or shown, that there is not.
-    pub(super) fn show(
-        &self,
-        (table, old): (&str, &TableDef),
-        kept: &mut [IndexDef],
-    ) -> Result<(), SqlError> {
+    pub(super) fn show(&self, table: &str, kept: &mut [IndexDef]) -> Result<(), SqlError> {
         let missing = |name: &str| Err(error_map::KEY_DOES_NOT_EXIST.with(&[&name, &table]));
         if let Some((name, _)) = self.renames.first() {
             return missing(name);
         }
         for &(name, visible) in &self.visibility {
-            let is_named = |index: &&mut IndexDef| index.name.eq_ignore_ascii_case(name);
-            match kept.iter_mut().find(is_named).filter(|_| old.find_index(name).is_some()) {
+            let is_it = |index: &&mut IndexDef| {
+                index.name.eq_ignore_ascii_case(name) && !self.renamed.contains(&index.name)
+            };
+            match kept.iter_mut().find(is_it) {
                 Some(index) => index.invisible = !visible,
                 None => return missing(name),
             }
@@ -130,7 +145,7 @@ impl<'a> KeyActions<'a> {
         (def, columns): (&mut TableDef, &[NewColumn<'_>]),
         indexes: &mut Vec<IndexDef>,
     ) -> Result<(), SqlError> {
-        let part_bytes_max = key::part_bytes_max(&def.hints);
+        let bytes_max = key::part_bytes_max(&def.hints);
         let kept = indexes.len();
         let is_null_written = |position: usize| columns[position].explicit_null;
         let mut ranks = Vec::with_capacity(kept + self.added.len());
@@ -141,7 +156,8 @@ impl<'a> KeyActions<'a> {
         }
         for index in &mut *indexes {
             let before = index.parts.clone();
-            key::fit(session, index, def, part_bytes_max, is_null_written)?;
+            let name = index.name.clone();
+            key::fit(session, index, def, self.limit(bytes_max, Some(&name)), is_null_written)?;
             if index.parts != before {
                 // It is built again.
                 index.id = IndexId(0);
@@ -159,22 +175,30 @@ impl<'a> KeyActions<'a> {
                     (key::of_column(kind, position, &def.columns, indexes)?, None)
                 }
             };
-            key::fit(session, &mut index, def, part_bytes_max, is_null_written)?;
+            key::fit(session, &mut index, def, self.limit(bytes_max, new.name()), is_null_written)?;
             failure.map_or(Ok(()), Err)?;
             ranks.push(key::rank(&index, &def.columns));
             indexes.push(index);
         }
         for (at, index) in indexes.iter().enumerate() {
             if at >= kept || self.shortened.contains(&index.name) {
-                let others = if at >= kept { &indexes[..at] } else { &indexes[..kept] };
-                let others: Vec<IndexDef> =
-                    others.iter().filter(|other| other.name != index.name).cloned().collect();
-                key::warn_if_repeated(session, index, &others, table);
+                // With DROP COLUMN, MySQL compares them with the keys after them, too.
+                let others = if self.loses_columns { &indexes[..] } else { &indexes[..at] };
+                let others = others.iter().filter(|other| other.name != index.name);
+                key::warn_if_repeated(session, index, others, table);
             }
         }
         key::ensure_visible_primary(indexes, &def.columns)?;
         key::sort(&ranks, indexes);
         Ok(())
+    }
+}
+
+impl KeyActions<'_> {
+    /// The limit for the parts of a key whose name is written as `name`. Messages of MySQL have `(null)` for
+    /// none.
+    fn limit<'k>(&self, bytes_max: u32, name: Option<&'k str>) -> key::PartLimit<'k> {
+        key::PartLimit { bytes_max, converted_key: self.converts.then_some(name.unwrap_or("(null)")) }
     }
 }
 

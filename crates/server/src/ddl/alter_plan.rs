@@ -3,7 +3,8 @@
 
 use engine::{Alteration, Engine};
 use sql::ast::{
-    AlterAction, ColumnDefinition, ColumnPosition, Constraint, KeyDefinition, TableName, TableOption,
+    AlterAction, ColumnDefinition, ColumnPosition, ColumnRef, Constraint, KeyDefinition, TableName,
+    TableOption,
 };
 use types::{CollationId, IndexDef, TableDef};
 
@@ -27,6 +28,8 @@ pub(super) struct Planned {
     pub(super) alteration: Alteration,
     /// Where each column is in the old table.
     pub(super) old_columns: Vec<Option<u16>>,
+    /// Columns of the old table that the rows are sorted by, each with whether it is descending.
+    pub(super) order: Vec<(u16, bool)>,
     /// The statement asks for rows to be rewritten.
     pub(super) is_forced: bool,
     /// MySQL copies the rows because of ORDER BY, or of ENABLE and DISABLE KEYS beside other actions.
@@ -144,6 +147,14 @@ impl<'a> Reading<'_, 'a> {
     }
 }
 
+/// What columns are defined for.
+struct Target<'t> {
+    /// The table to be, except for its columns and keys.
+    def: &'t TableDef,
+    /// The collation that all columns of characters get from CONVERT TO.
+    converted: Option<CollationId>,
+}
+
 /// Gathers the actions of a statement, then applies them.
 pub(super) struct Planner<'a, 'p> {
     session: &'p mut Session,
@@ -155,7 +166,7 @@ pub(super) struct Planner<'a, 'p> {
     written: std::slice::Iter<'p, Written<'a>>,
     columns: ColumnActions<'a>,
     keys: KeyActions<'a>,
-    is_ordered: bool,
+    order: &'a [(ColumnRef<'a>, bool)],
     new_name: Option<TableName<'a>>,
 }
 
@@ -178,7 +189,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             written: read.columns.iter(),
             columns: ColumnActions::default(),
             keys: KeyActions::default(),
-            is_ordered: false,
+            order: &[],
             new_name: None,
         }
     }
@@ -199,7 +210,7 @@ impl<'a, 'p> Planner<'a, 'p> {
             def.comment = comment.into();
         }
         for action in *actions {
-            self.gather(action, &def)?;
+            self.gather(action, &Target { def: &def, converted: converts })?;
         }
         names::ensure_few(self.columns.definitions.len(), self.keys.added.len())?;
         let place = (&*self.name.table, self.old);
@@ -212,12 +223,13 @@ impl<'a, 'p> Planner<'a, 'p> {
         let mut indexes = self.keys.keep(self.old, &columns)?;
         self.ensure_dropped(actions)?;
         converted?;
-        self.keys.show(place, &mut indexes)?;
+        self.keys.show(&self.name.table, &mut indexes)?;
         self.settle_members(&mut columns)?;
         if columns.iter().filter(|column| column.def.auto_increment).count() > 1 {
             return Err(error_map::WRONG_AUTO_KEY.bare());
         }
         def.columns = columns.iter().map(|column| column.def.clone()).collect();
+        self.keys.converts = self.read.converts.is_some();
         self.keys.add(self.session, self.name, (&mut def, &columns), &mut indexes)?;
         self.rename(&mut def)?;
         let hidden = def.indexes.drain(..).find(|index| index.parts.is_empty());
@@ -226,7 +238,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         def.indexes = indexes;
         engine::limits::table(&def).map_err(|error| refused(self.session, &error.into()))?;
         column::ensure_one_visible(&def.columns)?;
-        self.ensure_ordered(&def)?;
+        let order = self.settle_order(&def)?;
         for (def, column) in def.columns.iter_mut().zip(&columns) {
             if let Some(literal) = &column.literal {
                 column::settle_default(self.session, def, literal, self.inputs)?;
@@ -242,7 +254,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
         let alteration = Alteration { def, auto_increment };
         let unknown = options.unknown(&alteration.def.hints);
-        Ok(Planned { alteration, old_columns, is_forced, is_copied, unknown })
+        Ok(Planned { alteration, old_columns, order, is_forced, is_copied, unknown })
     }
 
     /// Looks at columns one after the other: what is wrong with their definitions, defaults that are members
@@ -283,22 +295,22 @@ impl<'a, 'p> Planner<'a, 'p> {
         Ok(schema.collation)
     }
 
-    fn gather(&mut self, action: &'a AlterAction<'a>, def: &TableDef) -> Result<(), SqlError> {
+    fn gather(&mut self, action: &'a AlterAction<'a>, target: &Target<'_>) -> Result<(), SqlError> {
         match action {
             AlterAction::AddElements(columns, constraints) => {
-                columns.iter().for_each(|_| self.define(None, ColumnPosition::Unchanged, def));
+                columns.iter().for_each(|_| self.define(None, ColumnPosition::Unchanged, target));
                 constraints.iter().try_for_each(|one| self.add(one))
             }
             AlterAction::AddColumn(_, position) => {
-                self.define(None, *position, def);
+                self.define(None, *position, target);
                 Ok(())
             }
             AlterAction::ModifyColumn(column, position) => {
-                self.define(Some(column.name), *position, def);
+                self.define(Some(column.name), *position, target);
                 Ok(())
             }
             AlterAction::ChangeColumn(old, _, position) => {
-                self.define(Some(old), *position, def);
+                self.define(Some(old), *position, target);
                 Ok(())
             }
             AlterAction::AddConstraint(constraint) => self.add(constraint),
@@ -316,7 +328,10 @@ impl<'a, 'p> Planner<'a, 'p> {
     fn note(&mut self, action: &'a AlterAction<'a>) {
         let attributes = &mut self.columns.attributes;
         match action {
-            AlterAction::DropColumn(name) => self.columns.drops.push(name),
+            AlterAction::DropColumn(name) => {
+                self.columns.drops.push(name);
+                self.keys.loses_columns = true;
+            }
             AlterAction::DropKey(name) | AlterAction::DropConstraint(name) => self.keys.drops.push(name),
             AlterAction::DropPrimaryKey => self.keys.drops.push("PRIMARY"),
             AlterAction::RenameKey(old, new) => self.keys.renames.push((old, new)),
@@ -329,16 +344,18 @@ impl<'a, 'p> Planner<'a, 'p> {
                 attributes.push((name, Attribute::Visible(*visible)));
             }
             AlterAction::SetKeyVisible(name, visible) => self.keys.visibility.push((name, *visible)),
-            AlterAction::OrderBy(_) => self.is_ordered = true,
+            AlterAction::OrderBy(columns) => self.order = columns,
             AlterAction::RenameTable(name) => self.new_name = Some(*name),
             _ => {}
         }
     }
 
     /// Takes the next column that the statement defines.
-    fn define(&mut self, changes: Option<&'a str>, position: ColumnPosition<'a>, def: &TableDef) {
+    fn define(&mut self, changes: Option<&'a str>, position: ColumnPosition<'a>, target: &Target<'_>) {
+        let Target { def, converted } = *target;
         let written = self.written.next().expect("every definition has been read");
-        let column = written.column(self.session, def.collation, self.inputs).unwrap_or_else(|error| {
+        let collations = (def.collation, converted);
+        let column = written.column(self.session, collations, self.inputs).unwrap_or_else(|error| {
             // MySQL reports this after names of no column and no key.
             written.failed(error)
         });
@@ -398,24 +415,40 @@ impl<'a, 'p> Planner<'a, 'p> {
         Ok(())
     }
 
-    /// ORDER BY: a clustered key that was declared decides the order.
+    /// The columns of ORDER BY. A clustered key that is declared decides the order instead.
     ///
     /// # Errors
-    /// 1235 for a table without such a key.
-    fn ensure_ordered(&mut self, def: &TableDef) -> Result<(), SqlError> {
-        if !self.is_ordered {
-            return Ok(());
+    /// 1054 for columns that the table did not have.
+    fn settle_order(&mut self, def: &TableDef) -> Result<Vec<(u16, bool)>, SqlError> {
+        if self.order.is_empty() {
+            return Ok(Vec::new());
         }
         let is_clustered = |index: &IndexDef| key::rank(index, &def.columns) <= key::PRIMARY_RANK_MAX;
         if !declared_indexes(def).any(is_clustered) {
-            return Err(not_yet("ALTER TABLE ... ORDER BY of a table without a primary key"));
+            let position =
+                |(column, desc): &(ColumnRef<'_>, bool)| Ok((self.ordering_column(column)?, *desc));
+            return self.order.iter().map(position).collect();
         }
         let text = format!(
             "ORDER BY ignored as there is a user-defined clustered index in the table '{}'",
             self.name.table
         );
         self.session.warn(Severity::Warning, error_map::UNKNOWN.with_message(text));
-        Ok(())
+        Ok(Vec::new())
+    }
+
+    /// The place in the old table of a column of ORDER BY.
+    fn ordering_column(&self, column: &ColumnRef<'_>) -> Result<u16, SqlError> {
+        let ColumnRef { schema, table, column } = *column;
+        let is_of_table = schema.is_none_or(|schema| schema == self.name.schema)
+            && table.is_none_or(|table| table == self.name.table);
+        let mut columns = self.old.columns.iter();
+        let position = columns.position(|known| is_of_table && known.name.eq_ignore_ascii_case(column));
+        let unknown = || {
+            let name = [schema, table, Some(column)].into_iter().flatten().collect::<Vec<_>>().join(".");
+            error_map::BAD_FIELD.with(&[&name, &"order clause"])
+        };
+        position.map(|position| position as u16).ok_or_else(unknown)
     }
 
     fn rename(&mut self, def: &mut TableDef) -> Result<(), SqlError> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::{Engine, InitialValues, NewColumns, PutRow, Table};
+use engine::{Engine, InitialValues, NewColumns, PutRow, RowOrder, Table};
 use exec::{CopyCtx, ExecError, TableCopy};
 use sql::ast::LockOption;
 
@@ -47,7 +47,7 @@ pub(super) fn rebuild(
     planned: Planned,
     (kind, lock): (Kind, Option<LockOption>),
 ) -> Result<u64, ExecError> {
-    let Planned { alteration, old_columns, .. } = planned;
+    let Planned { alteration, old_columns, order, .. } = planned;
     let first_number = match alteration.auto_increment {
         Some(number) => number,
         None => old.next_auto_increment(engine)?.unwrap_or(1),
@@ -61,9 +61,13 @@ pub(super) fn rebuild(
     let ctx = copy_ctx(engine, session, &context);
     let kept = copy.kept_columns(&alteration.def, ctx.session.modes());
     let new = alteration.def.clone();
+    let of = &copy;
     let rebuilt = copy.with_copier(&new, &ctx, |copier| {
         let copy = |row: &[Option<&[u8]>], put: &mut PutRow<'_>| copier.copy(row, put);
-        engine.rebuild_table(&old.def, alteration, &kept, &options, wait, copy)
+        let zone = ctx.session.time_zone();
+        let append = |row: &[Option<&[u8]>], out: &mut Vec<u8>| of.append_order(&order, zone, row, out);
+        let row_order: Option<&RowOrder<'_>> = if order.is_empty() { None } else { Some(&append) };
+        engine.rebuild_table_in_order(&old.def, alteration, &kept, (&options, row_order), wait, copy)
     });
     context.into_effects().apply(session);
     let copied = rebuilt.map_err(|error| match error {

@@ -41,6 +41,9 @@ pub(super) struct Written<'a> {
     ty: WrittenType<'a>,
     attributes: Attributes<'a>,
     default: Option<default_value::Written<'a>>,
+    /// An empty default was written for a TEXT or BLOB: beyond strict modes it leaves the column without one,
+    /// NULL included.
+    loses_default: bool,
     names_charset: bool,
 }
 
@@ -157,6 +160,7 @@ pub(super) fn read<'a>(
     let name = written.name;
     let ty = column_type::read(session, name, &written.ty, attributes.collation)?;
     let now_digits = ty.now_digits();
+    let mut loses_default = false;
     let mut default = match attributes.default {
         None => None,
         Some(default) => Some(default_value::read(session, (name, now_digits), default, inputs)?),
@@ -173,34 +177,36 @@ pub(super) fn read<'a>(
         && ty.is_lob()
     {
         default_value::refuse_of_blob(session, name, value, inputs)?;
-        default = None;
+        (default, loses_default) = (None, true);
     }
     if attributes.auto_increment && !ty.is_integer() {
         return Err(error_map::WRONG_FIELD_SPEC.with(&[&name]));
     }
     let names_charset = written.ty.charset.is_some_and(|name| !name.eq_ignore_ascii_case("DEFAULT"));
-    Ok(Written { name, ty, attributes, default, names_charset })
+    Ok(Written { name, ty, attributes, default, loses_default, names_charset })
 }
 
 impl<'a> Written<'a> {
-    /// The column in a table of collation `table`.
+    /// The column in a table of collation `table`. `converted`: the collation that CONVERT TO gives to
+    /// columns of characters.
     ///
     /// # Errors
     /// Those of its type and name; 1067 for the default of an ENUM or SET; 1629.
     pub(super) fn column(
         &self,
         session: &mut Session,
-        table: CollationId,
+        (table, converted): (CollationId, Option<CollationId>),
         inputs: Inputs<'_>,
     ) -> Result<Column<'a>, SqlError> {
         names::ensure_column_name(self.name)?;
         let (name, attributes) = (self.name, &self.attributes);
         let mut notes = Vec::new();
-        let ty = self.ty.sql_type(session, (name, self.default.is_some()), table, &mut notes)?;
+        let ty = self.ty.sql_type(session, (name, self.default.is_some()), (table, converted), &mut notes)?;
         if attributes.comment.chars().count() > COMMENT_CHARS_MAX {
             return Err(error_map::TOO_LONG_FIELD_COMMENT.with(&[&name, &COMMENT_CHARS_MAX]));
         }
         let (mut default, mut literal) = match &self.default {
+            None if self.loses_default && !attributes.not_null() => (ColumnDefault::Dropped, None),
             None => (ColumnDefault::None, None),
             Some(default_value::Written::Null) if attributes.auto_increment => (ColumnDefault::None, None),
             Some(default_value::Written::Null) => (ColumnDefault::Null, None),
@@ -212,6 +218,7 @@ impl<'a> Written<'a> {
             literal = None;
         }
         let has_charset = ty.has_charset();
+        let is_binary = self.ty.is_binary() && !self.ty.forgets_binary(&ty);
         let is_null = matches!(self.default, Some(default_value::Written::Null));
         let explicit_null = attributes.nullable == Some(true) || is_null;
         let def = ColumnDef {
@@ -226,8 +233,7 @@ impl<'a> Written<'a> {
             comment: attributes.comment.into(),
             names_collation: has_charset && (self.names_charset || self.ty.names_collation()),
         };
-        let (is_binary, lob_length, keys) =
-            (self.ty.is_binary(), self.ty.lob_length(), attributes.keys.clone());
+        let (is_binary, lob_length, keys) = (is_binary, self.ty.lob_length(), attributes.keys.clone());
         Ok(Column { def, literal, is_binary, explicit_null, lob_length, keys, notes, failure: None })
     }
 

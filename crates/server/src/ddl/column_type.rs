@@ -64,7 +64,7 @@ pub(super) fn read<'a>(
     if written.binary && !written.national {
         session.warn(Severity::Warning, binary_attribute());
     }
-    let spec = Spec { column, written, collation: CollationId::BINARY };
+    let spec = Spec { column, written, collation: CollationId::BINARY, kept_in: CollationId::BINARY };
     let read =
         if spec.has_characters() { spec.ensure_length().map(|()| None) } else { spec.sql_type().map(Some) };
     let (ty, failure) = match read {
@@ -104,6 +104,11 @@ impl WrittenType<'_> {
         self.written.binary
     }
 
+    /// `ty` is a TEXT because the column is too long for a VARCHAR: CONVERT TO ignores its BINARY.
+    pub(super) fn forgets_binary(&self, ty: &SqlType) -> bool {
+        self.written.base == TypeBase::VarChar && matches!(ty.kind, TypeKind::Text(_))
+    }
+
     /// The type is an integer's.
     pub(super) fn is_integer(&self) -> bool {
         self.ty.as_ref().is_some_and(SqlType::is_integer)
@@ -127,7 +132,8 @@ impl WrittenType<'_> {
         self.ty.as_ref().and_then(column::now_digits)
     }
 
-    /// The type of `column` in a table of collation `default`. Beyond strict modes a VARCHAR without a
+    /// The type of `column` in a table of collation `default`; its length is limited by what CONVERT TO makes
+    /// of it, `converted`. Beyond strict modes a VARCHAR without a
     /// default that is too long becomes a TEXT, and members may be repeated; `notes` gets the warnings.
     ///
     /// # Errors
@@ -136,7 +142,7 @@ impl WrittenType<'_> {
         &self,
         session: &Session,
         (column, has_default): (&str, bool),
-        default: CollationId,
+        (default, converted): (CollationId, Option<CollationId>),
         notes: &mut Vec<SqlError>,
     ) -> Result<SqlType, SqlError> {
         if let Some(ty) = &self.ty {
@@ -147,12 +153,11 @@ impl WrittenType<'_> {
         } else {
             self.clauses.resolve(default)
         };
-        let spec = Spec { column, written: self.written, collation };
+        let kept_in = converted.filter(|_| collation != CollationId::BINARY).unwrap_or(collation);
+        let spec = Spec { column, written: self.written, collation, kept_in };
         let is_strict = session.variables.hot.sql_mode.is_strict();
         if let Some(ty) = spec.as_lob().filter(|_| !is_strict && !has_default) {
-            let is_text = matches!(ty.kind, TypeKind::Text(_));
-            let [from, to] = if is_text { ["VARCHAR", "TEXT"] } else { ["VARBINARY", "BLOB"] };
-            notes.push(error_map::AUTO_CONVERT.with(&[&column, &from, &to]));
+            notes.push(became_lob(column, &ty));
             return Ok(ty);
         }
         let ty = spec.sql_type()?;
@@ -164,6 +169,14 @@ impl WrittenType<'_> {
         }
         Ok(ty)
     }
+}
+
+/// The note about a VARCHAR or VARBINARY that becomes the TEXT or BLOB `ty`.
+#[cold]
+pub(super) fn became_lob(column: &str, ty: &SqlType) -> SqlError {
+    let is_text = matches!(ty.kind, TypeKind::Text(_));
+    let [from, to] = if is_text { ["VARCHAR", "TEXT"] } else { ["VARBINARY", "BLOB"] };
+    error_map::AUTO_CONVERT.with(&[&column, &from, &to])
 }
 
 /// Warnings that a column of this type earns each time it is defined, by CREATE TABLE .. LIKE too.
@@ -218,6 +231,8 @@ struct Spec<'a> {
     column: &'a str,
     written: &'a TypeName<'a>,
     collation: CollationId,
+    /// The collation that the column has in the end, which decides how long it may be.
+    kept_in: CollationId,
 }
 
 impl Spec<'_> {
@@ -241,11 +256,12 @@ impl Spec<'_> {
     /// The TEXT or BLOB that holds as much as a VARCHAR or VARBINARY that is too long.
     fn as_lob(&self) -> Option<SqlType> {
         let is_varying = matches!(self.written.base, TypeBase::VarChar | TypeBase::VarBinary);
-        let is_binary = self.written.base == TypeBase::VarBinary || self.collation == CollationId::BINARY;
-        let char_bytes = if is_binary { 1 } else { self.max_char_bytes() };
+        let is_binary = self.written.base == TypeBase::VarBinary || self.kept_in == CollationId::BINARY;
+        let char_bytes = if is_binary { 1 } else { char_bytes(self.kept_in) };
         let too_long = self.written.length > Some(ROW_BYTES_MAX / char_bytes);
-        let size = self.lob_size(char_bytes);
-        let lob = || if is_binary { SqlType::new(TypeKind::Blob(size), 0) } else { self.text(size) };
+        let kind = if is_binary { TypeKind::Blob } else { TypeKind::Text };
+        let collation = if is_binary { CollationId::BINARY } else { self.kept_in };
+        let lob = || SqlType { collation, ..SqlType::new(kind(self.lob_size(char_bytes)), 0) };
         (is_varying && too_long).then(lob)
     }
 
@@ -281,7 +297,7 @@ impl Spec<'_> {
             TypeBase::MediumBlob => exact(TypeKind::Blob(LobSize::Medium), 0),
             TypeBase::LongBlob => exact(TypeKind::Blob(LobSize::Long), 0),
             TypeBase::TinyText => Ok(self.text(LobSize::Tiny)),
-            TypeBase::Text => Ok(self.text(self.lob_size(self.max_char_bytes()))),
+            TypeBase::Text => Ok(self.text(self.lob_size(char_bytes(self.collation)))),
             TypeBase::MediumText => Ok(self.text(LobSize::Medium)),
             TypeBase::LongText => Ok(self.text(LobSize::Long)),
             TypeBase::Enum | TypeBase::Set => self.members(),
@@ -371,10 +387,6 @@ impl Spec<'_> {
         Ok(SqlType { decimals: digits as u8, ..SqlType::new(kind, width + fraction) })
     }
 
-    fn max_char_bytes(&self) -> u32 {
-        SqlType::varchar(0, self.collation).max_char_bytes()
-    }
-
     /// CHAR and VARCHAR, which are BINARY and VARBINARY in the character set `binary`.
     fn characters(&self) -> Result<SqlType, SqlError> {
         let is_varying = self.written.base == TypeBase::VarChar;
@@ -386,7 +398,7 @@ impl Spec<'_> {
             };
         }
         let (kind, max) = if is_varying {
-            (TypeKind::VarChar, ROW_BYTES_MAX / self.max_char_bytes())
+            (TypeKind::VarChar, ROW_BYTES_MAX / char_bytes(self.kept_in))
         } else {
             (TypeKind::Char, CHAR_LENGTH_MAX)
         };
@@ -468,6 +480,11 @@ impl Spec<'_> {
     }
 }
 
+/// Most bytes of a character.
+fn char_bytes(collation: CollationId) -> u32 {
+    SqlType::varchar(0, collation).max_char_bytes()
+}
+
 /// A member in the column's character set, without trailing spaces; `?` stands for what that has not.
 fn member(text: &str, charset: Charset) -> Vec<u8> {
     let mut member = Vec::new();
@@ -508,7 +525,7 @@ mod tests {
     }
 
     fn convert_type(written: &TypeName<'_>, collation: CollationId) -> Result<String, u16> {
-        let spec = Spec { column: "c", written, collation };
+        let spec = Spec { column: "c", written, collation, kept_in: collation };
         let repeated = spec.repeated_members().into_iter().next();
         let ty = spec.sql_type().and_then(|ty| repeated.map_or(Ok(ty), Err));
         ty.map(|ty| ty.to_string()).map_err(|error| error.code)

@@ -4,6 +4,7 @@ use types::collation::{Charset, convert as convert_text};
 use types::{CollationId, ColumnDefault, LobSize, SqlModes, SqlType, TableDef, TypeKind, storage};
 
 use super::alter_columns::NewColumn;
+use super::column_type;
 use crate::error_map::{self, SqlError};
 use crate::session::Session;
 
@@ -13,7 +14,8 @@ const VARCHAR_BYTES_MAX: u32 = 65_535;
 /// Gives a column of characters the collation, and a type that holds as many characters as before.
 ///
 /// # Errors
-/// 1074 for a VARCHAR that gets too long; 1067 for a default that the character set does not have.
+/// 1074 for a VARCHAR that gets too long, unless it becomes a TEXT; 1067 for a default that the character set
+/// does not have.
 pub(super) fn convert(
     session: &Session,
     column: &mut NewColumn<'_>,
@@ -28,6 +30,16 @@ pub(super) fn convert(
         return Ok(());
     }
     let is_kept = column.lob_length.is_none();
+    let default = &column.def.default;
+    let has_default = column.literal.is_some() || matches!(default, ColumnDefault::Constant(_));
+    if !has_default
+        && !session.variables.hot.sql_mode.is_strict()
+        && let Some(lob) = as_text(ty, collation)
+    {
+        column.notes.push(column_type::became_lob(&column.def.name, &lob));
+        column.def.ty = lob;
+        return Ok(());
+    }
     let converted = converted(&column.def.name, ty, collation, is_kept)?;
     if let ColumnDefault::Constant(bytes) = &column.def.default {
         let hot = &session.variables.hot;
@@ -68,6 +80,14 @@ fn characters(ty: &SqlType) -> u64 {
         _ => u64::from(ty.length),
     };
     length / u64::from(if ty.has_charset() { ty.max_char_bytes() } else { 1 })
+}
+
+/// The TEXT that holds what a VARCHAR holds that gets too long.
+fn as_text(ty: &SqlType, collation: CollationId) -> Option<SqlType> {
+    let bytes = ty.length.saturating_mul(SqlType::varchar(0, collation).max_char_bytes());
+    let is_it = ty.kind == TypeKind::VarChar && collation != CollationId::BINARY && bytes > VARCHAR_BYTES_MAX;
+    let text = || SqlType::new(TypeKind::Text(LobSize::holding(bytes.into())), 0);
+    is_it.then(|| SqlType { collation, ..text() })
 }
 
 /// `is_kept`: the statement does not define the column, which is to hold as many characters as before.

@@ -68,7 +68,7 @@ pub fn table_def(
     let mut columns = Vec::with_capacity(written.len());
     let mut wrong = None;
     for written in &written {
-        match written.column(session, collation, inputs) {
+        match written.column(session, (collation, None), inputs) {
             Ok(mut column) => {
                 column.notes.drain(..).for_each(|note| session.warn(Severity::Note, note));
                 columns.push(column);
@@ -138,10 +138,10 @@ fn indexes(
 ) -> Result<Vec<IndexDef>, SqlError> {
     let mut indexes: Vec<IndexDef> = Vec::new();
     let mut ranks = Vec::new();
-    let part_bytes_max = key::part_bytes_max(&def.hints);
+    let limit = key::PartLimit { bytes_max: key::part_bytes_max(&def.hints), converted_key: None };
     let mut take = |session: &mut Session, mut index: IndexDef, def: &mut TableDef| {
         let is_null_written = |position: usize| columns[position].explicit_null;
-        key::fit(session, &mut index, def, part_bytes_max, is_null_written)?;
+        key::fit(session, &mut index, def, limit, is_null_written)?;
         ranks.push(key::rank(&index, &def.columns));
         Ok::<IndexDef, SqlError>(index)
     };
@@ -161,7 +161,7 @@ fn indexes(
         failure.map_or(Ok(()), Err)?;
     }
     for (number, index) in indexes.iter().enumerate() {
-        key::warn_if_repeated(session, index, &indexes[..number], table);
+        key::warn_if_repeated(session, index, indexes[..number].iter(), table);
     }
     key::ensure_visible_primary(&indexes, &def.columns)?;
     key::sort(&ranks, &mut indexes);

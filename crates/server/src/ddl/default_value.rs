@@ -68,11 +68,7 @@ pub(super) fn literal(
     if matches!(value, OwnedValue::Null) {
         return Ok(ColumnDefault::Null);
     }
-    if ty.members.is_some() && !matches!(value, OwnedValue::Bytes { .. }) {
-        // A number names the member of that text.
-        let data = value.as_value().display_text().into_bytes();
-        value = OwnedValue::Bytes { data: data.into(), collation: CollationId::UTF8MB4_0900_AI_CI };
-    }
+    let number = take_number_of_member(ty, &mut value);
     if let (OwnedValue::Bytes { data, .. }, Some(members)) = (&value, &ty.members) {
         // Numbers of members are for rows alone.
         let is_number = !data.is_empty() && data.iter().all(u8::is_ascii_digit);
@@ -83,6 +79,12 @@ pub(super) fn literal(
     let is_empty = matches!(&value, OwnedValue::Bytes { data, .. } if data.trim_ascii().is_empty());
     if ty.kind == TypeKind::Time && is_empty {
         return Err(invalid());
+    }
+    if let Some(number) = number.filter(|_| ty.collation == CollationId::LATIN1_SWEDISH_CI) {
+        // MySQL converts a number to the column's character set, unless it is that of numbers, and then takes
+        // the member of that number.
+        stored(session, ty, &value, true).map_err(|_| invalid())?;
+        value = number;
     }
     let (bytes, note) = match stored(session, ty, &value, true) {
         Ok(stored) => stored,
@@ -110,6 +112,17 @@ pub(super) fn literal(
         StoreNote::Exact => {}
     }
     Ok(ColumnDefault::Constant(bytes))
+}
+
+/// Makes a number that is the default of an ENUM or SET its text, which has to be that of a member, and
+/// returns the number.
+fn take_number_of_member(ty: &SqlType, value: &mut OwnedValue) -> Option<OwnedValue> {
+    if ty.members.is_none() || matches!(value, OwnedValue::Bytes { .. }) {
+        return None;
+    }
+    let data = value.as_value().display_text().into_bytes();
+    let text = OwnedValue::Bytes { data: data.into(), collation: CollationId::UTF8MB4_0900_AI_CI };
+    Some(std::mem::replace(value, text))
 }
 
 /// Whether MySQL takes what a column makes of the default beyond strict modes: of a text that is no decimal

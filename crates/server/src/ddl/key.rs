@@ -158,6 +158,14 @@ pub(super) fn part_bytes_max(hints: &[(StorageHint, u64)]) -> u32 {
     }
 }
 
+/// How long parts of a key may be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PartLimit<'k> {
+    pub(super) bytes_max: u32,
+    /// With CONVERT TO: the name of the key in messages.
+    pub(super) converted_key: Option<&'k str>,
+}
+
 /// A column of the primary key becomes NOT NULL.
 ///
 /// # Errors
@@ -175,16 +183,16 @@ fn close(column: &mut ColumnDef, is_null_written: bool) -> Result<(), SqlError> 
 
 /// Looks at the parts of a key one after the other. Columns of the primary key become NOT NULL;
 /// `is_null_written`: NULL or DEFAULT NULL was written for the column in this place. A part that is longer
-/// than `part_bytes_max` is refused. Beyond strict modes a key that is not unique has as
+/// than the limit is refused. Beyond strict modes a key that is not unique has as
 /// much as it may, with a warning.
 ///
 /// # Errors
-/// 1071, 1167, 1171, and others of what a key may be.
+/// 1071, 1167, 1171, 3886, and others of what a key may be.
 pub(super) fn fit(
     session: &mut Session,
     index: &mut IndexDef,
     def: &mut TableDef,
-    part_bytes_max: u32,
+    PartLimit { bytes_max, converted_key }: PartLimit<'_>,
     is_null_written: impl Fn(usize) -> bool,
 ) -> Result<(), SqlError> {
     for part in &mut index.parts {
@@ -207,9 +215,13 @@ pub(super) fn fit(
             _ => None,
         };
         let length = part.prefix_len.map_or(ty.length, u32::from);
-        let limit = lob_bytes.map_or(part_bytes_max, |bytes| (bytes as u32).min(part_bytes_max));
+        let limit = lob_bytes.map_or(bytes_max, |bytes| (bytes as u32).min(bytes_max));
         if !ty.is_string() || length.saturating_mul(ty.max_char_bytes()) <= limit {
             continue;
+        }
+        if let Some(key) = converted_key.filter(|_| index.kind != IndexKind::Secondary && lob_bytes.is_none())
+        {
+            return Err(error_map::CONVERTED_KEY_TOO_LONG.with(&[&column.name, &def.name, &key, &limit]));
         }
         let error = error_map::TOO_LONG_KEY.with(&[&limit]);
         if index.kind != IndexKind::Secondary || session.variables.hot.sql_mode.is_strict() {
@@ -251,13 +263,13 @@ fn comment<'a>(session: &mut Session, name: &str, options: &KeyOptions<'a>) -> R
 }
 
 /// Warns of a key that is the same as one of `others`, except for its name.
-pub(super) fn warn_if_repeated(
+pub(super) fn warn_if_repeated<'i>(
     session: &mut Session,
     index: &IndexDef,
-    others: &[IndexDef],
+    mut others: impl Iterator<Item = &'i IndexDef>,
     table: &names::FullName,
 ) {
-    let repeated = others.iter().any(|other| other.kind == index.kind && other.parts == index.parts);
+    let repeated = others.any(|other| other.kind == index.kind && other.parts == index.parts);
     if repeated && index.kind != IndexKind::Primary {
         let args: [&dyn std::fmt::Display; 3] = [&index.name, &table.schema, &table.table];
         session.warn(Severity::Warning, error_map::DUP_INDEX.with(&args));

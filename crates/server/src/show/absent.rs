@@ -10,12 +10,6 @@ pub(super) fn table(kind: &ShowKind<'_>) -> Option<Table> {
         ShowKind::Triggers => triggers(),
         ShowKind::Events => events(),
         ShowKind::ProcedureStatus | ShowKind::FunctionStatus => routines(),
-        ShowKind::OpenTables => vec![
-            Column::name("Database"),
-            Column::name("Table"),
-            Column::bigint("In_use"),
-            Column::bigint("Name_locked"),
-        ],
         ShowKind::ReplicaStatus => replica_status(),
         ShowKind::Replicas => vec![
             Column::int("Server_Id"),

@@ -1,4 +1,4 @@
-//! SHOW DATABASES, SHOW TABLES, SHOW TABLE STATUS.
+//! SHOW DATABASES, SHOW TABLES, SHOW OPEN TABLES, SHOW TABLE STATUS.
 
 use std::sync::Arc;
 
@@ -68,6 +68,25 @@ fn headed(name: &str, pattern: Option<&str>) -> String {
         Some(pattern) => format!("{name} ({pattern})"),
         None => name.to_owned(),
     }
+}
+
+/// The open tables of `schema`, or of all, that the session may see: startup and DDL open each table.
+pub(super) fn open_tables(session: &Session, schema: Option<&str>) -> Table {
+    let columns = vec![
+        Column::name("Database"),
+        Column::name("Table"),
+        Column::bigint("In_use"),
+        Column::bigint("Name_locked"),
+    ];
+    let mut table = Table::new(columns);
+    let schemas = session.server.engine.schemas();
+    for found in schemas.iter().filter(|found| schema.is_none_or(|schema| *found.name == *schema)) {
+        for open in seen_tables(session, &found.name).unwrap_or_default() {
+            let in_use = Cell::Int(open.session_locks().into());
+            table.push(vec![Cell::text(&*found.name), Cell::text(&*open.def.name), in_use, Cell::Int(0)]);
+        }
+    }
+    table
 }
 
 /// The tables of `schema` with what is known of them; sizes are not.

@@ -20,15 +20,15 @@ use crate::statement_context::StatementContext;
 /// Collation of the texts in answers, except for exact names.
 const TEXT: CollationId = CollationId::UTF8MB4_GENERAL_CI;
 
-/// Keeps the rows whose first column matches `pattern`; letters of exact names match only in their case.
-pub(super) fn retain_like(table: &mut Table, pattern: &str) {
-    let exact = table.columns().first().and_then(exact_collation);
+/// Keeps the rows whose text at `column` matches `pattern`; letters of exact names match only in their case.
+pub(super) fn retain_like(table: &mut Table, column: usize, pattern: &str) {
+    let exact = table.columns().get(column).and_then(exact_collation);
     match exact.and_then(CollationId::collation) {
         Some(collation) => {
             let pattern = LikePattern::new(pattern.as_bytes(), Some(u32::from('\\')), collation);
-            table.retain_by_first(|text| pattern.matches(text.as_bytes()));
+            table.retain_by(column, |text| pattern.matches(text.as_bytes()));
         }
-        None => table.retain_by_first(|text| like(pattern, text)),
+        None => table.retain_by(column, |text| like(pattern, text)),
     }
 }
 

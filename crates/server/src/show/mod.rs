@@ -117,6 +117,7 @@ fn shown(session: &Session, engine: &Engine, show: &Show<'_>) -> Result<Table, S
             let tables = catalog_lists::tables(session, &schema, show.full, pattern);
             tables.map_err(|error| refused(session, &error))
         }
+        ShowKind::OpenTables => Ok(catalog_lists::open_tables(session, show.schema)),
         ShowKind::TableStatus => {
             let schema = schema_or_default(session, show.schema)?;
             let status = catalog_lists::table_status(session, &schema, zone);
@@ -204,7 +205,7 @@ fn described(session: &Session, engine: &Engine, describe: &Describe<'_>) -> Res
     let privileges = OnColumns::new(session, &def);
     let mut columns = columns::table(&def, false, &privileges, &session.variables.hot.time_zone);
     if let Some(pattern) = describe.column {
-        columns.retain_by_first(|name| like(pattern, name));
+        columns.retain_by(0, |name| like(pattern, name));
     }
     Ok(columns)
 }
@@ -251,7 +252,10 @@ fn narrow(
 ) -> Result<(), SqlError> {
     match show.filter {
         ShowFilter::None => {}
-        ShowFilter::Like(pattern) => filter::retain_like(table, pattern),
+        ShowFilter::Like(pattern) => {
+            let column = usize::from(matches!(show.kind, ShowKind::OpenTables));
+            filter::retain_like(table, column, pattern);
+        }
         ShowFilter::Where(condition) => filter::retain(session, table, &condition, inputs)?,
     }
     if let Some(limit) = show.limit {

@@ -209,7 +209,7 @@ pub enum AlterAction<'a> {
     /// CONVERT TO CHARACTER SET (`None` is DEFAULT) with a collation
     ConvertTo(Option<&'a str>, Option<&'a str>),
     /// ORDER BY: columns, each ASC or DESC
-    OrderBy(&'a [ColumnRef<'a>]),
+    OrderBy(&'a [(ColumnRef<'a>, bool)]),
     /// FORCE
     Force,
     /// ENABLE (true) or DISABLE KEYS

@@ -104,10 +104,11 @@ impl<'a> Parser<'a, '_> {
         self.expect_kw(Kw::BY)?;
         let columns = self.list(|parser| {
             let column = parser.column_ref()?;
-            if !parser.eat_kw(Kw::DESC) {
+            let is_descending = parser.eat_kw(Kw::DESC);
+            if !is_descending {
                 parser.eat_kw(Kw::ASC);
             }
-            Ok(column)
+            Ok((column, is_descending))
         })?;
         Ok(AlterAction::OrderBy(columns))
     }

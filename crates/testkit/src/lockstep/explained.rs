@@ -106,7 +106,7 @@ fn without_number(lines: &[String], text: &str) -> Vec<String> {
     let line = |line: &String| {
         let line = line.to_lowercase();
         let Some((before, after)) = line.split_once(text) else { return line };
-        before.to_owned() + after.trim_start_matches(|c: char| c.is_ascii_digit())
+        before.to_owned() + after.trim_start().trim_start_matches(|c: char| c.is_ascii_digit())
     };
     lines.iter().map(line).collect()
 }
@@ -167,6 +167,9 @@ mod tests {
         assert!(rules.explain("SELECT a", &found));
         found.ours[0].push('c');
         assert!(!rules.explain("SELECT a", &found));
+        let rules = Rules::parse("row: x\napart: at row\n").unwrap();
+        (found.ours, found.theirs) = (vec!["at row 5".to_owned()], vec!["at row 12".to_owned()]);
+        assert!(rules.explain("SELECT a", &found));
     }
 
     #[test]
