@@ -102,6 +102,9 @@ impl Builder {
                 _ => *arg = self.datetime(DateTime::ZERO, FSP_MAX),
             }
         }
+        if (is_direct || operation == "between") && !self.in_row_list {
+            self.store_beside_column(args, &mut adopted, domain);
+        }
         args.clone_from_slice(&adopted);
         Ok(if has_number { CmpDomain::Double } else { domain })
     }

@@ -22,6 +22,7 @@ mod logic;
 mod moment_constant;
 mod no_moment;
 pub(crate) mod rules;
+mod stored_moment;
 mod stored_year;
 mod temporal;
 pub(crate) mod types_of;
@@ -48,6 +49,9 @@ pub struct Builder {
     pub modes: SqlModes,
     /// `div_precision_increment`: extra fraction digits of `/`.
     pub div_precision_increment: u8,
+    /// What is compared are parts of rows in a list: constants beside columns of dates and times keep their
+    /// fractions there.
+    pub in_row_list: bool,
 }
 
 impl Default for Builder {
@@ -56,6 +60,7 @@ impl Default for Builder {
             collation: CollationId::UTF8MB4_0900_AI_CI,
             modes: SqlModes::DEFAULT,
             div_precision_increment: types::decimal::DIV_PRECISION_INCREMENT,
+            in_row_list: false,
         }
     }
 }

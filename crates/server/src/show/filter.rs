@@ -52,6 +52,7 @@ pub(super) fn retain(
         collation: hot.collation_connection,
         modes: hot.sql_mode,
         div_precision_increment: hot.div_precision_increment as u8,
+        in_row_list: false,
     };
     let condition = Binder { session, columns: table.columns(), builder, inputs }.bind(condition)?;
     let collations = table.columns().iter().map(|column| exact_collation(column).unwrap_or(TEXT));

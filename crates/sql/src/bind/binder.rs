@@ -189,6 +189,7 @@ impl<'a, 'c> Binder<'a, 'c> {
             collation: ctx.collation,
             modes: ctx.modes,
             div_precision_increment: ctx.div_precision_increment,
+            in_row_list: false,
         };
         Binder {
             ctx,

@@ -355,7 +355,12 @@ impl<'a> Binder<'a, '_> {
     fn in_list(&mut self, test: &'a ast::InList<'a>) -> Result<Expr, BindError> {
         // One value is a plain comparison, which has the shorter ways of plans and programs.
         if let [only] = test.list {
-            return self.comparison(if test.negated { CmpOp::Ne } else { CmpOp::Eq }, &test.expr, only);
+            let is_row = matches!(test.expr.kind, ExprKind::Row(_));
+            let before = std::mem::replace(&mut self.build.in_row_list, is_row);
+            let op = if test.negated { CmpOp::Ne } else { CmpOp::Eq };
+            let compared = self.comparison(op, &test.expr, only);
+            self.build.in_row_list = before;
+            return compared;
         }
         if let ExprKind::Row(needle) = test.expr.kind {
             return self.row_in_list(needle, test);
@@ -396,6 +401,17 @@ impl<'a> Binder<'a, '_> {
     }
 
     fn row_in_list(
+        &mut self,
+        needle: &'a [ast::Expr<'a>],
+        test: &'a ast::InList<'a>,
+    ) -> Result<Expr, BindError> {
+        let before = std::mem::replace(&mut self.build.in_row_list, true);
+        let found = self.equals_row_of_list(needle, test);
+        self.build.in_row_list = before;
+        found
+    }
+
+    fn equals_row_of_list(
         &mut self,
         needle: &'a [ast::Expr<'a>],
         test: &'a ast::InList<'a>,

@@ -2,6 +2,7 @@
 
 use expr::{Expr, ExprKind, Func};
 use types::temporal::DateFlags;
+use types::temporal::FSP_MAX;
 use types::{Charset, CollationId, Decimal, SqlModes, SqlType, TypeKind, Value};
 
 use super::binder::Binder;
@@ -161,11 +162,11 @@ impl Binder<'_, '_> {
         }
         let is_date =
             |e: &Expr| matches!(e.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp);
-        let beside_time_alone = !values.iter().any(is_date);
+        let time_digits = (!values.iter().any(is_date)).then(|| time_column_digits(values));
         for (value, written) in values.iter_mut().zip(written) {
             if let Some((literal, negative)) = lifted_literal(value, written)
                 && (beside_year
-                    || (beside_date && !self.is_moment_text(value, &literal, beside_time_alone))
+                    || (beside_date && !self.is_moment_text(value, &literal, time_digits))
                     || (beside_fixed && literal.kind == LiteralKind::Decimal))
             {
                 let constant = self.constant(&literal)?;
@@ -210,11 +211,12 @@ impl Binder<'_, '_> {
         is
     }
 
-    /// Whether `value`, a lifted literal, is a text that can be read as a date and time, or is wholly a time.
-    fn is_moment_text(&mut self, value: &Expr, literal: &Literal, is_time: bool) -> bool {
+    /// Whether `value`, a lifted literal, is a text that can be read as a date and time or, beside times
+    /// alone, is wholly a time of at most `time_digits` fraction digits.
+    fn is_moment_text(&mut self, value: &Expr, literal: &Literal, time_digits: Option<u8>) -> bool {
         let ExprKind::Param(param) = value.kind else { return false };
         let moment = TextUse::Moment(DateFlags::from_modes(self.ctx.modes));
-        let read_as = if is_time { TextUse::Time } else { moment };
+        let read_as = time_digits.map_or(moment, TextUse::Time);
         literal.kind == LiteralKind::String && self.is_text_of(literal, param, read_as)
     }
 
@@ -238,6 +240,12 @@ fn lifted_literal(value: &Expr, written: &ast::Expr<'_>) -> Option<(Literal, boo
         }
         _ => None,
     }
+}
+
+/// Fraction digits of the TIME columns among `values`, the fewest.
+fn time_column_digits(values: &[Expr]) -> u8 {
+    let is_column = |e: &&Expr| e.ty.kind == TypeKind::Time && matches!(e.kind, ExprKind::Column(_));
+    values.iter().filter(is_column).map(|e| e.ty.decimals).min().unwrap_or(FSP_MAX)
 }
 
 /// Digits before the point as written, leading zeros included.

@@ -14,8 +14,8 @@ pub(super) enum TextUse {
     Decimal,
     /// A date and time.
     Moment(DateFlags),
-    /// A time.
-    Time,
+    /// A time that a column of so many fraction digits stores as it is.
+    Time(u8),
     /// A number of characters: digits alone, and no more than every BIGINT has.
     Count,
     /// A length of SHA2().
@@ -37,7 +37,9 @@ impl TextUse {
                 let read = text.to_datetime(flags, Date::ZERO);
                 read.is_some_and(|read| flags.accept_datetime(read.value))
             }
-            TextUse::Time => text.to_time().is_some_and(|read| read.loss == Loss::None),
+            TextUse::Time(digits) => text
+                .to_time()
+                .is_some_and(|read| read.loss == Loss::None && read.value.round(digits) == read.value),
             TextUse::Count => match *text {
                 Value::Bytes { data, .. } => {
                     (1..=COUNT_DIGITS_MAX).contains(&data.len()) && data.iter().all(u8::is_ascii_digit)

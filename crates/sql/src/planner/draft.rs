@@ -168,6 +168,7 @@ pub(super) fn builder(ctx: &BindContext<'_>) -> Builder {
         collation: ctx.collation,
         modes: ctx.modes,
         div_precision_increment: ctx.div_precision_increment,
+        in_row_list: false,
     }
 }
 

@@ -22,8 +22,6 @@ pub struct Report {
     pub queries: usize,
     /// What is wrong, a text each.
     pub failures: Vec<String>,
-    /// Queries that are known to do worse than they should: file and line, cause.
-    pub exceptions: Vec<(String, String)>,
 }
 
 /// Runs the files at `paths` against the server at `target`; with `record` their plans and counts are written
@@ -47,9 +45,7 @@ pub fn run_files(paths: &[PathBuf], target: &Target, record: bool) -> Result<Rep
             let report: Report = worker.join().map_err(|_| "a worker panicked")??;
             all.queries += report.queries;
             all.failures.extend(report.failures);
-            all.exceptions.extend(report.exceptions);
         }
-        all.exceptions.sort();
         Ok::<_, String>(all)
     })
 }
@@ -69,23 +65,7 @@ fn run_file(path: &Path, target: &Target, record: bool, report: &mut Report) -> 
         let place = format!("{name}.test:{}", query.line);
         let found = copies.check(query)?;
         report.queries += 1;
-        match &query.exception {
-            None => report.failures.extend(
-                found
-                    .wrong
-                    .into_iter()
-                    .chain(found.bad)
-                    .map(|what| format!("{place}: {what}\n{}", query.sql)),
-            ),
-            Some(why) => {
-                let wrong = found.wrong.into_iter();
-                report.failures.extend(wrong.map(|what| format!("{place}: {what}\n{}", query.sql)));
-                if found.bad.is_empty() {
-                    report.failures.push(format!("{place}: no exception any more, take it out: {why}"));
-                }
-                report.exceptions.push((place, why.clone()));
-            }
-        }
+        report.failures.extend(found.into_iter().map(|what| format!("{place}: {what}\n{}", query.sql)));
     }
     Ok(())
 }
@@ -94,15 +74,6 @@ fn run_file(path: &Path, target: &Target, record: bool, report: &mut Report) -> 
 struct Copies {
     plain: Conn,
     shuffled: Conn,
-}
-
-/// What a query does that it should not.
-#[derive(Default)]
-struct Found {
-    /// In all cases.
-    wrong: Vec<String>,
-    /// Unless it is an exception.
-    bad: Vec<String>,
 }
 
 impl Copies {
@@ -123,20 +94,21 @@ impl Copies {
         Ok(())
     }
 
-    fn check(&mut self, query: &Query) -> Result<Found, String> {
-        let mut found = Found::default();
+    /// What `query` does that it should not.
+    fn check(&mut self, query: &Query) -> Result<Vec<String>, String> {
+        let mut found = Vec::new();
         let (Some(expected), Some(own)) = (query.mysql, &query.own) else {
-            found.wrong.push("not recorded".to_owned());
+            found.push("not recorded".to_owned());
             return Ok(found);
         };
         let plain = plan(&mut self.plain, &query.sql)?;
         if plain != query.plan {
-            found.wrong.push(format!("another plan:\n{}", plain.join("\n")));
+            found.push(format!("another plan:\n{}", plain.join("\n")));
         }
         let measured = run(&mut self.plain, &query.sql, Counters::Own)?;
         compare("", measured, expected, own, &mut found);
         if measured.examined != own.examined {
-            found.wrong.push(format!("examines {} rows, recorded were {}", measured.examined, own.examined));
+            found.push(format!("examines {} rows, recorded were {}", measured.examined, own.examined));
         }
         let shuffled = plan(&mut self.shuffled, &query.sql)?;
         let other = run(&mut self.shuffled, &query.sql, Counters::Own)?;
@@ -144,7 +116,7 @@ impl Copies {
         if shuffled != plain
             && !is_within(other.examined.max(measured.examined), other.examined.min(measured.examined))
         {
-            found.bad.push(format!("shuffled: another plan:\n{}", shuffled.join("\n")));
+            found.push(format!("shuffled: another plan:\n{}", shuffled.join("\n")));
         }
         Ok(found)
     }
@@ -155,17 +127,17 @@ fn is_within(examined: u64, least: u64) -> bool {
     examined <= least + least / 5 + 2
 }
 
-fn compare(copy: &str, measured: Measured, expected: Measured, own: &Own, found: &mut Found) {
+fn compare(copy: &str, measured: Measured, expected: Measured, own: &Own, found: &mut Vec<String>) {
     if (measured.rows, measured.checksum) != (expected.rows, expected.checksum) {
         let Measured { rows, checksum, .. } = measured;
-        found.wrong.push(format!("{copy}answers {rows} rows, checksum {checksum:016x}: not as MySQL does"));
+        found.push(format!("{copy}answers {rows} rows, checksum {checksum:016x}: not as MySQL does"));
     }
     let examined = measured.examined;
     if !is_within(examined, own.best) {
-        found.bad.push(format!("{copy}examines {examined} rows, {} by {}", own.best, own.best_key));
+        found.push(format!("{copy}examines {examined} rows, {} by {}", own.best, own.best_key));
     }
     if examined > expected.examined {
-        found.bad.push(format!("{copy}examines {examined} rows, MySQL {}", expected.examined));
+        found.push(format!("{copy}examines {examined} rows, MySQL {}", expected.examined));
     }
 }
 

@@ -7,11 +7,8 @@
 //! ----
 //! mysql: 12 rows, checksum 00112233445566aa, 13 examined
 //! ratchet: 12 examined, 12 by orders.status
-//! exception: the name of a known cause
 //! -> Index lookup on orders using status (status='open')
 //! ```
-//! The line `exception` is written by people; it lets the query examine more than it should, or lets its plan
-//! depend on the order of rows or keys.
 
 use std::fmt::Write as _;
 
@@ -35,8 +32,6 @@ pub struct Query {
     pub mysql: Option<Measured>,
     /// What this server did.
     pub own: Option<Own>,
-    /// Why the query may do worse than it should.
-    pub exception: Option<String>,
     /// This server's plan.
     pub plan: Vec<String>,
 }
@@ -93,7 +88,6 @@ fn query(line: usize, block: &[&str]) -> Result<Query, String> {
         match line.split_once(": ") {
             Some(("mysql", rest)) => query.mysql = Some(measured(rest).ok_or_else(bad)?),
             Some(("ratchet", rest)) => query.own = Some(own(rest).ok_or_else(bad)?),
-            Some(("exception", why)) => query.exception = Some(why.to_owned()),
             _ => query.plan.push((*line).to_owned()),
         }
     }
@@ -127,9 +121,6 @@ pub fn print(file: &File) -> String {
         if let Some(Own { examined, best, best_key }) = &query.own {
             let _ = write!(text, "\nratchet: {examined} examined, {best} by {best_key}");
         }
-        if let Some(why) = &query.exception {
-            let _ = write!(text, "\nexception: {why}");
-        }
         for line in &query.plan {
             let _ = write!(text, "\n{line}");
         }
@@ -143,7 +134,7 @@ mod tests {
 
     const TEXT: &str = "# A shop.\n\nCREATE TABLE t (\n    id INT PRIMARY KEY\n)\n\nINSERT INTO t SELECT n FROM numbers\n\n\
         SELECT id\nFROM t\n----\nmysql: 2 rows, checksum 00000000000000ff, 3 examined\n\
-        ratchet: 2 examined, 2 by t.PRIMARY\nexception: none: really\n-> Filter: x\n    -> Scan\n";
+        ratchet: 2 examined, 2 by t.PRIMARY\n-> Filter: x\n    -> Scan\n";
 
     #[test]
     fn what_is_read_is_printed_as_it_was() {
