@@ -14,7 +14,7 @@ pub(super) enum TextUse {
     Decimal,
     /// A date and time.
     Moment(DateFlags),
-    /// A time that a column of so many fraction digits stores as it is.
+    /// A time that a column of so many fraction digits stores unchanged.
     Time(u8),
     /// A number of characters: digits alone, and no more than every BIGINT has.
     Count,
