@@ -165,7 +165,7 @@ pub(super) fn is_temporal(expr: &Expr) -> bool {
     matches!(class_of(expr), Class::DateTime | Class::Time)
 }
 
-pub(super) fn is_number(expr: &Expr) -> bool {
+pub(crate) fn is_number(expr: &Expr) -> bool {
     matches!(class_of(expr), Class::Int | Class::Decimal | Class::Double)
 }
 

@@ -33,6 +33,7 @@ use types::{CollationId, SqlModes};
 pub use cast::CastTo;
 pub use collation::Coercibility;
 pub(crate) use collation::{charset_of, coercibility};
+pub(crate) use compare::is_number;
 pub use error::BindError;
 pub use temporal::TrimSide;
 pub(crate) use typing::{

@@ -8,9 +8,9 @@ use types::collation::{Collation, LikePattern};
 use super::byte_search::Places;
 use super::pieces::{PIECE_BYTES, STEPS_BETWEEN_LOOKS};
 use super::{Call, some};
-use crate::build::{Class, class_of, is_text};
+use crate::build::{Class, class_of, is_number, is_text};
 use crate::eval::truth;
-use crate::{EvalError, Expr, ExprKind};
+use crate::{EvalError, ExprKind};
 
 /// Characters compared between two checks whether the statement is to end.
 const WORK_BETWEEN_LOOKS: usize = 1 << 15;
@@ -31,10 +31,6 @@ pub(crate) fn locate<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let from = if call.args.len() > 2 { some!(call.count(2)) } else { 1 };
     let Ok(skipped) = usize::try_from(from.saturating_sub(1)) else { return Ok(Value::Int(0)) };
     Ok(Value::Int(place_of(call, wanted, text, skipped)?))
-}
-
-fn is_number(arg: &Expr) -> bool {
-    matches!(class_of(arg), Class::Int | Class::Decimal | Class::Double) && !is_text(arg)
 }
 
 /// The collation of both texts; of the one that is a text if the other is a number.
@@ -187,7 +183,11 @@ fn escape_char(text: &[u8]) -> Result<Option<char>, EvalError> {
 /// STRCMP: beside a number texts are compared byte by byte.
 pub(crate) fn strcmp<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let (a, b) = (some!(call.text(0)), some!(call.text(1)));
-    let order = if call.args.iter().any(is_number) { a.cmp(b) } else { common(call).compare(a, b) };
+    let order = if call.args.iter().any(|e| is_number(e) && !is_text(e)) {
+        a.cmp(b)
+    } else {
+        common(call).compare(a, b)
+    };
     call.ctx.fail_if_killed_over(a)?;
     call.ctx.fail_if_killed_over(b)?;
     Ok(Value::Int(match order {
