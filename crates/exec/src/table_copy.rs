@@ -21,7 +21,7 @@ use crate::row_build::{Report, RowBuffer, push_zero, store_in_any_spelling, stor
 use crate::statement::Statement;
 use crate::strict::StrictSession;
 
-/// Bytes of a text that count for the place of its row.
+/// Bytes of a text, and of what is appended for a row, after which no more count for the place of the row.
 const ORDERING_BYTES_MAX: usize = 8 << 10;
 
 /// How the rows of one table become those of another.
@@ -135,7 +135,12 @@ impl TableCopy<'_> {
         row: &[Option<&[u8]>],
         out: &mut Vec<u8>,
     ) {
+        let start = out.len();
         for &(position, is_descending) in columns {
+            // As many columns may be written as a statement has room for.
+            if out.len() - start >= ORDERING_BYTES_MAX {
+                break;
+            }
             let at = usize::from(position);
             let value =
                 row[at].map_or(Value::Null, |bytes| storage::read(&self.old.columns[at].ty, bytes, zone));
