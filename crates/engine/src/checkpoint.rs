@@ -13,20 +13,17 @@
 //! too long (`spill.rs`); where that is not possible, the files outgrow the capacity rather than make it wait
 //! for itself.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use base::sync::plain::Mutex;
-use base::{Lsn, TrxId};
+use base::Lsn;
 use log::Log;
 
+use crate::checkpoint_control::CheckpointControl;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::freed_space::FreedSpace;
-use crate::recovery::SpilledUndo;
-use crate::spill::{PassLimits, Spills};
+use crate::spill::PassLimits;
 
 /// Pages written between two checks of the log.
 const STEP_PAGES: usize = 256;
@@ -37,75 +34,12 @@ const STEPS_FOR_SPACE: usize = 32;
 /// Freed extents (1 MiB each) given back to the file system in one round.
 const HOLES_PER_ROUND: usize = 1024;
 
-/// What checkpoints remember between rounds.
-#[derive(Debug)]
-pub(crate) struct CheckpointControl {
-    stop: AtomicBool,
-    /// Milliseconds between two rounds that were not requested.
-    pause_ms: AtomicU64,
-    capacity_bytes: AtomicU64,
-    /// One round at a time. Everything below is durable in data.pages.
-    pages_lsn: Mutex<Lsn>,
-    spills: Mutex<Spills>,
-    freed_space: Mutex<FreedSpace>,
-    /// Passes over the log that have spilled undo.
-    spill_passes: AtomicU64,
-}
-
-impl CheckpointControl {
-    /// For a log of this capacity of which nothing below `pages_lsn` is needed for pages.
-    pub(crate) fn new(capacity_bytes: u64, pages_lsn: Lsn, spills: Spills) -> Self {
-        CheckpointControl {
-            stop: AtomicBool::new(false),
-            pause_ms: AtomicU64::new(1000),
-            capacity_bytes: AtomicU64::new(capacity_bytes),
-            pages_lsn: Mutex::new(pages_lsn),
-            spills: Mutex::new(spills),
-            freed_space: Mutex::default(),
-            spill_passes: AtomicU64::new(0),
-        }
-    }
-
-    fn capacity(&self) -> u64 {
-        self.capacity_bytes.load(Ordering::Relaxed)
-    }
-
-    fn pause(&self) -> Duration {
-        Duration::from_millis(self.pause_ms.load(Ordering::Relaxed))
-    }
-
-    /// Goes on with the spill files that the last checkpoint names.
-    pub(crate) fn adopt_spills(&self, spilled: &BTreeMap<TrxId, SpilledUndo>) -> Result<()> {
-        self.spills.lock().adopt(spilled)
-    }
-
-    /// Removes the files in the folder of undo that no thread needs.
-    pub(crate) fn remove_unneeded_files(&self) -> Result<()> {
-        self.spills.lock().remove_unneeded_files()
-    }
-
-    /// Ends the thread after the round it is in. Changes are admitted without limit from now on.
-    pub(crate) fn stop(&self, log: &Log) {
-        self.stop.store(true, Ordering::Release);
-        log.checkpoint_wanted().notify_all();
-        log.set_admission(Lsn(u64::MAX), Lsn(u64::MAX));
-    }
-
-    /// Tells the log up to where changes are admitted, and from where on a round is due.
-    fn set_admission(&self, log: &Log, pages_lsn: Lsn) {
-        if !self.stop.load(Ordering::Acquire) {
-            let capacity = self.capacity();
-            log.set_admission(Lsn(pages_lsn.0 + capacity / 8 * 5), Lsn(pages_lsn.0 + capacity / 8 * 7));
-        }
-    }
-}
-
 /// The background thread: ends on request, or with the engine.
 pub(crate) fn run(engine: &Weak<Engine>, control: &CheckpointControl, log: &Arc<Log>) -> Result<()> {
     control.set_admission(log, *control.pages_lsn.lock());
     loop {
         let ticket = log.checkpoint_wanted().ticket();
-        if control.stop.load(Ordering::Acquire) {
+        if control.is_stopped() {
             return Ok(());
         }
         let Some(engine) = engine.upgrade() else { return Ok(()) };

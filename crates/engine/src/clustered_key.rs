@@ -2,7 +2,7 @@
 
 use page::RowRef;
 
-use crate::table::Index;
+use crate::index::Index;
 
 impl Index {
     /// Appends the clustered key of one of this index's rows to `out`: of a clustered record its key, of a

@@ -7,7 +7,7 @@ use env::Disk;
 use log::LogConfig;
 
 use crate::force_recovery::ForceRecovery;
-use crate::recovery::{NoStartupLog, StartupLog};
+use crate::startup_log::{NoStartupLog, StartupLog};
 
 /// Configuration of an engine.
 #[derive(Clone, Debug)]

@@ -18,7 +18,7 @@ use crate::dictionary::Kind;
 use crate::engine::Engine;
 use crate::error::{Error, Result, fail_if_interrupted};
 use crate::range::{Direction, KeyRange};
-use crate::row::insert::row_id_of;
+use crate::row::key::row_id_of;
 use crate::scan::Scan;
 use crate::table::Table;
 
@@ -229,7 +229,7 @@ impl Table {
     /// The greatest positive number in the column, 0 if there is none.
     fn greatest_auto_increment(&self, engine: &Engine) -> Result<u64> {
         let Some(column) = self.def.auto_increment_column() else { return Ok(0) };
-        let leads = |index: &crate::table::Index| {
+        let leads = |index: &crate::index::Index| {
             index.def.parts.first().is_some_and(|part| usize::from(part.column) == column && !part.desc)
         };
         let index = self.indexes.iter().position(leads);

@@ -1,42 +1,38 @@
-//! The engine: opening and closing a data directory, names, transactions.
+//! The engine: what a data directory in use consists of, and names.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::{ArcSwap, Guard};
+use base::TrxId;
 use base::sync::plain::Mutex;
-use base::{IndexId, TrxId, UndoPtr};
-use buffer::PoolConfig;
 use env::{Clock, RealClock};
 use page::{FileHeader, OverflowRef};
-use space::{Store, StoreConfig};
-use trx::{BeginOptions, RollbackOnDrop, TableUse, Trx, TrxOutcome, TrxSystem, WriteParts};
+use space::Store;
+use trx::{TableUse, Trx, TrxSystem, UnfinishedTrx};
 use types::TableDef;
 
 use crate::catalog::{Catalog, TableCounts};
-use crate::checkpoint::{self, CheckpointControl};
-use crate::commit::CommitWaitCell;
-use crate::config::EngineConfig;
+use crate::checkpoint_control::CheckpointControl;
+use crate::commit_wait::CommitWaitCell;
 use crate::conversion::Conversion;
-use crate::datadir::{DataDir, Found};
-use crate::ddl::dropped_trees::DroppedTrees;
+use crate::datadir::DataDir;
 use crate::ddl_throttle::DdlThrottle;
-use crate::dictionary::{Dictionary, FIRST_USER_INDEX, SchemaDef};
+use crate::dictionary::{Dictionary, SchemaDef};
+use crate::dropped_trees::DroppedTrees;
 use crate::error::{Error, Result};
 use crate::force_recovery::ForceRecovery;
 use crate::index_sort::{SortCounters, SortTotals};
-use crate::log_space::LogSpace;
-use crate::lost_values::LostValues;
-use crate::purge::{self, PurgeControl};
-use crate::recovery::{self, History, StartupLog, Unfinished};
-use crate::row::duplicate::UniqueKeyMutexes;
-use crate::row::rollback;
+use crate::purge_control::PurgeControl;
 use crate::side_log::{SideLogCounters, SideLogTotals};
 use crate::spill::Spills;
+use crate::startup_log::StartupLog;
 use crate::table::Table;
 use crate::temp_file::TempFolder;
-use crate::undo_limit::UndoWarnings;
+use crate::undo_full::UndoWarnings;
+use crate::unique_keys::UniqueKeyMutexes;
+use crate::value_search::LostValues;
 
 /// The storage engine over one data directory. All calls may be made from many threads at once; a [`Trx`]
 /// belongs to one.
@@ -58,7 +54,8 @@ pub struct Engine {
     pub(crate) unique_key_mutexes: UniqueKeyMutexes,
     pub(crate) checkpoints: Arc<CheckpointControl>,
     pub(crate) undo_warnings: UndoWarnings,
-    pub(crate) unfinished: Unfinished,
+    /// The unfinished transactions that are not rolled back yet, the newest last: it is rolled back first.
+    pub(crate) unfinished: Mutex<Vec<UnfinishedTrx>>,
     /// A startup has left a checkpoint and rollbacks to be done.
     pub(crate) is_recovering: AtomicBool,
     /// Where problems are reported that no statement's answer can report.
@@ -90,171 +87,6 @@ impl fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// Opens a data directory, or makes one in an empty or missing folder.
-    ///
-    /// # Errors
-    /// [`Error::DataDir`] for a directory that is in use, of another version, not clean, not ours or not
-    /// writable; it has not been changed then. [`Error::Storage`], [`Error::Io`].
-    pub fn open(config: EngineConfig) -> Result<Arc<Engine>> {
-        let engine = Engine::open_unfinished(&config)?;
-        if config.background {
-            Engine::start_threads(&engine)?;
-        } else {
-            engine.finish_recovery()?;
-        }
-        Ok(engine)
-    }
-
-    /// As [`Engine::open`], without threads and rollbacks.
-    pub(crate) fn open_unfinished(config: &EngineConfig) -> Result<Arc<Engine>> {
-        let pool = PoolConfig { bytes: config.pool_bytes, background: config.background };
-        let EngineConfig { log, direct, doublewrite, force_recovery, .. } = *config;
-        let forced = force_recovery.is_forced();
-        let store_config = |identity| StoreConfig { pool, log, direct, doublewrite, identity, forced };
-        let history = |datadir: &DataDir, identity| {
-            let spills = datadir.spill_folder(&config.disk, identity);
-            History::new(&config.startup_log, spills, config.undo_memory_bytes)
-        };
-        let (datadir, store, history) = match DataDir::open(&config.disk, &config.datadir)? {
-            Found::New(datadir) => {
-                let mut identity = [0; 16];
-                env::random_bytes(&mut identity)?;
-                let store_config = store_config(identity);
-                let store = create(config, &datadir, store_config)?;
-                datadir.finish(&config.disk, identity)?;
-                let history = history(&datadir, identity);
-                (datadir, store, history)
-            }
-            Found::Existing(datadir, identity) if !force_recovery.applies_log() => {
-                let (disk, file) = (&config.disk, datadir.data_file());
-                let store = Store::open_without_log(disk, &file, config.pool_bytes, identity)?;
-                let history = history(&datadir, identity);
-                (datadir, store, history)
-            }
-            Found::Existing(datadir, identity) => {
-                let store_config = store_config(identity);
-                let mut history = history(&datadir, identity);
-                let store = Store::open(&config.disk, &datadir.data_file(), store_config, &mut history)?;
-                (datadir, store, history)
-            }
-        };
-        Engine::start(store, datadir, config, history)
-    }
-
-    fn start(store: Store, datadir: DataDir, config: &EngineConfig, history: History) -> Result<Arc<Engine>> {
-        let mut header = store.header()?;
-        let spills = datadir.spill_folder(&config.disk, header.identity);
-        let force = config.force_recovery;
-        if let Some(damage) = store.header_damage() {
-            config.startup_log.note(&format!("recovery: the file header cannot be read: {damage}"));
-        }
-        if !force.applies_log() || store.header_damage().is_some() {
-            // Only the log records which ids were assigned, and which of their transactions ended.
-            header.trx_limit = TrxId(TrxId::MAX.0 / 2);
-        }
-        let startup_log = Spills::new(spills.clone(), &config.startup_log);
-        let temp_folder = datadir.temp_folder(&config.disk);
-        let engine = Engine::assemble(store, datadir, temp_folder, &header, startup_log, force);
-        if force.applies_log() {
-            let space = LogSpace::new(&engine.trx, &engine.notes);
-            engine.store.log().keep_space_ahead(Arc::new(space));
-        }
-        engine.settle_definitions()?;
-        engine.load_catalog()?;
-        engine.load_damages()?;
-        if engine.is_read_only() {
-            config.startup_log.note("recovery: definitions and rows cannot be changed");
-        }
-        if !force.applies_log() {
-            return Ok(engine);
-        }
-        engine.load_counters(!history.is_unclean())?;
-        engine.trx.undo().set_memory_max(config.undo_memory_bytes as u64);
-        spills.offer_swap(engine.trx.undo())?;
-        engine.temp_folder.clear()?;
-        let is_unclean = history.is_unclean();
-        if is_unclean {
-            engine.recover(history, &config.startup_log)?;
-        } else if engine.cleans_up() {
-            engine.checkpoints.remove_unneeded_files()?;
-            engine.free_pending_trees()?;
-        }
-        if engine.cleans_up() {
-            engine.begin_search(is_unclean)?;
-        }
-        engine.end_start(config.background)?;
-        Ok(engine)
-    }
-
-    /// Makes sure that commits and checkpoints have log to write to. From here on what must be written waits
-    /// for space: the server is up, and says why.
-    fn end_start(&self, has_checkpoints: bool) -> Result<()> {
-        let log = self.store.log();
-        if !self.is_read_only() && log.make_last_reserve().is_err() {
-            // It gives files back.
-            self.checkpoint()?;
-            log.make_last_reserve()?;
-        }
-        self.dictionary.begin_logging_damage();
-        if has_checkpoints {
-            log.expect_checkpoints();
-        }
-        self.store.set_waits_for_space(true);
-        Ok(())
-    }
-
-    /// Does what a DDL statement had decided before the server ended, before definitions are read.
-    fn settle_definitions(&self) -> Result<()> {
-        if self.force.is_read_only() {
-            return Ok(());
-        }
-        match self.dictionary.settle(&self.store) {
-            Err(error) if self.force.is_forced() && error.is_corrupt_page() => {
-                self.dictionary.leave_out(&*self.notes, b"of a change", &error);
-                Ok(())
-            }
-            settled => settled,
-        }
-    }
-
-    fn start_threads(engine: &Arc<Engine>) -> Result<()> {
-        // A background thread that cannot continue ends the process: pages or log could not be written.
-        if engine.cleans_up() {
-            let (weak, control) = (Arc::downgrade(engine), Arc::clone(&engine.purge));
-            let thread = env::spawn_background("purge", move || {
-                let ended = purge::run(&weak, &control);
-                ended.unwrap_or_else(|error| {
-                    env::end_process(&format!("purge reads and writes pages: {error}"));
-                });
-            })?;
-            *engine.purge_thread.lock() = Some(thread);
-        }
-        if engine.is_read_only() {
-            return Ok(());
-        }
-        let (weak, control) = (Arc::downgrade(engine), Arc::clone(&engine.checkpoints));
-        let log = Arc::clone(engine.store.log());
-        let thread = env::spawn_background("checkpoint", move || {
-            let ended = checkpoint::run(&weak, &control, &log);
-            ended.unwrap_or_else(|error| {
-                env::end_process(&format!("a checkpoint writes pages and log: {error}"))
-            });
-        })?;
-        *engine.checkpoint_thread.lock() = Some(thread);
-        if !engine.is_recovering.load(Ordering::Relaxed) || !engine.cleans_up() {
-            return Ok(());
-        }
-        let weak = Arc::downgrade(engine);
-        let thread = env::spawn_background("recovery", move || {
-            let ended = recovery::run(&weak);
-            ended.unwrap_or_else(|error| {
-                env::end_process(&format!("recovery writes pages and rolls open transactions back: {error}"))
-            });
-        })?;
-        *engine.recovery_thread.lock() = Some(thread);
-        Ok(())
-    }
-
     /// An engine whose catalog is not loaded yet.
     pub(crate) fn assemble(
         store: Store,
@@ -288,7 +120,7 @@ impl Engine {
             notes,
             checkpoint_thread: Mutex::new(None),
             recovery_thread: Mutex::new(None),
-            unfinished: Unfinished::default(),
+            unfinished: Mutex::default(),
             is_recovering: AtomicBool::new(false),
             restart_horizon: header.trx_limit,
             trx_limit: AtomicU64::new(header.trx_limit.0),
@@ -383,31 +215,6 @@ impl Engine {
     }
 
     // Transactions.
-
-    /// An open transaction. It takes an id only when it writes, a view only when it reads.
-    pub fn begin(self: &Arc<Self>, options: BeginOptions) -> Trx {
-        Trx::begin(&self.trx, Arc::new(Owner(Arc::downgrade(self))), options)
-    }
-
-    /// Undoes what came after `mark` ([`Trx::mark`] at the start of a statement). Locks stay.
-    pub fn rollback_statement(&self, trx: &mut Trx, mark: UndoPtr) -> Result<()> {
-        self.undo_back_to(trx, mark)
-    }
-
-    /// ROLLBACK TO SAVEPOINT.
-    pub fn rollback_to_savepoint(&self, trx: &mut Trx, name: &str) -> Result<()> {
-        let mark = trx.return_to_savepoint(name)?;
-        self.undo_back_to(trx, mark)
-    }
-
-    fn undo_back_to(&self, trx: &mut Trx, mark: UndoPtr) -> Result<()> {
-        let Some(id) = trx.id() else { return Ok(()) };
-        self.past_damage(|| match trx.write_parts(id) {
-            Ok(WriteParts { mut log, locker, .. }) => rollback::undo_partly(self, &mut log, mark, &locker),
-            Err(trx::Error::ShuttingDown) => Ok(()),
-            Err(error) => Err(error.into()),
-        })
-    }
 
     /// What all transactions share.
     pub fn trx_system(&self) -> &Arc<TrxSystem> {
@@ -531,6 +338,21 @@ impl Engine {
         self.version.fetch_add(1, Ordering::Release);
     }
 
+    /// Counts new rows of `table`. Now and then as it grows, all its plans are made again.
+    #[inline]
+    pub(crate) fn count_new_rows(&self, table: &Table, count: usize) {
+        if let Some(rows) = table.add_new_rows(count) {
+            self.has_grown(table, rows);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn has_grown(&self, table: &Table, rows: i64) {
+        table.state.expect_rows(rows);
+        self.expire_plans(table);
+    }
+
     // Values and time.
 
     /// Appends an off-page value to `out`. The row that refers to it is visible to a view that is still
@@ -552,35 +374,3 @@ impl Engine {
 
 /// How far ahead of use the limit of transaction ids is raised.
 const TRX_LIMIT_STEP: u64 = 1 << 16;
-
-fn create(config: &EngineConfig, datadir: &DataDir, store_config: StoreConfig) -> Result<Store> {
-    let store = Store::create(&config.disk, &datadir.data_file(), store_config)?;
-    let root = Dictionary::create(&store)?;
-    store.update_header(|header| {
-        header.roots[0] = root;
-        header.next_index = IndexId(FIRST_USER_INDEX);
-    })?;
-    // The directory counts as made once FORMAT is there.
-    store.log().flush()?;
-    Ok(store)
-}
-
-/// Rolls back transactions that their sessions drop.
-struct Owner(std::sync::Weak<Engine>);
-
-impl RollbackOnDrop for Owner {
-    fn roll_back_dropped(&self, trx: &mut Trx) {
-        // Without an engine nothing is left to roll back.
-        match self.0.upgrade() {
-            Some(engine) => {
-                // No statement waits for the answer. The locks stay; shutdown, which tries again, fails too.
-                engine.rollback(trx).unwrap_or_else(|error| {
-                    engine
-                        .notes
-                        .note(&format!("a transaction whose session has gone is not rolled back: {error}"));
-                });
-            }
-            None => trx.end(TrxOutcome::Nothing).unwrap_or_default(),
-        }
-    }
-}

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 use types::SqlType;
 
-use crate::quarantine::DamagedIndex;
-use crate::table::Table;
+use crate::damage::DamagedIndex;
 use crate::temp_file::TempFileError;
-use crate::undo_limit::UndoFull;
+use crate::undo_full::UndoFull;
 
 /// Result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -376,8 +375,8 @@ impl Error {
     }
 
     #[cold]
-    pub(crate) fn record_changed(table: &Table) -> Self {
-        Error::RecordChanged { table: table.def.name.clone() }
+    pub(crate) fn record_changed(table: &str) -> Self {
+        Error::RecordChanged { table: table.into() }
     }
 
     #[cold]

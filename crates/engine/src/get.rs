@@ -6,8 +6,9 @@ use trx::ReadView;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::index::Index;
 use crate::row::version::{self, Seen};
-use crate::table::{Index, Table};
+use crate::table::Table;
 
 /// A visible row in its leaf.
 #[derive(Clone, Copy, Debug)]

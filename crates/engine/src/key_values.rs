@@ -7,7 +7,8 @@ use page::RowFormat;
 use types::SqlType;
 
 use crate::engine::Engine;
-use crate::table::{Index, Table};
+use crate::index::Index;
+use crate::table::Table;
 
 /// One value of a key.
 #[derive(Clone, Debug, PartialEq)]

@@ -23,9 +23,10 @@ use trx::{Attempt, LockRead, ReadView, RowLocker, WaitPolicy};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result, fail_if_interrupted};
+use crate::index::Index;
 use crate::range::{Direction, KeyRange};
 use crate::row::version::{self, Seen};
-use crate::table::{Index, Table};
+use crate::table::Table;
 
 /// The state of a record after its lock was requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +71,7 @@ pub(crate) fn lock_row(engine: &Engine, table: &Table, rows: RowLocker<'_>, key:
 /// [`Error::RecordChanged`]: the row's writer has ended, and the transaction must see its version but does
 /// not.
 pub(crate) fn ensure_seen(table: &Table, rows: RowLocker<'_>, writer: TrxId) -> Result<()> {
-    if rows.refuses(writer) { Err(Error::record_changed(table)) } else { Ok(()) }
+    if rows.refuses(writer) { Err(Error::record_changed(&table.def.name)) } else { Ok(()) }
 }
 
 /// A scan that locks each row before it hands it out, and holds no latch between calls. It sees the newest

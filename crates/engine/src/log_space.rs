@@ -7,7 +7,7 @@ use env::IoError;
 use log::SpaceObserver;
 use trx::TrxSystem;
 
-use crate::recovery::StartupLog;
+use crate::startup_log::StartupLog;
 
 /// Undoing a record logs what its undo has, and who it is of.
 const ROLLBACK_PER_UNDO: u64 = 2;

@@ -17,13 +17,11 @@
 //! too.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use base::IndexId;
-use base::sync::plain::Mutex;
-use btree::{Cursor, Seek, Suspended};
+use btree::{Cursor, Seek};
 use page::{OverflowRef, PageRef, Record, RowFormat, RowRef};
-use space::UnclaimedPages;
 use types::{TableDef, TypeKind};
 
 use crate::dictionary::Kind;
@@ -31,6 +29,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::purge::{HeldTable, Hold};
+use crate::value_search::Search;
 
 /// Leaves read in one step.
 const LEAVES_PER_STEP: usize = 64;
@@ -38,44 +37,6 @@ const LEAVES_PER_STEP: usize = 64;
 const SHORT_ROW_BYTES: usize = 2000;
 /// The note has no name.
 const NOTE: &[u8] = b"";
-
-/// The search of one start.
-#[derive(Debug, Default)]
-pub(crate) struct LostValues {
-    /// There is a search.
-    is_sought: AtomicBool,
-    /// A damaged page ended the search before it had seen all rows.
-    is_left_over: AtomicBool,
-    search: Mutex<Search>,
-}
-
-/// How far the search has got.
-#[derive(Debug, Default)]
-struct Search {
-    /// The clustered trees of tables that may have off-page values.
-    trees: BTreeSet<IndexId>,
-    /// Those of them whose rows are not all read; the last one is next.
-    rest: Vec<IndexId>,
-    /// Where to continue in it.
-    at: Option<Suspended>,
-    /// The extent whose unclaimed pages were freed last.
-    freed: Option<UnclaimedPages>,
-}
-
-impl LostValues {
-    /// Whether there is a search. Cost: a load.
-    #[inline]
-    pub(crate) fn are_sought(&self) -> bool {
-        self.is_sought.load(Ordering::Relaxed)
-    }
-}
-
-impl Search {
-    fn end_tree(&mut self) {
-        self.rest.pop();
-        self.at = None;
-    }
-}
 
 impl Engine {
     /// Begins the search of a startup that follows a crash, or a shutdown that has left a note. No thread

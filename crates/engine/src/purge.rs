@@ -5,27 +5,20 @@
 //! the chunk. Purge waits for no DDL statement: a transaction whose table is locked is passed over and
 //! has its turn again in the next step, and what is left in a tree that is gone is void.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use base::codec::get_u48;
-use base::sync::plain::{Condvar, Mutex, MutexGuard};
 use base::sync::{PlantedBug, planted};
-use base::{IndexId, PageNo, TrxId, UndoPtr};
+use base::{IndexId, TrxId, UndoPtr};
 use page::{OverflowRef, RowHeader};
 use trx::{PurgeEntry, TableUse, UndoKind, UndoRecord};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::recovery::StartupLog;
-use crate::row::writer::remove;
+use crate::purge_control::PurgeControl;
+use crate::row::tree_edit::remove;
 use crate::table::Table;
 
-/// How long the background thread rests between two looks. No transaction waits for purge, so no commit wakes
-/// it.
-const REST: Duration = Duration::from_millis(100);
 /// Extents (1 MiB each) swept before purge has its turn again.
 const SWEPT_PER_ROUND: usize = 8;
 /// Steps of the conversion before purge has its turn again.
@@ -42,71 +35,6 @@ pub struct PurgeReport {
     pub removed: usize,
     /// Undo chunks freed.
     pub chunks: usize,
-}
-
-/// The background thread's end of the engine.
-#[derive(Debug, Default)]
-pub(crate) struct PurgeControl {
-    stop: Mutex<bool>,
-    wake: Condvar,
-    /// Serialises purges of all callers.
-    turn: Mutex<()>,
-    /// Unreadable undo was logged already.
-    is_unreadable_logged: AtomicBool,
-    /// Damaged system pages that were logged already.
-    logged_pages: Mutex<BTreeSet<PageNo>>,
-}
-
-impl PurgeControl {
-    pub(crate) fn stop(&self) {
-        *self.stop.lock() = true;
-        self.wake.notify_all();
-    }
-
-    /// Keeps purge from beginning another step while the guard lives; waits for the one under way. The caller
-    /// holds no metadata lock.
-    pub(crate) fn pause(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock()
-    }
-
-    /// [`PurgeControl::pause`], unless a step is under way.
-    pub(crate) fn try_pause(&self) -> Option<MutexGuard<'_, ()>> {
-        self.turn.try_lock()
-    }
-
-    /// Ends the rest of the background thread.
-    pub(crate) fn wake_thread(&self) {
-        self.wake.notify_all();
-    }
-
-    /// Logs the first undo record that cannot be read back.
-    #[cold]
-    fn log_unreadable(&self, notes: &dyn StartupLog, error: &trx::SwapError) {
-        if !self.is_unreadable_logged.swap(true, Ordering::Relaxed) {
-            notes
-                .note(&format!("purge: what a transaction has left is purged after the next start: {error}"));
-        }
-    }
-
-    /// Whether this is the first time that background work meets the damaged system page `page`, which is to
-    /// be logged once.
-    #[cold]
-    pub(crate) fn is_new_damage(&self, page: PageNo) -> bool {
-        self.logged_pages.lock().insert(page)
-    }
-
-    pub(crate) fn is_stopped(&self) -> bool {
-        *self.stop.lock()
-    }
-
-    /// Rests; false: time to end.
-    fn rest(&self) -> bool {
-        let mut stop = self.stop.lock();
-        if !*stop {
-            self.wake.wait_for(&mut stop, REST);
-        }
-        !*stop
-    }
 }
 
 /// The background thread: ends on request, or with the engine.
@@ -134,7 +62,7 @@ impl Engine {
     /// are all while a full disk has no log for it.
     pub fn purge_step(&self, transactions_max: usize) -> Result<PurgeReport> {
         self.free_dropped_trees()?;
-        let _turn = self.purge.turn.lock();
+        let _turn = self.purge.pause();
         let mut report = PurgeReport::default();
         let horizon = self.trx.purge_horizon();
         let mut passed_over = 0;
@@ -167,7 +95,7 @@ impl Engine {
     /// Purges the committed transactions that have left off-page values without a row. False: a full disk has
     /// no log for it.
     pub(crate) fn purge_values_only(&self) -> Result<bool> {
-        let _turn = self.purge.turn.lock();
+        let _turn = self.purge.pause();
         let (horizon, mut passed_over, mut removed) = (self.trx.purge_horizon(), 0, 0);
         while let Some(mut entry) = self.trx.next_purge(horizon, passed_over) {
             let purged = self.leaves_values(&entry).and_then(|leaves_values| {

@@ -16,10 +16,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use base::sync::plain::Mutex;
 use base::{IndexId, PageNo};
 use trx::TableUse;
 
+use crate::damage::{Damage, DamagedIndex};
 use crate::dictionary::{DICTIONARY_INDEX, Kind};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -36,71 +36,6 @@ pub(crate) enum DamageScope<'t> {
 
 /// Version of an entry of the dictionary about a damaged index.
 const ENTRY_VERSION: u8 = 1;
-
-/// Why an index is out of use.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Damage {
-    pub(crate) index: IndexId,
-    /// For people.
-    pub(crate) why: Box<str>,
-    /// It lacks changes.
-    pub(crate) is_lost: bool,
-}
-
-/// The damaged indexes of a table, over all versions of its definition.
-#[derive(Debug, Default)]
-pub(crate) struct Damages(Mutex<Vec<Damage>>);
-
-impl Damages {
-    /// Adds a damage. False: the index was known to be damaged, and no less.
-    fn add(&self, damage: Damage) -> bool {
-        let mut all = self.0.lock();
-        match all.iter_mut().find(|known| known.index == damage.index) {
-            Some(known) if known.is_lost || !damage.is_lost => false,
-            Some(known) => {
-                *known = damage;
-                true
-            }
-            None => {
-                all.push(damage);
-                true
-            }
-        }
-    }
-
-    /// The damage of an index.
-    pub(crate) fn of(&self, index: IndexId) -> Option<Damage> {
-        self.0.lock().iter().find(|damage| damage.index == index).cloned()
-    }
-
-    /// Forgets what was only read.
-    fn forget_read(&self) {
-        self.0.lock().retain(|damage| damage.is_lost);
-    }
-}
-
-/// An index that is out of use, for the one who asked for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DamagedIndex {
-    /// Schema.
-    pub schema: Box<str>,
-    /// Table.
-    pub table: Box<str>,
-    /// Index.
-    pub index: Box<str>,
-    /// It is the clustered one: the whole table is out of use.
-    pub is_clustered: bool,
-    /// File, page and damage.
-    pub why: Box<str>,
-}
-
-impl std::fmt::Display for DamagedIndex {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let DamagedIndex { schema, table, index, is_clustered, why } = self;
-        let what = if *is_clustered { "the table is out of use" } else { "the index is out of use" };
-        write!(f, "table {schema}.{table}, index {index}: {why}; {what}")
-    }
-}
 
 impl Table {
     /// Positions of the indexes that are out of use. Cost: a load where there are none.

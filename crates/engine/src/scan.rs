@@ -7,9 +7,10 @@ use trx::{ReadView, TrxSystem};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result, fail_if_interrupted};
+use crate::index::Index;
 use crate::page_copy::PageCopy;
 use crate::range::{Direction, KeyRange};
-use crate::table::{Index, Table};
+use crate::table::Table;
 
 mod batch;
 mod selection;

@@ -28,7 +28,7 @@ use log::{Frame, Identity, Log, SpillFile, SpillReader, TrxPhase, TrxState};
 use trx::UndoStore;
 
 use crate::error::Result;
-use crate::recovery::{SpilledUndo, StartupLog, UndoStacks};
+use crate::startup_log::StartupLog;
 
 /// Ending of the names of all files here.
 const ENDING: &str = "undo";
@@ -59,9 +59,13 @@ impl SpillFolder {
         SpillReader::open(&*self.disk, &self.file_of(trx), self.identity, trx, len)
     }
 
-    /// None yet: undo of open transactions, of which this number of bytes stays in memory.
-    pub(crate) fn undo_stacks(&self, undo_memory_bytes: usize) -> UndoStacks {
-        UndoStacks::new(&self.disk, self.path.join(RECOVERY_FILE), undo_memory_bytes)
+    pub(crate) fn disk(&self) -> &Arc<dyn Disk> {
+        &self.disk
+    }
+
+    /// Where a startup puts undo that memory has no room for.
+    pub(crate) fn recovery_file(&self) -> PathBuf {
+        self.path.join(RECOVERY_FILE)
     }
 
     /// Says to `undo` where it may be swapped to. What another process has left there goes.
@@ -90,6 +94,15 @@ impl SpillFolder {
         }
         Ok(())
     }
+}
+
+/// The spill file of a transaction as a checkpoint names it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SpilledUndo {
+    /// The file has all undo that the log has below.
+    pub(crate) up_to: Lsn,
+    /// Bytes that count.
+    pub(crate) bytes: u64,
 }
 
 /// The spill files of open transactions.

@@ -16,8 +16,9 @@ use types::{KeyEncoder, KeyStatistics, TableStatistics};
 
 use crate::engine::Engine;
 use crate::error::{Result, fail_if_interrupted};
+use crate::index::Index;
 use crate::range::KeyRange;
-use crate::table::{Index, Table};
+use crate::table::Table;
 
 /// Leaves that are read in a large index.
 const LEAVES: usize = 20;

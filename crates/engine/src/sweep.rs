@@ -13,7 +13,7 @@ use page::{PageRef, PageType, Record, RowHeader};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::purge::{HeldTable, Hold};
-use crate::row::writer::remove;
+use crate::row::tree_edit::remove;
 
 /// Something that may be removed.
 struct Purgeable {

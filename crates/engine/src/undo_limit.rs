@@ -1,89 +1,19 @@
 //! The limits of undo: the transaction that keeps too much of it from being freed is named, and changes of
 //! rows are refused meanwhile; undo that memory has no room for is swapped to a file.
 
-use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use base::Lsn;
 use base::sync::Event;
-use base::sync::plain::Mutex;
 use env::IoError;
-use trx::UndoPin;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::recovery::StartupLog;
+use crate::undo_full::UndoFull;
 
 /// How often, and after how long, it is checked whether purge has freed some undo, before a change is
 /// refused.
 const PURGE_LOOKS: u32 = 20;
 const PURGE_WAIT: Duration = Duration::from_millis(20);
-
-/// Why a change of a row was refused.
-#[derive(Clone, Debug)]
-pub struct UndoFull {
-    /// Bytes of undo.
-    pub bytes: u64,
-    /// The most there may be.
-    pub bytes_max: u64,
-    /// The transaction that needs the oldest of it; `None`: purge is behind.
-    pub pin: Option<UndoPin>,
-}
-
-impl fmt::Display for UndoFull {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let UndoFull { bytes, bytes_max, pin } = self;
-        write!(f, "undo of {bytes} bytes has reached its limit of {bytes_max} bytes; ")?;
-        let Some(UndoPin { trx, client, .. }) = pin else {
-            return f.write_str("purge has not caught up with it");
-        };
-        match trx {
-            Some(trx) => write!(f, "it is kept for {trx}")?,
-            None => f.write_str("it is kept for a read view")?,
-        }
-        match client {
-            Some(client) => {
-                write!(f, " of connection {} ({}@{}), ", client.connection, client.user, client.host)?;
-                write!(f, "whose transaction has been open for {} s", client.active_s)
-            }
-            None => Ok(()),
-        }
-    }
-}
-
-/// Where the limit is reported, and the transaction that was reported last.
-#[derive(Debug)]
-pub(crate) struct UndoWarnings {
-    notes: Arc<dyn StartupLog>,
-    told: Mutex<Option<Lsn>>,
-    told_not_swapped: AtomicBool,
-}
-
-impl UndoWarnings {
-    pub(crate) fn new(notes: &Arc<dyn StartupLog>) -> Self {
-        let (notes, told) = (Arc::clone(notes), Mutex::new(None));
-        UndoWarnings { notes, told, told_not_swapped: AtomicBool::new(false) }
-    }
-
-    /// Tells of a culprit once.
-    fn report(&self, full: &UndoFull) {
-        let since = full.pin.as_ref().map(|pin| pin.since);
-        let mut told = self.told.lock();
-        if since.is_some() && *told != since {
-            *told = since;
-            self.notes.note(&format!("changes of rows are refused: {full}"));
-        }
-    }
-
-    /// Tells once that the disk does not take undo.
-    fn report_not_swapped(&self, error: &IoError) {
-        if !self.told_not_swapped.swap(true, Ordering::Relaxed) {
-            self.notes.note(&format!("changes of rows are refused: undo cannot be swapped: {error}"));
-        }
-    }
-}
 
 impl Engine {
     /// Sets how many bytes of undo there may be; 0: any number.

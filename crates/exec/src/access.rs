@@ -10,9 +10,9 @@ use crate::error::Result;
 use crate::frame::{CurrentRow, Frame, TableRow};
 use crate::intervals::{Interval, Intervals};
 use crate::op::{AccessOp, PathOp};
+use crate::query_run::QueryRun;
 use crate::reader::{RowEnv, TableReader};
 use crate::source::{Flow, RowBatch, Sink, Source, TakeCells};
-use crate::statement::QueryRun;
 use crate::table_filter::{BoundTest, TableFilter};
 
 mod bounds;
@@ -89,8 +89,8 @@ impl<'r> TableAccess<'r> {
             keys: Keys::default(),
             arena: Bump::new(),
             filter_arena: Bump::new(),
-            tests: op.filter.as_ref().and_then(|filter| filter.bind(run)),
-            entry_tests: op.index_condition.as_ref().and_then(|cond| cond.bind(run)),
+            tests: op.filter.as_ref().and_then(|filter| filter.bind(&run.ctx(&Bump::new()))),
+            entry_tests: op.index_condition.as_ref().and_then(|cond| cond.bind(&run.ctx(&Bump::new()))),
             locks: run.st.locks(op.row_use),
             locked: None,
             intervals: None,

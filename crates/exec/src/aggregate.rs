@@ -9,35 +9,14 @@ use expr::{Accumulator, AccumulatorSpec, EvalCtx, EvalError, Expr, HashIndex, ap
 use sql::plan::AggSpec;
 use types::{OwnedValue, Value};
 
-use crate::aggregate_ints::{IntAggregate, IntState};
+use crate::aggregate_ints::IntState;
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
-use crate::join_ints::{IntRuns, TakeInts};
-use crate::op::Op;
-use crate::source::{Flow, RowBatch, Sink, Source, pause_with};
-use crate::statement::QueryRun;
-use crate::temp_row::{Layout, RowWriter, TempRow};
-
-/// A compiled aggregation.
-#[derive(Debug)]
-pub(crate) struct AggregateOp {
-    pub(crate) input: Op,
-    groups: Vec<Expr>,
-    pub(crate) aggs: Vec<AggSpec>,
-    /// Groups come one after the other.
-    sorted: bool,
-    /// Group expressions, then aggregates.
-    pub(crate) layout: Layout,
-    /// Set if there are no groups and all aggregates are simple ones of integers.
-    pub(crate) ints: Option<Box<[IntAggregate]>>,
-}
-
-impl AggregateOp {
-    pub(crate) fn new(input: Op, groups: &[Expr], aggs: &[AggSpec], sorted: bool, layout: Layout) -> Self {
-        let ints = if groups.is_empty() { aggs.iter().map(IntAggregate::of_spec).collect() } else { None };
-        AggregateOp { input, groups: groups.to_vec(), aggs: aggs.to_vec(), sorted, layout, ints }
-    }
-}
+use crate::join_ints::IntRuns;
+use crate::op::AggregateOp;
+use crate::query_run::QueryRun;
+use crate::source::{Flow, RowBatch, Sink, Source, TakeInts, pause_with};
+use crate::temp_row::{RowWriter, TempRow};
 
 /// A running aggregation.
 pub(crate) struct Aggregate<'r> {

@@ -11,8 +11,8 @@ use types::{TimeZone, Value, storage};
 use crate::column_store::ColumnStore;
 use crate::error::Result;
 use crate::int_sum::int_sum;
+use crate::query_run::QueryRun;
 use crate::row_build::RowBuffer;
-use crate::statement::QueryRun;
 
 /// The columns that a statement assigns in one relation.
 #[derive(Debug)]

@@ -6,10 +6,12 @@ use expr::{Expr, ExprKind, RowSource, eval};
 use types::{ColumnDef, ColumnDefault, SqlModes, TypeKind, Value, storage};
 
 use crate::column_store::ColumnStore;
-use crate::context::{Conditions, Scratch};
+use crate::conditions::Conditions;
+use crate::context::Scratch;
 use crate::error::Result;
+use crate::query_run::QueryRun;
 use crate::row_build::{RowBuffer, push_zero};
-use crate::statement::{QueryRun, Statement};
+use crate::statement::Statement;
 
 /// Rows between two checks of the kill flag.
 const KILL_CHECK_ROWS: u64 = 256;

@@ -2,7 +2,7 @@
 
 use types::{ColumnDef, ColumnDefault, StoreContext, Value, storage};
 
-use crate::context::{Conditions, Level};
+use crate::conditions::{Conditions, Level};
 use crate::error::{ExecError, Result};
 use crate::row_build::{Report, push_implicit_default, push_zero, store_value};
 use crate::statement::{OnceWarned, Statement};

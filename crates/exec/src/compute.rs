@@ -2,25 +2,14 @@
 
 use base::memory::ByteStore;
 use bumpalo::Bump;
-use expr::Expr;
 
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
 use crate::keep::keep_outputs;
-use crate::op::Op;
+use crate::op::ComputeOp;
+use crate::query_run::QueryRun;
 use crate::source::{Flow, Sink, Source, pause_with};
-use crate::statement::QueryRun;
-use crate::temp_row::{Layout, TempRow};
-
-/// A compiled computation.
-#[derive(Debug)]
-pub(crate) struct ComputeOp {
-    pub(crate) input: Op,
-    /// The values.
-    pub(crate) exprs: Vec<Expr>,
-    /// The relation that has them as its columns.
-    pub(crate) layout: Layout,
-}
+use crate::temp_row::TempRow;
 
 /// A running computation.
 pub(crate) struct Compute<'r> {

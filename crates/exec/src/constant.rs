@@ -4,10 +4,12 @@ use expr::ExprKind;
 use wire::out_buffer::HEADER_BYTES;
 use wire::{OutBuffer, ResultCharset};
 
-use crate::context::{Client, Protocol};
+use crate::context::Client;
 use crate::op::Op;
-use crate::project::{OutputValue, RowTarget};
+use crate::outputs::OutputValue;
+use crate::protocol::Protocol;
 use crate::query::QueryProgram;
+use crate::row_target::RowTarget;
 
 /// The row of `SELECT constants`, as packet bodies for clients with the usual character set.
 #[derive(Debug)]

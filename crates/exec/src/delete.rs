@@ -11,11 +11,12 @@ use crate::changed_row::append_key;
 use crate::context::{ExecCtx, Outcome};
 use crate::error::{ExecError, Result};
 use crate::frame::Frame;
-use crate::op::{ChangedRows, Tables, open_table};
+use crate::op_compiler::{ChangedRows, Tables, open_table};
 use crate::point::PointKey;
 use crate::query::QueryProgram;
+use crate::query_run::QueryRun;
 use crate::source::{Collect, Flow};
-use crate::statement::{QueryRun, Statement};
+use crate::statement::Statement;
 use crate::strict::StrictSession;
 
 /// Rows between two checks of the kill flag.

@@ -7,12 +7,13 @@ use bumpalo::Bump;
 
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
+use crate::give_rows::give_rows;
 use crate::keep::keep_outputs;
 use crate::kept_rows::KeptRows;
 use crate::op::DerivedOp;
 use crate::query::QueryProgram;
+use crate::query_run::QueryRun;
 use crate::source::{Collect, Flow, Sink, Source, pause_with};
-use crate::statement::QueryRun;
 use crate::temp_row::{Layout, TempRow};
 
 /// A running derived table.
@@ -57,7 +58,7 @@ impl Source for Derived<'_> {
             });
         }
         let Some(kept) = &self.kept else { return Ok(Flow::More) };
-        kept.give(&self.op.layout, self.run, parent, sink)
+        give_rows(kept, &self.op.layout, self.run.st, parent, sink)
     }
 }
 

@@ -5,8 +5,8 @@ use expr::{Expr, HashIndex, append_group_key, eval};
 
 use crate::error::Result;
 use crate::frame::Frame;
+use crate::query_run::QueryRun;
 use crate::source::{Flow, Sink, Source, pause_with};
-use crate::statement::QueryRun;
 
 /// A running DISTINCT.
 pub(crate) struct Distinct<'r> {

@@ -6,8 +6,8 @@ use expr::Expr;
 use crate::access::passes;
 use crate::error::Result;
 use crate::frame::Frame;
+use crate::query_run::QueryRun;
 use crate::source::{Flow, Sink, Source, pause_with};
-use crate::statement::QueryRun;
 
 /// A running filter.
 pub(crate) struct Filter<'r> {

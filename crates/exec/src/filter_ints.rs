@@ -4,7 +4,6 @@ use engine::RowRef;
 use expr::{CmpDomain, CmpOp, EvalCtx, Expr, ExprKind, eval, exact_integer};
 
 use crate::reader::TableReader;
-use crate::table_filter::is_constant;
 
 /// `column op constant`.
 #[derive(Debug)]
@@ -44,6 +43,11 @@ impl IntTest {
         let value = exact_integer(&eval(&self.value, &(), ctx).ok()?)?;
         Some(BoundInt { col: self.col, op: self.op, value })
     }
+}
+
+/// Whether the value of `expr` is known before rows are read.
+pub(crate) fn is_constant(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Const(_) | ExprKind::Param(_))
 }
 
 fn column_of(rel: u16, expr: &Expr) -> Option<u16> {

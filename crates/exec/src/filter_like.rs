@@ -8,9 +8,8 @@ use sql::plan::RelationColumns;
 use types::collation::{Collation, LikePattern};
 use types::{CollationId, SqlType, TypeKind, Value};
 
-use crate::op::may_read_off_page;
-use crate::reader::{RowEnv, TableReader};
-use crate::table_filter::is_constant;
+use crate::filter_ints::is_constant;
+use crate::reader::{RowEnv, TableReader, may_read_off_page};
 
 /// Longest pattern that is kept while the statement runs, bytes: its compiled form, some 20 times as large,
 /// is not charged.

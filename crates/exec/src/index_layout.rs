@@ -7,7 +7,7 @@ use std::sync::Arc;
 use engine::Table;
 
 use crate::column_definitions::ColumnDefinitions;
-use crate::key::KeyPart;
+use crate::key_part::KeyPart;
 use crate::range_bugs::{RangeBug, is_planted};
 use crate::reader::TableReader;
 

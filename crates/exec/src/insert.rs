@@ -15,11 +15,12 @@ use crate::column_store::needs_value;
 use crate::context::{ExecCtx, Outcome, Summary};
 use crate::error::Result;
 use crate::frame::Frame;
-use crate::op::{NodeContext, Tables, open_table};
+use crate::op_compiler::{NodeContext, Tables, open_table};
 use crate::plain_insert::PlainInsert;
 use crate::query::QueryProgram;
+use crate::query_run::QueryRun;
 use crate::source::{Collect, Flow};
-use crate::statement::{QueryRun, Statement};
+use crate::statement::Statement;
 use crate::strict::StrictSession;
 use crate::write_rows::{DuplicateRule, RowsWriter, Written};
 

@@ -10,7 +10,7 @@ use sql::plan::{KeyBox, KeySet, PartTest};
 use types::Value;
 
 use crate::error::Result;
-use crate::int_spans::IntCode;
+use crate::int_code::IntCode;
 
 /// Values of all keys of a list, at most.
 const VALUES_MAX: usize = 1 << 20;

@@ -7,123 +7,15 @@
 
 use base::memory::Charge;
 use expr::{Expr, ExprKind};
-use page::IntPart;
-use sql::plan::{KeyBox, KeySet, PartTest};
+use sql::plan::{KeySet, PartTest};
 use types::Value;
 
 use crate::error::Result;
-use crate::int_points::IntPoints;
-use crate::intervals::Values;
-use crate::key::KeyPart;
+use crate::int_code::IntCode;
+use crate::int_key::IntKey;
+use crate::key_values::KeyValues;
+use crate::query_values::each_value_of;
 use crate::range_bugs::{RangeBug, is_planted};
-use crate::subquery::each_value_of;
-
-/// Bytes of the widest key that is a number here.
-pub(crate) const KEY_BYTES_MAX: usize = size_of::<u128>();
-
-/// The place and encoding of one integer part within a key's number.
-#[derive(Debug)]
-pub(crate) struct IntCode {
-    /// Smallest and greatest value of the column.
-    pub(crate) min: i128,
-    pub(crate) max: i128,
-    /// Bits of the part, the byte before the value included, and of the parts after it.
-    pub(crate) part_bits: u32,
-    bits_after: u32,
-    /// Bits of the value.
-    pub(crate) value_mask: u64,
-    /// As in [`IntPart`].
-    pub(crate) flip: u64,
-    /// The byte before the value, at its place; 0 if there is none.
-    pub(crate) marker: u128,
-    desc: bool,
-}
-
-impl IntCode {
-    fn new(part: &KeyPart) -> Option<Self> {
-        let (IntPart { width, flip }, unsigned) = part.int().filter(|_| !part.prefix)?;
-        let bits = 8 * u32::from(width);
-        let (min, max) =
-            if unsigned { (0, (1 << bits) - 1) } else { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) };
-        let marker = part.marker();
-        Some(IntCode {
-            min,
-            max,
-            part_bits: bits + 8 * u32::from(marker.is_some()),
-            bits_after: 0,
-            value_mask: u64::MAX >> (64 - bits),
-            flip,
-            marker: u128::from(marker.unwrap_or(0)) << bits,
-            desc: part.desc,
-        })
-    }
-
-    /// The part for a value that the column can hold.
-    #[inline]
-    fn part(&self, value: i128) -> u128 {
-        u128::from((value as u64 & self.value_mask) ^ self.flip) | self.marker
-    }
-
-    /// The part for NULL, of a column that can hold it.
-    fn null(&self) -> u128 {
-        if self.desc { (1 << self.part_bits) - 1 } else { 0 }
-    }
-}
-
-/// How the intervals of a [`KeySet`] over integer parts are made.
-#[derive(Debug)]
-pub(crate) struct IntKey {
-    codes: Box<[IntCode]>,
-    /// Every box is one value for each part.
-    pub(crate) is_points: bool,
-    /// The short way to such boxes.
-    pub(crate) points: Option<IntPoints>,
-    /// Bytes of a whole key.
-    pub(crate) width: usize,
-}
-
-impl IntKey {
-    /// `None` if some part is no integer, keys are too wide, or a box has other tests than equalities, lists
-    /// of integers and bounds.
-    pub(crate) fn new(keys: &KeySet, parts: &[KeyPart]) -> Option<Self> {
-        let is_point = |key_box: &KeyBox| {
-            key_box.tests.len() == parts.len()
-                && key_box.tests.iter().all(|(_, test)| matches!(test, PartTest::Eq(_)))
-        };
-        let is_points = match keys.params() {
-            Some(keys) => keys.parts == parts.len(),
-            None => keys.boxes().iter().all(is_point),
-        };
-        if parts.is_empty() || !(is_points || keys.boxes().iter().all(has_plain_tests)) {
-            return None;
-        }
-        let mut codes: Box<[IntCode]> = parts.iter().map(IntCode::new).collect::<Option<_>>()?;
-        let mut bits_after = 0;
-        for code in codes.iter_mut().rev() {
-            code.bits_after = bits_after;
-            bits_after += code.part_bits;
-        }
-        let width = codes.iter().map(|code| code.part_bits as usize / 8).sum();
-        let points = IntPoints::new(keys, &codes);
-        (width <= KEY_BYTES_MAX).then_some(IntKey { codes, is_points, points, width })
-    }
-}
-
-/// Whether every part but the last tested has one test that leaves single values, and the last such a one or
-/// bounds.
-fn has_plain_tests(key_box: &KeyBox) -> bool {
-    let last = key_box.parts().wrapping_sub(1);
-    let is_bound = |(_, test): &(u16, PartTest)| {
-        matches!(test, PartTest::Lower(..) | PartTest::Upper(..) | PartTest::IsNotNull)
-    };
-    let mut by_part = key_box.tests.chunk_by(|a, b| a.0 == b.0);
-    by_part.all(|tests| match tests {
-        [(_, PartTest::Eq(_) | PartTest::NullSafeEq(_) | PartTest::IsNull | PartTest::In(_))] => true,
-        [(_, PartTest::InSubquery(subquery))] => subquery.ty.is_integer(),
-        [(part, _), ..] => usize::from(*part) == last && tests.iter().all(is_bound),
-        [] => false,
-    })
-}
 
 /// An interval of keys, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -141,7 +33,7 @@ enum IntValue {
 
 /// The value of `expr`; a parameter's without the evaluator.
 #[inline]
-fn value_of(values: &Values<'_, '_>, expr: &Expr) -> Result<IntValue> {
+fn value_of(values: &KeyValues<'_, '_>, expr: &Expr) -> Result<IntValue> {
     match expr.kind {
         ExprKind::Param(number) if usize::from(number) < values.run.params.len() => {
             Ok(int_value(&values.run.params[usize::from(number)]))
@@ -165,7 +57,7 @@ fn int_value(value: &Value<'_>) -> IntValue {
 pub(crate) fn make(
     key: &IntKey,
     keys: &KeySet,
-    values: &Values<'_, '_>,
+    values: &KeyValues<'_, '_>,
     charge: &Charge,
     spans: &mut Vec<IntSpan>,
 ) -> Result<bool> {
@@ -187,7 +79,7 @@ pub(crate) fn make(
 fn make_of_boxes(
     key: &IntKey,
     keys: &KeySet,
-    values: &Values<'_, '_>,
+    values: &KeyValues<'_, '_>,
     charge: &Charge,
     spans: &mut Vec<IntSpan>,
 ) -> Result<bool> {
@@ -223,7 +115,7 @@ fn join_up(spans: &mut Vec<IntSpan>) {
 
 struct SpanMaker<'x, 'r> {
     codes: &'x [IntCode],
-    values: &'x Values<'x, 'r>,
+    values: &'x KeyValues<'x, 'r>,
     charge: &'x Charge,
     spans: &'x mut Vec<IntSpan>,
 }

@@ -7,8 +7,8 @@ use crate::access::TableAccess;
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
 use crate::op::IntersectOp;
+use crate::query_run::QueryRun;
 use crate::source::{Flow, RowBatch, Sink, Source, pause_with};
-use crate::statement::QueryRun;
 
 /// A running intersection.
 pub(crate) struct Intersect<'r> {

@@ -12,18 +12,21 @@ use std::rc::Rc;
 use base::memory::{Charge, Purpose, StatementAccount};
 use base::sync::interrupt;
 use bumpalo::Bump;
-use expr::{EvalCtx, Expr, RowSource, eval};
+use expr::Expr;
 use sql::plan::{KeyBox, KeySet, PartTest};
 use types::Value;
 
 use crate::error::Result;
 use crate::frame::{Frame, row_source};
+use crate::int_key::{IntKey, KEY_BYTES_MAX};
 use crate::int_points::PointKeys;
-use crate::int_spans::{self, IntKey, IntSpan, KEY_BYTES_MAX};
-use crate::key::{Fit, KeyPart};
+use crate::int_spans::{self, IntSpan};
+use crate::key::Fit;
+use crate::key_part::KeyPart;
+use crate::key_values::KeyValues;
+use crate::query_run::QueryRun;
+use crate::query_values::each_value_of;
 use crate::range_bugs::{RangeBug, is_planted};
-use crate::statement::QueryRun;
-use crate::subquery::each_value_of;
 
 /// Intervals between two checks of the kill flag.
 const KILL_CHECK_INTERVALS: usize = 1024;
@@ -193,7 +196,7 @@ impl Intervals {
     ) -> Result<()> {
         self.bytes.clear();
         let ctx = run.ctx(arena);
-        let values = Values { run, row: row_source(parent), ctx: &ctx };
+        let values = KeyValues { run, row: row_source(parent), ctx: &ctx };
         self.int_width = 0;
         if let Some(key) = int_key
             && int_spans::make(key, keys, &values, &self.charge, &mut self.ints)?
@@ -228,7 +231,7 @@ impl Intervals {
 
     /// Makes the intervals of parts of any type.
     #[inline(never)]
-    fn make_of_parts(&mut self, keys: &KeySet, parts: &[KeyPart], values: &Values<'_, '_>) -> Result<()> {
+    fn make_of_parts(&mut self, keys: &KeySet, parts: &[KeyPart], values: &KeyValues<'_, '_>) -> Result<()> {
         self.list.clear();
         for (at, key_box) in keys.boxes().iter().enumerate() {
             self.add_box(key_box, parts, values)?;
@@ -266,7 +269,7 @@ impl Intervals {
     }
 
     /// Appends the intervals of one box, in order.
-    fn add_box(&mut self, key_box: &KeyBox, parts: &[KeyPart], values: &Values<'_, '_>) -> Result<()> {
+    fn add_box(&mut self, key_box: &KeyBox, parts: &[KeyPart], values: &KeyValues<'_, '_>) -> Result<()> {
         if key_box.tests.iter().all(|(_, test)| matches!(test, PartTest::Eq(_)))
             && key_box.tests.len() == key_box.parts()
         {
@@ -281,7 +284,7 @@ impl Intervals {
     }
 
     /// Appends what equals one value in each part.
-    fn add_point(&mut self, key_box: &KeyBox, parts: &[KeyPart], values: &Values<'_, '_>) -> Result<()> {
+    fn add_point(&mut self, key_box: &KeyBox, parts: &[KeyPart], values: &KeyValues<'_, '_>) -> Result<()> {
         self.key.clear();
         for (part, test) in &key_box.tests {
             let (part, [value]) = (&parts[usize::from(*part)], test.exprs()) else { return Ok(()) };
@@ -363,19 +366,6 @@ fn is_found(fit: Fit, part: &KeyPart) -> bool {
     }
 }
 
-/// Where the values of tests come from.
-pub(crate) struct Values<'x, 'r> {
-    pub(crate) run: &'x QueryRun<'r>,
-    row: &'x dyn RowSource,
-    ctx: &'x EvalCtx<'x>,
-}
-
-impl<'x> Values<'x, '_> {
-    pub(crate) fn of(&self, expr: &'x Expr) -> Result<Value<'x>> {
-        eval(expr, self.row, self.ctx).map_err(|error| self.run.st.eval_error(error))
-    }
-}
-
 /// The spans of each part of a box.
 #[derive(Debug)]
 struct PartSpans {
@@ -413,7 +403,7 @@ impl PartSpans {
     }
 
     /// Makes the spans of all parts of a box; false if those of one are empty.
-    fn make(&mut self, key_box: &KeyBox, parts: &[KeyPart], values: &Values<'_, '_>) -> Result<bool> {
+    fn make(&mut self, key_box: &KeyBox, parts: &[KeyPart], values: &KeyValues<'_, '_>) -> Result<bool> {
         for tests in key_box.tests.chunk_by(|a, b| a.0 == b.0) {
             let part = &parts[usize::from(tests[0].0)];
             let from = self.spans.len();
@@ -466,7 +456,7 @@ impl PartSpans {
     }
 
     /// Makes `other` the spans that a test leaves of a part, in order.
-    fn test(&mut self, test: &PartTest, part: &KeyPart, values: &Values<'_, '_>) -> Result<()> {
+    fn test(&mut self, test: &PartTest, part: &KeyPart, values: &KeyValues<'_, '_>) -> Result<()> {
         match test {
             PartTest::Eq(expr) => self.point(&values.of(expr)?, part, values),
             PartTest::NullSafeEq(expr) => match values.of(expr)? {
@@ -530,7 +520,7 @@ impl PartSpans {
         &mut self,
         value: &Value<'_>,
         part: &KeyPart,
-        values: &Values<'_, '_>,
+        values: &KeyValues<'_, '_>,
     ) -> Result<((u32, u32), Fit)> {
         self.value.clear();
         let fit = part.push(value, values.run, &mut self.value)?;
@@ -538,7 +528,7 @@ impl PartSpans {
     }
 
     /// Adds what equals `value`.
-    fn point(&mut self, value: &Value<'_>, part: &KeyPart, values: &Values<'_, '_>) -> Result<()> {
+    fn point(&mut self, value: &Value<'_>, part: &KeyPart, values: &KeyValues<'_, '_>) -> Result<()> {
         let (place, fit) = self.encode(value, part, values)?;
         if is_found(fit, part) { self.push(Span::starting_with(place, true)) } else { Ok(()) }
     }
@@ -570,7 +560,7 @@ impl PartSpans {
         included: bool,
         is_lower: bool,
         part: &KeyPart,
-        values: &Values<'_, '_>,
+        values: &KeyValues<'_, '_>,
     ) -> Result<()> {
         let ((at, len), fit) = self.encode(value, part, values)?;
         let included = match fit {
@@ -592,7 +582,7 @@ impl PartSpans {
     }
 
     /// Adds what equals none of `list`.
-    fn gaps(&mut self, list: &[Expr], part: &KeyPart, values: &Values<'_, '_>) -> Result<()> {
+    fn gaps(&mut self, list: &[Expr], part: &KeyPart, values: &KeyValues<'_, '_>) -> Result<()> {
         for expr in list {
             let (place, fit) = self.encode(&values.of(expr)?, part, values)?;
             match fit {

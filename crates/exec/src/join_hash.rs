@@ -2,26 +2,21 @@
 
 use std::rc::Rc;
 
-use base::memory::{ChargedVec, Purpose, StatementAccount};
 use bumpalo::Bump;
-use expr::{CmpDomain, Expr, HashIndex, Number, append_group_key, double, eval, moment_of};
+use expr::{CmpDomain, Expr, double, eval};
 use sql::plan::JoinKind;
-use types::temporal::DateFlags;
-use types::{DateTime, Time, Value};
+use types::Value;
 
+use crate::build_side::{BuildSide, NO_ROW};
+use crate::domain_key::append_domain_key;
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
-use crate::join_nested::PairSink;
 use crate::keep::keep_frame;
-use crate::kept_rows::KeptRows;
 use crate::op::HashJoinOp;
-use crate::operators::source_of;
+use crate::pair_sink::PairSink;
+use crate::query_run::QueryRun;
 use crate::source::{Collect, Flow, Sink, Source, pause_with};
-use crate::statement::QueryRun;
-use crate::temp_row::{Layout, TempRow};
-
-/// Ends a chain of rows.
-const NO_ROW: u32 = u32::MAX;
+use crate::temp_row::TempRow;
 
 /// A running hash join.
 pub(crate) struct HashJoin<'r> {
@@ -32,19 +27,14 @@ pub(crate) struct HashJoin<'r> {
     built: Option<Rc<BuildSide>>,
 }
 
-/// The inner rows, found by key.
-#[derive(Debug)]
-pub(crate) struct BuildSide {
-    index: HashIndex,
-    rows: KeptRows,
-    /// First and last row of each key, and each row's next of the same key.
-    chains: ChargedVec<(u32, u32)>,
-    next: ChargedVec<u32>,
-}
-
 impl<'r> HashJoin<'r> {
-    pub(crate) fn new(op: &'r HashJoinOp, run: &'r QueryRun<'r>) -> Self {
-        HashJoin { op, outer: source_of(&op.outer, run), inner: source_of(&op.inner, run), run, built: None }
+    /// A join of the rows of two sources.
+    pub(crate) fn new(
+        op: &'r HashJoinOp,
+        (outer, inner): (Box<dyn Source + 'r>, Box<dyn Source + 'r>),
+        run: &'r QueryRun<'r>,
+    ) -> Self {
+        HashJoin { op, outer, inner, run, built: None }
     }
 
     fn build(&mut self) -> Result<BuildSide> {
@@ -56,47 +46,13 @@ impl<'r> HashJoin<'r> {
             &mut Collect(|frame: &Frame<'_>| {
                 let exprs = op.keys.iter().map(|(_, inner, domain)| (inner, *domain));
                 if join_key(exprs, frame, run, &mut arena, &mut key)? {
-                    side.add(&key, &op.layout, frame)?;
+                    side.add(&key, |out| keep_frame(&op.layout, frame, out))?;
                 }
                 run.st.check()?;
                 Ok(Flow::More)
             }),
         )?;
         Ok(side)
-    }
-}
-
-impl BuildSide {
-    fn new(account: &Rc<StatementAccount>) -> Self {
-        BuildSide {
-            index: HashIndex::new(account),
-            rows: KeptRows::new(account),
-            chains: ChargedVec::new(account, Purpose::Other),
-            next: ChargedVec::new(account, Purpose::Other),
-        }
-    }
-
-    /// Adds the row in flight.
-    fn add(&mut self, key: &[u8], layout: &Layout, frame: &Frame<'_>) -> Result<()> {
-        self.rows.add(|out| {
-            keep_frame(layout, frame, out);
-            Ok(())
-        })?;
-        let row = self.next.len() as u32;
-        self.next.push(NO_ROW)?;
-        let (number, is_new) = self.index.insert(key)?;
-        if is_new {
-            self.chains.push((row, row))?;
-        } else {
-            let chain = &mut self.chains[number];
-            self.next[chain.1 as usize] = row;
-            chain.1 = row;
-        }
-        Ok(())
-    }
-
-    fn first(&self, key: &[u8]) -> u32 {
-        self.index.find(key).map_or(NO_ROW, |number| self.chains[number].0)
     }
 }
 
@@ -186,30 +142,4 @@ fn join_key<'e>(
     }
     run.st.check()?;
     Ok(true)
-}
-
-/// Appends bytes that are equal for values that compare as equal in `domain`.
-pub(crate) fn append_domain_key(value: &Value<'_>, domain: CmpDomain, run: &QueryRun<'_>, key: &mut Vec<u8>) {
-    let converted = match domain {
-        CmpDomain::Integer => match *value {
-            Value::Int(_) | Value::UInt(_) => *value,
-            _ if value.is_unsigned_integer() => Value::UInt(value.to_u64().value),
-            _ => Value::Int(value.to_i64().value),
-        },
-        CmpDomain::Decimal => Value::Decimal(value.to_decimal().value),
-        CmpDomain::Double => Value::Double(value.to_f64().value),
-        CmpDomain::Number => Number::of(value, &run.ctx(&Bump::new())).to_value(),
-        CmpDomain::DateTime => {
-            let read = moment_of(value, DateFlags::default(), &run.ctx(&Bump::new()));
-            Value::DateTime(read.map_or(DateTime::ZERO, |r| r.value), 6)
-        }
-        CmpDomain::Time => Value::Time(value.to_time().map_or(Time::ZERO, |r| r.value), 6),
-        CmpDomain::String(collation) => {
-            let mut scratch = Vec::new();
-            let data = value.as_text(&mut scratch);
-            append_group_key(&Value::Bytes { data, collation }, key);
-            return;
-        }
-    };
-    append_group_key(&converted, key);
 }

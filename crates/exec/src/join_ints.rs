@@ -8,16 +8,6 @@ use page::{IntPart, NullBit};
 use types::TypeKind;
 
 use crate::reader::{Access, TableReader};
-use crate::source::RowBatch;
-
-/// Takes a join's pairs as integers.
-pub(crate) trait TakeInts {
-    /// The columns of relation `rel` that it needs: integers and dates.
-    fn wanted(&self, rel: u16) -> Vec<u16>;
-
-    /// Takes all pairs of a batch of outer rows.
-    fn take(&mut self, batch: &RowBatch<'_>, runs: &IntRuns);
-}
 
 /// Runs of a batch's rows, each with the integers of the one row of another relation that is beside all of
 /// them.

@@ -11,10 +11,11 @@ use page::{IntPart, NullBit};
 
 use crate::error::Result;
 use crate::frame::row_source;
-use crate::key::{Fit, KeyPart};
+use crate::key::Fit;
+use crate::key_part::KeyPart;
+use crate::query_run::QueryRun;
 use crate::reader::{Access, TableReader};
 use crate::source::RowBatch;
-use crate::statement::QueryRun;
 
 /// Most bytes of a key of one integer, its null marker included.
 pub(crate) const INT_KEY_BYTES_MAX: usize = 9;

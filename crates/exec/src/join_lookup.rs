@@ -18,13 +18,13 @@ use expr::Expr;
 use crate::access::RowPush;
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame, TableRow};
-use crate::join_ints::{IntRuns, TakeInts};
+use crate::join_ints::IntRuns;
 use crate::join_key::{BatchKeys, INT_KEY_BYTES_MAX, JoinKey};
-use crate::join_nested::PairSink;
 use crate::op::{AccessOp, Op, PathOp};
+use crate::pair_sink::PairSink;
+use crate::query_run::QueryRun;
 use crate::reader::{RowEnv, TableReader};
-use crate::source::{Flow, RowBatch, Sink};
-use crate::statement::QueryRun;
+use crate::source::{Flow, RowBatch, Sink, TakeInts};
 use crate::table_filter::BoundTest;
 
 /// A running lookup.
@@ -78,7 +78,7 @@ impl<'r> IndexLookup<'r> {
             key: None,
             keys: BatchKeys::default(),
             ints: OnceCell::new(),
-            tests: op.filter.as_ref().and_then(|filter| filter.bind(run)),
+            tests: op.filter.as_ref().and_then(|filter| filter.bind(&run.ctx(&Bump::new()))),
             arena: Bump::new(),
             filter_arena: Bump::new(),
         })

@@ -10,12 +10,13 @@ use types::TimeZone;
 use wire::OutBuffer;
 use wire::out_buffer::HEADER_BYTES;
 
-use crate::context::Protocol;
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame, TableRow};
-use crate::project::{Output, OutputValue, RowTarget};
+use crate::outputs::{Output, OutputValue};
+use crate::protocol::Protocol;
 use crate::reader::TableReader;
 use crate::record_projection::{ClientFormat, ProjectionState, RecordProjection};
+use crate::row_target::RowTarget;
 use crate::source::RowBatch;
 use crate::statement::Statement;
 

@@ -7,7 +7,7 @@ use types::{DateTime, Decimal, SqlType, TypeKind, Value};
 
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame, row_source};
-use crate::statement::QueryRun;
+use crate::query_run::QueryRun;
 use crate::temp_row::{CLUSTERED_KEY, Layout, RowWriter};
 
 /// Appends the relations of `layout` from the row in flight to what `out` is writing.

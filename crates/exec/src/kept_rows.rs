@@ -5,10 +5,6 @@ use std::rc::Rc;
 use base::memory::{ByteStore, ChargedVec, Place, Purpose, StatementAccount};
 
 use crate::error::Result;
-use crate::frame::{CurrentRow, Frame};
-use crate::source::{Flow, Sink};
-use crate::statement::QueryRun;
-use crate::temp_row::{Layout, TempRow};
 
 /// Rows in the order in which they came.
 #[derive(Debug)]
@@ -40,25 +36,8 @@ impl KeptRows {
         self.bytes.get(self.places[i])
     }
 
-    /// Pushes all rows into `sink`, which may pause after each.
-    pub(crate) fn give(
-        &self,
-        layout: &Layout,
-        run: &QueryRun<'_>,
-        parent: Option<&Frame<'_>>,
-        sink: &mut dyn Sink,
-    ) -> Result<Flow> {
-        for &place in self.places.iter() {
-            run.st.step()?;
-            let row = TempRow { layout, bytes: self.bytes.get(place), zone: run.st.zone };
-            if sink.row(&Frame { parent, row: CurrentRow::Temp(row) })? == Flow::Enough {
-                return Ok(Flow::Enough);
-            }
-            if sink.wants_pause() {
-                sink.pause()?;
-                run.st.fail_if_killed()?;
-            }
-        }
-        Ok(Flow::More)
+    /// All rows.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &[u8]> {
+        self.places.iter().map(|&place| self.bytes.get(place))
     }
 }

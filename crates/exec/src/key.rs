@@ -3,31 +3,13 @@
 use std::cmp::Ordering;
 
 use bumpalo::Bump;
-use engine::Table;
 use expr::{CmpDomain, Number, compare_values};
-use page::{IntPart, KeyPartPlace};
-use types::collation::LikePattern;
 use types::temporal::{Date, DateFlags, DateTime, FSP_MAX};
-use types::{CollationId, KeyEncoder, SqlType, StoreContext, TypeKind, Value, storage};
+use types::{CollationId, StoreContext, TypeKind, Value, storage};
 
-use crate::error::Result;
-use crate::range_bugs::{RangeBug, is_planted};
-use crate::statement::QueryRun;
-
-/// A part of an index as lookups use it.
-#[derive(Debug)]
-pub(crate) struct KeyPart {
-    encoder: KeyEncoder,
-    ty: SqlType,
-    pub(crate) nullable: bool,
-    pub(crate) desc: bool,
-    /// Only the first characters are in the key, so that it finds too much.
-    pub(crate) prefix: bool,
-    /// Width of an integer column, 0 for others.
-    int_width: u8,
-    /// How an integer stands in the key.
-    int: Option<IntPart>,
-}
+use crate::error::{ExecError, Result};
+use crate::key_part::KeyPart;
+use crate::query_run::QueryRun;
 
 /// How the bytes appended compare with the value asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,28 +25,6 @@ pub(crate) enum Fit {
 }
 
 impl KeyPart {
-    /// The parts of keys of `table`'s index at position `index`.
-    pub(crate) fn of_index(table: &Table, index: usize) -> Box<[KeyPart]> {
-        let places = table.indexes[index].format.key_parts();
-        let table = &table.def;
-        let parts = table.key_parts(index).zip(places);
-        let part = |(part, place): (&types::KeyPart, &KeyPartPlace)| {
-            let column = &table.columns[usize::from(part.column)];
-            let width = if column.ty.is_integer() { storage::fixed_width(&column.ty) } else { None };
-            let is_unpadded = is_planted(RangeBug::UnpaddedPrefix) && part.prefix_len.is_some();
-            Some(KeyPart {
-                encoder: if is_unpadded { unpadded(&column.ty, part)? } else { place.encoder? },
-                ty: column.ty.clone(),
-                nullable: column.nullable,
-                desc: part.desc,
-                prefix: part.prefix_len.is_some(),
-                int_width: width.unwrap_or(0) as u8,
-                int: place.int.filter(|_| column.ty.is_integer()),
-            })
-        };
-        parts.filter_map(part).collect()
-    }
-
     /// Appends the part for `value`. Cost: a dozen instructions for an integer in an integer column; other
     /// values are converted to storage form first.
     #[inline]
@@ -75,79 +35,6 @@ impl KeyPart {
             return Ok(Fit::Exact);
         }
         self.push_converted(value, run, out)
-    }
-
-    /// Appends the part for an integer; false, with nothing appended: the column is of another type, or
-    /// cannot hold it.
-    #[inline]
-    pub(crate) fn push_column_int(&self, value: i64, out: &mut Vec<u8>) -> bool {
-        self.int_width > 0 && self.push_int(value, out)
-    }
-
-    /// False: the column cannot hold the number.
-    #[inline]
-    fn push_int(&self, value: i64, out: &mut Vec<u8>) -> bool {
-        let bits = 8 * u32::from(self.int_width);
-        let unused = 64 - bits;
-        let fits = if self.ty.unsigned {
-            value >= 0 && (value as u64).leading_zeros() >= unused
-        } else {
-            (value << unused) >> unused == value
-        };
-        if fits {
-            let bytes = value.to_le_bytes();
-            self.encoder.append(Some(&bytes[..usize::from(self.int_width)]), out);
-        }
-        fits
-    }
-
-    /// Appends the part for NULL, which the column can hold.
-    pub(crate) fn push_null(&self, out: &mut Vec<u8>) {
-        self.encoder.append(None, out);
-    }
-
-    /// Appends the part for storage bytes of the column's own type.
-    #[inline]
-    pub(crate) fn push_stored(&self, bytes: &[u8], out: &mut Vec<u8>) {
-        self.encoder.append(Some(bytes), out);
-    }
-
-    /// Whether the part for a value of `ty` is made of its storage bytes, and finds what is equal to it.
-    pub(crate) fn takes_bytes_of(&self, ty: &SqlType) -> bool {
-        use types::TypeKind::{Binary, Char, Date, DateTime, Decimal, Time, VarBinary, VarChar};
-        let by_bytes =
-            matches!(ty.kind, Binary | Char | Date | DateTime | Decimal | Time | VarBinary | VarChar);
-        !self.prefix && *ty == self.ty && (by_bytes || ty.is_integer())
-    }
-
-    /// How an integer stands in the part, and whether it is unsigned; `None` for other types.
-    pub(crate) fn int(&self) -> Option<(IntPart, bool)> {
-        self.int.map(|int| (int, self.ty.unsigned))
-    }
-
-    /// The byte before a value that is not NULL, if there is one.
-    pub(crate) fn marker(&self) -> Option<u8> {
-        self.nullable.then_some(if self.desc { 0xfe } else { 1 })
-    }
-
-    /// Appends bytes that the parts of all values like `pattern` start with; false, with nothing appended:
-    /// the pattern starts with a wildcard. The pattern is in the character set of the column, which is a
-    /// string.
-    pub(crate) fn push_like_prefix(
-        &self,
-        pattern: &Value<'_>,
-        escape: Option<char>,
-        out: &mut Vec<u8>,
-    ) -> bool {
-        let (Value::Bytes { data, .. }, Some(collation)) = (pattern, self.ty.collation.collation()) else {
-            return false;
-        };
-        let mut text = Vec::new();
-        LikePattern::literal_prefix(data, escape.map(u32::from), collation.charset, &mut text);
-        if !text.is_empty() {
-            self.encoder.append_prefix(&text, out);
-        }
-        !text.is_empty()
     }
 
     fn push_converted(&self, value: &Value<'_>, run: &QueryRun<'_>, out: &mut Vec<u8>) -> Result<Fit> {
@@ -178,7 +65,7 @@ impl KeyPart {
         }
         let mut stored = Vec::new();
         storage::store(&self.ty, value, &lax, &mut stored)
-            .map_err(|_| crate::ExecError::NotSupported("a key of a value that its column cannot hold"))?;
+            .map_err(|_| ExecError::NotSupported("a key of a value that its column cannot hold"))?;
         if matches!(self.ty.kind, TypeKind::Timestamp | TypeKind::Year)
             && stored.iter().all(|&byte| byte == 0)
         {
@@ -275,11 +162,4 @@ impl KeyPart {
             _ => CmpDomain::Decimal,
         }
     }
-}
-
-/// The part for a collation without padding: see [`RangeBug::UnpaddedPrefix`].
-#[cold]
-fn unpadded(ty: &SqlType, part: &types::KeyPart) -> Option<KeyEncoder> {
-    let ty = SqlType { collation: types::CollationId::UTF8MB4_0900_BIN, ..ty.clone() };
-    types::KeyColumn { desc: part.desc, prefix_len: part.prefix_len, ..types::KeyColumn::new(ty) }.encoder()
 }

@@ -8,17 +8,18 @@ use engine::{Direction, Scan};
 use wire::OutBuffer;
 
 use crate::access::{Keys, range_bounds};
-use crate::aggregate::AggregateOp;
 use crate::aggregate_ints::IntState;
 use crate::context::Scratch;
 use crate::error::{ExecError, Result};
-use crate::op::{AccessOp, Op, PathOp};
-use crate::project::{OutputValue, RowTarget, put_versioned_batch};
+use crate::op::{AccessOp, AggregateOp, Op, PathOp};
+use crate::outputs::OutputValue;
+use crate::project::put_versioned_batch;
 use crate::query::QueryProgram;
+use crate::query_run::QueryRun;
 use crate::reader::RowEnv;
 use crate::record_projection::{ClientFormat, RecordProjection, put_batch};
+use crate::row_target::RowTarget;
 use crate::source::RowBatch;
-use crate::statement::QueryRun;
 
 /// What such a query does with the rows.
 #[derive(Clone, Copy, Debug)]

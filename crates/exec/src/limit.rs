@@ -5,8 +5,8 @@ use expr::{Expr, eval};
 
 use crate::error::Result;
 use crate::frame::Frame;
+use crate::query_run::QueryRun;
 use crate::source::{Flow, RowBatch, Sink, Source, pause_with};
-use crate::statement::QueryRun;
 
 /// A running LIMIT.
 pub(crate) struct Limit<'r> {

@@ -10,12 +10,14 @@ use types::{OwnedValue, Value};
 
 use crate::auto_numbers::RowOrigin;
 use crate::build::RowBuild;
-use crate::context::{Conditions, ExecCtx, Level, Outcome, Summary};
+use crate::conditions::{Conditions, Level};
+use crate::context::{ExecCtx, Outcome, Summary};
 use crate::error::{ExecError, Result};
 use crate::load_lines::{Line, LineReader};
-use crate::op::{Tables, open_table};
+use crate::op_compiler::{Tables, open_table};
 use crate::query::QueryProgram;
-use crate::statement::{QueryRun, Statement};
+use crate::query_run::QueryRun;
+use crate::statement::Statement;
 use crate::strict::StrictSession;
 use crate::write_rows::{DuplicateRule, RowsWriter};
 

@@ -14,9 +14,9 @@ use crate::join_lookup::IndexLookup;
 use crate::join_nested::NestedLoopJoin;
 use crate::limit::Limit;
 use crate::op::Op;
+use crate::query_run::QueryRun;
 use crate::sort::Sort;
 use crate::source::{Flow, Sink, Source};
-use crate::statement::QueryRun;
 use crate::union::Union;
 use crate::virtual_table::VirtualTable;
 
@@ -45,7 +45,10 @@ pub(crate) fn source_of<'r>(op: &'r Op, run: &'r QueryRun<'r>) -> Box<dyn Source
             count_all: *count_all,
             run,
         }),
-        Op::HashJoin(join) => Box::new(HashJoin::new(join, run)),
+        Op::HashJoin(join) => {
+            let sides = (source_of(&join.outer, run), source_of(&join.inner, run));
+            Box::new(HashJoin::new(join, sides, run))
+        }
         Op::Aggregate(aggregate) => {
             Box::new(Aggregate { op: aggregate, input: source_of(&aggregate.input, run), run })
         }
@@ -55,6 +58,14 @@ pub(crate) fn source_of<'r>(op: &'r Op, run: &'r QueryRun<'r>) -> Box<dyn Source
         Op::Virtual(table) => Box::new(VirtualTable::new(table, run)),
         Op::Derived(derived) => Box::new(Derived::new(derived, run)),
         Op::Union(union) => Box::new(Union { op: union, run }),
+    }
+}
+
+impl<'r> QueryRun<'r> {
+    /// Pushes the query's rows into `sink`.
+    pub(crate) fn rows(&'r self, sink: &mut dyn Sink) -> Result<Flow> {
+        let mut source = source_of(&self.program.root, self);
+        source.run(None, sink)
     }
 }
 

@@ -10,13 +10,15 @@ use types::Value;
 use crate::access::push_parts;
 use crate::context::Scratch;
 use crate::error::Result;
-use crate::key::KeyPart;
-use crate::op::{Op, PathOp, may_read_off_page};
-use crate::project::{RowTarget, older_projection, put_row};
+use crate::key_part::KeyPart;
+use crate::op::{Op, PathOp};
+use crate::project::{older_projection, put_row};
 use crate::query::QueryProgram;
-use crate::reader::{RowEnv, TableReader};
+use crate::query_run::QueryRun;
+use crate::reader::{RowEnv, TableReader, may_read_off_page};
 use crate::record_projection::{ClientFormat, put_cell};
-use crate::statement::{QueryRun, RowUse, Statement};
+use crate::row_target::RowTarget;
+use crate::statement::{RowUse, Statement};
 
 /// The values of a whole clustered key.
 #[derive(Debug)]

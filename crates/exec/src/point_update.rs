@@ -7,11 +7,12 @@ use types::{Value, storage};
 
 use crate::assign::{AssignedColumns, Assigner, NewValues};
 use crate::column_store::ColumnStore;
-use crate::context::{ExecCtx, Level};
+use crate::conditions::Level;
+use crate::context::ExecCtx;
 use crate::error::{ExecError, Result};
 use crate::point::PointKey;
 use crate::query::QueryProgram;
-use crate::statement::QueryRun;
+use crate::query_run::QueryRun;
 
 /// An UPDATE of one row. Its new values are made while the row's leaf is latched.
 #[derive(Debug)]

@@ -18,12 +18,14 @@ use crate::frame::Frame;
 use crate::insert::InsertProgram;
 use crate::leaf_scan::{LeafScan, ScanClient};
 use crate::load::LoadProgram;
-use crate::op::Tables;
+use crate::op_compiler::Tables;
 use crate::point::{PointGet, PointLock};
-use crate::project::{RowSender, RowTarget};
+use crate::project::RowSender;
 use crate::query::QueryProgram;
+use crate::query_run::QueryRun;
+use crate::row_target::RowTarget;
 use crate::source::{Collect, Flow};
-use crate::statement::{Locks, QueryRun, RowUse, Statement};
+use crate::statement::{Locks, RowUse, Statement};
 use crate::update::UpdateProgram;
 
 /// A compiled statement; immutable, shared by the sessions that run it.

@@ -5,10 +5,11 @@ use std::cmp::Ordering;
 use expr::{CmpDomain, CmpOp, EvalCtx, compare_values, fail_if_cut_short};
 use types::{OwnedValue, Value};
 
+use crate::answer::Extremes;
 use crate::error::Result;
+use crate::query_run::QueryRun;
+use crate::query_values::each_value;
 use crate::source::Flow;
-use crate::statement::QueryRun;
-use crate::subquery::each_value;
 
 /// A comparison with all values of a subquery.
 #[derive(Clone, Copy)]
@@ -17,15 +18,6 @@ pub(crate) struct Quantified {
     /// ALL; ANY otherwise.
     pub(crate) all: bool,
     pub(crate) domain: CmpDomain,
-}
-
-/// Summary of a subquery's values: the comparisons with the least and the largest decide.
-#[derive(Debug)]
-pub(crate) struct Extremes {
-    /// NULL without values.
-    least: OwnedValue,
-    most: OwnedValue,
-    has_null: bool,
 }
 
 impl Extremes {

@@ -2,17 +2,12 @@
 
 use std::sync::Arc;
 
-use engine::Engine;
 use expr::{ColumnRef, Expr};
-use sql::plan::{OutputColumn, QueryPlan, Relation, SubPlan};
+use sql::plan::{OutputColumn, Relation};
 use types::TableDef;
 
-use crate::error::Result;
-use crate::op::{ChangedRows, NodeContext, Op, OpCompiler, Tables, needs_no_latch};
-use crate::operators::source_of;
-use crate::project::{Output, OutputValue, PlainOutputs};
-use crate::source::{Flow, Sink, Source};
-use crate::statement::QueryRun;
+use crate::op::Op;
+use crate::outputs::{Output, OutputValue, PlainOutputs};
 
 /// A compiled query.
 #[derive(Debug)]
@@ -22,14 +17,14 @@ pub(crate) struct QueryProgram {
     /// How rows go to the client that are columns of one relation.
     pub(crate) plain: Option<PlainOutputs>,
     /// The output columns, for rows that do not go to the client.
-    output: Arc<[OutputColumn]>,
+    pub(crate) output: Arc<[OutputColumn]>,
     pub(crate) subqueries: Vec<SubProgram>,
-    names: ColumnNames,
+    pub(crate) names: ColumnNames,
 }
 
 /// What the columns of the expressions are called in errors.
 #[derive(Debug)]
-enum ColumnNames {
+pub(crate) enum ColumnNames {
     /// Those of a query's relations.
     Query(Arc<[Relation]>),
     /// Those of the table that new rows go to, then those of a new row.
@@ -41,7 +36,7 @@ enum ColumnNames {
 pub(crate) struct SubProgram {
     pub(crate) query: QueryProgram,
     pub(crate) outer_base: u16,
-    pub(crate) outer: Vec<expr::ColumnRef>,
+    pub(crate) outer: Vec<ColumnRef>,
     /// Its rows are the same in all runs of the enclosing query in a statement.
     pub(crate) kept: bool,
     /// Its rows are the same for the same outer columns in a run of the enclosing query.
@@ -49,87 +44,6 @@ pub(crate) struct SubProgram {
 }
 
 impl QueryProgram {
-    /// Compiles `plan`; its tables are added to `tables`.
-    pub(crate) fn compile(engine: &Engine, plan: &QueryPlan, tables: &mut Tables) -> Result<Self> {
-        Self::compile_inner(engine, plan, tables, NodeContext::default())
-    }
-
-    /// Compiles the query that finds the rows to change; `pages_read`: making their new values reads other
-    /// pages.
-    pub(crate) fn compile_change(
-        engine: &Engine,
-        plan: &QueryPlan,
-        tables: &mut Tables,
-        change: &ChangedRows,
-        pages_read: bool,
-    ) -> Result<Self> {
-        Self::compile_with(engine, plan, tables, NodeContext { pages_read, ..NodeContext::default() }, change)
-    }
-
-    /// Compiles a query whose rows are used as `context` says.
-    pub(crate) fn compile_inner(
-        engine: &Engine,
-        plan: &QueryPlan,
-        tables: &mut Tables,
-        context: NodeContext,
-    ) -> Result<Self> {
-        Self::compile_with(engine, plan, tables, context, &ChangedRows::default())
-    }
-
-    fn compile_with(
-        engine: &Engine,
-        plan: &QueryPlan,
-        tables: &mut Tables,
-        context: NodeContext,
-        change: &ChangedRows,
-    ) -> Result<Self> {
-        let touches = plan.output.iter().any(|column| needs_no_latch(&column.expr));
-        let context = NodeContext { pages_read: context.pages_read || touches, ..context };
-        let root = OpCompiler { engine, query: plan, tables, change }.node(&plan.root, context)?;
-        let subqueries = Self::compile_inner_subqueries(engine, &plan.subqueries, tables, context.changing)?;
-        let outputs: Vec<_> = plan.output.iter().map(|column| Output::new(&column.expr)).collect();
-        let plain = PlainOutputs::new(&outputs, &root);
-        let (output, names) = (Arc::clone(&plan.output), ColumnNames::Query(Arc::clone(&plan.relations)));
-        Ok(QueryProgram { root, outputs, plain, output, subqueries, names })
-    }
-
-    /// Compiles the subqueries of expressions.
-    pub(crate) fn compile_subqueries(
-        engine: &Engine,
-        subqueries: &[SubPlan],
-        tables: &mut Tables,
-    ) -> Result<Vec<SubProgram>> {
-        Self::compile_inner_subqueries(engine, subqueries, tables, (0, 0))
-    }
-
-    /// As [`QueryProgram::compile_subqueries`], of a query whose parameters `changing` change from run to
-    /// run.
-    fn compile_inner_subqueries(
-        engine: &Engine,
-        subqueries: &[SubPlan],
-        tables: &mut Tables,
-        changing: (u16, u16),
-    ) -> Result<Vec<SubProgram>> {
-        let (from, to) = changing;
-        let compile = |sub: &SubPlan| {
-            let inside = if sub.outer.is_empty() {
-                changing
-            } else {
-                let first = if from < to { from } else { sub.outer_base };
-                (first, sub.outer_base + sub.outer.len() as u16)
-            };
-            let context = NodeContext { changing: inside, ..NodeContext::default() };
-            Ok(SubProgram {
-                kept: from < to && sub.outer.is_empty() && !sub.query.reads_params(&(from..to)),
-                query: Self::compile_inner(engine, &sub.query, tables, context)?,
-                outer_base: sub.outer_base,
-                outer: sub.outer.clone(),
-                repeatable: sub.repeatable,
-            })
-        };
-        subqueries.iter().map(compile).collect()
-    }
-
     /// The expressions of a statement that is no query: no rows, only subqueries. `target`: where new rows
     /// go.
     pub(crate) fn expressions(subqueries: Vec<SubProgram>, target: &Arc<TableDef>) -> Self {
@@ -173,13 +87,5 @@ impl QueryProgram {
     /// Whether every output column is a column as it is.
     pub(crate) fn is_plain(&self) -> bool {
         self.outputs.iter().all(|output| matches!(output.value, OutputValue::Column { .. }))
-    }
-}
-
-impl<'r> QueryRun<'r> {
-    /// Pushes the query's rows into `sink`.
-    pub(crate) fn rows(&'r self, sink: &mut dyn Sink) -> Result<Flow> {
-        let mut source: Box<dyn Source + 'r> = source_of(&self.program.root, self);
-        source.run(None, sink)
     }
 }

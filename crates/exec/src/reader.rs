@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use bumpalo::Bump;
 use engine::{Field, OlderVersion, RowFormat, RowRef, Table};
 use page::{ColumnPlace, IntPart, KeyPartPlace, NullBit, OverflowRef, Place};
+use sql::plan::RelationColumns;
 use types::{SqlType, TimeZone, Value, storage};
 
 use crate::statement::Statement;
@@ -352,4 +353,15 @@ fn decode_key<'a>(row: &RowRef<'a>, position: usize, arena: &'a Bump) -> Cell<'a
         Field::Bytes(bytes) => Cell::Bytes(arena.alloc_slice_copy(bytes)),
         Field::OffPage(reference) => Cell::OffPage(reference),
     }
+}
+
+/// Whether a column of `used` may be off page: its row may be long enough for that.
+pub(crate) fn may_read_off_page(table: &Table, used: &RelationColumns) -> bool {
+    let format = &table.clustered().format;
+    if !format.var_columns().iter().any(|&col| used.contains(col)) {
+        return false;
+    }
+    let longest = |&col: &u16| storage::max_width(&table.def.columns[usize::from(col)].ty);
+    let total: u64 = format.var_columns().iter().map(longest).sum();
+    format.var_from() as u64 + total > format.inline_bytes_min() as u64
 }

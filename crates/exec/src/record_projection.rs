@@ -13,8 +13,8 @@ use types::{Charset, TimeZone};
 use wire::row_text::store_date;
 use wire::{OutBuffer, ResultCharset};
 
-use crate::context::Protocol;
 use crate::encode::{WireEncoder, are_unconverted};
+use crate::protocol::Protocol;
 use crate::reader::{Initial, TableReader};
 
 mod compiler;

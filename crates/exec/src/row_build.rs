@@ -7,7 +7,7 @@ use types::storage::fixed_width;
 use types::temporal::OddDelimiter;
 use types::{SqlType, StoreContext, StoreNote, TypeKind, Value, storage};
 
-use crate::context::{Conditions, Level};
+use crate::conditions::{Conditions, Level};
 use crate::error::{ExecError, Result};
 
 /// Rows of up to this many columns are handed on without an allocation.

@@ -14,8 +14,8 @@ use crate::frame::{CurrentRow, Frame};
 use crate::keep::keep_frame;
 use crate::limit;
 use crate::op::SortOp;
+use crate::query_run::QueryRun;
 use crate::source::{Collect, Flow, Sink, Source};
-use crate::statement::QueryRun;
 use crate::temp_row::TempRow;
 
 /// With a limit, rows beyond it are dropped each time this number of further rows has gathered.

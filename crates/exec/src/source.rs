@@ -9,7 +9,7 @@ use engine::{Batch, FoundCell, OlderVersion};
 
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame, TableRow};
-use crate::join_ints::TakeInts;
+use crate::join_ints::IntRuns;
 use crate::reader::{RowEnv, TableReader};
 
 /// Whether a sink wants more rows.
@@ -119,6 +119,15 @@ pub(crate) trait TakeCells: Sink {
 
     /// As [`TakeCells::cell`], of a row in the older row format version `older`.
     fn older_cell(&mut self, found: &FoundCell<'_>, older: &OlderVersion);
+}
+
+/// Takes a join's pairs as integers.
+pub(crate) trait TakeInts {
+    /// The columns of relation `rel` that it needs: integers and dates.
+    fn wanted(&self, rel: u16) -> Vec<u16>;
+
+    /// Takes all pairs of a batch of outer rows.
+    fn take(&mut self, batch: &RowBatch<'_>, runs: &IntRuns);
 }
 
 /// Produces rows; may be run again and again.

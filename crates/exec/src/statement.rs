@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use base::memory::{ByteStore, Charge, LimitExceeded, Purpose, StatementAccount};
 use bumpalo::Bump;
 use engine::{Engine, LockMode, LockRead, ReadView, Trx, WaitPolicy};
-use expr::{EvalCtx, EvalError, PatternMemo, SessionInfo, SubqueryRunner};
+use expr::{EvalError, PatternMemo, SessionInfo};
 use page::OverflowRef;
 use smallvec::SmallVec;
 use sql::ast::LockWait;
@@ -15,13 +15,12 @@ use sql::plan::RowLock;
 use types::{ColumnDef, Date, StoreContext, TimeZone, Value};
 use wire::OutBuffer;
 
+use crate::answer::Answer;
+use crate::build_side::BuildSide;
 use crate::error::{ExecError, Result};
-use crate::join_hash::BuildSide;
 use crate::kept_rows::KeptRows;
-use crate::query::QueryProgram;
 use crate::statement_cache::StatementMemo;
 use crate::strict::StrictSession;
-use crate::subquery::{Answer, SubqueryCache};
 
 /// Rows between two checks of the kill flag, where rows do not come a page at a time. Few enough for rows
 /// that take half a millisecond each.
@@ -97,7 +96,7 @@ pub(crate) struct RareState {
     pub(crate) builds: StatementMemo<BuildSide>,
     pub(crate) kept: StatementMemo<KeptRows>,
     /// Patterns of LIKE that are known only at run time.
-    patterns: PatternMemo,
+    pub(crate) patterns: PatternMemo,
     /// Columns by their addresses, and what was said of them that is said once.
     warned_once: RefCell<Vec<(usize, OnceWarned)>>,
 }
@@ -403,50 +402,5 @@ impl<'r> Statement<'r> {
         } else {
             context
         }
-    }
-}
-
-/// A running query, or the expressions of a statement that changes rows: its parameters and subqueries.
-pub(crate) struct QueryRun<'r> {
-    pub(crate) st: &'r Statement<'r>,
-    pub(crate) params: &'r [Value<'r>],
-    pub(crate) program: &'r QueryProgram,
-    pub(crate) subqueries: SubqueryCache,
-    /// Rows without the limit, once they are counted.
-    pub(crate) found_rows: Cell<Option<u64>>,
-}
-
-impl<'r> QueryRun<'r> {
-    pub(crate) fn new(st: &'r Statement<'r>, params: &'r [Value<'r>], program: &'r QueryProgram) -> Self {
-        QueryRun { st, params, program, subqueries: SubqueryCache::default(), found_rows: Cell::new(None) }
-    }
-
-    /// A context whose computed strings live in `arena`.
-    #[inline]
-    pub(crate) fn ctx<'x>(&'x self, arena: &'x Bump) -> EvalCtx<'x> {
-        EvalCtx { arena, params: self.params, session: self.st.session, subqueries: self }
-    }
-}
-
-impl SubqueryRunner for QueryRun<'_> {
-    fn column_name(&self, column: expr::ColumnRef) -> Option<String> {
-        self.program.column_name(column)
-    }
-
-    fn reserve(&self, arena: &Bump, bytes: usize) -> std::result::Result<(), EvalError> {
-        Ok(self.st.reserve(arena, bytes)?)
-    }
-
-    fn patterns(&self) -> Option<&PatternMemo> {
-        Some(&self.st.rare().patterns)
-    }
-
-    fn run<'v>(
-        &'v self,
-        expr: &'v expr::Expr,
-        outer: &'v dyn expr::RowSource,
-        ctx: &'v EvalCtx<'v>,
-    ) -> std::result::Result<Value<'v>, EvalError> {
-        crate::subquery::evaluate(self, expr, outer, ctx)
     }
 }

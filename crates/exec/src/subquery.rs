@@ -1,85 +1,50 @@
 //! Subqueries inside expressions: run once a statement, or once an outer row where they depend on it.
 
-use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use bumpalo::Bump;
 use expr::{
-    CmpDomain, EvalCtx, EvalError, Expr, ExprKind, HashIndex, RowSource, SubqueryForm, compare_values, eval,
-    fail_if_cut_short, in_arena, truth,
+    CmpDomain, ColumnRef, EvalCtx, EvalError, Expr, ExprKind, HashIndex, PatternMemo, RowSource,
+    SubqueryForm, SubqueryRunner, compare_values, eval, fail_if_cut_short, in_arena, truth,
 };
 use types::{OwnedValue, Value};
 
+use crate::answer::{Answer, Extremes};
 use crate::answer_memo::AnswerMemo;
+use crate::domain_key::append_domain_key;
 use crate::error::{ExecError, Result};
-use crate::frame::{Frame, row_source};
-use crate::join_hash::append_domain_key;
-use crate::quantified::{Extremes, Quantified};
+use crate::frame::Frame;
+use crate::quantified::Quantified;
 use crate::query::SubProgram;
+use crate::query_run::QueryRun;
+use crate::query_values::each_value;
 use crate::source::{Collect, Flow};
-use crate::statement::QueryRun;
 
-/// Results of subqueries. One pointer, for the queries without any.
-#[derive(Default)]
-pub(crate) struct SubqueryCache(OnceCell<Box<Results>>);
-
-/// Results of subqueries, by ordinal.
-#[derive(Default)]
-struct Results {
-    /// Of those that do not depend on the outer row.
-    answers: RefCell<Vec<Option<Rc<Answer>>>>,
-    /// Of those that do.
-    memos: RefCell<Vec<Option<Box<AnswerMemo>>>>,
-}
-
-/// Result of a subquery.
-#[derive(Debug)]
-pub(crate) enum Answer {
-    Scalar(OwnedValue),
-    Exists(bool),
-    /// The values of IN, by key in the domain of the comparison.
-    List {
-        keys: HashIndex,
-        has_null: bool,
-    },
-    /// The values of ANY and ALL.
-    Extremes(Extremes),
-}
-
-impl SubqueryCache {
-    fn results(&self) -> &Results {
-        self.0.get_or_init(Box::default)
+impl SubqueryRunner for QueryRun<'_> {
+    fn column_name(&self, column: ColumnRef) -> Option<String> {
+        self.program.column_name(column)
     }
 
-    fn get(&self, plan: usize) -> Option<Rc<Answer>> {
-        self.0.get()?.answers.borrow().get(plan).cloned().flatten()
+    fn reserve(&self, arena: &Bump, bytes: usize) -> std::result::Result<(), EvalError> {
+        Ok(self.st.reserve(arena, bytes)?)
     }
 
-    fn put(&self, plan: usize, answer: &Rc<Answer>) {
-        let mut answers = self.results().answers.borrow_mut();
-        if answers.len() <= plan {
-            answers.resize(plan + 1, None);
-        }
-        answers[plan] = Some(Rc::clone(answer));
+    fn patterns(&self) -> Option<&PatternMemo> {
+        Some(&self.st.rare().patterns)
     }
 
-    /// The memo of a subquery, which is given back by [`SubqueryCache::put_memo`].
-    fn take_memo(&self, plan: usize, run: &QueryRun<'_>) -> Box<AnswerMemo> {
-        let known = self.results().memos.borrow_mut().get_mut(plan).and_then(Option::take);
-        known.unwrap_or_else(|| Box::new(AnswerMemo::new(run.st.memory)))
-    }
-
-    fn put_memo(&self, plan: usize, memo: Box<AnswerMemo>) {
-        let mut memos = self.results().memos.borrow_mut();
-        if memos.len() <= plan {
-            memos.resize_with(plan + 1, || None);
-        }
-        memos[plan] = Some(memo);
+    fn run<'v>(
+        &'v self,
+        expr: &'v Expr,
+        outer: &'v dyn RowSource,
+        ctx: &'v EvalCtx<'v>,
+    ) -> std::result::Result<Value<'v>, EvalError> {
+        evaluate(self, expr, outer, ctx)
     }
 }
 
 /// The value of the subquery expression `expr` for the row `outer`.
-pub(crate) fn evaluate<'v>(
+fn evaluate<'v>(
     run: &'v QueryRun<'_>,
     expr: &'v Expr,
     outer: &'v dyn RowSource,
@@ -110,7 +75,7 @@ fn evaluate_with<'v>(
         if !sub.repeatable {
             return correlated(run, sub, form, needle.as_ref(), outer, ctx);
         }
-        let mut memo = run.subqueries.take_memo(plan, run);
+        let mut memo = run.subqueries.take_memo(plan, run.st.memory);
         let value = remembered(&mut memo, run, sub, form, needle.as_ref(), outer, ctx);
         run.subqueries.put_memo(plan, memo);
         return value;
@@ -282,38 +247,4 @@ fn is_among<'r>(needle: &Value<'_>, inner: &'r QueryRun<'r>, domain: CmpDomain) 
     } else {
         Some(false)
     })
-}
-
-/// Calls `take` with each value of the subquery expression `expr`, which names nothing outside.
-pub(crate) fn each_value_of(
-    run: &QueryRun<'_>,
-    expr: &Expr,
-    mut take: impl FnMut(&Value<'_>) -> Result<()>,
-) -> Result<()> {
-    let ExprKind::Subquery { plan, .. } = expr.kind else { return Ok(()) };
-    let Some(sub) = run.program.subqueries.get(usize::from(plan)) else {
-        return Err(ExecError::NotSupported("a subquery without a plan"));
-    };
-    let inner = QueryRun::new(run.st, run.params, &sub.query);
-    each_value(&inner, |value, _| {
-        take(value)?;
-        Ok(Flow::More)
-    })
-}
-
-/// Calls `take` with the first output column of every row.
-pub(crate) fn each_value<'r>(
-    inner: &'r QueryRun<'r>,
-    mut take: impl FnMut(&Value<'_>, &EvalCtx<'_>) -> Result<Flow>,
-) -> Result<()> {
-    let Some(expr) = inner.program.exprs().next() else { return Ok(()) };
-    let mut arena = Bump::new();
-    inner.rows(&mut Collect(|frame: &Frame<'_>| {
-        arena.reset();
-        let ctx = inner.ctx(&arena);
-        let value = eval(expr, row_source(Some(frame)), &ctx).map_err(|error| inner.st.eval_error(error))?;
-        inner.st.check()?;
-        take(&value, &ctx)
-    }))?;
-    Ok(())
 }

@@ -15,7 +15,7 @@ use types::{
 };
 
 use crate::column_store::ColumnStore;
-use crate::context::Conditions;
+use crate::conditions::Conditions;
 use crate::error::{ExecError, Result};
 use crate::row_build::{Report, RowBuffer, push_zero, store_in_any_spelling, store_value};
 use crate::statement::Statement;

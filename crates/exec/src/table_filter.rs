@@ -2,14 +2,12 @@
 //!
 //! The interpreter is the oracle: whatever a test here cannot be bound to is left to it.
 
-use bumpalo::Bump;
 use engine::{RowRef, Table};
-use expr::{Expr, ExprKind};
+use expr::{EvalCtx, Expr, ExprKind};
 
 use crate::filter_ints::{BoundInt, IntTest};
 use crate::filter_like::{BoundLike, LikeTest};
 use crate::reader::{RowEnv, TableReader};
-use crate::statement::QueryRun;
 
 /// A condition on one table.
 #[derive(Debug)]
@@ -63,12 +61,10 @@ impl TableFilter {
 
     /// The tests with their constants; `None` if there are none, or one has a constant that only the
     /// interpreter compares.
-    pub(crate) fn bind(&self, run: &QueryRun<'_>) -> Option<Box<[BoundTest]>> {
-        let arena = Bump::new();
-        let ctx = run.ctx(&arena);
+    pub(crate) fn bind(&self, ctx: &EvalCtx<'_>) -> Option<Box<[BoundTest]>> {
         let bind = |test: &Test| match test {
-            Test::Int(test) => test.bind(&ctx).map(BoundTest::Int),
-            Test::Like(test) => test.bind(&ctx).map(BoundTest::Like),
+            Test::Int(test) => test.bind(ctx).map(BoundTest::Int),
+            Test::Like(test) => test.bind(ctx).map(BoundTest::Like),
         };
         if self.tests.is_empty() { None } else { self.tests.iter().map(bind).collect() }
     }
@@ -92,9 +88,4 @@ fn is_fixed(expr: &Expr) -> bool {
         fixed &= matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Compare { .. });
     });
     fixed
-}
-
-/// Whether the value of `expr` is known before rows are read.
-pub(crate) fn is_constant(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Const(_) | ExprKind::Param(_))
 }

@@ -4,8 +4,9 @@ use crate::derived::Stream;
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
 use crate::op::UnionOp;
+use crate::query_run::QueryRun;
 use crate::source::{Flow, Sink, Source, pause_with};
-use crate::statement::{QueryRun, Statement};
+use crate::statement::Statement;
 use expr::{HashIndex, append_group_key};
 
 /// A running UNION.

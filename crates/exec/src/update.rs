@@ -11,15 +11,18 @@ use wire::Capabilities;
 use crate::assign::{AssignedColumns, Assigner, NewValues, with_full_row};
 use crate::changed_row::{append_key, is_missing, old_bytes};
 use crate::column_store::ColumnStore;
-use crate::context::{ExecCtx, Level, Outcome, Summary};
+use crate::conditions::Level;
+use crate::context::{ExecCtx, Outcome, Summary};
 use crate::error::{ExecError, Result};
 use crate::frame::Frame;
-use crate::op::{ChangedRows, Op, Tables, needs_no_latch, open_table};
+use crate::op::Op;
+use crate::op_compiler::{ChangedRows, Tables, needs_no_latch, open_table};
 use crate::point_update::{PointUpdate, Updated};
 use crate::query::QueryProgram;
+use crate::query_run::QueryRun;
 use crate::row_build::RowBuffer;
 use crate::source::{Collect, Flow};
-use crate::statement::{QueryRun, Statement};
+use crate::statement::Statement;
 use crate::strict::StrictSession;
 
 /// Rows between two checks of the kill flag.

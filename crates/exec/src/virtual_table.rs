@@ -1,25 +1,16 @@
 //! Tables whose rows the session makes: asked for when a run of the operator first needs them, and kept for
 //! the next ones.
 
-use std::sync::Arc;
-
-use types::TableDef;
-
 use crate::error::Result;
 use crate::frame::Frame;
+use crate::give_rows::give_rows;
 use crate::kept_rows::KeptRows;
+use crate::op::VirtualOp;
+use crate::query_run::QueryRun;
 use crate::source::{Flow, Sink, Source};
-use crate::statement::QueryRun;
-use crate::temp_row::{Layout, RowWriter};
+use crate::temp_row::RowWriter;
 
-/// A compiled virtual table.
-#[derive(Debug)]
-pub(crate) struct VirtualOp {
-    pub(crate) def: Arc<TableDef>,
-    pub(crate) layout: Layout,
-}
-
-/// A running one.
+/// A running virtual table.
 pub(crate) struct VirtualTable<'r> {
     op: &'r VirtualOp,
     run: &'r QueryRun<'r>,
@@ -54,6 +45,6 @@ impl Source for VirtualTable<'_> {
             self.kept = Some(self.rows()?);
         }
         let Some(kept) = &self.kept else { return Ok(Flow::More) };
-        kept.give(&self.op.layout, self.run, parent, sink)
+        give_rows(kept, &self.op.layout, self.run.st, parent, sink)
     }
 }

@@ -14,13 +14,14 @@ use trx::{ReadView, Span};
 use super::{Finding, TableReport};
 use crate::engine::Engine;
 use crate::error::{Result, fail_if_interrupted};
+use crate::index::Index;
 use crate::prober::Prober;
 use crate::range::{Direction, KeyRange};
-use crate::row::insert::row_id_of;
+use crate::row::key::row_id_of;
 use crate::row::row_image::{RowImage, value_of, with_values};
 use crate::row::version::sees_entry;
 use crate::scan::Scan;
-use crate::table::{Index, Table};
+use crate::table::Table;
 
 /// Bytes of a key that are shown.
 const KEY_BYTES_TOLD: usize = 24;

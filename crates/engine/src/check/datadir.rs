@@ -16,8 +16,8 @@ use crate::dictionary::{DICTIONARY_INDEX, FIRST_USER_INDEX};
 use crate::engine::Engine;
 use crate::error::{DataDirError, Error, Result};
 use crate::force_recovery::ForceRecovery;
-use crate::recovery::{NoStartupLog, StartupLog};
 use crate::spill::Spills;
+use crate::startup_log::{NoStartupLog, StartupLog};
 use crate::table::Table;
 
 /// Report of the check of a data directory.

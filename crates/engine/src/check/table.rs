@@ -10,7 +10,8 @@ use trx::{ExclusiveWait, ReadView};
 use super::{Depth, Finding};
 use crate::engine::Engine;
 use crate::error::{Result, fail_if_interrupted};
-use crate::table::{Index, Table};
+use crate::index::Index;
+use crate::table::Table;
 
 /// Report of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -25,9 +25,10 @@ use super::snapshot::Snapshot;
 use super::{DefinitionLock, Exclusive};
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::index::Index;
 use crate::index_sort::SortMemory;
 use crate::side_log::{IndexBuild, TableSideLog};
-use crate::table::{Index, Table};
+use crate::table::Table;
 
 /// Limits of an index build or a rebuild, and whether writers continue during it.
 #[derive(Clone, Debug)]
@@ -138,7 +139,12 @@ impl Engine {
         let snapshot = Snapshot::take(self);
         let new = def.indexes.iter().filter(|index| made.contains(&index.id));
         let indexes = new.map(|index| self.create_tree(def, index, snapshot.view.number()));
-        let build = IndexBuild::new(self, old, indexes.collect::<Result<_>>()?, options.side_log_bytes_max);
+        let build = IndexBuild::new(
+            &self.temp_folder,
+            &old.def,
+            indexes.collect::<Result<_>>()?,
+            options.side_log_bytes_max,
+        );
         let build = Arc::new(build);
         let noted = Noted::begin(old, TableSideLog::Indexes(Arc::clone(&build)));
         Ok((build, snapshot, noted))

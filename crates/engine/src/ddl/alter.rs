@@ -10,16 +10,17 @@ use std::sync::atomic::Ordering;
 use base::sync::{PlantedBug, planted};
 use base::{IndexId, Lsn};
 use trx::ExclusiveWait;
-use types::storage::{fixed_width, max_width};
-use types::{IndexDef, RowHistory, SqlType, TableDef, TypeKind};
+use types::{IndexDef, RowHistory, TableDef};
 
 use super::DefinitionLock;
 use super::add_indexes::BuildOptions;
+use crate::column_changes::has_same_storage;
 use crate::dictionary::{Change, Kind};
 use crate::engine::Engine;
 use crate::error::{Error, NameError, Result};
+use crate::index::{Index, format_of};
 use crate::limits;
-use crate::table::{Index, Table, format_of};
+use crate::table::Table;
 
 /// What becomes of a table's rows and indexes.
 pub(super) enum Rows {
@@ -261,31 +262,6 @@ pub(super) fn ensure_alterable(old: &TableDef, new: &TableDef) -> Result<()> {
         def.indexes.push(index);
     }
     Ok(limits::table(&def)?)
-}
-
-/// Whether every value of a column of type `old` is, byte by byte, one of type `new`: the same type, or one
-/// that MySQL makes of it without rewriting rows.
-pub fn has_same_storage(old: &SqlType, new: &SqlType) -> bool {
-    let is_like =
-        |ty: &SqlType| SqlType { length: ty.length, members: ty.members.clone(), ..old.clone() } == *ty;
-    let is_long = |ty: &SqlType| max_width(ty) > 255;
-    match (&old.members, &new.members) {
-        _ if old == new => true,
-        (Some(before), Some(after)) => {
-            is_like(new) && after.starts_with(before) && fixed_width(old) == fixed_width(new)
-        }
-        // Digits of these are how values are shown and what assignments round to.
-        _ if old.is_integer() || matches!(old.kind, TypeKind::Float | TypeKind::Double) => {
-            let SqlType { length, decimals, zerofill, .. } = *new;
-            SqlType { length, decimals, zerofill, ..old.clone() } == *new
-        }
-        _ => {
-            matches!(old.kind, TypeKind::VarChar | TypeKind::VarBinary)
-                && is_like(new)
-                && new.length >= old.length
-                && is_long(old) == is_long(new)
-        }
-    }
 }
 
 /// Whether records of `old` are records of `new`, and each of its indexes that `new` keeps is what it was.

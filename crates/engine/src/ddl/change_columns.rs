@@ -7,25 +7,19 @@
 use std::sync::Arc;
 
 use base::{ColumnId, IndexId};
-use page::{GROWTH_MAX, OVERFLOW_REF_BYTES, RowFormat, max_inline_payload};
+use page::{OVERFLOW_REF_BYTES, RowFormat};
 use trx::ExclusiveWait;
 use types::storage::{fixed_width, is_widened, max_width, widened};
 use types::{AddedColumn, ColumnDef, IndexDef, KeyPart, PastColumn, RowHistory, SqlType, TableDef};
 
-use super::alter::{Alteration, Rows, has_same_storage};
+use super::alter::{Alteration, Rows};
 use super::rebuild::KeptColumns;
 use super::table::clustered_index;
+use crate::column_changes::{has_same_storage, is_bounded};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::table::Table;
-
-/// Most entries and versions of a history. A change that would exceed them rebuilds the table, which clears
-/// the history.
-const HISTORY_MAX: usize = 1024;
-const VERSIONS_MAX: usize = 2048;
-/// Most bytes of the members of its types and of its values.
-const HISTORY_BYTES_MAX: usize = 256 << 10;
 
 /// For each column of a table to be that is new, what rows that were there before show in it: storage bytes,
 /// `None` for NULL.
@@ -157,21 +151,6 @@ fn columns_off_page(def: &TableDef) -> Vec<ColumnId> {
     widths.iter().filter(may_leave).map(|(id, _)| *id).collect()
 }
 
-/// Whether the history of a table of this definition is one that a change of columns may leave.
-pub(crate) fn is_bounded(history: &RowHistory, def: &TableDef) -> bool {
-    history.past.len() + history.added.len() <= HISTORY_MAX
-        && history.versions(def.format_version) <= VERSIONS_MAX
-        && bytes_of(history) <= HISTORY_BYTES_MAX
-        && history.growth_max(def) <= GROWTH_MAX
-        && has_room(def)
-}
-
-fn bytes_of(history: &RowHistory) -> usize {
-    let members = history.past.iter().flat_map(|past| past.ty.members.iter().flat_map(|members| &**members));
-    let values = history.added.iter().filter_map(|added| added.initial.as_ref());
-    members.map(|member| member.len()).sum::<usize>() + values.map(|value| value.len()).sum::<usize>()
-}
-
 /// Notes that rows of the versions since the column was last changed, up to `version`, have it as it is now.
 fn retire(history: &mut RowHistory, column: &ColumnDef, oldest: u16, version: u16) {
     let versions = history.since(column.id).max(oldest)..version;
@@ -213,15 +192,4 @@ fn keeps_indexes(old: &TableDef, new: &TableDef, kept: &KeptColumns) -> bool {
 
 fn is_in_key(def: &TableDef, position: usize) -> bool {
     def.indexes.iter().flat_map(|index| &index.parts).any(|part| usize::from(part.column) == position)
-}
-
-/// Whether a row of this definition always fits on a page once its long values are off page.
-fn has_room(def: &TableDef) -> bool {
-    let format = RowFormat::clustered(def);
-    let key_len = format.fixed_key_len().map_or(btree::KEY_BYTES_MAX, usize::from);
-    let width = |&position: &u16| {
-        let max = max_width(&def.columns[usize::from(position)].ty);
-        usize::try_from(max).map_or(OVERFLOW_REF_BYTES, |max| max.min(OVERFLOW_REF_BYTES))
-    };
-    format.var_from() + format.var_columns().iter().map(width).sum::<usize>() <= max_inline_payload(key_len)
 }

@@ -11,15 +11,15 @@ use trx::ReadView;
 use crate::column_set::ColumnSet;
 use crate::engine::Engine;
 use crate::error::{Error, Result, fail_if_interrupted};
+use crate::index::Index;
 use crate::index_sort::{IndexSort, Merge, SortMemory, SortPlace};
 use crate::range::{Direction, KeyRange};
 use crate::row::built_entry;
 use crate::row::duplicate;
-use crate::row::entry::append_declared_key;
-use crate::row::insert::{Value, row_id_of};
+use crate::row::key::{Value, append_declared_key, row_id_of};
 use crate::row::row_image::{RowImage, value_of, with_values};
 use crate::scan::Scan;
-use crate::table::{Index, Table};
+use crate::table::Table;
 
 /// Entries that a build adds between two checks of the kill flag.
 const ENTRIES_BETWEEN_LOOKS: usize = 256;

@@ -10,7 +10,7 @@ mod add_indexes;
 mod alter;
 mod change_columns;
 mod drop;
-pub(crate) mod dropped_trees;
+mod free_trees;
 mod index;
 mod new_entries;
 mod new_record;
@@ -35,8 +35,7 @@ use buffer::TrxIds;
 use trx::{ExclusiveWait, MetadataLock};
 
 pub use add_indexes::BuildOptions;
-pub use alter::{Alteration, has_same_storage};
-pub(crate) use change_columns::is_bounded;
+pub use alter::Alteration;
 pub use change_columns::{InitialValues, NewColumns};
 pub use rebuild::{KeptColumns, PutRow, RowOrder, keeps_clustered_key};
 pub use rename::QualifiedName;

@@ -7,10 +7,10 @@ use page::SlotFlags;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::index::Index;
 use crate::index_sort::Entry;
-use crate::row::writer::remove;
+use crate::row::tree_edit::remove;
 use crate::side_log::{Action, Change};
-use crate::table::Index;
 
 /// Upper bound on memory for possibly duplicate keys, bytes.
 pub(super) const SUSPECT_BYTES_MAX: usize = 128 << 10;

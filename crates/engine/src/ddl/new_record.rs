@@ -4,9 +4,10 @@ use page::{OVERFLOW_REF_BYTES, RowHeader};
 
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::row::insert::{Value, too_large};
-use crate::row::writer::ensure_key;
-use crate::table::{Index, Table};
+use crate::index::Index;
+use crate::row::insert::too_large;
+use crate::row::key::{Value, ensure_key};
+use crate::table::Table;
 
 /// Key and payload of a record.
 #[derive(Debug, Default)]

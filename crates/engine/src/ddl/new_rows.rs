@@ -16,10 +16,11 @@ use super::index::clash;
 use super::new_record::NewRecord;
 use crate::engine::Engine;
 use crate::error::{Result, fail_if_interrupted};
+use crate::index::Index;
 use crate::row::duplicate;
-use crate::row::insert::Value;
+use crate::row::key::Value;
 use crate::scan::Batch;
-use crate::table::{Index, Table};
+use crate::table::Table;
 
 /// Bytes of records that are sorted at a time, and of their places.
 const SORT_BYTES: usize = if cfg!(test) { 16 << 10 } else { 16 << 20 };

@@ -31,11 +31,12 @@ use super::{DefinitionLock, Exclusive};
 use crate::dictionary::{Change, Kind};
 use crate::engine::Engine;
 use crate::error::{Error, Result, fail_if_interrupted};
+use crate::index::Index;
 use crate::index_sort::{Charged, EntryLens, IndexSort, SortPlace};
 use crate::limits;
-use crate::row::insert::Value;
+use crate::row::key::Value;
 use crate::side_log::{ChangedRows, TableSideLog};
-use crate::table::{Index, Table};
+use crate::table::Table;
 
 /// Rows copied between two checks of the kill flag.
 const ROWS_BETWEEN_LOOKS: usize = 64;
@@ -313,7 +314,7 @@ impl Rebuild<'_> {
         make: &mut MakeRow<'_, E>,
     ) -> std::result::Result<(u64, Exclusive), E> {
         let Rebuild { engine, old, options, wait, .. } = self;
-        let changed = Arc::new(ChangedRows::new(engine, new, options.side_log_bytes_max));
+        let changed = Arc::new(ChangedRows::new(&engine.temp_folder, &new.def, options.side_log_bytes_max));
         let snapshot = Snapshot::take(engine);
         let noted = Noted::begin(old, TableSideLog::Rows(Arc::clone(&changed)));
         let lock = lock.admit_writers();

@@ -10,7 +10,8 @@ use crate::catalog::Catalog;
 use crate::dictionary::Change;
 use crate::engine::Engine;
 use crate::error::{Error, NameError, Result};
-use crate::table::{Index, Table};
+use crate::index::Index;
+use crate::table::Table;
 
 /// A schema and a table in it.
 pub type QualifiedName<'n> = (&'n str, &'n str);

@@ -18,9 +18,9 @@ use crate::column_set::ColumnSet;
 use crate::engine::Engine;
 use crate::error::{Error, Result, fail_if_interrupted};
 use crate::index_sort::{Charged, Entry, SortMemory};
-use crate::row::insert::{Value, row_id_of};
+use crate::row::key::{Value, row_id_of};
 use crate::row::row_image::{RowImage, value_of, with_values};
-use crate::row::writer::remove;
+use crate::row::tree_edit::remove;
 use crate::side_log::{
     Action, Change, ChangedRows, Indexed, RowEntries, SideLogTotals, bytes_of_key, take_key,
 };

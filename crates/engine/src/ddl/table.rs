@@ -12,8 +12,9 @@ use crate::catalog::Catalog;
 use crate::dictionary::{Change, Kind};
 use crate::engine::Engine;
 use crate::error::{NameError, Result};
+use crate::index::{Index, format_of, shape};
 use crate::limits;
-use crate::table::{Index, Table, TableState, format_of, shape};
+use crate::table::{Table, TableState};
 use crate::table_lock::lock_all;
 
 /// Name of the clustered index of a table without a key that can be one.

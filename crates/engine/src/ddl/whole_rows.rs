@@ -7,7 +7,7 @@ use crate::column_set::ColumnSet;
 use crate::engine::Engine;
 use crate::error::{Error, fail_if_interrupted};
 use crate::range::{Direction, KeyRange};
-use crate::row::insert::{Value, row_id_of};
+use crate::row::key::{Value, row_id_of};
 use crate::row::row_image::{RowImage, value_of, with_values};
 use crate::scan::{Batch, Scan};
 use crate::table::Table;

@@ -38,7 +38,7 @@ use codec::decode_table;
 pub(crate) use codec::{decode_schema, encode_schema, encode_table};
 
 use crate::error::{Error, Result};
-use crate::recovery::StartupLog;
+use crate::startup_log::StartupLog;
 
 /// The dictionary's tree. Ids below [`FIRST_USER_INDEX`] are kept for it.
 pub(crate) const DICTIONARY_INDEX: IndexId = IndexId(1);

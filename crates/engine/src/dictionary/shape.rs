@@ -6,7 +6,7 @@ use types::storage::{ValueRule, fixed_width, is_widened};
 use types::{AddedColumn, ColumnDef, ColumnDefault, KeyColumn, PastColumn, SqlType, TableDef, TypeKind};
 
 use super::TableRecord;
-use crate::ddl::{has_same_storage, is_bounded};
+use crate::column_changes::{has_same_storage, is_bounded};
 use crate::limits;
 
 /// Largest sizes of types, as MySQL has them.

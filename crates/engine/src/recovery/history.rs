@@ -12,8 +12,8 @@ use trx::{UndoKind, UndoRecord};
 
 use super::undo_stacks::{Step, UndoStacks};
 use super::unpurged::UnpurgedRecord;
-use super::{Pace, StartupLog};
-use crate::spill::SpillFolder;
+use crate::spill::{SpillFolder, SpilledUndo};
+use crate::startup_log::{Pace, StartupLog};
 
 /// What of the log is left to be done.
 #[derive(Debug)]
@@ -28,15 +28,6 @@ pub(super) struct Found {
     pub(super) unpurged: Vec<UnpurgedRecord>,
     /// Damaged pages that lack changes of the log.
     pub(super) lost: Vec<CorruptPage>,
-}
-
-/// The spill file of a transaction as a checkpoint names it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SpilledUndo {
-    /// The file has all undo that the log has below.
-    pub(crate) up_to: Lsn,
-    /// Bytes that count.
-    pub(crate) bytes: u64,
 }
 
 /// Listens while the log is read.
@@ -66,7 +57,7 @@ impl History {
         History {
             log: Arc::clone(log),
             pace: None,
-            undo_stacks: spills.undo_stacks(undo_memory_bytes),
+            undo_stacks: UndoStacks::new(spills.disk(), spills.recovery_file(), undo_memory_bytes),
             spills: Some(spills),
             spilled: BTreeMap::new(),
             first_undo: BTreeMap::new(),

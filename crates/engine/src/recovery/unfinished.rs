@@ -10,7 +10,6 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 
-use base::sync::plain::Mutex;
 use base::sync::{PlantedBug, planted};
 use base::{IndexId, TrxId, UndoPtr};
 use env::IoError;
@@ -21,22 +20,14 @@ use space::SpaceReserve;
 use trx::{FoundTrx, TrxOutcome, UndoKind, UndoLog, UndoRecord, UnfinishedTrx};
 
 use super::history::Found;
-use super::{Pace, StartupLog};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::row::entry::CLOSED;
 use crate::row::rollback::undo_newest;
-use crate::row::version::flags_from_undo;
+use crate::row::version::{CLOSED, flags_from_undo};
+use crate::startup_log::{Pace, StartupLog};
 
 /// Records undone between two looks of the background thread.
 const STEP_RECORDS: usize = 256;
-
-/// The unfinished transactions that are not rolled back yet.
-#[derive(Debug, Default)]
-pub(crate) struct Unfinished {
-    /// The newest last: it is rolled back first.
-    transactions: Mutex<Vec<UnfinishedTrx>>,
-}
 
 /// Result of a rollback step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +62,7 @@ impl Engine {
             }
         }
         let count = transactions.len();
-        *self.unfinished.transactions.lock() = transactions;
+        *self.unfinished.lock() = transactions;
         Ok(count)
     }
 
@@ -154,7 +145,7 @@ impl Engine {
 
     /// Transactions that the startup found unfinished and that are not rolled back yet.
     pub fn unfinished_transactions(&self) -> usize {
-        self.unfinished.transactions.lock().len()
+        self.unfinished.lock().len()
     }
 
     /// Undoes up to `records_max` records of the newest unfinished transaction. The background thread does so
@@ -170,7 +161,7 @@ impl Engine {
     }
 
     fn undo_unfinished(&self, records_max: usize) -> Result<RollbackReport> {
-        let mut transactions = self.unfinished.transactions.lock();
+        let mut transactions = self.unfinished.lock();
         let mut report = RollbackReport { undone: 0, unfinished: transactions.len() };
         let Some(trx) = transactions.last() else { return Ok(report) };
         let _reserve = SpaceReserve::open();
@@ -212,12 +203,12 @@ impl Engine {
     }
 
     fn unfinished_records(&self) -> u64 {
-        self.unfinished.transactions.lock().iter().map(|trx| trx.undo().records()).sum()
+        self.unfinished.lock().iter().map(|trx| trx.undo().records()).sum()
     }
 
     /// Forgets the unfinished transactions, which a shutdown has rolled back.
     pub(crate) fn forget_unfinished(&self) {
-        for trx in self.unfinished.transactions.lock().drain(..) {
+        for trx in self.unfinished.lock().drain(..) {
             self.trx.end_unfinished(trx, TrxOutcome::Nothing);
         }
     }

@@ -3,12 +3,10 @@
 use page::{RowHeader, RowRef};
 use types::key::Extent;
 
-use super::entry::append_declared_key;
-use super::insert::Value;
-use super::writer::ensure_key;
+use super::key::{Value, append_declared_key, ensure_key};
 use crate::error::Result;
+use crate::index::Index;
 use crate::index_sort::EntryLens;
-use crate::table::Index;
 
 /// Appends key and payload of the entry of `row` to `out`. `scratch` is left with anything.
 ///

@@ -6,19 +6,17 @@
 //! As in InnoDB, a row that clashes in several unique keys clashes in the one that was made first: ids of
 //! indexes ascend. The indexes of a table are in another order, which a key that ALTER TABLE adds may change.
 
-use base::sync::{LatchLevel, Mutex, MutexGuard};
 use base::{IndexId, TrxId};
 use btree::Seek;
 use page::RowRef;
 use trx::{Attempt, LockMode, LockRead, ReadView, Trx, WaitPolicy};
 
-use super::entry::append_declared_key;
-use super::insert::Value;
-use super::writer::ensure_key;
+use super::key::{Value, append_declared_key, ensure_key};
 use crate::engine::Engine;
 use crate::error::{DuplicateKey, DuplicatePart, Error, Result};
+use crate::index::Index;
 use crate::locking_scan::{Locked, lock_row};
-use crate::table::{Index, Table};
+use crate::table::Table;
 
 /// The row that a new one duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,29 +25,6 @@ pub struct Duplicate {
     pub clustered_key: Vec<u8>,
     /// Position of the index whose key is taken.
     pub index: usize,
-}
-
-/// Mutexes of unique keys, by hash. A transaction that adds an entry to a unique index holds the mutex of its
-/// key from its search for duplicates until the entry is inserted.
-#[derive(Debug)]
-pub(crate) struct UniqueKeyMutexes(Box<[Mutex<()>]>);
-
-const KEY_MUTEXES: usize = 64;
-
-impl Default for UniqueKeyMutexes {
-    fn default() -> Self {
-        UniqueKeyMutexes((0..KEY_MUTEXES).map(|_| Mutex::new(LatchLevel::Table, ())).collect())
-    }
-}
-
-impl UniqueKeyMutexes {
-    /// Waits for the mutex of the declared parts `prefix`. No page latch is held.
-    pub(crate) fn lock(&self, index: IndexId, prefix: &[u8]) -> MutexGuard<'_, ()> {
-        let hash = prefix
-            .iter()
-            .fold(index.0, |hash, &byte| (hash.rotate_left(5) ^ u32::from(byte)).wrapping_mul(0x9e37_79b1));
-        self.0[(hash >> 16) as usize % KEY_MUTEXES].lock()
-    }
 }
 
 impl Table {

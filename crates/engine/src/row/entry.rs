@@ -8,18 +8,16 @@ use base::codec::{get_u48, push_short, put_u48};
 use btree::{LeafEdit, Seek};
 use page::{PAGE_SIZE, Record, RowHeader, SlotFlags, TRX_ID_BYTES};
 use trx::{Attempt, Buffers, LockMode, RowLocker, UndoKind, WaitPolicy};
-use types::key::Extent;
 
 use super::duplicate::{self, Holder};
-use super::insert::Value;
-use super::writer::{RowWriter, ensure_key, replace_payload};
+use super::key::{Value, append_declared_key, ensure_key, push_begin};
+use super::tree_edit::replace_payload;
+use super::version::CLOSED;
+use super::writer::RowWriter;
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::index::Index;
 use crate::locking_scan::lock_row;
-use crate::table::Index;
-
-/// Marks of a closed entry.
-pub(crate) const CLOSED: SlotFlags = SlotFlags::DELETED.with(SlotFlags::HAS_END);
 
 /// Left free on a leaf beside a new entry. An entry that is closed grows by an end id, so that a leaf filled
 /// to the last byte would be squeezed together for every change.
@@ -436,27 +434,6 @@ fn put_end(payload: &mut Vec<u8>, end: TrxId) {
     payload.clear();
     payload.resize(TRX_ID_BYTES, 0);
     put_u48(payload, 0, end.0);
-}
-
-/// Appends a begin id, which sorts as a number.
-#[inline]
-pub(crate) fn push_begin(key: &mut Vec<u8>, begin: TrxId) {
-    key.extend_from_slice(&begin.0.to_be_bytes()[8 - TRX_ID_BYTES..]);
-}
-
-/// Appends the key bytes of the declared parts of `index` alone. False: one of them is NULL.
-pub(crate) fn append_declared_key(index: &Index, row: &[Value<'_>], out: &mut Vec<u8>) -> (bool, Extent) {
-    let mut extent = Extent::Whole;
-    let mut has_null = false;
-    for (part, _) in index.format.key_parts().iter().zip(&index.def.parts) {
-        let (Some(column), Some(encoder)) = (part.column, &part.encoder) else { continue };
-        let value = row[usize::from(column)];
-        has_null |= value.is_none();
-        if encoder.append(value, out) == Extent::Cut {
-            extent = Extent::Cut;
-        }
-    }
-    (!has_null, extent)
 }
 
 #[cold]

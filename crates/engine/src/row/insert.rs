@@ -2,17 +2,19 @@
 
 use base::{ROW_HEADER_BYTES, TrxId, UndoPtr};
 use btree::LeafEdit;
-use page::{OVERFLOW_REF_BYTES, ROW_ID_BYTES, RowHeader, RowTooLarge, SlotFlags};
+use page::{OVERFLOW_REF_BYTES, RowHeader, RowTooLarge, SlotFlags};
 use trx::{Attempt, Buffers, Trx, UndoKind};
 
 use super::duplicate;
 use super::entry::room_for_entry;
+use super::key::{Value, ensure_key};
 #[cfg(test)]
 use super::update_in_place::NEVER_IN_PLACE;
-use super::writer::{RowWriter, change, ensure_key};
+use super::writer::{RowWriter, change};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::table::{Index, Table};
+use crate::index::Index;
+use crate::table::Table;
 
 /// Result of an insert.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,9 +22,6 @@ pub struct InsertOutcome {
     /// The invisible row id, in a table without a key of its own.
     pub row_id: Option<u64>,
 }
-
-/// A column's value, as callers of row changes have it.
-pub(crate) type Value<'v> = Option<&'v [u8]>;
 
 impl Table {
     /// Inserts a row: storage bytes per column, in column order.
@@ -64,7 +63,7 @@ impl<'a> RowWriter<'a> {
                 self.expect_last_edit();
             }
             self.insert_clustered(row, row_id.unwrap_or(0), buffers)?;
-            self.table.add_new_row(self.engine);
+            self.engine.count_new_rows(self.table, 1);
         }
         for position in from..indexes {
             if last && position + 1 == indexes {
@@ -91,7 +90,7 @@ impl<'a> RowWriter<'a> {
         self.encode_clustered(row, row_id, key, payload)?;
         self.encode_first_entry(index, row, key, entry_key, entry_payload)?;
         self.put_row(row, key, payload, |writer, leaf| {
-            writer.table.add_new_row(writer.engine);
+            writer.engine.count_new_rows(writer.table, 1);
             writer.put_first_entry(index, leaf, entry_key, entry_payload, last)
         })
     }
@@ -261,7 +260,7 @@ impl<'a> RowWriter<'a> {
         let clustered = self.table.clustered();
         match self.shared().request(clustered.tree.index, key, writer)? {
             Attempt::Wait => Ok(Attempt::Wait),
-            _ if self.ensure_seen(writer).is_err() => Err(Error::record_changed(self.table)),
+            _ if self.ensure_seen(writer).is_err() => Err(Error::record_changed(&self.table.def.name)),
             _ => Err(duplicate::error(self.table, clustered, row)),
         }
     }
@@ -270,10 +269,4 @@ impl<'a> RowWriter<'a> {
 #[cold]
 pub(crate) fn too_large(error: RowTooLarge) -> Error {
     Error::RowTooLarge { limit: error.limit }
-}
-
-/// The row id in the clustered key of a table without a key of its own.
-pub(crate) fn row_id_of(clustered_key: &[u8]) -> u64 {
-    debug_assert_eq!(clustered_key.len(), ROW_ID_BYTES, "a row id key");
-    clustered_key.iter().fold(0, |id, &byte| id << 8 | u64::from(byte))
 }

@@ -4,9 +4,8 @@ use btree::LeafEdit;
 use page::{Batch, PAGE_SIZE, RowHeader, SlotFlags};
 use trx::{Attempt, Buffers, Trx, UndoKind};
 
-use super::entry::push_begin;
-use super::insert::Value;
-use super::writer::{RowWriter, change, ensure_key};
+use super::key::{Value, ensure_key, push_begin};
+use super::writer::{RowWriter, change};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::table::Table;
@@ -157,7 +156,7 @@ impl RowWriter<'_> {
                     }
                     count = 1;
                 }
-                table.add_new_rows(engine, count);
+                engine.count_new_rows(table, count);
                 at += count;
                 let goes_on = places.get(at).is_some_and(|next| {
                     edit.move_to(key(next), need(next))

@@ -6,7 +6,7 @@
 
 use page::{RowHeader, RowRef, SlotFlags};
 
-use super::insert::row_id_of;
+use super::key::row_id_of;
 use super::row_image::{RowImage, value_of, with_values};
 use super::version::{self, Seen};
 use crate::error::Result;

@@ -4,10 +4,11 @@
 use btree::LeafEdit;
 use trx::{Attempt, Buffers};
 
-use super::entry::{push_begin, room_for_entry};
+use super::entry::room_for_entry;
+use super::key::push_begin;
 use super::writer::RowWriter;
 use crate::error::Result;
-use crate::table::Index;
+use crate::index::Index;
 
 /// Result of the attempt within one leaf.
 enum Moved {

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use page::{InBody, RowRef};
 use trx::Span;
 
-use super::insert::Value;
+use super::key::Value;
 use super::row_image::{RowImage, value_of};
 
 /// The row before a change.

@@ -8,12 +8,12 @@ use page::{OverflowRef, RowHeader, TRX_ID_BYTES};
 use space::{SpaceReserve, Store};
 use trx::{Locker, UndoKind, UndoLog, UndoRecord};
 
-use super::entry::CLOSED;
-use super::version::{flags_from_undo, flags_to_undo};
-use super::writer::{remove, replace_payload};
+use super::tree_edit::{remove, replace_payload};
+use super::version::{CLOSED, flags_from_undo, flags_to_undo};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::table::{Index, Table};
+use crate::index::Index;
+use crate::table::Table;
 
 /// Undoes everything after `mark`, each record in one frame with the part that says so. The last parts may
 /// stay in `log`, for the frame of what comes next. Rows that were there before stay locked by `locker`.

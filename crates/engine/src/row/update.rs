@@ -5,14 +5,16 @@ use btree::LeafEdit;
 use page::{OVERFLOW_REF_BYTES, RowHeader, RowRef, SlotFlags};
 use trx::{Buffers, Trx, UndoKind};
 
-use super::insert::{Value, row_id_of, too_large};
+use super::insert::too_large;
+use super::key::{Value, ensure_key, row_id_of};
 use super::old_row::{OldImage, OldRow};
 use super::row_image::{RowImage, value_of, with_values};
-use super::writer::{RowWriter, change, ensure_key};
+use super::writer::{RowWriter, change};
 use crate::column_set::ColumnSet;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::table::{Index, Table};
+use crate::index::Index;
+use crate::table::Table;
 
 /// Result of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

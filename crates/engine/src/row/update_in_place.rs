@@ -9,14 +9,14 @@ use page::{InBody, Record, RowHeader, RowRef, SlotFlags};
 use trx::{Buffers, NewUndo, UndoKind};
 use types::key::Extent;
 
-use super::insert::Value;
+use super::key::{Value, ensure_key};
 use super::row_image::with_values;
 use super::update::{RowChange, UpdateOutcome};
 use super::version::flags_to_undo;
-use super::writer::{RowWriter, ensure_key};
+use super::writer::RowWriter;
 use crate::column_set::ColumnSet;
 use crate::error::Result;
-use crate::table::Index;
+use crate::index::Index;
 
 #[cfg(test)]
 thread_local! {

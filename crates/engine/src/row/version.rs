@@ -14,7 +14,10 @@ use trx::undo::UndoRecord;
 use trx::{ReadView, TrxSystem, UndoKind};
 
 use crate::error::{Error, Result};
-use crate::table::Index;
+use crate::index::Index;
+
+/// Marks of a closed entry.
+pub(crate) const CLOSED: SlotFlags = SlotFlags::DELETED.with(SlotFlags::HAS_END);
 
 /// Slot flags as an undo record keeps them.
 #[inline]

@@ -3,19 +3,19 @@
 use std::ops::Bound;
 
 use base::{Lsn, ROW_HEADER_BYTES, TrxId, UndoPtr};
-use btree::{KEY_BYTES_MAX, LeafEdit, Neighbour, Tree};
+use btree::{LeafEdit, Neighbour};
 use log::{FrameRange, Part};
 use page::{RowHeader, SlotFlags};
 use space::Store;
 use trx::{Attempt, Locker, NewUndo, ReadView, Trx, UndoKind, UndoLog, WriteParts};
-use types::key::Extent;
 
 use super::rollback;
 use super::version::flags_to_undo;
 use crate::commit::now_micros;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::table::{Index, Table};
+use crate::index::Index;
+use crate::table::Table;
 
 /// The writing transaction at work on one table. Its metadata lock is held.
 pub(crate) struct RowWriter<'a> {
@@ -98,8 +98,8 @@ pub(crate) fn change<R>(
 }
 
 impl<'a> RowWriter<'a> {
-    /// Latches the clustered leaf of `key`, as [`Tree::edit`], once no other transaction stands against a
-    /// change of the row. It may not be there.
+    /// Latches the clustered leaf of `key`, as [`btree::Tree::edit`], once no other transaction stands
+    /// against a change of the row. It may not be there.
     #[inline(always)]
     pub(crate) fn edit_row<'k>(&self, key: &'k [u8], need: usize) -> Result<LeafEdit<'k>>
     where
@@ -127,7 +127,7 @@ impl<'a> RowWriter<'a> {
     #[inline(always)]
     pub(crate) fn ensure_seen(&self, writer: TrxId) -> Result<()> {
         if self.snapshot_isolation && self.is_unseen(writer) {
-            return Err(Error::record_changed(self.table));
+            return Err(Error::record_changed(&self.table.def.name));
         }
         Ok(())
     }
@@ -276,67 +276,4 @@ impl<'a> RowWriter<'a> {
     pub(crate) fn header(&self, undo: UndoPtr) -> [u8; ROW_HEADER_BYTES] {
         RowHeader { trx: self.id, undo }.encode()
     }
-}
-
-/// A key made of whole parts, short enough for its tree, a begin id included.
-#[inline]
-pub(crate) fn ensure_key(extent: Extent, key: &[u8]) -> Result<()> {
-    if extent == Extent::Whole && key.len() + TrxId::STORED_BYTES <= KEY_BYTES_MAX {
-        Ok(())
-    } else {
-        Err(Error::KeyTooLong { limit: KEY_BYTES_MAX - TrxId::STORED_BYTES })
-    }
-}
-
-/// Replaces the payload of the record with `key`, making room if need be, and hands the edit to `finish`,
-/// which commits it. `check` reads the record first, and gets ready for what `finish` does; false: nothing
-/// happens.
-pub(crate) fn replace_payload(
-    tree: &Tree,
-    store: &Store,
-    key: &[u8],
-    payload: &[u8],
-    check: impl Fn(&mut LeafEdit<'_>) -> Result<bool>,
-    finish: impl FnOnce(LeafEdit<'_>),
-) -> Result<bool> {
-    let mut need = 0;
-    loop {
-        let mut edit = tree.edit(store, key, need)?;
-        if !edit.found() || !check(&mut edit)? {
-            return Ok(false);
-        }
-        if edit.replace_payload(payload).is_ok() {
-            finish(edit);
-            return Ok(true);
-        }
-        edit.commit();
-        need = key.len() + payload.len();
-    }
-}
-
-/// Removes the record with `key` if `check` says so, and an all but empty leaf with it. `parts` are in the
-/// removal's frame.
-pub(crate) fn remove(
-    tree: &Tree,
-    store: &Store,
-    key: &[u8],
-    parts: &[u8],
-    check: impl FnOnce(&LeafEdit<'_>) -> bool,
-) -> Result<bool> {
-    let mut edit = tree.edit(store, key, 0)?;
-    if !edit.found() || !check(&edit) {
-        return Ok(false);
-    }
-    edit.remove();
-    let sparse = edit.is_sparse();
-    edit.commit_with(parts);
-    if sparse {
-        match tree.shrink(store, key) {
-            // The record is gone; a leaf that stays sparse does no harm. The statement that needs the page
-            // reports it.
-            Err(error) if error.damaged_page().is_some() => {}
-            shrunk => shrunk?,
-        }
-    }
-    Ok(true)
 }

@@ -7,22 +7,15 @@
 //! | 0 | 2 | bytes `n` of the key |
 //! | 2 | `n` | the row's clustered key |
 
-use base::UndoPtr;
 use base::codec::get_u16;
-use base::sync::{PlantedBug, planted};
-use trx::{UndoLog, UndoRecord};
+use types::TableDef;
 
-use super::build::is_of_row;
 use super::queue::{BLOCK_BYTES, ChangeQueue};
-use super::totals::SideLogTotals;
-use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::table::Table;
+use crate::error::Result;
+use crate::temp_file::TempFolder;
 
 /// Bytes before the key.
 const HEADER_BYTES: usize = 2;
-/// Keys of one change of a row are added in pieces of about this many bytes: a batch has many.
-const PIECE_BYTES: usize = 16 << 10;
 
 /// The clustered keys of rows that change while their table is rebuilt.
 ///
@@ -31,7 +24,7 @@ const PIECE_BYTES: usize = 16 << 10;
 /// undone the change, and before it gives its metadata lock back.
 #[derive(Debug)]
 pub(crate) struct ChangedRows {
-    queue: ChangeQueue,
+    pub(super) queue: ChangeQueue,
 }
 
 impl ChangedRows {
@@ -44,50 +37,11 @@ impl ChangedRows {
     pub(crate) const REST_BYTES: u64 = if cfg!(debug_assertions) { 64 } else { 1 << 10 };
 
     /// No rows yet, of the table that `new` takes the place of. Keys of up to `bytes_max` bytes may wait.
-    pub(crate) fn new(engine: &Engine, new: &Table, bytes_max: u64) -> Self {
-        let clustered = &new.clustered().def;
+    pub(crate) fn new(folder: &TempFolder, new: &TableDef, bytes_max: u64) -> Self {
+        let clustered = new.clustered();
         let name = format!("changes-{}", clustered.id.0);
         let names = vec![clustered.name.clone()];
-        ChangedRows { queue: ChangeQueue::new(&engine.temp_folder, name, bytes_max, names) }
-    }
-
-    /// Notes the rows that the change after `mark` in `log` has changed.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn note_changes(&self, engine: &Engine, table: &Table, log: &UndoLog, mark: UndoPtr) {
-        let (mut undo, mut at) = (UndoRecord::default(), log.mark());
-        let mut keys = Keys::default();
-        while at != mark && !at.is_none() {
-            if let Err(error) = engine.trx.undo().read(at, true, &mut undo) {
-                return self.queue.fail(Error::VersionUnreadable(error));
-            }
-            if is_of_row(undo.kind) && undo.index == table.clustered().tree.index {
-                keys.push(&undo.key);
-                if keys.bytes.len() > PIECE_BYTES {
-                    self.add(engine, &mut keys);
-                }
-            }
-            at = undo.prev;
-        }
-        self.add(engine, &mut keys);
-    }
-
-    /// Notes the row whose change, recorded in `undo`, was undone.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn note_undone(&self, engine: &Engine, undo: &UndoRecord) {
-        let mut keys = Keys::default();
-        keys.push(&undo.key);
-        self.add(engine, &mut keys);
-    }
-
-    fn add(&self, engine: &Engine, keys: &mut Keys) {
-        if keys.count == 0 || planted(PlantedBug::UnnotedChange) {
-            return;
-        }
-        engine.side_log_counters.add(SideLogTotals { noted: keys.count, ..SideLogTotals::default() });
-        self.queue.push(&keys.bytes, 0);
-        *keys = Keys::default();
+        ChangedRows { queue: ChangeQueue::new(folder, name, bytes_max, names) }
     }
 
     /// Puts a key back that [`ChangedRows::take`] has taken out.
@@ -138,14 +92,15 @@ pub(crate) fn bytes_of_key(key: &[u8]) -> u64 {
     (HEADER_BYTES + key.len()) as u64
 }
 
+/// Keys on their way into the queue.
 #[derive(Debug, Default)]
-struct Keys {
-    bytes: Vec<u8>,
-    count: u64,
+pub(super) struct Keys {
+    pub(super) bytes: Vec<u8>,
+    pub(super) count: u64,
 }
 
 impl Keys {
-    fn push(&mut self, key: &[u8]) {
+    pub(super) fn push(&mut self, key: &[u8]) {
         let len = u16::try_from(key.len()).expect("keys have at most 3072 bytes and a few more");
         self.bytes.extend_from_slice(&len.to_le_bytes());
         self.bytes.extend_from_slice(key);

@@ -12,10 +12,11 @@
 //! |---|---|
 //! | `change` | bytes of a change |
 //! | `changed_rows` | a rebuild in progress: the keys of rows that change |
+//! | `note` | what both log of a change |
 //! | `table_side_log` | which of the two a table has |
 //! | `queue` | changes not yet replayed: bounded, the older ones in a temporary file |
 //! | `row_entries` | the entries of a version of a row |
-//! | `build` | a build in progress, and what it logs of a change |
+//! | `build` | a build in progress |
 //! | `totals` | counters |
 //!
 //! # Invariants
@@ -35,6 +36,7 @@
 mod build;
 mod change;
 mod changed_rows;
+mod note;
 mod queue;
 mod row_entries;
 mod table_side_log;

@@ -4,12 +4,13 @@ use page::RowRef;
 
 use crate::column_set::ColumnSet;
 use crate::error::Result;
+use crate::index::Index;
 use crate::index_sort::{Entry, append_entry};
 use crate::limits::COLUMNS_MAX;
 use crate::row::built_entry;
-use crate::row::insert::{Value, row_id_of};
+use crate::row::key::{Value, row_id_of};
 use crate::row::row_image::{RowImage, value_of, with_values};
-use crate::table::{Index, Table};
+use crate::table::Table;
 
 /// The source of the entries.
 #[derive(Clone, Copy, Debug)]

@@ -518,7 +518,12 @@ fn the_end_of_a_build_is_not_that_of_the_next_one() {
     let (engine, _disk) = engine();
     let table = engine.create_table(wide_def("t")).unwrap();
     let build = || {
-        TableSideLog::Indexes(Arc::new(IndexBuild::new(&engine, &table, vec![table.indexes[1].again()], 0)))
+        TableSideLog::Indexes(Arc::new(IndexBuild::new(
+            &engine.temp_folder,
+            &table.def,
+            vec![table.indexes[1].again()],
+            0,
+        )))
     };
     let (first, second) = (build(), build());
     table.begin_build(&first);

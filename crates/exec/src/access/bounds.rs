@@ -8,9 +8,10 @@ use expr::{Expr, eval};
 use super::Keys;
 use crate::error::Result;
 use crate::frame::{Frame, row_source};
-use crate::key::{Fit, KeyPart};
+use crate::key::Fit;
+use crate::key_part::KeyPart;
 use crate::op::PathOp;
-use crate::statement::QueryRun;
+use crate::query_run::QueryRun;
 
 /// An end of a range, over the bytes of one of two buffers.
 #[derive(Clone, Copy)]

@@ -8,8 +8,8 @@ use wire::{OutBuffer, ResultCharset};
 use super::step::{Step, StepOp};
 use super::store::LENGTH_BYTES_MAX;
 use super::{FIRST_NULL_BIT, KeyPlace, SLACK_BYTES};
-use crate::context::Protocol;
 use crate::encode::WireEncoder;
+use crate::protocol::Protocol;
 use crate::reader::{Access, ColumnReader, TableReader};
 
 /// Most bytes of the text of a number or a moment.

@@ -6,7 +6,7 @@ use wire::OutBuffer;
 use super::step::{Step, StepOp};
 use super::store::store_text;
 use super::{ClientFormat, Leaf, ProjectionState, RecordProjection};
-use crate::context::Protocol;
+use crate::protocol::Protocol;
 
 /// Bytes before the value of a row of one column in the binary protocol.
 const ONE_COLUMN_HEAD_BYTES: usize = 2;

@@ -8,8 +8,8 @@ use types::{ColumnDef, IndexDef, IndexKind, SqlType, TableDef, TypeKind, Value};
 
 use super::support::*;
 use crate::index_layout::{KeyParts, key_parts};
+use crate::int_key::IntKey;
 use crate::int_points::{FEW_KEYS_MAX, PointKeys};
-use crate::int_spans::IntKey;
 
 /// The parts of the clustered key of a table with columns of these kinds; the last part descends.
 fn parts_of(kinds: &[(TypeKind, bool)], is_nullable: bool) -> KeyParts {

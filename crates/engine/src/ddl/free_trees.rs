@@ -8,25 +8,9 @@
 use std::collections::BTreeSet;
 
 use base::IndexId;
-use base::sync::plain::Mutex;
 
 use crate::engine::Engine;
 use crate::error::Result;
-
-/// Trees whose pages are to be freed: the ids of one entry of pending trees each.
-#[derive(Debug, Default)]
-pub(crate) struct DroppedTrees {
-    waiting: Mutex<Vec<Vec<IndexId>>>,
-    /// One thread at a time frees.
-    turn: Mutex<()>,
-}
-
-impl DroppedTrees {
-    /// Whether some are still to be freed.
-    pub(crate) fn are_waiting(&self) -> bool {
-        !self.waiting.lock().is_empty()
-    }
-}
 
 impl Engine {
     /// Frees the trees of an entry of pending trees, except those that a table has: the purge thread frees
