@@ -45,6 +45,7 @@ mod force_recovery;
 mod freed_space;
 mod get;
 mod index_sort;
+mod key_order;
 mod key_values;
 mod leaf_prober;
 pub mod limits;

@@ -100,16 +100,30 @@ impl<'b> Entry<'b> {
     pub(crate) fn declared(self) -> &'b [u8] {
         &self.0[HEADER_BYTES..HEADER_BYTES + usize::from(get_u16(self.0, 4))]
     }
+}
 
-    /// The first 8 key bytes, zero padded: they decide most comparisons.
+/// An entry of a merge.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SortedEntry<'b> {
+    pub(super) key: &'b [u8],
+    pub(super) payload: &'b [u8],
+    pub(super) declared: usize,
+}
+
+impl<'b> SortedEntry<'b> {
     #[inline]
-    pub(super) fn head(self) -> u64 {
-        let key = self.key();
-        if let Some(head) = key.first_chunk() {
-            return u64::from_be_bytes(*head);
-        }
-        let mut head = [0; 8];
-        head[..key.len()].copy_from_slice(key);
-        u64::from_be_bytes(head)
+    pub(crate) fn key(self) -> &'b [u8] {
+        self.key
+    }
+
+    #[inline]
+    pub(crate) fn payload(self) -> &'b [u8] {
+        self.payload
+    }
+
+    /// As [`Entry::declared`].
+    #[inline]
+    pub(crate) fn declared(self) -> &'b [u8] {
+        &self.key[..self.declared]
     }
 }

@@ -88,8 +88,10 @@ impl<'a> RowWriter<'a> {
         let Buffers { key, payload, other_key: entry_key, other_payload: entry_payload, .. } = buffers;
         key.clear();
         payload.clear();
+        entry_key.clear();
+        entry_payload.clear();
         self.encode_clustered(row, row_id, key, payload)?;
-        self.encode_first_entry(index, row, key, entry_key, entry_payload)?;
+        self.append_first_entry(index, row, key, entry_key, entry_payload)?;
         self.put_row(row, key, payload, |writer, leaf| {
             writer.table.add_new_row(writer.engine);
             writer.put_first_entry(index, leaf, entry_key, entry_payload, last)
