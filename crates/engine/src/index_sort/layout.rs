@@ -1,6 +1,6 @@
 //! The bytes of an index's entries in sorted blocks and runs.
 
-use super::entry::{Entry, SortedEntry};
+use super::entry::Entry;
 
 /// Bytes of a short key, at most.
 pub(super) const SHORT_KEY_BYTES_MAX: usize = 16;
@@ -46,16 +46,43 @@ impl Layout {
     }
 
     /// The entry whose bytes these are.
-    #[inline]
+    #[inline(always)]
     pub(super) fn entry(self, bytes: &[u8]) -> SortedEntry<'_> {
-        match self {
-            Layout::Headed => {
-                let entry = Entry::new(bytes);
-                SortedEntry { key: entry.key(), payload: entry.payload(), declared: entry.declared().len() }
-            }
-            Layout::Short(ShortKeys { declared, is_unique, .. }) => {
-                SortedEntry { key: bytes, payload: &[], declared: if is_unique { declared } else { 0 } }
-            }
+        SortedEntry { layout: self, bytes }
+    }
+}
+
+/// An entry of a merge.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SortedEntry<'b> {
+    layout: Layout,
+    bytes: &'b [u8],
+}
+
+impl<'b> SortedEntry<'b> {
+    #[inline(always)]
+    pub(crate) fn key(self) -> &'b [u8] {
+        match self.layout {
+            Layout::Headed => Entry::new(self.bytes).key(),
+            Layout::Short(_) => self.bytes,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn payload(self) -> &'b [u8] {
+        match self.layout {
+            Layout::Headed => Entry::new(self.bytes).payload(),
+            Layout::Short(_) => &[],
+        }
+    }
+
+    /// As [`Entry::declared`].
+    #[inline(always)]
+    pub(crate) fn declared(self) -> &'b [u8] {
+        match self.layout {
+            Layout::Headed => Entry::new(self.bytes).declared(),
+            Layout::Short(keys) if keys.is_unique => &self.bytes[..keys.declared],
+            Layout::Short(_) => &[],
         }
     }
 }

@@ -2,16 +2,16 @@
 
 use base::loser_tree::LoserTree;
 
-use super::entry::SortedEntry;
-use super::layout::{Layout, number_of};
+use super::layout::{Layout, SortedEntry};
 use super::run_file::RunReader;
 use crate::error::Result;
+use crate::key_order::head_of;
 
 /// Entries in the order of their keys, and the current one among them.
 #[derive(Debug)]
 pub(super) struct Source<'f> {
-    /// [`number_of`] the current entry's key, the greatest at the end.
-    head: u128,
+    /// [`head_of`] the current entry's key, the greatest number at the end.
+    head: u64,
     layout: Layout,
     block: Vec<u8>,
     /// Where the current entry begins and ends; the block's end at the end of the source.
@@ -51,15 +51,15 @@ impl<'f> Source<'f> {
     }
 
     /// Finds the end of the entry that begins at `at`.
-    #[inline]
+    #[inline(always)]
     fn look(&mut self) {
         if self.at == self.block.len() {
-            (self.head, self.end) = (u128::MAX, self.at);
+            (self.head, self.end) = (u64::MAX, self.at);
             return;
         }
         let rest = &self.block[self.at..];
         let entry = &rest[..self.layout.entry_len(rest)];
-        (self.head, self.end) = (number_of(self.layout.entry(entry).key()), self.at + entry.len());
+        (self.head, self.end) = (head_of(self.layout.entry(entry).key()), self.at + entry.len());
     }
 
     /// Goes to the next entry; there is a current one.

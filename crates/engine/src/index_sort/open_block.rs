@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use base::codec::push_start;
 
-use super::entry::{Entry, EntryLens, append_entry};
+use super::entry::{Entry, EntryLens, HEADER_BYTES, put_header};
 use super::layout::{Layout, SHORT_KEY_BYTES_MAX, ShortKeys, number_of};
 use super::memory::Division;
 use crate::error::Result;
@@ -70,28 +70,33 @@ impl OpenBlock {
     ///
     /// # Errors
     /// Those of `encode`; [`space::Error::RecordTooLarge`].
+    #[inline(always)]
     pub(super) fn add(
         &mut self,
         index: usize,
         encode: impl FnOnce(&mut Vec<u8>) -> Result<EntryLens>,
     ) -> Result<()> {
         let start = self.bytes.len();
-        self.entries += 1;
-        match &mut self.places[index] {
+        let entries = &mut self.places[index];
+        if matches!(entries, Entries::Headed(_)) {
+            self.bytes.extend_from_slice(&[0; HEADER_BYTES]);
+        }
+        let lens = encode(&mut self.bytes)?;
+        let bytes = &mut self.bytes[start..];
+        match entries {
             Entries::Headed(places) => {
-                append_entry(&mut self.bytes, encode)?;
-                let head = head_of(Entry::at_start_of(&self.bytes[start..]).key());
+                put_header(bytes, lens)?;
+                let head = head_of(Entry::at_start_of(bytes).key());
                 places.push(Place { head, start: start as u32 });
             }
             Entries::Short(keys, numbers) => {
-                let lens = encode(&mut self.bytes)?;
-                let key = &self.bytes[start..];
-                debug_assert!(key.len() == keys.len && lens.key == keys.len, "{lens:?} of {keys:?}");
-                numbers.push(number_of(key));
+                debug_assert!(bytes.len() == keys.len && lens.key == keys.len, "{lens:?} of {keys:?}");
+                numbers.push(number_of(bytes));
                 self.short_bytes += keys.len;
                 self.bytes.truncate(start);
             }
         }
+        self.entries += 1;
         Ok(())
     }
 
