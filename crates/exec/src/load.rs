@@ -6,6 +6,7 @@ use std::sync::Arc;
 use base::memory::{Charge, LimitExceeded, Purpose};
 use engine::{Engine, Table};
 use sql::plan::{InsertCell, InsertMode, LoadPlan, LoadTarget};
+use types::storage::PlainKind;
 use types::{OwnedValue, Value};
 
 use crate::auto_numbers::RowOrigin;
@@ -13,7 +14,7 @@ use crate::build::RowBuild;
 use crate::conditions::{Conditions, Level};
 use crate::context::{ExecCtx, Outcome, Summary};
 use crate::error::{ExecError, Result};
-use crate::load_lines::{Line, LineReader};
+use crate::load_lines::{Fields, Line, LineReader};
 use crate::op_compiler::{Tables, open_table};
 use crate::query::QueryProgram;
 use crate::query_run::QueryRun;
@@ -28,6 +29,8 @@ pub(crate) struct LoadProgram {
     /// Columns that no field and no SET gives a value.
     left_out: Box<[u16]>,
     rule: DuplicateRule,
+    /// What of each target is stored as it is in the file; nothing for a variable.
+    kinds: Box<[PlainKind]>,
     /// Subqueries of the SET clause.
     expressions: QueryProgram,
 }
@@ -43,7 +46,12 @@ impl LoadProgram {
             let in_file = |target: &LoadTarget| matches!(target, LoadTarget::Column(c) if *c == col);
             plan.targets.iter().any(in_file) || plan.sets.iter().any(|(c, _)| *c == col)
         };
+        let kind = |target: &LoadTarget| match target {
+            LoadTarget::Column(col) => PlainKind::of(&table.def.columns[usize::from(*col)].ty),
+            LoadTarget::UserVariable(_) => PlainKind::Nothing,
+        };
         Ok(LoadProgram {
+            kinds: plan.targets.iter().map(kind).collect(),
             left_out: (0..table.def.columns.len() as u16).filter(|&col| !given(col)).collect(),
             rule: DuplicateRule::new(&table, plan.mode, &[]),
             expressions: QueryProgram::expressions(subqueries, &plan.table),
@@ -73,7 +81,7 @@ impl LoadProgram {
         let mut line = Line::default();
         lines.skip_lines().map_err(read_error)?;
         while lines.next_line(plan.targets.len(), &mut line).map_err(read_error)? {
-            let built = self.build_row(plan, &line, &mut build, conditions);
+            let built = self.build_row(plan, lines.fields(&line), &mut build, conditions);
             writer.take(&mut build, built)?;
             if line.has_more {
                 let error = ExecError::TooManyFields { row: build.number };
@@ -93,15 +101,21 @@ impl LoadProgram {
     fn build_row(
         &self,
         plan: &LoadPlan,
-        line: &Line,
+        line: Fields<'_>,
         build: &mut RowBuild<'_>,
         conditions: &dyn Conditions,
     ) -> Result<()> {
         build.begin()?;
         build.nulls.clear();
         self.left_out.iter().try_for_each(|&col| build.set_default(col))?;
-        for (i, target) in plan.targets.iter().enumerate() {
+        for (i, (target, kind)) in plan.targets.iter().zip(&self.kinds).enumerate() {
             let value = if i < line.len() { line.field(i) } else { None };
+            if let (Some(text), LoadTarget::Column(col)) = (value, target)
+                && let Some(bytes) = kind.bytes_of_text(text, &mut [0; 8])
+            {
+                build.rows.set(usize::from(*col), Some(bytes));
+                continue;
+            }
             let value = value.map_or(Value::Null, |data| Value::Bytes { data, collation: plan.collation });
             match target {
                 LoadTarget::UserVariable(name) => {

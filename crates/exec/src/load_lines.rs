@@ -13,35 +13,49 @@ use crate::context::LoadSource;
 /// Bytes of a usual line and its buffers, whose charge stays from line to line.
 const LINE_BYTES: usize = 256 << 10;
 
-/// One field: its text in [`Line::bytes`], or NULL.
+/// Where the text of a field begins and ends, or NULL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FieldSpan {
+struct FieldSpan {
     start: usize,
     end: usize,
     null: bool,
 }
 
-/// The fields of one line, escapes and enclosures resolved.
+/// The fields of a line, escapes and enclosures resolved.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields<'l> {
+    bytes: &'l [u8],
+    spans: &'l [FieldSpan],
+}
+
+impl<'l> Fields<'l> {
+    /// Number of fields.
+    #[inline]
+    pub(crate) fn len(self) -> usize {
+        self.spans.len()
+    }
+
+    /// The text of a field; `None` for NULL.
+    #[inline]
+    pub(crate) fn field(self, i: usize) -> Option<&'l [u8]> {
+        let FieldSpan { start, end, null } = self.spans[i];
+        (!null).then(|| &self.bytes[start..end])
+    }
+}
+
+/// A line that was read; [`LineReader::fields`] gives its fields.
 #[derive(Debug, Default)]
 pub(crate) struct Line {
+    /// The texts of its fields, unless they are where the file's text is.
     bytes: Vec<u8>,
     fields: Vec<FieldSpan>,
+    /// The fields are in the reader's buffer.
+    is_in_buffer: bool,
     /// The line has more fields than were asked for.
     pub(crate) has_more: bool,
 }
 
 impl Line {
-    /// Number of fields.
-    pub(crate) fn len(&self) -> usize {
-        self.fields.len()
-    }
-
-    /// The text of a field; `None` for NULL.
-    pub(crate) fn field(&self, i: usize) -> Option<&[u8]> {
-        let field = self.fields[i];
-        (!field.null).then(|| &self.bytes[field.start..field.end])
-    }
-
     /// Ends an enclosed field that begins at `start`; `saw_null`: it has the escape `\N`, which is NULL if it
     /// is all of it.
     fn push_enclosed(&mut self, start: usize, saw_null: bool) {
@@ -88,6 +102,16 @@ impl Stops {
     fn of(format: &LoadFormat) -> Option<Self> {
         let (&[field], &[line]) = (&*format.field_end, &*format.line_end) else { return None };
         Some(Stops { field, line, escape: format.escape.unwrap_or(field) })
+    }
+
+    /// What ends here; `None`: nothing does.
+    #[inline(always)]
+    fn end_of(self, byte: u8) -> Option<FieldEnd> {
+        match byte {
+            byte if byte == self.field => Some(FieldEnd::Field),
+            byte if byte == self.line => Some(FieldEnd::Line),
+            _ => None,
+        }
     }
 
     /// Where the first of them is.
@@ -149,16 +173,49 @@ impl<'s> LineReader<'s> {
     }
 
     /// Reads the next line's first `wanted` fields; false at the end.
+    #[inline]
     pub(crate) fn next_line(&mut self, wanted: usize, line: &mut Line) -> io::Result<bool> {
-        line.bytes.clear();
         line.fields.clear();
         line.has_more = false;
+        line.is_in_buffer = self.plain_line(wanted, &mut line.fields).is_some();
+        if line.is_in_buffer { Ok(true) } else { self.copied_line(wanted, line) }
+    }
+
+    /// The fields of the line that was read last.
+    #[inline]
+    pub(crate) fn fields<'l>(&'l self, line: &'l Line) -> Fields<'l> {
+        Fields { bytes: if line.is_in_buffer { &self.buffer } else { &line.bytes }, spans: &line.fields }
+    }
+
+    /// Steps over a line that is in the buffer with as many fields as are wanted, each of which means itself,
+    /// as those of most lines do; `None`: nothing has happened, but for `fields`.
+    #[inline]
+    fn plain_line(&mut self, wanted: usize, fields: &mut Vec<FieldSpan>) -> Option<()> {
+        let stops = self.stops.filter(|_| self.format.line_start.is_empty())?;
+        let mut at = self.at;
+        for left in (0..wanted).rev() {
+            let (field, end, next) = self.plain_field(stops, at)?;
+            if end != if left == 0 { FieldEnd::Line } else { FieldEnd::Field } {
+                return None;
+            }
+            fields.push(field);
+            at = next;
+        }
+        self.at = at;
+        (wanted > 0).then_some(())
+    }
+
+    /// [`LineReader::next_line`] of one whose fields are copied.
+    #[inline(never)]
+    fn copied_line(&mut self, wanted: usize, line: &mut Line) -> io::Result<bool> {
+        line.bytes.clear();
+        line.fields.clear();
         self.forget_line();
         if !self.find_line_start()? {
             return Ok(false);
         }
         while line.fields.len() < wanted {
-            let end = match self.plain_field(line) {
+            let end = match self.copy_plain_field(line) {
                 Some(end) => end,
                 None => self.field(line)?,
             };
@@ -203,31 +260,54 @@ impl<'s> LineReader<'s> {
         Ok(self.peek()?.is_some())
     }
 
-    /// Reads a field to after its end if all of it is in the buffer and means itself, as most do; `None`:
-    /// nothing has happened.
-    #[inline]
-    fn plain_field(&mut self, line: &mut Line) -> Option<FieldEnd> {
-        let stops = self.stops?;
-        let rest = &self.buffer[self.at..];
-        let len = stops.find(rest)?;
-        let end = match rest[len] {
-            byte if byte == stops.field => FieldEnd::Field,
-            byte if byte == stops.line => FieldEnd::Line,
-            _ => return None,
-        };
-        let text = &rest[..len];
+    /// Reads a field to after its end if all of it is in the buffer and means itself; `None`: nothing has
+    /// happened.
+    fn copy_plain_field(&mut self, line: &mut Line) -> Option<FieldEnd> {
+        let (FieldSpan { start, end, null }, field_end, next) = self.plain_field(self.stops?, self.at)?;
+        let to = line.bytes.len();
+        line.bytes.extend_from_slice(&self.buffer[start..end]);
+        line.fields.push(FieldSpan { start: to, end: line.bytes.len(), null });
+        self.at = next;
+        Some(field_end)
+    }
+
+    /// The field at `at` of the buffer, how it ends, and what is after that; `None` if its end is not there,
+    /// or a byte of it does not mean itself.
+    #[inline(always)]
+    fn plain_field(&self, stops: Stops, at: usize) -> Option<(FieldSpan, FieldEnd, usize)> {
+        let rest = &self.buffer[at..];
         let mut null = false;
         if let Some(quote) = self.format.enclosed {
-            if rest[0] == quote {
-                return None;
+            if rest.first() == Some(&quote) {
+                return self.plain_enclosed(stops, quote, at);
             }
-            null = text == b"NULL";
+            null = rest.starts_with(b"NULL");
         }
-        let start = line.bytes.len();
-        line.bytes.extend_from_slice(text);
-        line.fields.push(FieldSpan { start, end: line.bytes.len(), null });
-        self.at += len + 1;
-        Some(end)
+        let len = stops.find(rest)?;
+        match stops.end_of(rest[len]) {
+            Some(end) => {
+                let span = FieldSpan { start: at, end: at + len, null: null && len == 4 };
+                Some((span, end, at + len + 1))
+            }
+            None if len == 0 && rest.get(1) == Some(&b'N') => {
+                let end = stops.end_of(*rest.get(2)?)?;
+                Some((FieldSpan { start: at, end: at, null: true }, end, at + 3))
+            }
+            None => None,
+        }
+    }
+
+    /// [`LineReader::plain_field`] of one that begins with a quote.
+    #[inline(never)]
+    fn plain_enclosed(&self, stops: Stops, quote: u8, at: usize) -> Option<(FieldSpan, FieldEnd, usize)> {
+        let start = at + 1;
+        let body = &self.buffer[start..];
+        let len = memchr::memchr2(quote, self.format.escape.unwrap_or(quote), body)?;
+        if body[len] != quote {
+            return None;
+        }
+        let end = stops.end_of(*body.get(len + 1)?)?;
+        Some((FieldSpan { start, end: start + len, null: false }, end, start + len + 2))
     }
 
     /// Reads one field to after its end.
@@ -427,8 +507,9 @@ mod tests {
             reader.skip_lines().unwrap();
             let (mut line, mut lines) = (Line::default(), Vec::new());
             while reader.next_line(wanted, &mut line).unwrap() {
-                let field = |i| line.field(i).map_or("~".into(), String::from_utf8_lossy);
-                let mut fields: Vec<_> = (0..line.len()).map(field).collect();
+                let read = reader.fields(&line);
+                let field = |i| read.field(i).map_or("~".into(), String::from_utf8_lossy);
+                let mut fields: Vec<_> = (0..read.len()).map(field).collect();
                 if line.has_more {
                     fields.push("...".into());
                 }

@@ -357,6 +357,12 @@ impl<'a> Batch<'a> {
     pub fn append_all(self, page: &mut PageMut<'_>) -> Result<(), OpError> {
         let inner = !page.as_ref().is_leaf();
         if page.as_ref().count() == 0 {
+            if let Some(key_len) = page.as_ref().fixed_key_len()
+                && let Some(count) = self.count_of_keys_alone(key_len.into())
+            {
+                self.expect_keys_alone(page, key_len.into(), count)?;
+                return self.append_records(page);
+            }
             let keys = BatchKeys { rest: self.0, inner }.skip(usize::from(inner));
             let mut count = 0;
             if let (Some(first), Some(last)) =
@@ -367,6 +373,24 @@ impl<'a> Batch<'a> {
             }
         }
         if inner { self.append_children(page) } else { self.append_records(page) }
+    }
+
+    /// How many records there are, if each is a key of `key_len` bytes and nothing else.
+    fn count_of_keys_alone(self, key_len: usize) -> Option<usize> {
+        let (records, rest) = (self.0.chunks_exact(key_alone_record_bytes(key_len)), self.0.len());
+        let is_alone = |record| key_alone(record).is_some_and(|key| key.len() == key_len);
+        let count = records.len();
+        let all =
+            count > 0 && rest == count * key_alone_record_bytes(key_len) && records.clone().all(is_alone);
+        all.then_some(count)
+    }
+
+    /// Chooses prefix and arrays of an empty leaf for `count` keys of `key_len` bytes.
+    fn expect_keys_alone(self, page: &mut PageMut<'_>, key_len: usize, count: usize) -> Result<(), OpError> {
+        let (first, last) = (&self.0[1..=key_len], &self.0[self.0.len() - 2 - key_len..self.0.len() - 2]);
+        page.expect_keys(first, last, std::iter::repeat_n(key_len, count))?;
+        page.expect_slots(count);
+        Ok(())
     }
 
     fn append_records(self, page: &mut PageMut<'_>) -> Result<(), OpError> {
@@ -394,6 +418,23 @@ impl<'a> Batch<'a> {
         }
         Ok(())
     }
+}
+
+/// Bytes of a key whose length takes one byte in a batch.
+pub(crate) const KEY_ALONE_BYTES_MAX: usize = 0x7f;
+
+/// Bytes of the record of a batch that is a key of `key_len` bytes, at most [`KEY_ALONE_BYTES_MAX`], without
+/// marks and payload.
+#[inline(always)]
+pub(crate) const fn key_alone_record_bytes(key_len: usize) -> usize {
+    1 + key_len + 1 + 1
+}
+
+/// The key of such a record; `None`: it is another one.
+#[inline(always)]
+pub(crate) fn key_alone(record: &[u8]) -> Option<&[u8]> {
+    let [len, key @ .., 0, 0] = record else { return None };
+    (usize::from(*len) == key.len() && key.len() <= KEY_ALONE_BYTES_MAX).then_some(key)
 }
 
 /// The keys of a batch; ends at the first one that is malformed.

@@ -38,7 +38,8 @@ impl Engine {
         let Some(first) = indexes.first() else { return Ok(()) };
         let name = format!("index-{}", first.def.id.0);
         let place = SortPlace { folder: &self.temp_folder, name: &name, counters: &self.sort_counters };
-        let sort = IndexSort::new(place, indexes.len(), memory)?;
+        let layouts = indexes.iter().map(built_entry::layout).collect();
+        let sort = IndexSort::new(place, layouts, memory)?;
         let mut collector = Collector { engine: self, table, indexes, sort, scratch: Vec::new() };
         collector.collect(view, look)?;
         let mut entries = collector.sort.finish()?;

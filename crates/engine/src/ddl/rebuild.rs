@@ -32,7 +32,7 @@ use crate::dictionary::{Change, Kind};
 use crate::engine::Engine;
 use crate::error::{Error, Result, fail_if_interrupted};
 use crate::index::Index;
-use crate::index_sort::{Charged, EntryLens, IndexSort, SortPlace};
+use crate::index_sort::{Charged, EntryLens, IndexSort, Layout, SortPlace};
 use crate::limits;
 use crate::row::key::Value;
 use crate::side_log::{ChangedRows, TableSideLog};
@@ -272,7 +272,7 @@ impl Rebuild<'_> {
         let Rebuild { engine, old, options, .. } = self;
         let name = format!("rows-{}", new.clustered().def.id.0);
         let place = SortPlace { folder: &engine.temp_folder, name: &name, counters: &engine.sort_counters };
-        let mut sort = IndexSort::new(place, 1, &options.memory)?;
+        let mut sort = IndexSort::new(place, vec![Layout::Headed], &options.memory)?;
         let (whole, mut values) = (WholeRows::new(engine, old, *view), RowValues::default());
         let mut number = 0u64;
         whole.for_each_batch(|batch| {

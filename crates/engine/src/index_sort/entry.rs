@@ -15,7 +15,7 @@ use space::Error as SpaceError;
 use crate::error::Result;
 
 /// Bytes before the key.
-const HEADER_BYTES: usize = 6;
+pub(super) const HEADER_BYTES: usize = 6;
 /// Most bytes of an entry.
 pub(crate) const ENTRY_BYTES_MAX: usize = HEADER_BYTES + RECORD_BYTES_MAX;
 
@@ -48,7 +48,8 @@ pub(crate) fn append_entry(
 ///
 /// # Errors
 /// [`SpaceError::RecordTooLarge`].
-fn put_header(bytes: &mut [u8], lens: EntryLens) -> Result<()> {
+#[inline]
+pub(super) fn put_header(bytes: &mut [u8], lens: EntryLens) -> Result<()> {
     let need = bytes.len() - HEADER_BYTES;
     if need > RECORD_BYTES_MAX {
         return Err(SpaceError::RecordTooLarge { need, max: RECORD_BYTES_MAX }.into());
@@ -99,17 +100,5 @@ impl<'b> Entry<'b> {
     #[inline]
     pub(crate) fn declared(self) -> &'b [u8] {
         &self.0[HEADER_BYTES..HEADER_BYTES + usize::from(get_u16(self.0, 4))]
-    }
-
-    /// The first 8 key bytes, zero padded: they decide most comparisons.
-    #[inline]
-    pub(super) fn head(self) -> u64 {
-        let key = self.key();
-        if let Some(head) = key.first_chunk() {
-            return u64::from_be_bytes(*head);
-        }
-        let mut head = [0; 8];
-        head[..key.len()].copy_from_slice(key);
-        u64::from_be_bytes(head)
     }
 }

@@ -14,7 +14,8 @@
 //! | file | role |
 //! |---|---|
 //! | `memory` | how much memory there is, and what it is used for |
-//! | `entry` | bytes of an entry, the same in memory and in the file |
+//! | `entry` | bytes of an entry with a header |
+//! | `layout` | which entries have headers, and which are short keys alone: the same in memory and in the file |
 //! | `open_block` | entries that are collected and sorted |
 //! | `run_file` | runs in the temporary file |
 //! | `merge` | sorted sources, in memory or in the file, as one |
@@ -28,6 +29,7 @@
 //! 3. No two entries of an index have equal keys: a key ends in that of the clustered index.
 
 mod entry;
+mod layout;
 mod memory;
 mod merge;
 mod open_block;
@@ -36,6 +38,7 @@ mod sorter;
 mod totals;
 
 pub(crate) use entry::{ENTRY_BYTES_MAX, Entry, EntryLens, append_entry};
+pub(crate) use layout::Layout;
 pub(crate) use memory::Charged;
 pub use memory::SortMemory;
 pub(crate) use merge::Merge;

@@ -4,14 +4,16 @@ use std::ops::Range;
 
 use base::codec::push_start;
 
-use super::entry::{Entry, EntryLens, append_entry};
+use super::entry::{Entry, EntryLens, HEADER_BYTES, put_header};
+use super::layout::{Layout, SHORT_KEY_BYTES_MAX, ShortKeys, number_of};
 use super::memory::Division;
 use crate::error::Result;
+use crate::key_order::{head_of, sort_by_key};
 
 /// An entry of the block.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    /// [`Entry::head`].
+    /// [`head_of`] of its key.
     head: u64,
     start: u32,
 }
@@ -21,45 +23,86 @@ const SHORT_BYTES: usize = 32;
 
 pub(super) const PLACE_BYTES: usize = size_of::<Place>();
 
+/// The entries of one index.
+#[derive(Debug)]
+enum Entries {
+    Headed(Vec<Place>),
+    /// [`number_of`] each key.
+    Short(ShortKeys, Vec<u128>),
+}
+
+const _: () = assert!(PLACE_BYTES == size_of::<u128>());
+
 /// Entries of all indexes, in the order in which they came.
 #[derive(Debug)]
 pub(super) struct OpenBlock {
+    /// Those with headers, and one key that is short.
     bytes: Vec<u8>,
     /// By index.
-    places: Vec<Vec<Place>>,
+    places: Vec<Entries>,
+    /// Bytes of short keys.
+    short_bytes: usize,
     entries: usize,
     bytes_max: usize,
     entries_max: usize,
 }
 
 impl OpenBlock {
-    pub(super) fn new(indexes: usize, division: &Division) -> Self {
+    pub(super) fn new(layouts: &[Layout], division: &Division) -> Self {
         let entries_max = division.block_entries();
         // Each row has an entry in each index.
-        let places = (0..indexes).map(|_| Vec::with_capacity(entries_max / indexes + 1)).collect();
-        OpenBlock { bytes: Vec::new(), places, entries: 0, bytes_max: division.block, entries_max }
+        let of_each = entries_max / layouts.len().max(1) + 1;
+        let entries = |layout: &Layout| match *layout {
+            Layout::Headed => Entries::Headed(Vec::with_capacity(of_each)),
+            Layout::Short(keys) => Entries::Short(keys, Vec::with_capacity(of_each)),
+        };
+        OpenBlock {
+            bytes: Vec::new(),
+            places: layouts.iter().map(entries).collect(),
+            short_bytes: 0,
+            entries: 0,
+            bytes_max: division.block,
+            entries_max,
+        }
     }
 
     /// Adds an entry of `index`: `encode` appends key and payload.
     ///
     /// # Errors
     /// Those of `encode`; [`space::Error::RecordTooLarge`].
+    #[inline(always)]
     pub(super) fn add(
         &mut self,
         index: usize,
         encode: impl FnOnce(&mut Vec<u8>) -> Result<EntryLens>,
     ) -> Result<()> {
         let start = self.bytes.len();
-        append_entry(&mut self.bytes, encode)?;
-        let head = Entry::at_start_of(&self.bytes[start..]).head();
-        self.places[index].push(Place { head, start: start as u32 });
+        let entries = &mut self.places[index];
+        if matches!(entries, Entries::Headed(_)) {
+            self.bytes.extend_from_slice(&[0; HEADER_BYTES]);
+        }
+        let lens = encode(&mut self.bytes)?;
+        let bytes = &mut self.bytes[start..];
+        match entries {
+            Entries::Headed(places) => {
+                put_header(bytes, lens)?;
+                let head = head_of(Entry::at_start_of(bytes).key());
+                places.push(Place { head, start: start as u32 });
+            }
+            Entries::Short(keys, numbers) => {
+                debug_assert!(bytes.len() == keys.len && lens.key == keys.len, "{lens:?} of {keys:?}");
+                numbers.push(number_of(bytes));
+                self.short_bytes += keys.len;
+                self.bytes.truncate(start);
+            }
+        }
         self.entries += 1;
         Ok(())
     }
 
     /// Bytes of entries.
     pub(super) fn len(&self) -> usize {
-        self.bytes.len()
+        self.bytes.len() + self.short_bytes
     }
 
     /// Number of entries.
@@ -76,39 +119,50 @@ impl OpenBlock {
     pub(super) fn sorted(&mut self) -> impl Iterator<Item = (usize, Vec<u8>)> {
         let OpenBlock { bytes, places, .. } = self;
         let bytes: &[u8] = bytes;
-        places.iter_mut().enumerate().filter(|(_, places)| !places.is_empty()).map(|(index, places)| {
-            let len: usize = places.iter().map(|place| entry_range(bytes, place).len()).sum();
-            sort(places, bytes);
-            let mut sorted = Vec::with_capacity(len + SHORT_BYTES);
-            for place in &*places {
-                let entry = entry_range(bytes, place);
-                match bytes[entry.start..].first_chunk::<SHORT_BYTES>() {
-                    Some(start) if entry.len() <= SHORT_BYTES => push_start(&mut sorted, start, entry.len()),
-                    _ => sorted.extend_from_slice(&bytes[entry]),
-                }
+        places.iter_mut().enumerate().filter_map(|(index, entries)| match entries {
+            Entries::Headed(places) if !places.is_empty() => Some((index, sorted_entries(places, bytes))),
+            Entries::Short(keys, numbers) if !numbers.is_empty() => {
+                Some((index, sorted_keys(*keys, numbers)))
             }
-            (index, sorted)
+            _ => None,
         })
     }
 
     /// Forgets all entries.
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
-        self.places.iter_mut().for_each(Vec::clear);
-        self.entries = 0;
+        for entries in &mut self.places {
+            match entries {
+                Entries::Headed(places) => places.clear(),
+                Entries::Short(_, numbers) => numbers.clear(),
+            }
+        }
+        (self.short_bytes, self.entries) = (0, 0);
     }
 }
 
-/// Brings the places of entries in `bytes` into the order of their keys. Cost: passes by the bytes of the
-/// heads that differ, then comparisons of keys with the same head. Takes as much memory as `places`.
-fn sort(places: &mut [Place], bytes: &[u8]) {
-    if !places.is_sorted_by_key(|place| place.head) {
-        radsort::sort_by_key(places, |place| place.head);
-    }
+fn sorted_entries(places: &mut [Place], bytes: &[u8]) -> Vec<u8> {
+    let len: usize = places.iter().map(|place| entry_range(bytes, place).len()).sum();
     let key = |place: &Place| Entry::at_start_of(&bytes[place.start as usize..]).key();
-    for alike in places.chunk_by_mut(|a, b| a.head == b.head).filter(|alike| alike.len() > 1) {
-        alike.sort_unstable_by(|a, b| key(a).cmp(key(b)));
+    sort_by_key(places, |place| place.head, key);
+    let mut sorted = Vec::with_capacity(len + SHORT_BYTES);
+    for place in &*places {
+        let entry = entry_range(bytes, place);
+        match bytes[entry.start..].first_chunk::<SHORT_BYTES>() {
+            Some(start) if entry.len() <= SHORT_BYTES => push_start(&mut sorted, start, entry.len()),
+            _ => sorted.extend_from_slice(&bytes[entry]),
+        }
     }
+    sorted
+}
+
+fn sorted_keys(keys: ShortKeys, numbers: &mut [u128]) -> Vec<u8> {
+    keys.sort(numbers);
+    let mut sorted = Vec::with_capacity(numbers.len() * keys.len + SHORT_KEY_BYTES_MAX);
+    for number in &*numbers {
+        push_start(&mut sorted, &number.to_be_bytes(), keys.len);
+    }
+    sorted
 }
 
 fn entry_range(bytes: &[u8], place: &Place) -> Range<usize> {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::entry::EntryLens;
+use super::layout::Layout;
 use super::memory::{Charged, Division, SortMemory};
 use super::merge::{Merge, Source};
 use super::open_block::OpenBlock;
@@ -35,6 +36,8 @@ struct Sorted {
 #[derive(Debug)]
 pub(crate) struct IndexSort<'e> {
     place: SortPlace<'e>,
+    /// By index.
+    layouts: Vec<Layout>,
     division: Division,
     charged: Charged,
     open: OpenBlock,
@@ -44,17 +47,18 @@ pub(crate) struct IndexSort<'e> {
 }
 
 impl<'e> IndexSort<'e> {
-    /// A sort of the entries of `indexes` indexes.
+    /// A sort of the entries of indexes with these layouts.
     ///
     /// # Errors
     /// [`crate::Error::Memory`].
-    pub(crate) fn new(place: SortPlace<'e>, indexes: usize, memory: &SortMemory) -> Result<Self> {
+    pub(crate) fn new(place: SortPlace<'e>, layouts: Vec<Layout>, memory: &SortMemory) -> Result<Self> {
         let (division, charged) = (Division::of(memory), Charged::new(memory));
         charged.set(division.working)?;
+        let indexes = layouts.len();
         let sorted =
             Sorted { blocks: vec![Vec::new(); indexes], runs: vec![Vec::new(); indexes], file: None };
-        let open = OpenBlock::new(indexes, &division);
-        Ok(IndexSort { place, division, charged, open, sorted, block_bytes: 0 })
+        let open = OpenBlock::new(&layouts, &division);
+        Ok(IndexSort { place, layouts, division, charged, open, sorted, block_bytes: 0 })
     }
 
     /// Adds an entry of `index`: `encode` appends its key and its payload.
@@ -81,10 +85,10 @@ impl<'e> IndexSort<'e> {
         if self.sorted.file.is_some() {
             self.write_runs()?;
         }
-        let IndexSort { place, division, charged, open, sorted, block_bytes } = self;
+        let IndexSort { place, layouts, division, charged, open, sorted, block_bytes } = self;
         drop(open);
         charged.set(block_bytes)?;
-        Ok(SortedEntries { counters: place.counters, division, charged, sorted })
+        Ok(SortedEntries { counters: place.counters, layouts, division, charged, sorted })
     }
 
     fn sort_block(&mut self) -> Result<()> {
@@ -113,8 +117,12 @@ impl<'e> IndexSort<'e> {
                 none.insert(RunFile::new(new, self.division.file_block))
             }
         };
-        for (blocks, runs) in blocks.iter_mut().zip(runs).filter(|(blocks, _)| !blocks.is_empty()) {
-            let sources = std::mem::take(blocks).into_iter().map(Source::in_memory).collect();
+        for ((blocks, runs), &layout) in blocks.iter_mut().zip(runs).zip(&self.layouts) {
+            if blocks.is_empty() {
+                continue;
+            }
+            let in_memory = |block| Source::in_memory(layout, block);
+            let sources = std::mem::take(blocks).into_iter().map(in_memory).collect();
             runs.push(write_run(file, Merge::new(sources))?);
             self.place.counters.add(SortTotals { sorts: 1, runs: 1, ..SortTotals::default() });
         }
@@ -127,6 +135,8 @@ impl<'e> IndexSort<'e> {
 #[derive(Debug)]
 pub(crate) struct SortedEntries<'e> {
     counters: &'e SortCounters,
+    /// By index.
+    layouts: Vec<Layout>,
     division: Division,
     charged: Charged,
     sorted: Sorted,
@@ -139,10 +149,11 @@ impl SortedEntries<'_> {
     /// [`crate::Error::Memory`], [`crate::Error::TempFile`], [`trx::Error::Interrupted`].
     pub(crate) fn take(&mut self, index: usize) -> Result<Merge<'_>> {
         let Sorted { blocks, runs, file } = &mut self.sorted;
+        let layout = self.layouts[index];
         let Some(file) = file else {
             self.counters.add(SortTotals { sorts: 1, ..SortTotals::default() });
-            let blocks = std::mem::take(&mut blocks[index]);
-            return Ok(Merge::new(blocks.into_iter().map(Source::in_memory).collect()));
+            let in_memory = |block| Source::in_memory(layout, block);
+            return Ok(Merge::new(std::mem::take(&mut blocks[index]).into_iter().map(in_memory).collect()));
         };
         let mut runs = VecDeque::from(std::mem::take(&mut runs[index]));
         let buffers = runs.len().min(self.division.sources) + 1;
@@ -150,13 +161,13 @@ impl SortedEntries<'_> {
         while runs.len() > self.division.sources {
             let count = merged_at_once(runs.len(), self.division.sources);
             let some: Vec<Run> = runs.drain(..count).collect();
-            runs.push_back(write_run(file, merge_of(file, some.iter().copied())?)?);
+            runs.push_back(write_run(file, merge_of(file, layout, some.iter().copied())?)?);
             for run in some {
                 file.discard(run);
             }
             self.counters.add(SortTotals { merge_passes: 1, ..SortTotals::default() });
         }
-        merge_of(file, runs)
+        merge_of(file, layout, runs)
     }
 }
 
@@ -169,15 +180,15 @@ fn merged_at_once(runs: usize, sources: usize) -> usize {
     }
 }
 
-fn merge_of(file: &RunFile, runs: impl IntoIterator<Item = Run>) -> Result<Merge<'_>> {
-    let sources = runs.into_iter().map(|run| Source::in_file(RunReader::new(file, run)));
+fn merge_of(file: &RunFile, layout: Layout, runs: impl IntoIterator<Item = Run>) -> Result<Merge<'_>> {
+    let sources = runs.into_iter().map(|run| Source::in_file(layout, RunReader::new(file, run)));
     Ok(Merge::new(sources.collect::<Result<_>>()?))
 }
 
 fn write_run(file: &RunFile, mut entries: Merge<'_>) -> Result<Run> {
     let mut writer = RunWriter::new(file);
-    while let Some(entry) = entries.next()? {
-        writer.push(entry.bytes())?;
+    while let Some(entry) = entries.next_bytes()? {
+        writer.push(entry)?;
     }
     writer.finish()
 }

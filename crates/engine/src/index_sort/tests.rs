@@ -36,9 +36,9 @@ impl Place {
         Place { disk, folder, counters: SortCounters::default() }
     }
 
-    fn sort(&self, indexes: usize, memory: &SortMemory) -> Result<IndexSort<'_>> {
+    fn sort(&self, layouts: Vec<Layout>, memory: &SortMemory) -> Result<IndexSort<'_>> {
         let place = SortPlace { folder: &self.folder, name: "one", counters: &self.counters };
-        IndexSort::new(place, indexes, memory)
+        IndexSort::new(place, layouts, memory)
     }
 
     fn files(&self) -> Vec<PathBuf> {
@@ -46,7 +46,7 @@ impl Place {
     }
 
     fn finish(&self, memory: &SortMemory, indexes: &[Vec<Pair>]) -> Result<SortedEntries<'_>> {
-        let mut sort = self.sort(indexes.len(), memory)?;
+        let mut sort = self.sort(indexes.iter().map(|entries| layout_of(entries)).collect(), memory)?;
         let rows = indexes.iter().map(Vec::len).max().unwrap_or(0);
         for row in 0..rows {
             for (index, entries) in indexes.iter().enumerate() {
@@ -57,6 +57,13 @@ impl Place {
         }
         sort.finish()
     }
+}
+
+/// Keys of one length are short ones.
+fn layout_of(entries: &[Pair]) -> Layout {
+    let Some((key, _)) = entries.first() else { return Layout::Headed };
+    let is_alike = entries.iter().all(|(other, payload)| other.len() == key.len() && payload.is_empty());
+    if is_alike { Layout::of_keys(key.len(), key.len() / 2, true) } else { Layout::Headed }
 }
 
 fn add(sort: &mut IndexSort<'_>, index: usize, (key, payload): &Pair) -> Result<()> {
@@ -90,6 +97,38 @@ fn entries(prng: &mut Prng, count: u32, key_max: u64) -> Vec<Pair> {
         (key, payload)
     };
     (0..count).map(entry).collect()
+}
+
+/// Entries with different keys of `len` bytes, at least 4, and nothing else.
+fn short_keys(prng: &mut Prng, count: u32, len: usize) -> Vec<Pair> {
+    let key = |number: u32| {
+        let mut key: Vec<u8> = (4..len).map(|_| prng.below(6) as u8).collect();
+        key.extend_from_slice(&number.to_be_bytes());
+        (key, Vec::new())
+    };
+    (0..count).map(key).collect()
+}
+
+#[test]
+fn short_keys_are_in_order_beside_other_entries_whatever_the_memory() {
+    let mut prng = Prng::new(11);
+    let mut indexes = vec![
+        short_keys(&mut prng, 30_000, 8),
+        entries(&mut prng, 9_000, 40),
+        short_keys(&mut prng, 30_000, 16),
+        short_keys(&mut prng, 1, 4),
+    ];
+    let short = |entries: &Vec<Pair>| layout_of(entries) != Layout::Headed;
+    assert_eq!(indexes.iter().filter(|entries| short(entries)).count(), 3);
+    let place = Place::new();
+    let mut of_each = Vec::new();
+    for memory in [LEAST, MIDDLE, HUGE] {
+        let mut sorted = place.finish(&memory, &indexes).unwrap();
+        of_each.push((0..indexes.len()).map(|index| taken(&mut sorted, index).unwrap()).collect::<Vec<_>>());
+    }
+    assert!(place.counters.totals().runs > 6);
+    indexes.iter_mut().for_each(|entries| entries.sort());
+    assert!(of_each.iter().all(|found| *found == indexes));
 }
 
 #[test]
@@ -152,7 +191,7 @@ fn what_is_held_is_charged_and_within_the_buffer() {
     let memory = SortMemory { buffer_bytes, account: Some(Rc::clone(&account)) };
     let all = entries(&mut Prng::new(7), 30_000, 40);
     let place = Place::new();
-    let mut sort = place.sort(1, &memory).unwrap();
+    let mut sort = place.sort(vec![Layout::Headed], &memory).unwrap();
     let mut most = 0;
     for entry in &all {
         add(&mut sort, 0, entry).unwrap();
@@ -179,7 +218,7 @@ fn a_statement_with_less_memory_writes_runs_and_one_with_none_fails() {
     assert!(place.counters.totals().runs > 1);
     drop(sorted);
     connection.set_limits(ConnectionLimits { statement_bytes: 20 << 10, ..ConnectionLimits::default() });
-    assert!(matches!(place.sort(1, &memory), Err(Error::Memory(_))));
+    assert!(matches!(place.sort(vec![Layout::Headed], &memory), Err(Error::Memory(_))));
     assert_eq!(account.used(), 0);
 }
 
@@ -205,7 +244,7 @@ fn a_killed_statement_ends_wherever_it_is_and_leaves_no_file() {
     interrupt::set_flag(Some(Arc::clone(&flag)));
     let is_interrupted = |result: Result<()>| matches!(result, Err(Error::Lock(trx::Error::Interrupted)));
     let place = Place::new();
-    let mut sort = place.sort(1, &LEAST).unwrap();
+    let mut sort = place.sort(vec![Layout::Headed], &LEAST).unwrap();
     for entry in &all[..20_000] {
         add(&mut sort, 0, entry).unwrap();
     }

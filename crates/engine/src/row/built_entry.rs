@@ -1,12 +1,26 @@
 //! The entry that a build of an index makes of a row: without a begin id, seen by all who may use the index.
 
 use page::{RowHeader, RowRef};
-use types::key::Extent;
+use types::key::{Extent, KeyEncoder};
 
 use super::key::{Value, append_declared_key, ensure_key};
 use crate::error::Result;
 use crate::index::Index;
-use crate::index_sort::EntryLens;
+use crate::index_sort::{EntryLens, Layout};
+
+/// How the entries of `index` are laid out while they are sorted.
+pub(crate) fn layout(index: &Index) -> Layout {
+    let parts = &index.format.key_parts()[..index.def.parts.len()];
+    let declared: Option<usize> = parts.iter().map(|part| part.encoder.as_ref()?.fixed_len()).sum();
+    let has_nulls = parts.iter().any(|part| part.encoder.as_ref().is_some_and(KeyEncoder::is_nullable));
+    match (index.format.fixed_key_len(), declared) {
+        // Unique keys with NULL in them are not unique.
+        (Some(len), Some(declared)) if index.format.has_no_payload() && !(index.is_unique() && has_nulls) => {
+            Layout::of_keys(usize::from(len), declared, index.is_unique())
+        }
+        _ => Layout::Headed,
+    }
+}
 
 /// Appends key and payload of the entry of `row` to `out`. `scratch` is left with anything.
 ///

@@ -66,17 +66,23 @@ impl PlainKind {
                 *room = value.to_le_bytes();
                 room.get(..bytes as usize)
             }
-            (PlainKind::Text(bytes_max), Value::Bytes { data, .. }) if string::is_plain(data, bytes_max) => {
-                Some(data)
-            }
             (_, Value::Bytes { data, .. }) => self.bytes_of_text(data, room),
             _ => None,
         }
     }
 
-    /// [`PlainKind::bytes`] of a text for a column of numbers or moments.
+    /// [`PlainKind::bytes`] of a text.
+    #[inline(always)]
+    pub fn bytes_of_text<'b>(self, text: &'b [u8], room: &'b mut [u8; 8]) -> Option<&'b [u8]> {
+        match self {
+            PlainKind::Text(bytes_max) => string::is_plain(text, bytes_max).then_some(text),
+            _ => self.read_text(text, room),
+        }
+    }
+
+    /// The storage bytes of a text for a column of numbers or moments.
     #[inline(never)]
-    fn bytes_of_text<'b>(self, text: &[u8], room: &'b mut [u8; 8]) -> Option<&'b [u8]> {
+    fn read_text<'b>(self, text: &[u8], room: &'b mut [u8; 8]) -> Option<&'b [u8]> {
         let (stored, len) = match self {
             PlainKind::Signed(bytes) => {
                 (integer(text).filter(|&v| number::fits_signed(v, bytes))? as u64, bytes as usize)
