@@ -41,6 +41,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     decimals_with_tails,
     differential_found,
     digits_after_the_point,
+    distinct_sums,
     dml,
     duplicate_prefixes,
     enum_collations,
