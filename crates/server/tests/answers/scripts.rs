@@ -59,6 +59,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     integer_constants,
     invisible,
     key_lengths,
+    limit_names,
     lists_of_dates,
     load_data,
     locales,
