@@ -118,10 +118,10 @@ impl Builder {
         let seen_as = |e: &Expr| if text_around && is_text(e) { Class::Text } else { class_of(e) };
         let has = |class: Class| args.iter().any(|e| seen_as(e) == class);
         let (text, number) = (has(Class::Text), has(Class::Int) || has(Class::Decimal) || has(Class::Double));
+        let is_given = |e: &Expr| {
+            matches!(e.kind, ExprKind::Param(_)) || matches!(fold(e.clone()).kind, ExprKind::Const(_))
+        };
         if has(Class::DateTime) {
-            let is_given = |e: &Expr| {
-                matches!(e.kind, ExprKind::Param(_)) || matches!(fold(e.clone()).kind, ExprKind::Const(_))
-            };
             let numbers_are_dates = args.iter().all(|e| !is_number(e) || is_text(e))
                 || (takes_numbers(args, operation) && args.iter().all(|e| !is_number(e) || is_given(e)));
             return Ok(if numbers_are_dates { CmpDomain::DateTime } else { CmpDomain::Double });
@@ -131,8 +131,7 @@ impl Builder {
             let takes_constants = !text
                 || args.iter().any(|e| class_of(e) == Class::Time && matches!(e.kind, ExprKind::Column(_)));
             let only_time = args.iter().all(|e| {
-                matches!(class_of(e), Class::Time | Class::Null)
-                    || (takes_constants && matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_)))
+                matches!(class_of(e), Class::Time | Class::Null) || (takes_constants && is_given(e))
             });
             return match (only_time, number) {
                 (true, _) => Ok(CmpDomain::Time),

@@ -262,7 +262,7 @@ impl<'a> Binder<'a, '_> {
         }
         self.read_times_of_day(&mut sides);
         self.read_text_first(&mut sides, [left, right])?;
-        self.pin_temporal(&mut sides, &[left, right])?;
+        self.pin_compared(&mut sides, &[left, right])?;
         self.note_misfits(&sides);
         let moment = Self::moment_beside(&sides);
         let [a, b] = sides;
@@ -343,7 +343,7 @@ impl<'a> Binder<'a, '_> {
         for bound in parts[1..].iter().filter(|_| parts[0].ty.kind == TypeKind::Year) {
             self.note_role(bound, ParamRole::Bound);
         }
-        self.pin_temporal(&mut parts, &[&between.expr, &between.low, &between.high])?;
+        self.pin_compared(&mut parts, &[&between.expr, &between.low, &between.high])?;
         // Of BETWEEN only the first operand decides.
         if matches!(parts[0].kind, expr::ExprKind::Column(_)) {
             self.note_misfits(&parts);
@@ -377,7 +377,7 @@ impl<'a> Binder<'a, '_> {
         self.settle_compared(&mut values);
         self.read_texts_of_list(&mut values, test.list)?;
         let written: Vec<&ast::Expr<'_>> = std::iter::once(&test.expr).chain(test.list).collect();
-        self.pin_temporal(&mut values, &written)?;
+        self.pin_compared(&mut values, &written)?;
         let list = values.split_off(1);
         let needle = values.swap_remove(0);
         Ok(self.build.in_list(needle, list, test.negated)?)
