@@ -120,6 +120,7 @@ impl Builder {
             Nulls::Never => false,
             Nulls::Strict => self.modes.is_strict(),
         };
+        self.read_branch_texts_for(func, &ty, &mut args);
         Ok(Expr { kind: ExprKind::Call { func, args: args.into() }, ty, nullable })
     }
 

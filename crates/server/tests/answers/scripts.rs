@@ -26,6 +26,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     bit_aggregates,
     bits_and_bytes,
     bits_as_counts,
+    branches_as_they_are,
     checksum_table,
     completion_type,
     computed_constants,
