@@ -88,6 +88,9 @@ impl Builder {
             _ => "DATE",
         };
         let mut adopted = args.to_vec();
+        if domain == CmpDomain::Time && operation == "between" && self.has_no_time(&args[1..]) {
+            return self.string_domain(args, operation);
+        }
         let mut has_number = false;
         for arg in &mut adopted {
             let Err(value) = self.adopt_temporal_constant(arg, domain) else { continue };
@@ -102,11 +105,20 @@ impl Builder {
                 _ => *arg = self.datetime(DateTime::ZERO, FSP_MAX),
             }
         }
-        if (is_direct || operation == "between") && !self.in_row_list {
+        // What is compared with several values is not stored.
+        if (is_direct || operation == "between") && operation != " IN " && !self.in_row_list {
             self.store_beside_column(args, &mut adopted, domain);
         }
         args.clone_from_slice(&adopted);
         Ok(if has_number { CmpDomain::Double } else { domain })
+    }
+
+    /// Whether `bounds` are constant texts of which none is a time.
+    fn has_no_time(&self, bounds: &[Expr]) -> bool {
+        let is_no_time = |bound: &Expr| {
+            is_text(bound) && self.adopt_temporal_constant(&mut bound.clone(), CmpDomain::Time).is_err()
+        };
+        bounds.iter().all(is_no_time)
     }
 
     fn domain(&self, args: &[Expr], operation: &str) -> Result<CmpDomain, BindError> {

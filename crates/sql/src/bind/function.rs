@@ -82,6 +82,7 @@ impl<'a> Binder<'a, '_> {
         self.note_counts(call.name, &mut args, call.args)?;
         if let ([_, _], true) = (&args[..], call.name.eq_ignore_ascii_case("nullif")) {
             self.pin_beside_column(&mut args, &[&call.args[0], &call.args[1]])?;
+            self.note_misfits(&args);
         }
         match call.using {
             Some(charset) => Ok(self.build.char_using(args, charset)?),
