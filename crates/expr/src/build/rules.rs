@@ -76,6 +76,7 @@ impl Builder {
         if func.reads_time() {
             args = args.into_iter().map(super::temporal::read_for_time).collect();
         }
+        super::temporal::read_years_as_times(func, &mut args);
         let ty = match rule {
             Rule::Build(build) => return build(self, func, args),
             Rule::Int => SqlType::bigint(),

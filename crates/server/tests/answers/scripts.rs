@@ -97,6 +97,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     show,
     show_debug,
     show_open_tables,
+    small_rules_of_functions,
     statements,
     storage_hints,
     stored_as_mysql_does,
