@@ -40,6 +40,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     ddl_keys,
     ddl_whole,
     decimals_with_tails,
+    defaults_of_columns,
     differential_found,
     digits_after_the_point,
     distinct_sums,
