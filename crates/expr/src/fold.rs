@@ -145,6 +145,14 @@ pub(crate) fn constant_value(expr: &Expr, modes: SqlModes) -> Option<OwnedValue>
     }
 }
 
+/// The value of `expr` if it is constant and nothing warns of it.
+pub(crate) fn quiet_value(expr: &Expr, modes: SqlModes) -> Option<OwnedValue> {
+    match &expr.kind {
+        ExprKind::Const(value) => Some(value.clone()),
+        _ => at_bind_time(expr, modes).filter(|(_, warnings)| warnings.is_empty()).map(|(value, _)| value),
+    }
+}
+
 /// The value of a constant expression, and what it warns of.
 fn at_bind_time(expr: &Expr, modes: SqlModes) -> Option<(OwnedValue, Vec<Warning>)> {
     let mut is_constant = true;

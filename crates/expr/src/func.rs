@@ -106,7 +106,7 @@ functions! {
         PadBytes [] 1..=1 Of(rule::as_first), Maybe, text::pad_bytes;
         Charset ["charset"] 1..=1 Text(64), Strict, info::charset;
         Collation ["collation"] 1..=1 Text(64), Strict, info::collation;
-        Coercibility ["coercibility"] 1..=1 Digits(10), Never, info::coercibility;
+        Coercibility ["coercibility"] 1..=1 Build(of::build_special), Never, choose::rewritten;
 
         // Choice.
         If ["if"] 3..=3 Build(of::build_special), Args, choose::rewritten;

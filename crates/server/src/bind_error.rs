@@ -35,6 +35,7 @@ fn kind(error: &BindError) -> &'static ErrorKind {
         BindError::Incorrect { .. } => &error_map::TRUNCATED_WRONG_VALUE,
         BindError::Interrupted => &error_map::QUERY_INTERRUPTED,
         BindError::DuplicateAlias(_) => &error_map::NONUNIQ_TABLE,
+        BindError::UndeclaredVariable(_) => &error_map::SP_UNDECLARED_VAR,
         BindError::UnknownTableStar(_) => &error_map::BAD_TABLE,
         BindError::UnknownTable { .. } => &error_map::UNKNOWN_TABLE,
         BindError::NoTablesUsed => &error_map::NO_TABLES_USED,

@@ -53,6 +53,30 @@ pub struct Accumulator {
 struct Seen {
     index: HashIndex,
     key: Vec<u8>,
+    /// Distinct terms of a sum of doubles, whose order decides about its last digits.
+    doubles: Vec<f64>,
+}
+
+impl Seen {
+    fn new(account: &Rc<StatementAccount>) -> Seen {
+        Seen { index: HashIndex::new(account), key: Vec::new(), doubles: Vec::new() }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep(&mut self, term: f64, charge: &Charge) -> Result<(), EvalError> {
+        /// Bytes of a term: a vector that grows has room for as many more.
+        const TERM_BYTES: usize = 2 * size_of::<f64>();
+        charge.add(TERM_BYTES)?;
+        self.doubles.push(term);
+        Ok(())
+    }
+
+    /// The sum of the terms, which MySQL adds from the least to the greatest.
+    fn sum(&mut self) -> f64 {
+        self.doubles.sort_unstable_by(f64::total_cmp);
+        self.doubles.iter().fold(0.0, |sum, term| sum + term)
+    }
 }
 
 #[derive(Debug)]
@@ -93,8 +117,7 @@ impl Accumulator {
             spec.func,
             AggFunc::Min | AggFunc::Max | AggFunc::AnyValue | AggFunc::BitAnd | AggFunc::BitOr
         );
-        let seen = || Box::new(Seen { index: HashIndex::new(account), key: Vec::new() });
-        let seen = (spec.distinct && repeats_matter).then(seen);
+        let seen = (spec.distinct && repeats_matter).then(|| Box::new(Seen::new(account)));
         let charge = Charge::new(account, Purpose::Other);
         Accumulator { func: spec.func, ty: spec.ty.clone(), count: 0, state, seen, charge }
     }
@@ -133,7 +156,10 @@ impl Accumulator {
         let Some(value) = args.first() else { return Ok(()) };
         match &mut self.state {
             State::Count | State::First(_) => {}
-            State::Sum(sum) => sum.add(value, ctx)?,
+            State::Sum(sum) => match &mut self.seen {
+                Some(seen) if matches!(sum, Sum::Double(_)) => seen.keep(double(value, ctx), &self.charge)?,
+                _ => sum.add(value, ctx)?,
+            },
             State::Extreme(extreme) => extreme.add(value, ctx, &self.charge)?,
             State::Bits(bits) => bits.add(self.func, value, ctx)?,
             State::Variance(variance) => variance.add(double(value, ctx)),
@@ -154,7 +180,7 @@ impl Accumulator {
     /// Whether DISTINCT lets the row take part.
     fn is_new(&mut self, args: &[Value<'_>], ctx: &EvalCtx<'_>) -> Result<bool, EvalError> {
         let Some(seen) = &mut self.seen else { return Ok(true) };
-        let Seen { index, key } = &mut **seen;
+        let Seen { index, key, .. } = &mut **seen;
         key.clear();
         for value in args {
             append_group_key(value, key);
@@ -167,6 +193,9 @@ impl Accumulator {
     /// The result; rows may not be taken in after it.
     pub fn result(&mut self, ctx: &EvalCtx<'_>) -> Result<OwnedValue, EvalError> {
         let is_empty = self.count == 0;
+        if let (State::Sum(Sum::Double(sum)), Some(seen)) = (&mut self.state, &mut self.seen) {
+            *sum = seen.sum();
+        }
         Ok(match &mut self.state {
             State::Count => OwnedValue::Int(self.count as i64),
             State::Bits(bits) => bits.result(),

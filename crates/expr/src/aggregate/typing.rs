@@ -60,7 +60,7 @@ impl Builder {
             AggFunc::StdPop | AggFunc::StdSamp | AggFunc::VarPop | AggFunc::VarSamp => SqlType::double(),
             AggFunc::GroupConcat => {
                 let collation = self.result_collation(&args.iter().collect::<Vec<_>>(), "group_concat")?;
-                args = args.into_iter().map(|e| self.in_charset(self.text_of(e), collation)).collect();
+                args = args.into_iter().map(|e| self.in_charset(self.text_of_kept(e), collation)).collect();
                 concat_type(collation)
             }
         };

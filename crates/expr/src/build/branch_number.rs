@@ -1,36 +1,49 @@
-//! The number of a CASE whose results are texts: the number that the branch is, not that in its text.
+//! The number of a CASE whose results are texts, or dates and times of several types: the number that the
+//! branch is, not that of what it became.
 //!
-//! `IF(c, CURTIME(), 'none') + 0` adds 101112, where the text would be 10. MySQL asks the branch for what the
-//! operator reads.
+//! `IF(c, CURTIME(), 'none') + 0` adds 101112, where the text would be 10. `IF(c, a_date, a_datetime) + 0`
+//! has eight digits where the date is chosen. MySQL asks the branch for what the operator reads.
 
-use types::{CollationId, OwnedValue, SqlType};
+use types::{CollationId, OwnedValue, SqlType, TypeKind};
 
 use super::Builder;
 use super::control::is_text_type;
+use super::typing::{decimal_digits, decimal_type};
 use crate::func::Func;
 use crate::{Expr, ExprKind};
 
 impl Builder {
-    /// `branch`, which `expr` became as a text among the results of a CASE. `is_text`: it was one before.
-    pub(super) fn noted_branch(mut branch: Expr, is_text: bool) -> Expr {
-        if !is_text {
+    /// `branch`, a result of a CASE. `is_converted`: it had another type before, and a number of its own.
+    pub(super) fn noted_branch(mut branch: Expr, is_converted: bool) -> Expr {
+        if is_converted {
             mark(&mut branch);
         }
         branch
     }
 
-    /// Makes the CASE of texts that `arg` is one of the numbers of its branches, if one of them is no text.
+    /// Makes the CASE of texts or dates that `arg` is one of the numbers of its branches, if one of them was
+    /// converted.
     pub fn read_branches(&self, arg: &mut Expr) {
         if has_branch_of_number(arg) {
             let case = std::mem::replace(arg, self.null());
-            *arg = number_of(case);
+            let ty = number_type(&case);
+            *arg = number_of(case, &ty);
         }
     }
 
     /// [`Builder::read_branches`] for the arguments of `func`, if it reads numbers.
     pub(super) fn read_branches_for(&self, func: Func, args: &mut [Expr]) {
-        if reads_numbers(func) && !combines_bytes(func, args) {
-            self.read_all_branches(args);
+        if !reads_numbers(func) || combines_bytes(func, args) {
+            return;
+        }
+        for arg in args {
+            let is_double = arg.ty.is_temporal() && !is_exact(func) && has_branch_of_number(arg);
+            self.read_branches(arg);
+            if is_double {
+                let (decimals, nullable) = (arg.ty.decimals, arg.nullable);
+                let number = std::mem::replace(arg, self.null());
+                *arg = Expr::cast(number, SqlType { decimals, ..SqlType::double() }, nullable);
+            }
         }
     }
 
@@ -51,6 +64,28 @@ fn combines_bytes(func: Func, args: &[Expr]) -> bool {
         ShiftLeft | ShiftRight => is_bytes(&args[0]),
         _ => false,
     }
+}
+
+/// Whether `func` reads the number of a date as an integer or decimal.
+fn is_exact(func: Func) -> bool {
+    use Func::{
+        Add, BitAnd, BitCount, BitNot, BitOr, BitXor, Div, IntDiv, Mod, Mul, ShiftLeft, ShiftRight, Sub,
+    };
+    matches!(
+        func,
+        Add | Sub
+            | Mul
+            | Div
+            | IntDiv
+            | Mod
+            | BitAnd
+            | BitOr
+            | BitXor
+            | BitNot
+            | BitCount
+            | ShiftLeft
+            | ShiftRight
+    )
 }
 
 fn reads_numbers(func: Func) -> bool {
@@ -99,7 +134,18 @@ fn reads_numbers(func: Func) -> bool {
     )
 }
 
-/// Marks the conversion of a branch to a text.
+/// The type of the number that a text, date or time is.
+fn number_type(case: &Expr) -> SqlType {
+    if !case.ty.is_temporal() {
+        return SqlType::double();
+    }
+    match decimal_digits(case) {
+        (digits, 0) => SqlType::new(TypeKind::BigInt, digits + 1),
+        (digits, fraction) => decimal_type(digits, u32::from(fraction)),
+    }
+}
+
+/// Marks the conversion of a branch.
 fn mark(branch: &mut Expr) {
     match &mut branch.kind {
         ExprKind::Cast { is_branch, .. } => *is_branch = true,
@@ -113,14 +159,22 @@ fn marked(branch: &Expr) -> Option<&Expr> {
     match &branch.kind {
         ExprKind::Cast { arg, is_branch: true, .. } => Some(arg),
         ExprKind::Call { func: Func::ConvertUsing, args } => marked(&args[0]),
+        // Nothing else makes a branch one.
+        ExprKind::Call { func: Func::AsMoment, args } => Some(&args[0]),
         _ => None,
     }
 }
 
+/// As [`unmarked`].
+pub(super) fn unmarked_ref(branch: &Expr) -> &Expr {
+    marked(branch).unwrap_or(branch)
+}
+
 /// `branch` without its conversion, if that is marked.
-fn unmarked(mut branch: Expr) -> Expr {
+pub(super) fn unmarked(mut branch: Expr) -> Expr {
     match &mut branch.kind {
         ExprKind::Cast { arg, is_branch: true, .. } => take(arg),
+        ExprKind::Call { func: Func::AsMoment, args } => take(&mut args[0]),
         ExprKind::Call { func: Func::ConvertUsing, args } if marked(&args[0]).is_some() => {
             unmarked(take(&mut args[0]))
         }
@@ -134,7 +188,7 @@ fn take(expr: &mut Expr) -> Expr {
 }
 
 fn has_branch_of_number(expr: &Expr) -> bool {
-    if !is_text_type(&expr.ty) {
+    if !is_text_type(&expr.ty) && !expr.ty.is_temporal() {
         return false;
     }
     match &expr.kind {
@@ -147,16 +201,28 @@ fn has_branch_of_number(expr: &Expr) -> bool {
     }
 }
 
-fn number_of(expr: Expr) -> Expr {
-    let (ty, nullable) = (SqlType::double(), expr.nullable);
+/// `expr` as a number of type `ty`; a decimal keeps its own fraction digits.
+fn number_of(expr: Expr, ty: &SqlType) -> Expr {
+    let nullable = expr.nullable;
     let kind = match expr.kind {
         ExprKind::Case { arms, otherwise } => ExprKind::Case {
-            arms: arms.into_iter().map(|(condition, result)| (condition, number_of(result))).collect(),
-            otherwise: otherwise.map(|result| Box::new(number_of(*result))),
+            arms: arms.into_iter().map(|(condition, result)| (condition, number_of(result, ty))).collect(),
+            otherwise: otherwise.map(|result| Box::new(number_of(*result, ty))),
         },
-        ExprKind::Let { value, body } => ExprKind::Let { value, body: Box::new(number_of(*body)) },
+        ExprKind::Let { value, body } => ExprKind::Let { value, body: Box::new(number_of(*body, ty)) },
         ExprKind::Const(OwnedValue::Null) => return expr,
-        _ => return Expr::cast(unmarked(expr), ty, nullable),
+        _ => {
+            let mut branch = unmarked(expr);
+            if has_branch_of_number(&branch) {
+                let own = number_type(&branch);
+                branch = number_of(branch, &own);
+            }
+            let ty = match ty.kind {
+                TypeKind::Decimal => SqlType { decimals: branch.ty.decimals, ..ty.clone() },
+                _ => ty.clone(),
+            };
+            return Expr::cast(branch, ty, nullable);
+        }
     };
-    Expr { kind, ty, nullable }
+    Expr { kind, ty: ty.clone(), nullable }
 }

@@ -1,9 +1,9 @@
 //! Functions by name.
 
-use types::Charset;
+use types::{Charset, SqlType, TypeKind};
 
 use super::collation::find_charset;
-use super::{BindError, Builder, string_type};
+use super::{BindError, Builder, Coercibility, coercibility, string_type};
 use crate::func::Func;
 use crate::{Expr, ExprKind};
 
@@ -69,6 +69,7 @@ pub(crate) fn build_special(builder: &Builder, func: Func, args: Vec<Expr>) -> R
         Func::SubDate => builder.add_days(args, true),
         Func::IsNull => Ok(builder.is_null(single(args, func)?, false)),
         Func::Elt => builder.elt(args),
+        Func::Coercibility => Ok(builder.strength_of(&single(args, func)?)),
         _ => Err(BindError::NotSupported(func.name())),
     }
 }
@@ -78,6 +79,14 @@ fn single(mut args: Vec<Expr>, func: Func) -> Result<Expr, BindError> {
 }
 
 impl Builder {
+    /// COERCIBILITY: that of the argument as it is written, before it is folded.
+    fn strength_of(&self, arg: &Expr) -> Expr {
+        // A variable is as strong as a column, also one that is a number.
+        let is_variable = matches!(arg.kind, ExprKind::UserVar(_));
+        let strength = if is_variable { Coercibility::Implicit } else { coercibility(arg) };
+        Expr { ty: SqlType::new(TypeKind::BigInt, 10), ..self.int(strength as i64) }
+    }
+
     /// ELT(n, a, b, ..): the texts in one collation.
     fn elt(&self, args: Vec<Expr>) -> Result<Expr, BindError> {
         let texts: Vec<&Expr> = args[1..].iter().collect();

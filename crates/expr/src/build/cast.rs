@@ -2,6 +2,7 @@
 
 use types::{CollationId, OwnedValue, SqlType, TypeKind};
 
+use super::branch_text::has_own_text;
 use super::collation::find_charset;
 use super::typing::{
     Class, class_of, decimal_digits, decimal_type, double_of, is_text, is_unsigned, numeric_class,
@@ -47,7 +48,12 @@ pub enum CastTo<'a> {
 impl Builder {
     /// `CAST(expr AS to)`.
     pub fn cast(&self, mut expr: Expr, to: CastTo<'_>) -> Result<Expr, BindError> {
-        if matches!(to, CastTo::Decimal(..) | CastTo::Double | CastTo::Float(_)) {
+        let reads_number = match to {
+            CastTo::Decimal(..) | CastTo::Double | CastTo::Float(_) => true,
+            CastTo::Signed | CastTo::Unsigned => expr.ty.is_temporal(),
+            _ => false,
+        };
+        if reads_number {
             self.read_branches(&mut expr);
         }
         let expr = if matches!(to, CastTo::Time(_)) { super::temporal::read_for_time(expr) } else { expr };
@@ -122,6 +128,9 @@ impl Builder {
                 nullable,
             };
         }
+        if ty.is_string() {
+            return Self::as_text(expr, ty, nullable);
+        }
         if ty.kind == TypeKind::Decimal {
             // A type's digits are what clients see, and do not always bound its values.
             ty.length = types::decimal::PRECISION_MAX;
@@ -162,6 +171,9 @@ impl Builder {
             |kind: TypeKind| matches!(kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp);
         let value = if is_moment(expr.ty.kind) && is_moment(ty.kind) && expr.ty != *ty {
             Expr::cast(expr, ty.clone(), nullable)
+        } else if ty.is_string() && has_own_text(&expr) {
+            // The number that CASE chooses is stored.
+            Expr::cast(expr, ty.clone(), nullable)
         } else {
             self.coerce(expr, ty)
         };
@@ -187,7 +199,16 @@ impl Builder {
         };
         let ty = string_type(shown_chars(&expr.ty), collation);
         let nullable = expr.nullable;
-        Expr::cast(expr, ty, nullable)
+        Self::as_text(expr, ty, nullable)
+    }
+
+    /// As [`Builder::text_of`], of what a column of the type of `expr` would keep: CASE of numbers is one.
+    pub(crate) fn text_of_kept(&self, expr: Expr) -> Expr {
+        if !has_own_text(&expr) {
+            return self.text_of(expr);
+        }
+        let (ty, nullable) = (string_type(shown_chars(&expr.ty), self.collation), expr.nullable);
+        Expr::cast(expr.as_kept_decimal(), ty, nullable)
     }
 
     /// A cast to text, then cut or padded to a length that was given. The cast by itself cuts nothing: the
@@ -197,7 +218,7 @@ impl Builder {
         let length_of_all = if to_bytes { byte_width(&expr.ty) } else { shown_chars(&expr.ty) };
         let ty = string_type(length_of_all, collation);
         let nullable = expr.nullable || self.modes.is_strict();
-        let text = Expr::cast(expr, ty, nullable);
+        let text = Self::as_text(expr, ty, nullable);
         match length {
             None => text,
             Some(n) => {

@@ -8,7 +8,7 @@ use types::{OwnedValue, SqlType, TypeKind, storage};
 use super::control::is_textual;
 use super::logic::truth;
 use super::typing::{Class, class_of, fixed_decimals};
-use super::{BindError, Builder};
+use super::{BindError, Builder, shown_chars, string_type};
 use crate::fold::fold;
 use crate::func::Func;
 use crate::{CmpDomain, CmpOp, Expr, ExprKind};
@@ -32,6 +32,18 @@ impl Builder {
     /// `a op b`.
     pub fn compare(&self, op: CmpOp, a: Expr, b: Expr) -> Result<Expr, BindError> {
         self.compare_digits(op, [a, b], true)
+    }
+
+    /// `a = b` of a text and a number, which is compared as a text in the collation of `a`.
+    pub fn equal_texts(&self, a: Expr, b: Expr) -> Expr {
+        let (collation, nullable) = (a.ty.collation, b.nullable);
+        let is_fixed = matches!(b.kind, ExprKind::Const(_) | ExprKind::Param(_));
+        let ty = string_type(shown_chars(&b.ty), collation);
+        let shown = Expr::cast(b, ty, nullable);
+        let shown = if is_fixed { self.kept_value(shown) } else { shown };
+        let nullable = a.nullable || nullable;
+        let args = Box::new([a, shown]);
+        truth(ExprKind::Compare { op: CmpOp::Eq, domain: CmpDomain::String(collation), args }, nullable)
     }
 
     /// `a op b`; `is_rounded`: of doubles with a fixed number of fraction digits only these count.
@@ -151,6 +163,7 @@ impl Builder {
         escape: Expr,
         negated: bool,
     ) -> Result<Expr, BindError> {
+        self.common_collation(&[&text, &pattern, &escape], "like")?;
         let mut args = vec![self.text_of(text), self.text_of(pattern)];
         let collation = self.share_charset(&mut args, Func::LikeEscape, true)?;
         args.push(self.in_charset(self.text_of(escape), collation));

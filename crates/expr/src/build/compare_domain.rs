@@ -88,6 +88,9 @@ impl Builder {
             _ => "DATE",
         };
         let mut adopted = args.to_vec();
+        if domain == CmpDomain::Time && operation == "between" && self.has_no_time(&args[1..]) {
+            return self.string_domain(args, operation);
+        }
         let mut has_number = false;
         for arg in &mut adopted {
             let Err(value) = self.adopt_temporal_constant(arg, domain) else { continue };
@@ -102,11 +105,20 @@ impl Builder {
                 _ => *arg = self.datetime(DateTime::ZERO, FSP_MAX),
             }
         }
-        if (is_direct || operation == "between") && !self.in_row_list {
+        // What is compared with several values is not stored.
+        if (is_direct || operation == "between") && operation != " IN " && !self.in_row_list {
             self.store_beside_column(args, &mut adopted, domain);
         }
         args.clone_from_slice(&adopted);
         Ok(if has_number { CmpDomain::Double } else { domain })
+    }
+
+    /// Whether `bounds` are constant texts of which none is a time.
+    fn has_no_time(&self, bounds: &[Expr]) -> bool {
+        let is_no_time = |bound: &Expr| {
+            is_text(bound) && self.adopt_temporal_constant(&mut bound.clone(), CmpDomain::Time).is_err()
+        };
+        bounds.iter().all(is_no_time)
     }
 
     fn domain(&self, args: &[Expr], operation: &str) -> Result<CmpDomain, BindError> {
@@ -118,10 +130,10 @@ impl Builder {
         let seen_as = |e: &Expr| if text_around && is_text(e) { Class::Text } else { class_of(e) };
         let has = |class: Class| args.iter().any(|e| seen_as(e) == class);
         let (text, number) = (has(Class::Text), has(Class::Int) || has(Class::Decimal) || has(Class::Double));
+        let is_given = |e: &Expr| {
+            matches!(e.kind, ExprKind::Param(_)) || matches!(fold(e.clone()).kind, ExprKind::Const(_))
+        };
         if has(Class::DateTime) {
-            let is_given = |e: &Expr| {
-                matches!(e.kind, ExprKind::Param(_)) || matches!(fold(e.clone()).kind, ExprKind::Const(_))
-            };
             let numbers_are_dates = args.iter().all(|e| !is_number(e) || is_text(e))
                 || (takes_numbers(args, operation) && args.iter().all(|e| !is_number(e) || is_given(e)));
             return Ok(if numbers_are_dates { CmpDomain::DateTime } else { CmpDomain::Double });
@@ -131,8 +143,7 @@ impl Builder {
             let takes_constants = !text
                 || args.iter().any(|e| class_of(e) == Class::Time && matches!(e.kind, ExprKind::Column(_)));
             let only_time = args.iter().all(|e| {
-                matches!(class_of(e), Class::Time | Class::Null)
-                    || (takes_constants && matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_)))
+                matches!(class_of(e), Class::Time | Class::Null) || (takes_constants && is_given(e))
             });
             return match (only_time, number) {
                 (true, _) => Ok(CmpDomain::Time),

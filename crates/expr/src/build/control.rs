@@ -114,12 +114,16 @@ impl Builder {
 
     /// `expr` as a result of CASE: a decimal keeps its own fraction digits.
     fn case_result(&self, expr: Expr, ty: &SqlType) -> Expr {
-        if ty.kind != TypeKind::Decimal || expr.ty.kind == TypeKind::Null {
-            let is_text = !is_text_type(ty) || expr.ty.is_string();
-            return Self::noted_branch(self.branch(expr, ty), is_text);
-        }
-        let (whole, scale) = decimal_digits(&expr);
-        self.branch(expr, &decimal_type(whole, u32::from(scale)))
+        let is_text = is_text_type(ty);
+        let (was_text, casts) = (expr.ty.is_string(), casts_around(&expr));
+        let branch = if ty.kind == TypeKind::Decimal && expr.ty.kind != TypeKind::Null {
+            let (whole, scale) = decimal_digits(&expr);
+            self.branch(expr, &decimal_type(whole, u32::from(scale)))
+        } else {
+            self.branch(expr, ty)
+        };
+        let is_converted = if is_text { !was_text } else { casts_around(&branch) > casts };
+        Self::noted_branch(branch, is_converted)
     }
 
     /// `expr` as a value of the common type `ty`.
@@ -213,6 +217,16 @@ impl Builder {
         args = args.into_iter().map(|e| self.chosen(e, &ty)).collect();
         Ok(Expr { kind: ExprKind::Call { func, args: args.into() }, ty, nullable })
     }
+}
+
+/// How many conversions `expr` is one of another of.
+fn casts_around(expr: &Expr) -> usize {
+    let mut casts = 0;
+    let mut within = expr;
+    while let ExprKind::Cast { arg, .. } = &within.kind {
+        (casts, within) = (casts + 1, arg);
+    }
+    casts
 }
 
 /// Whether results of type `ty` are texts; those of ENUM and SET are.

@@ -125,25 +125,28 @@ impl Builder {
 
 /// Whether the text of the statement gives the value of `expr`, and the same one each time it is computed.
 pub(super) fn is_constant(expr: &Expr) -> bool {
-    !has(expr, |e| is_variable(e) || matches!(e.kind, ExprKind::Param(_)))
+    !has(expr, |e| e.may_vary() || matches!(e.kind, ExprKind::Param(_)))
 }
 
 /// Whether the value of `expr` may change while the statement runs.
 fn varies(expr: &Expr) -> bool {
-    has(expr, is_variable)
+    has(expr, Expr::may_vary)
 }
 
-fn is_variable(expr: &Expr) -> bool {
-    match expr.kind {
-        ExprKind::Column(_)
-        | ExprKind::UserVar(_)
-        | ExprKind::AssignUserVar { .. }
-        | ExprKind::SysVar { .. }
-        | ExprKind::Subquery { .. }
-        // What it stands for is too large to be looked at here.
-        | ExprKind::Held { shown: None, .. } => true,
-        ExprKind::Call { func, .. } => func.is_volatile(),
-        _ => false,
+impl Expr {
+    /// Whether the value of this node may change while the statement runs, whatever its operands are.
+    pub fn may_vary(&self) -> bool {
+        match self.kind {
+            ExprKind::Column(_)
+            | ExprKind::UserVar(_)
+            | ExprKind::AssignUserVar { .. }
+            | ExprKind::SysVar { .. }
+            | ExprKind::Subquery { .. }
+            // What it stands for is too large to be looked at here.
+            | ExprKind::Held { shown: None, .. } => true,
+            ExprKind::Call { func, .. } => func.is_volatile(),
+            _ => false,
+        }
     }
 }
 

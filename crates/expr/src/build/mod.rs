@@ -6,6 +6,7 @@
 
 mod arith;
 mod branch_number;
+mod branch_text;
 mod call;
 mod cast;
 mod collation;

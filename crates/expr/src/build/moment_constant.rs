@@ -4,6 +4,7 @@ use types::temporal::{DateFlags, FSP_MAX, OddDelimiter};
 use types::value::Loss;
 use types::{Date, DateTime, OwnedValue, Time, Value};
 
+use super::compare::is_number;
 use super::typing::{Class, class_of, is_text};
 use super::{Builder, no_moment};
 use crate::fold::fold;
@@ -12,18 +13,26 @@ use crate::{CmpDomain, Expr, ExprKind};
 
 impl Builder {
     /// A list of constants in which a DATE is searched: invalid dates and the number 0 become a moment that
-    /// no DATE has, so that they equal none, not even the zero date.
+    /// no DATE has, so that they equal none, not even the zero date. Of numbers alone the dates count.
     pub(super) fn dates_of_list(&self, list: Vec<Expr>) -> Vec<Expr> {
         let is_constant = |e: &Expr| matches!(fold(e.clone()).kind, ExprKind::Const(_) | ExprKind::Param(_));
         if !list.iter().all(is_constant) {
             return list;
         }
+        let is_number_or_null = |e: &Expr| !is_text(e) && (is_number(e) || class_of(e) == Class::Null);
+        let are_dates = list.iter().all(is_number_or_null);
         let of_item = |item: Expr| {
             let mut adopted = item.clone();
             let is_read = self.adopt_temporal_constant(&mut adopted, CmpDomain::DateTime).is_ok();
             let is_zero = matches!(&adopted.kind, ExprKind::Const(OwnedValue::DateTime(DateTime::ZERO, _)));
             let is_date = is_read && (is_text(&item) || !is_zero);
-            if is_date { item } else { self.datetime(DateTime::from_packed(0, 1), FSP_MAX) }
+            match adopted.kind {
+                ExprKind::Const(OwnedValue::DateTime(moment, _)) if is_date && are_dates => {
+                    self.datetime(DateTime::from_date(moment.date()), FSP_MAX)
+                }
+                _ if is_date => item,
+                _ => self.datetime(DateTime::from_packed(0, 1), FSP_MAX),
+            }
         };
         list.into_iter().map(of_item).collect()
     }

@@ -76,6 +76,7 @@ impl Builder {
         if func.reads_time() {
             args = args.into_iter().map(super::temporal::read_for_time).collect();
         }
+        super::temporal::read_years_as_times(func, &mut args);
         let ty = match rule {
             Rule::Build(build) => return build(self, func, args),
             Rule::Int => SqlType::bigint(),
@@ -120,6 +121,7 @@ impl Builder {
             Nulls::Never => false,
             Nulls::Strict => self.modes.is_strict(),
         };
+        self.read_branch_texts_for(func, &ty, &mut args);
         Ok(Expr { kind: ExprKind::Call { func, args: args.into() }, ty, nullable })
     }
 

@@ -1,7 +1,7 @@
 //! Constants beside a column of dates or times, as the column would store them.
 //!
-//! MySQL stores a constant that is compared with such a column in the column's type first, so that it is
-//! rounded to the column's digits, and a date has no time of day:
+//! MySQL stores a constant that is compared with such a column in the column's type first, computed ones too,
+//! so that it is rounded to the column's digits, and a date has no time of day:
 //!
 //! ```text
 //! time_column = '10:00:00.6'      is      time_column = '10:00:01'
@@ -15,7 +15,7 @@ use types::{DateTime, OwnedValue, SqlModes, SqlType, Time, TypeKind};
 use super::Builder;
 use super::compare::is_number;
 use super::typing::is_text;
-use crate::fold::fold;
+use crate::fold::quiet_value;
 use crate::{CmpDomain, Expr, ExprKind};
 
 impl Builder {
@@ -46,8 +46,8 @@ impl Builder {
     ) -> Option<Expr> {
         match (column.kind, domain) {
             (TypeKind::Time, CmpDomain::Time) if !is_literal_moment(given) => {
-                match fold(adopted.clone()).kind {
-                    ExprKind::Const(OwnedValue::Time(time, _)) => {
+                match quiet_value(adopted, self.modes)? {
+                    OwnedValue::Time(time, _) => {
                         Some(self.time(self.fraction_of_time(time, column.decimals), FSP_MAX))
                     }
                     _ => None,

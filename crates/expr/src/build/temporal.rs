@@ -109,6 +109,21 @@ pub(super) fn read_for_time(expr: Expr) -> Expr {
     Expr::cast(expr, moment, true)
 }
 
+/// Makes years that `func` adds to or compares as times numbers: 2024 is 00:20:24 there, and no date.
+pub(super) fn read_years_as_times(func: Func, args: &mut [Expr]) {
+    let times = match func {
+        Func::AddTime | Func::SubTime => 1,
+        Func::TimeDiff => 2,
+        _ => return,
+    };
+    for arg in args.iter_mut().take(times).filter(|arg| arg.ty.kind == TypeKind::Year) {
+        let nullable = arg.nullable;
+        let null = Expr::constant(types::OwnedValue::Null, SqlType::null());
+        let year = std::mem::replace(arg, null);
+        *arg = Expr::cast(year, SqlType::bigint_unsigned(), nullable);
+    }
+}
+
 /// Most characters of what EXTRACT takes out, sign included.
 fn extracted_width(unit: IntervalUnit) -> u32 {
     match unit {

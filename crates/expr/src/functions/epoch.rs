@@ -1,7 +1,7 @@
 //! Seconds since 1970 and time zones.
 
 use types::temporal::{DateFlags, MICROS_PER_SECOND};
-use types::{DateTime, Decimal, SqlModes, TimeZone, TypeKind, Value};
+use types::{Date, DateTime, Decimal, SqlModes, TimeZone, TypeKind, Value};
 
 use super::time::warn_past_split;
 use super::{Call, format, some};
@@ -22,8 +22,10 @@ pub(crate) fn unix_timestamp<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError
     }
     // A zero part makes no day, and no wrong one.
     let no_zero_date = value.is_textual() && session.modes().has(SqlModes::NO_ZERO_DATE);
-    let flags = DateFlags { no_zero_date, ..DateFlags::default() };
-    let moment = call.read_datetime(&value, flags).unwrap_or(DateTime::ZERO);
+    // A number may name a day that its month does not have: it is one of the next month.
+    let allow_invalid_dates = !value.is_textual();
+    let flags = DateFlags { no_zero_date, allow_invalid_dates, ..DateFlags::default() };
+    let moment = on_calendar(call.read_datetime(&value, flags).unwrap_or(DateTime::ZERO));
     let is_day = moment.date().is_calendar_day();
     let seconds = if is_day { session.time_zone().to_unix(moment).seconds } else { 0 };
     let in_range = (1..=SECONDS_MAX).contains(&seconds);
@@ -34,6 +36,16 @@ pub(crate) fn unix_timestamp<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError
     let units = i128::from(seconds) * i128::from(MICROS_PER_SECOND) + i128::from(micro);
     let exact = Decimal::from_i128(units, 6).truncate(i32::from(call.ty().decimals));
     Ok(Value::Decimal(exact.rescale(call.ty().decimals).unwrap_or(exact)))
+}
+
+/// `moment`, past the end of its month in the next one.
+fn on_calendar(moment: DateTime) -> DateTime {
+    let date = moment.date();
+    if date.is_calendar_day() || date.has_zero_part() {
+        return moment;
+    }
+    let day = Date::from_day_number(date.day_number());
+    DateTime::new(day, moment.hour(), moment.minute(), moment.second(), moment.micro())
 }
 
 /// Argument 0, seconds since 1970, in the session's zone.

@@ -42,14 +42,6 @@ pub(crate) fn collation<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     Ok(call.text_value(name.as_bytes()))
 }
 
-/// COERCIBILITY
-pub(crate) fn coercibility<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    // A variable is as strong as a column, also one that is a number.
-    let is_variable = matches!(call.args[0].kind, ExprKind::UserVar(_));
-    let strength = if is_variable { Coercibility::Implicit } else { coercibility_of(&call.args[0]) };
-    Ok(Value::Int(strength as i64))
-}
-
 /// VERSION
 pub(crate) fn version<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     Ok(call.text_value(call.ctx.session.version().as_bytes()))

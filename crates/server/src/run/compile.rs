@@ -292,7 +292,7 @@ fn plan_noting(
         Ok(planned) => Ok((planned, wanted)),
         Err(refused) => {
             for one in &refused.deprecated {
-                session.warn(Severity::Warning, deprecation(one));
+                session.warn(severity(one), deprecation(one));
             }
             Err(bind_error(session, &refused.error))
         }
@@ -351,12 +351,16 @@ pub(super) fn is_stale(error: &ExecError) -> bool {
     matches!(error, ExecError::Engine(engine::Error::TableChanged))
 }
 
+pub(super) fn severity(one: &Deprecated) -> Severity {
+    if matches!(one, Deprecated::LostTime(_)) { Severity::Note } else { Severity::Warning }
+}
+
 /// The condition that warns of `one`.
 #[cold]
 pub(super) fn deprecation(one: &Deprecated) -> SqlError {
     let kind = match one {
         Deprecated::Constant(warning) => return warning_condition(warning),
-        Deprecated::Incorrect(_) => &error_map::TRUNCATED_WRONG_VALUE,
+        Deprecated::Incorrect(_) | Deprecated::LostTime(_) => &error_map::TRUNCATED_WRONG_VALUE,
         Deprecated::NationalString => &error_map::DEPRECATED_NATIONAL,
         Deprecated::Ambiguous { .. } => &error_map::NON_UNIQ,
         Deprecated::Utf8Alias => &error_map::DEPRECATED_UTF8_ALIAS,

@@ -9,7 +9,7 @@ use types::Value;
 use wire::out_buffer::Mark;
 use wire::{Capabilities, OkPacket, OutBuffer, ServerStatus, reply};
 
-use super::compile::{Compiled, deprecation, is_stale, range_memory_exceeded};
+use super::compile::{Compiled, deprecation, is_stale, range_memory_exceeded, severity};
 use super::load_local::ClientFile;
 use crate::answer::Answer;
 use crate::deadlines::Armed;
@@ -287,7 +287,7 @@ fn warn(session: &mut Session, compiled: &Compiled, is_prepared: bool) -> Result
         session.warn(Severity::Warning, range_memory_exceeded(bytes));
     }
     for one in compiled.deprecated.iter().filter(|_| !is_prepared) {
-        session.warn(Severity::Warning, deprecation(one));
+        session.warn(severity(one), deprecation(one));
     }
     Ok(())
 }

@@ -28,7 +28,6 @@ pub(crate) fn into_variables(
     answer: &mut Answer<'_>,
 ) -> Result<(), SqlError> {
     session.counters.count(Com::Select);
-    let plain = Query { into: None, ..*query };
     let (mut first, mut rows) = (Vec::new(), 0);
     let mut take = |row: &[Value<'_>]| {
         rows += 1;
@@ -37,7 +36,7 @@ pub(crate) fn into_variables(
         }
         rows == 1
     };
-    run(session, &Statement::Query(&plain), Com::Select, inputs, Some(names.len()), &mut take)?;
+    run(session, &Statement::Query(query), Com::Select, inputs, Some(names.len()), &mut take)?;
     for (name, value) in names.iter().zip(first) {
         session.set_user_variable(name, as_variable(value))?;
     }

@@ -37,7 +37,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use engine::Engine;
-use sql::ast::{Describe, Expr, Show, ShowFilter, ShowKind, Statement, TableName};
+use sql::ast::{Describe, Expr, ExprKind, Show, ShowFilter, ShowKind, Statement, TableName};
 use types::{CollationId, OwnedValue, TableDef};
 
 use crate::answer::{Cell, Column, Table};
@@ -269,6 +269,9 @@ fn narrow(
 }
 
 fn row_count(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> Result<usize, SqlError> {
+    if let ExprKind::Column(name) = expr.kind {
+        return Err(error_map::SP_UNDECLARED_VAR.with(&[&name.column]));
+    }
     match evaluate(session, expr, inputs)? {
         OwnedValue::Int(rows) if rows >= 0 => Ok(usize::try_from(rows).unwrap_or(usize::MAX)),
         OwnedValue::UInt(rows) => Ok(usize::try_from(rows).unwrap_or(usize::MAX)),

@@ -49,6 +49,8 @@ pub enum Deprecated {
     Utf8mb3Collation(&'static str),
     /// A constant that is not what its place asks for, by MySQL's text; its number is 1292.
     Incorrect(String),
+    /// As [`Deprecated::Incorrect`], of a number whose time of day a DATE does not keep: a note.
+    LostTime(String),
     /// What the value of a constant warns of, which MySQL reads before any row.
     Constant(expr::Warning),
 }
@@ -73,7 +75,7 @@ impl fmt::Display for Deprecated {
             Deprecated::Ambiguous { name, clause } => {
                 return write!(f, "Column '{name}' in {clause} is ambiguous");
             }
-            Deprecated::Incorrect(text) => text,
+            Deprecated::Incorrect(text) | Deprecated::LostTime(text) => text,
             Deprecated::Constant(warning) => return write!(f, "{warning:?}"),
             Deprecated::CalcFoundRows => {
                 "SQL_CALC_FOUND_ROWS is deprecated and will be removed in a future release. Consider using two separate \

@@ -72,6 +72,8 @@ pub enum BindError {
     NoDatabase,
     /// 1066
     DuplicateAlias(String),
+    /// 1327: LIMIT of a name, which would be a variable of a stored program.
+    UndeclaredVariable(String),
     /// 1051: `t.*` of a table that the query does not have.
     UnknownTableStar(String),
     /// 1317 or 3024: the statement was to end.
@@ -243,6 +245,7 @@ impl fmt::Display for BindError {
             | BindError::UnknownDatabase(_)
             | BindError::NoDatabase
             | BindError::DuplicateAlias(_)
+            | BindError::UndeclaredVariable(_)
             | BindError::UnknownTableStar(_)
             | BindError::UnknownTable { .. }
             | BindError::ColumnTwice(_)
@@ -359,6 +362,7 @@ impl BindError {
             BindError::UnknownDatabase(name) => write!(f, "Unknown database '{name}'"),
             BindError::NoDatabase => f.write_str("No database selected"),
             BindError::DuplicateAlias(name) => write!(f, "Not unique table/alias: '{name}'"),
+            BindError::UndeclaredVariable(name) => write!(f, "Undeclared variable: {name}"),
             BindError::UnknownTableStar(name) => write!(f, "Unknown table '{name}'"),
             BindError::UnknownTable { table, clause } => write!(f, "Unknown table '{table}' in {clause}"),
             BindError::ColumnTwice(name) => write!(f, "Column '{name}' specified twice"),

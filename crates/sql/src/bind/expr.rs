@@ -253,7 +253,16 @@ impl<'a> Binder<'a, '_> {
         (bound, left): (Expr, &'a ast::Expr<'a>),
         right: &'a ast::Expr<'a>,
     ) -> Result<Expr, BindError> {
-        let mut sides = [bound, self.value(right)?];
+        let sides = [bound, self.value(right)?];
+        self.compare_bound(op, sides, [left, right])
+    }
+
+    fn compare_bound(
+        &mut self,
+        op: CmpOp,
+        mut sides: [Expr; 2],
+        written: [&'a ast::Expr<'a>; 2],
+    ) -> Result<Expr, BindError> {
         self.settle_compared(&mut sides);
         if sides.iter().all(|side| side.ty.is_integer()) {
             // What follows is about texts, dates and numbers that are not exact.
@@ -261,9 +270,11 @@ impl<'a> Binder<'a, '_> {
             return Ok(self.build.compare(op, a, b)?);
         }
         self.read_times_of_day(&mut sides);
-        self.read_text_first(&mut sides, [left, right])?;
-        self.pin_temporal(&mut sides, &[left, right])?;
-        self.note_misfits(&sides);
+        self.read_text_first(&mut sides, written)?;
+        self.pin_compared(&mut sides, &written)?;
+        if !self.build.in_row_list {
+            self.note_misfits(&sides);
+        }
         let moment = Self::moment_beside(&sides);
         let [a, b] = sides;
         let compared = self.build.compare(op, a, b);
@@ -289,7 +300,12 @@ impl<'a> Binder<'a, '_> {
             parts.push(match op {
                 CmpOp::Eq | CmpOp::NullSafeEq => self.comparison(part_op, a, b)?,
                 CmpOp::Ne => self.comparison(CmpOp::Ne, a, b)?,
-                _ => return self.compare_rows_by_order(op, left, right),
+                _ => {
+                    let before = std::mem::replace(&mut self.build.in_row_list, true);
+                    let compared = self.compare_rows_by_order(op, left, right);
+                    self.build.in_row_list = before;
+                    return compared;
+                }
             });
         }
         Ok(if op == CmpOp::Ne { self.build.or(parts) } else { self.build.and(parts) })
@@ -343,7 +359,7 @@ impl<'a> Binder<'a, '_> {
         for bound in parts[1..].iter().filter(|_| parts[0].ty.kind == TypeKind::Year) {
             self.note_role(bound, ParamRole::Bound);
         }
-        self.pin_temporal(&mut parts, &[&between.expr, &between.low, &between.high])?;
+        self.pin_compared(&mut parts, &[&between.expr, &between.low, &between.high])?;
         // Of BETWEEN only the first operand decides.
         if matches!(parts[0].kind, expr::ExprKind::Column(_)) {
             self.note_misfits(&parts);
@@ -377,7 +393,7 @@ impl<'a> Binder<'a, '_> {
         self.settle_compared(&mut values);
         self.read_texts_of_list(&mut values, test.list)?;
         let written: Vec<&ast::Expr<'_>> = std::iter::once(&test.expr).chain(test.list).collect();
-        self.pin_temporal(&mut values, &written)?;
+        self.pin_compared(&mut values, &written)?;
         let list = values.split_off(1);
         let needle = values.swap_remove(0);
         Ok(self.build.in_list(needle, list, test.negated)?)
@@ -435,12 +451,21 @@ impl<'a> Binder<'a, '_> {
                     parts.push(self.build.compare(CmpOp::Eq, left, number)?);
                     continue;
                 }
-                let compared = match (column, right.kind) {
-                    (None, _) | (_, ExprKind::Row(_)) => self.comparison(CmpOp::Eq, left, right),
-                    (Some(column), _) => match self.integer_literal(column, right)? {
+                let is_in_list = test.list.len() > 1;
+                let compared = match (column, left.kind, right.kind) {
+                    (_, ExprKind::Row(_), _) | (_, _, ExprKind::Row(_)) => {
+                        self.comparison(CmpOp::Eq, left, right)
+                    }
+                    (Some(column), ..) => match self.integer_literal(column, right)? {
                         Some(value) => Ok(self.build.compare(CmpOp::Eq, column.clone(), value)?),
+                        None if is_in_list => self.compare_with_item((column.clone(), left), right),
                         None => self.compare_with(CmpOp::Eq, (column.clone(), left), right),
                     },
+                    (None, ..) if is_in_list => {
+                        let bound = self.value(left)?;
+                        self.compare_with_item((bound, left), right)
+                    }
+                    (None, ..) => self.comparison(CmpOp::Eq, left, right),
                 };
                 parts.push(match compared {
                     Err(BindError::Expr(expr::BindError::IncorrectTemporal { .. }))
@@ -456,6 +481,31 @@ impl<'a> Binder<'a, '_> {
         }
         let found = self.build.or(equalities);
         Ok(if test.negated { self.build.not(found) } else { found })
+    }
+
+    /// Whether `bound`, which is `left`, equals `right` of a row in a list: numbers beside an integer are
+    /// read as integers, and beside a text as texts.
+    fn compare_with_item(
+        &mut self,
+        (bound, left): (Expr, &'a ast::Expr<'a>),
+        right: &'a ast::Expr<'a>,
+    ) -> Result<Expr, BindError> {
+        use TypeKind::{Decimal, Double, Float};
+        let item = self.value(right)?;
+        let is_real = matches!(item.ty.kind, Decimal | Double | Float);
+        if self.is_param(&item) || self.is_param(&bound) {
+            return self.compare_bound(CmpOp::Eq, [bound, item], [left, right]);
+        }
+        if bound.ty.is_string() && (is_real || item.ty.is_integer()) {
+            return Ok(self.build.equal_texts(bound, item));
+        }
+        if !bound.ty.is_integer() || !(is_real || item.ty.is_string()) {
+            return self.compare_bound(CmpOp::Eq, [bound, item], [left, right]);
+        }
+        let is_fixed = matches!(item.kind, expr::ExprKind::Const(_) | expr::ExprKind::Param(_));
+        let read = self.build.cast(item, expr::build::CastTo::Signed)?;
+        let read = if is_fixed { self.build.kept_value(read) } else { read };
+        Ok(self.build.compare(CmpOp::Eq, bound, read)?)
     }
 
     /// What `value` is bound to beside `column`, if that is an integer and `value` a parameter that is

@@ -80,6 +80,10 @@ impl<'a> Binder<'a, '_> {
         let mut args = self.values(call.args)?;
         self.settle_args(call.name, &mut args);
         self.note_counts(call.name, &mut args, call.args)?;
+        if let ([_, _], true) = (&args[..], call.name.eq_ignore_ascii_case("nullif")) {
+            self.pin_beside_column(&mut args, &[&call.args[0], &call.args[1]])?;
+            self.note_misfits(&args);
+        }
         match call.using {
             Some(charset) => Ok(self.build.char_using(args, charset)?),
             None => Ok(self.build.call(call.name, args)?),

@@ -3,10 +3,10 @@
 //! refused after that.
 
 use expr::build::CastTo;
-use expr::{ColumnRef, Expr, ExprKind};
+use expr::{ColumnRef, Expr, ExprKind, fold};
 use types::temporal::DateFlags;
 use types::value::{Loss, integer_prefix, round_text_to_i128};
-use types::{Date, SqlModes, SqlType, StoreContext, TimeZone, TypeKind, Value};
+use types::{Date, DateTime, SqlModes, SqlType, StoreContext, TimeZone, TypeKind, Value};
 
 use super::binder::Binder;
 use super::block::Source;
@@ -298,11 +298,16 @@ impl Binder<'_, '_> {
         });
         let Some((column, type_name, ty)) = column else { return };
         for value in values {
-            let ExprKind::Const(constant) = &value.kind else { continue };
-            if let Some(shown) = misfit(ty, &constant.as_value())
-                && let Some(text) = self.incorrect(Moment { column, type_name }, &shown)
-            {
-                self.note_incorrect(text);
+            let ExprKind::Const(constant) = fold(value.clone()).kind else { continue };
+            let constant = constant.as_value();
+            if let Some(shown) = misfit(ty, &constant) {
+                let text = self.incorrect(Moment { column, type_name }, &shown);
+                if let Some(text) = text {
+                    self.note_incorrect(text);
+                }
+            } else if loses_time(ty, &constant) {
+                let text = self.incorrect(Moment { column, type_name }, &constant.message_text());
+                self.deprecated.extend(text.map(Deprecated::LostTime));
             }
         }
     }
@@ -388,6 +393,19 @@ fn year_before_other_text<'v>(value: &Value<'v>) -> Option<&'v [u8]> {
     let (_, consumed) = round_text_to_i128(data);
     let goes_on = !data[consumed..].trim_ascii().is_empty();
     (consumed > 0 && goes_on).then_some(&data[..consumed])
+}
+
+/// Whether a column of type `ty`, a DATE, keeps no more than the date of a number that has a time of day, in
+/// whole seconds.
+#[cold]
+fn loses_time(ty: &SqlType, constant: &Value<'_>) -> bool {
+    if ty.kind != TypeKind::Date || constant.is_textual() || constant.is_temporal() {
+        return false;
+    }
+    let flags = DateFlags { allow_invalid_dates: true, ..DateFlags::default() };
+    let read = constant.to_datetime(flags, Date::ZERO).filter(|read| read.loss == Loss::None);
+    let whole = read.and_then(|read| read.value.round(0));
+    whole.is_some_and(|moment| moment != DateTime::from_date(moment.date()))
 }
 
 /// The text of a constant that a column of type `ty`, which holds dates or times, would not take. Incomplete

@@ -17,7 +17,7 @@ use crate::plan::int_param;
 /// Characters of a string parameter whose length is not known: any length up to a VARCHAR's.
 pub(super) const PARAM_CHARS: u32 = 16_383;
 
-impl Binder<'_, '_> {
+impl<'a> Binder<'a, '_> {
     /// A literal, with a minus before it if `negative`.
     pub(super) fn literal(&mut self, literal: Literal, negative: bool) -> Result<Expr, BindError> {
         if let Some(param) = self.lifted(&literal) {
@@ -136,16 +136,25 @@ impl Binder<'_, '_> {
         Ok(charset.ok_or_else(|| BindError::UnknownCharset(name.to_owned()))?.default_collation())
     }
 
-    /// Makes lifted literals constants again where their text decides: beside a YEAR column, which reads one
-    /// or two digits as a year of its century, what is no date beside a date, and decimals beside a DOUBLE of
-    /// fixed digits, whose own digits count. `values` are the operands of a comparison, `written` their
-    /// syntax.
-    pub(super) fn pin_temporal(
+    /// Makes lifted literals constants again where their text decides, texts that are no numbers beside
+    /// numbers among them. `values` are the operands of a comparison, `written` their syntax.
+    pub(super) fn pin_compared(
         &mut self,
         values: &mut [Expr],
-        written: &[&ast::Expr<'_>],
+        written: &[&'a ast::Expr<'a>],
     ) -> Result<(), BindError> {
         self.pin_texts(values, written)?;
+        self.pin_beside_column(values, written)
+    }
+
+    /// Makes lifted literals constants again beside a YEAR column, which reads one or two digits as a year of
+    /// its century, what is no date beside a date, and decimals beside a DOUBLE of fixed digits, whose own
+    /// digits count. What is computed from literals is pinned beside the columns that store it.
+    pub(super) fn pin_beside_column(
+        &mut self,
+        values: &mut [Expr],
+        written: &[&'a ast::Expr<'a>],
+    ) -> Result<(), BindError> {
         if !values.iter().any(may_decide_by_text) {
             return Ok(());
         }
@@ -163,17 +172,40 @@ impl Binder<'_, '_> {
         let is_date =
             |e: &Expr| matches!(e.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp);
         let time_digits = (!values.iter().any(is_date)).then(|| time_column_digits(values));
+        let stored = stored_by(values);
         for (value, written) in values.iter_mut().zip(written) {
-            if let Some((literal, negative)) = lifted_literal(value, written)
-                && (beside_year
+            if let Some((literal, negative)) = lifted_literal(value, written) {
+                if beside_year
                     || (beside_date && !self.is_moment_text(value, &literal, time_digits))
-                    || (beside_fixed && literal.kind == LiteralKind::Decimal))
+                    || (beside_fixed && literal.kind == LiteralKind::Decimal)
+                {
+                    let constant = self.constant(&literal)?;
+                    *value = if negative { self.build.negate(constant)? } else { constant };
+                }
+            } else if stored.is_some_and(|numbers_alone| !numbers_alone || is_number(value))
+                && self.is_of_literals(value)
             {
-                let constant = self.constant(&literal)?;
-                *value = if negative { self.build.negate(constant)? } else { constant };
+                let before = std::mem::replace(&mut self.keeps_literals, true);
+                let constant = self.value(written);
+                self.keeps_literals = before;
+                *value = constant?;
             }
         }
         Ok(())
+    }
+
+    /// Whether `value` is computed from literals alone, of which some are lifted.
+    fn is_of_literals(&self, value: &Expr) -> bool {
+        let Literals::Parameters { base } = self.ctx.literals else { return false };
+        let (mut is_known, mut has_lifted) = (true, false);
+        value.walk(&mut |e| match &e.kind {
+            ExprKind::Param(n) => {
+                is_known &= *n >= base;
+                has_lifted = true;
+            }
+            _ => is_known &= !e.may_vary(),
+        });
+        is_known && has_lifted
     }
 
     /// Makes lifted texts beside numbers constants again that are no numbers: they are read once, and warned
@@ -254,11 +286,24 @@ fn whole_digits(text: &[u8]) -> u32 {
 }
 
 /// Whether the type of `expr` is one beside which the text of a literal may decide: see
-/// [`Binder::pin_temporal`].
+/// [`Binder::pin_beside_column`].
 #[inline]
 fn may_decide_by_text(expr: &Expr) -> bool {
     use TypeKind::{Date, DateTime, Double, Float, Time, Timestamp, Year};
     matches!(expr.ty.kind, Year | Date | DateTime | Timestamp | Time | Float | Double)
+}
+
+/// Whether there is a column among `values` that constants beside it are stored in before they are compared:
+/// one of times or years stores all, one of dates numbers alone (true).
+fn stored_by(values: &[Expr]) -> Option<bool> {
+    use TypeKind::{Date, DateTime, Time, Timestamp, Year};
+    let of_column = |e: &Expr| match e.ty.kind {
+        _ if !matches!(e.kind, ExprKind::Column(_)) => None,
+        Time | Year => Some(false),
+        Date | DateTime | Timestamp => Some(true),
+        _ => None,
+    };
+    values.iter().filter_map(of_column).min()
 }
 
 /// Whether texts beside `expr` are read as numbers, unless there is a date or time, too.

@@ -42,6 +42,11 @@ impl<'a> Binder<'a, '_> {
                 BindError::NotSupported("SELECT ... INTO a file")
             });
         }
+        self.rows_of(query)
+    }
+
+    /// As [`Binder::query`], whatever takes the rows.
+    pub(super) fn rows_of(&mut self, query: &'a ast::Query<'a>) -> Result<Query, BindError> {
         let outer_ctes = self.ctes.len();
         if let Some(with) = query.with {
             self.with(with)?;
@@ -252,6 +257,9 @@ impl<'a> Binder<'a, '_> {
     }
 
     fn limit_value(&mut self, value: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
+        if let Some(error) = text_errors::undeclared(value) {
+            return Err(error);
+        }
         let mut bound = self.value(value)?;
         self.settle(&mut bound, &SqlType::bigint_unsigned());
         self.note_role(&bound, ParamRole::RowCount);

@@ -66,7 +66,8 @@ fn plan<'a>(statement: &Statement<'a>, binder: &mut Binder<'a, '_>) -> Result<Pl
     binder.levels.push(Level::new(Role::Rows));
     let plan = match statement {
         Statement::Query(query) => {
-            let mut bound = binder.query(query)?;
+            let is_for_variables = matches!(query.into, Some(ast::Into::Vars(_)));
+            let mut bound = if is_for_variables { binder.rows_of(query)? } else { binder.query(query)? };
             if let Some(rows_max) = ctx.session.select_limit() {
                 let count = binder.build.int(i64::try_from(rows_max).unwrap_or(i64::MAX));
                 bound.limit_mut().count.get_or_insert(count);
@@ -74,6 +75,9 @@ fn plan<'a>(statement: &Statement<'a>, binder: &mut Binder<'a, '_>) -> Result<Pl
             binder.deferred.take()?;
             let mut plan = planner::query(bound, ctx);
             temp_table_columns::send_as_kept(&mut plan.output);
+            if !is_for_variables {
+                temp_table_columns::send_branches(&mut plan.output);
+            }
             Arc::new(Plan::Query(plan))
         }
         Statement::Insert(insert) => Arc::new(Plan::Insert(binder.insert(insert)?)),

@@ -94,6 +94,23 @@ pub(super) fn send_as_kept(output: &mut Arc<[OutputColumn]>) {
     *output = columns.into();
 }
 
+/// Has clients get the text of the branch that CASE chooses where no table keeps its number.
+pub(super) fn send_branches(output: &mut Arc<[OutputColumn]>) {
+    let may_be_sent = |column: &OutputColumn| {
+        column.origin.is_none()
+            && matches!(column.expr.ty.kind, TypeKind::Decimal | TypeKind::Bit)
+            && matches!(column.expr.kind, ExprKind::Case { .. } | ExprKind::Let { .. })
+    };
+    if !output.iter().any(may_be_sent) {
+        return;
+    }
+    let mut columns = output.to_vec();
+    for column in columns.iter_mut().filter(|column| may_be_sent(column)) {
+        column.expr = column.expr.clone().as_sent();
+    }
+    *output = columns.into();
+}
+
 /// Where `item` comes from once its value is in the table.
 fn kept_origin(item: &OutputColumn, temp_table: TempTable, block: &Block) -> Option<Origin> {
     if let Some(origin) = &item.origin {

@@ -1,11 +1,11 @@
 //! Errors that MySQL finds while it reads the text, before it reads any name's meaning: two tables of one
-//! name (1066), and a table's name in ORDER BY of a set operation (1250). The binder comes to them later, so
-//! that a statement that fails is looked through for them.
+//! name (1066), a table's name in ORDER BY of a set operation (1250), and a name in LIMIT (1327). The binder
+//! comes to them later, so that a statement that fails is looked through for them.
 
 use super::{BindContext, BindError};
 use crate::ast::{
-    Cte, Expr, ExprKind, InsertSource, JoinCondition, OrderItem, Part, Query, QueryBody, Select, SelectItem,
-    Statement, TableRef,
+    Cte, Expr, ExprKind, InsertSource, JoinCondition, Limit, OrderItem, Part, Query, QueryBody, Select,
+    SelectItem, Statement, TableRef,
 };
 
 /// The first such error of `statement`.
@@ -24,10 +24,12 @@ pub(super) fn first(statement: &Statement<'_>, ctx: &BindContext<'_>) -> Option<
             reader.tables(update.tables);
             update.set.iter().for_each(|assignment| reader.expr(&assignment.value));
             update.filter.iter().for_each(|e| reader.expr(e));
+            reader.limit(update.limit);
         }
         Statement::Delete(delete) => {
             reader.tables(delete.from);
             delete.filter.iter().for_each(|e| reader.expr(e));
+            reader.limit(delete.limit);
         }
         _ => {}
     }
@@ -48,6 +50,12 @@ pub(super) fn table_in_order(expr: &Expr<'_>) -> Option<BindError> {
     found
 }
 
+/// The error for `count`, a number of rows, if it is a name.
+pub(super) fn undeclared(count: &Expr<'_>) -> Option<BindError> {
+    let ExprKind::Column(name) = count.kind else { return None };
+    Some(BindError::UndeclaredVariable(name.column.to_owned()))
+}
+
 struct Reader<'a> {
     database: Option<&'a str>,
     /// The common table expressions in force. Their texts are read where their names are, once.
@@ -62,7 +70,16 @@ impl<'a> Reader<'a> {
         self.body(query.body);
         let is_set_operation = matches!(query.body, QueryBody::SetOp(_));
         self.order(query.order_by, is_set_operation);
+        self.limit(query.limit);
         self.ctes.truncate(known);
+    }
+
+    fn limit(&mut self, limit: Option<&'a Limit<'a>>) {
+        let Some(limit) = limit else { return };
+        let mut counts = limit.offset.iter().chain([&limit.count]);
+        if self.found.is_none() {
+            self.found = counts.find_map(undeclared);
+        }
     }
 
     fn order(&mut self, items: &'a [OrderItem<'a>], is_of_set_operation: bool) {

@@ -3,8 +3,8 @@
 use super::core::{Parser, Result};
 use super::hint;
 use crate::ast::{
-    Cte, Expr, ExprKind, Into, Limit, LockClause, LockWait, OrderItem, Outfile, Query, QueryBody, Select,
-    SelectItem, SelectModifiers, SetBranch, SetOp, SetOperator, TextFormat, With,
+    ColumnRef, Cte, Expr, ExprKind, Into, Limit, LockClause, LockWait, OrderItem, Outfile, Query, QueryBody,
+    Select, SelectItem, SelectModifiers, SetBranch, SetOp, SetOperator, TextFormat, With,
 };
 use crate::lexer::{Kw, Tok};
 use crate::mode::LexMode;
@@ -332,10 +332,16 @@ impl<'a> Parser<'a, '_> {
         Ok(Some(self.alloc(limit)))
     }
 
+    /// A number of rows. A name would be a variable of a stored program.
     pub(super) fn limit_value(&mut self) -> Result<Expr<'a>> {
         match self.tok.kind {
             Tok::Int | Tok::Param | Tok::Hex | Tok::Bit => self.primary(),
-            _ => self.syntax(),
+            _ => {
+                let pos = self.tok.start;
+                let column = self.name()?;
+                let name = self.alloc(ColumnRef { schema: None, table: None, column });
+                Ok(Self::leaf(ExprKind::Column(name), pos))
+            }
         }
     }
 
