@@ -11,7 +11,6 @@
 mod actual_param;
 mod compile;
 mod expression;
-mod item_names;
 mod load_local;
 pub(crate) mod named;
 mod param_class;
@@ -34,23 +33,24 @@ use types::Value;
 use wire::Capabilities;
 
 pub(crate) use compile::planned_kind;
-pub use compile::{Compiled, Request, compile, plan, range_memory_exceeded};
+pub use compile::{Request, compile, plan, range_memory_exceeded};
 pub use expression::evaluate;
 pub use planned::Failure;
 pub use prepare::{execute, prepare};
 
 use crate::answer::Answer;
 use crate::client_io::ClientIo;
+use crate::compiled::Compiled;
 use crate::constant::Inputs;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, ErrorKind, SqlError};
+use crate::item_names::ItemNames;
 use crate::plan_cache::SessionPlans;
 use crate::privilege::{self, Access, OnColumns, Want};
 use crate::resource_use::CountedSession;
 use crate::session::{CACHED_TEXT_BYTES_MAX, Session, Workspace};
 use crate::status::{Com, HotCounter};
 use crate::{bind_error, memory_error, memory_limits, statement, virtual_tables};
-use item_names::ItemNames;
 use params::Strings;
 use sql::cache_key::CACHED_LITERALS_MAX;
 
@@ -191,7 +191,7 @@ fn run_plan(
 ) -> Option<Result<(), SqlError>> {
     let strings = Strings::new(&session.variables.hot);
     let params = params::literals(key.literals(), text.sql, text.mode, strings, arena)?;
-    if !compiled.serves(session, params) {
+    if !compile::serves(session, compiled, params) {
         return None;
     }
     session.diagnostics.clear();

@@ -9,9 +9,10 @@ use types::Value;
 use wire::out_buffer::Mark;
 use wire::{Capabilities, OkPacket, OutBuffer, ServerStatus, reply};
 
-use super::compile::{Compiled, deprecation, is_stale, range_memory_exceeded};
+use super::compile::{deprecation, is_stale, range_memory_exceeded};
 use super::load_local::ClientFile;
 use crate::answer::Answer;
+use crate::compiled::Compiled;
 use crate::deadlines::Armed;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};

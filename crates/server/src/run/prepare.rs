@@ -15,10 +15,12 @@ use wire::execute::{Execute, ParamType};
 use wire::prepare::PreparedStatement;
 
 use super::actual_param::actual_values;
+use super::compile::serves;
 use super::params::{self, Strings};
-use super::{Compiled, Failure, Request, compile, more_than_one, param_fit, planned, planned_kind};
+use super::{Failure, Request, compile, more_than_one, param_fit, planned, planned_kind};
 use crate::answer::{Answer, Table};
 use crate::client_io::ClientIo;
+use crate::compiled::Compiled;
 use crate::constant::Inputs;
 use crate::error_map::{self, SqlError};
 use crate::memory_limits;
@@ -116,7 +118,7 @@ fn described(
     let environment = session.environment();
     let version = session.server.engine.catalog_version();
     if let Some(compiled) = session.server.plans.find_prepared(environment, &key, version)
-        && compiled.can_be_checked(session)
+        && compiled.can_be_checked(&session.rights)
     {
         if session.is_checked
             && let Some(wanted) = compiled.wanted()
@@ -247,7 +249,7 @@ fn execute_prepared(
         && plan.environment == environment
         && plan.takes(params)
         && plan.compiled.was_current(version)
-        && plan.compiled.serves(session, params)
+        && serves(session, &plan.compiled, params)
     {
         match planned::run(session, answer, &plan.compiled, params) {
             Err(Failure::Stale) => {}
@@ -349,7 +351,9 @@ fn find_or_make(
     let environment = session.environment();
     let own = prepared.plan.as_ref().is_some_and(|plan| plan.environment == environment);
     let usable = |compiled: &Arc<Compiled>| {
-        compiled.is_current(version) && compiled.serves(session, values) && compiled.can_be_checked(session)
+        compiled.is_current(version)
+            && serves(session, compiled, values)
+            && compiled.can_be_checked(&session.rights)
     };
     if let Some(compiled) = known.filter(|_| own).filter(usable) {
         return Ok(compiled);
