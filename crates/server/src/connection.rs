@@ -12,16 +12,19 @@ use wire::{OutBuffer, reply};
 use crate::account::Peer;
 
 use crate::audit;
-use crate::authenticate::{self, Refusal};
-use crate::client_io::{ClientIo, ReadError};
+use crate::authenticate;
+use crate::client_io::ClientIo;
 use crate::commands::{self, After};
 use crate::compression::CompressedStream;
 use crate::connection_slots::ConnectionSlot;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::host_cache::{self, Limits};
 use crate::process_list::Kill;
+use crate::refusal::{Refusal, packet_error};
+use crate::response::write_error;
 use crate::server::Server;
 use crate::session::Session;
+use crate::socket::ReadError;
 use crate::status::bump;
 use crate::stream::Stream;
 use crate::{table_locks, transaction};
@@ -194,17 +197,6 @@ fn count_handshake(session: &Session, broken: bool) {
     }
 }
 
-/// Counts a client that has proved who it is among the sessions; error 1040 in place of the answer if they
-/// are too many.
-pub(crate) fn take_session_slot(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal> {
-    let is_admin = session.is_connection_admin();
-    if session.slot.as_mut().is_none_or(|slot| slot.admit(is_admin)) {
-        return Ok(());
-    }
-    io.out.rewind_answer();
-    Err(error_map::CON_COUNT_ERROR.bare().into())
-}
-
 /// Seconds that the client may be silent.
 #[inline]
 fn idle_timeout(session: &Session) -> u64 {
@@ -238,7 +230,7 @@ fn guarded(
         if io.out.rewind_answer() {
             let error =
                 error_map::UNKNOWN.with_message("Internal error: the statement was given up".to_owned());
-            commands::write_error(&mut io.out, &error);
+            write_error(&mut io.out, &error);
         }
         io.send_and_close();
         End::Lost(&error_map::UNKNOWN)
@@ -325,17 +317,15 @@ fn farewell(session: &Session, io: &mut ClientIo, error: &ReadError) -> &'static
         ReadError::Closed if session.process.is_timed_out() => (0, &error_map::CLIENT_INTERACTION_TIMEOUT),
         ReadError::Closed | ReadError::Incomplete => return &error_map::NET_READ_ERROR,
         ReadError::TimedOut => (1, &error_map::NET_READ_INTERRUPTED),
-        ReadError::Malformed(error @ wire::Error::OutOfOrder { .. }) => {
-            (0, authenticate::packet_error(error))
-        }
+        ReadError::Malformed(error @ wire::Error::OutOfOrder { .. }) => (0, packet_error(error)),
         // After the part that was too much.
         ReadError::Malformed(error @ wire::Error::PacketTooLarge { .. }) => {
-            (io.reader.next_sequence().wrapping_add(1), authenticate::packet_error(error))
+            (io.reader.next_sequence().wrapping_add(1), packet_error(error))
         }
-        ReadError::Malformed(error) => (1, authenticate::packet_error(error)),
+        ReadError::Malformed(error) => (1, packet_error(error)),
     };
     io.out.set_sequence(io.stream().compression().map_or(sequence, CompressedStream::next_number));
-    commands::write_error(&mut io.out, &kind.bare());
+    write_error(&mut io.out, &kind.bare());
     io.send_and_close();
     kind
 }

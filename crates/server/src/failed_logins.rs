@@ -21,9 +21,9 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::account::Peer;
-use crate::authenticate::Refusal;
 use crate::error_map::{self, SqlError};
 use crate::process_list::Waited;
+use crate::refusal::Refusal;
 use crate::server::Server;
 use crate::session::Session;
 use crate::status::bump;

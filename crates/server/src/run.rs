@@ -436,21 +436,3 @@ pub(crate) fn field_list(session: &mut Session, io: &mut ClientIo) -> Result<(),
     wire::reply::write_rows_end(&mut io.out, session.capabilities, session.status(), 0);
     Ok(())
 }
-
-/// USE and COM_INIT_DB.
-pub(crate) fn use_database(session: &mut Session, name: &str) -> Result<(), SqlError> {
-    if name.is_empty() {
-        return Err(error_map::NO_DB.bare());
-    }
-    if session.is_checked {
-        let access = Access { schema: name.into(), table: "".into(), want: Want::Entered };
-        privilege::ensure(session, &[access])?;
-    }
-    if let Some(schema) = virtual_tables::schema(name) {
-        session.use_database(Some(schema.to_owned()));
-        return Ok(());
-    }
-    let schema = session.server.engine.schema(name).map_err(|error| crate::engine_error::plain(&error))?;
-    session.use_database(Some(schema.name.as_ref().to_owned()));
-    Ok(())
-}

@@ -12,11 +12,12 @@ use wire::OkPacket;
 
 use crate::answer::{Answer, Cell, Column, Table};
 use crate::audit::{self, Event};
-use crate::commands;
 use crate::components;
 use crate::constant::{Inputs, evaluate};
+use crate::default_database::use_database;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::kill;
 use crate::new_password::{Generated, GeneratedPassword};
 use crate::privilege::{self, DynamicSet, Privileges, ensure_one_of};
 use crate::process_list::Kill;
@@ -253,7 +254,7 @@ fn run_role(session: &mut Session, statement: &RoleStatement<'_>) -> Result<(), 
 
 fn use_schema(session: &mut Session, name: &str) -> Result<(), SqlError> {
     session.counters.count(Com::ChangeDb);
-    run::use_database(session, name)
+    use_database(session, name)
 }
 
 /// Whether running `statement` leaves the diagnostics area as it is: it reads the conditions of the one
@@ -354,7 +355,7 @@ fn run_kill(session: &mut Session, kill: &KillStatement<'_>, inputs: Inputs<'_>)
         OwnedValue::UInt(id) => id,
         other => other.as_value().display_text().parse().unwrap_or(0),
     };
-    commands::kill(session, id, if kill.query { Kill::Query } else { Kill::Connection })
+    kill::kill(session, id, if kill.query { Kill::Query } else { Kill::Connection })
 }
 
 /// FLUSH forgets what is known of hosts, and failed logins and counts of accounts. All else that it may name
