@@ -13,7 +13,7 @@ use crate::kill::kill;
 use crate::process_list::Kill;
 use crate::refusal::{Refusal, protocol_error};
 use crate::response::{write_error, write_plain_ok};
-use crate::run;
+use crate::run::{prepare, text};
 use crate::session::Session;
 use crate::status::{Com, HotCounter};
 
@@ -47,15 +47,15 @@ pub fn run(session: &mut Session, io: &mut ClientIo) -> After {
 fn dispatch(session: &mut Session, io: &mut ClientIo, command: Command) -> After {
     let result = match command {
         Command::Quit => return After::Quit,
-        Command::Query => run::query(session, io),
-        Command::StmtExecute => run::execute(session, io),
-        Command::StmtPrepare => run::prepare(session, io),
+        Command::Query => text::query(session, io),
+        Command::StmtExecute => prepare::execute(session, io),
+        Command::StmtPrepare => prepare::prepare(session, io),
         Command::StmtClose => return close_statement(session, io),
         Command::StmtSendLongData => return send_long_data(session, io),
         Command::StmtReset => reset_statement(session, io),
         Command::StmtFetch => fetch(io),
         Command::InitDb => init_db(session, io),
-        Command::FieldList => run::field_list(session, io),
+        Command::FieldList => text::field_list(session, io),
         Command::Statistics => {
             statistics(session, &mut io.out);
             Ok(())

@@ -8,7 +8,7 @@ use types::decimal::Decimal;
 use types::{CollationId, OwnedValue};
 
 use crate::error_map::{self, SqlError};
-use crate::run;
+use crate::run::expression;
 use crate::session::Session;
 use crate::sysvars::{VarLevel, VarValue};
 
@@ -51,7 +51,7 @@ pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> R
             let value = evaluate(session, operand, inputs)?;
             negate(value).ok_or_else(not_constant)
         }
-        _ => run::evaluate(session, expr, inputs),
+        _ => expression::evaluate(session, expr, inputs),
     }
 }
 

@@ -225,7 +225,7 @@ impl Session {
         ensure_variable_name(name)?;
         let name = name.to_lowercase();
         let kept = self.memory.keep(kept_bytes(&name, &value));
-        kept.map_err(|exceeded| memory_limits::refuse(self, exceeded))?;
+        kept.map_err(|exceeded| memory_limits::refuse(&self.process, exceeded))?;
         self.put_user_variable(name, value);
         Ok(())
     }

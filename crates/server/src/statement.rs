@@ -21,9 +21,10 @@ use crate::kill;
 use crate::new_password::{Generated, GeneratedPassword};
 use crate::privilege::{self, DynamicSet, Privileges, ensure_one_of};
 use crate::process_list::Kill;
+use crate::run::{named, take_rows};
 use crate::session::Session;
 use crate::status::Com;
-use crate::{ddl, roles, run, set_statement, show, table_locks, transaction, user_statement, virtual_tables};
+use crate::{ddl, roles, set_statement, show, table_locks, transaction, user_statement, virtual_tables};
 
 /// Runs `statement`, whose own text is `text`, and writes its answer.
 ///
@@ -139,11 +140,11 @@ fn dispatch(
             run_flush(session, flush)?;
         }
         Statement::Query(query @ Query { into: Some(sql::ast::Into::Vars(names)), .. }) => {
-            return run::take_rows::into_variables(session, query, names, inputs, answer);
+            return take_rows::into_variables(session, query, names, inputs, answer);
         }
-        Statement::Prepare(prepare) => return run::named::prepare(session, prepare, answer),
-        Statement::Execute(execute) => return run::named::execute(session, execute, answer),
-        Statement::Deallocate(name) => run::named::deallocate(session, name)?,
+        Statement::Prepare(prepare) => return named::prepare(session, prepare, answer),
+        Statement::Execute(execute) => return named::execute(session, execute, answer),
+        Statement::Deallocate(name) => named::deallocate(session, name)?,
         Statement::UnlockTables => table_locks::unlock(session)?,
         Statement::LockTables(tables) => table_locks::lock(session, statement, tables)?,
         Statement::Show(_) | Statement::Describe(_) | Statement::Explain(_) => {

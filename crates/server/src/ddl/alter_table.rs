@@ -98,7 +98,7 @@ fn change(
                 session.diagnostics.truncate(warnings);
             }
             Err(ExecError::Memory(exceeded) | ExecError::Engine(Error::Memory(exceeded))) => {
-                return Err(memory_limits::refuse(session, exceeded));
+                return Err(memory_limits::refuse(&session.process, exceeded));
             }
             Err(error) => return Err(refusal(session, &error, numbers.as_deref())),
             Ok(copied) => {

@@ -28,7 +28,7 @@ use crate::{bind_error, exec_error, transaction, virtual_tables};
 
 /// The inputs of planning a statement, beside its session.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+pub(crate) struct Request<'a> {
     /// The text it was parsed from.
     pub sql: &'a [u8],
     /// Types given for its `?`; the text implies those of the others.
@@ -89,7 +89,7 @@ pub(crate) fn planned_kind(statement: &Statement<'_>) -> Option<Com> {
 ///
 /// # Errors
 /// What MySQL refuses before it runs a statement.
-pub fn compile(
+pub(crate) fn compile(
     session: &mut Session,
     statement: &Statement<'_>,
     com: Com,
@@ -159,7 +159,7 @@ fn execution_ms(statement: &Statement<'_>) -> u32 {
 ///
 /// # Errors
 /// What MySQL refuses before it runs a statement; 1235 for statements that are not planned.
-pub fn plan(
+pub(crate) fn plan(
     session: &mut Session,
     statement: &Statement<'_>,
     request: &Request<'_>,
@@ -262,7 +262,7 @@ pub(super) fn deprecation(one: &Deprecated) -> SqlError {
 }
 
 /// MySQL's warning that indexes were left out.
-pub fn range_memory_exceeded(bytes: u64) -> SqlError {
+pub(crate) fn range_memory_exceeded(bytes: u64) -> SqlError {
     let consequence = "Range optimization was not done for this query.";
     error_map::CAPACITY_EXCEEDED.with(&[&bytes, &"range_optimizer_max_mem_size", &consequence])
 }

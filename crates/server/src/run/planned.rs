@@ -25,7 +25,7 @@ use crate::{deadlock_report, exec_error, transaction};
 
 /// Why a program did not run to its end. The transaction is as it must be.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// A table is another than the program was made for; nothing has happened. Plan the statement again.
     Stale,
     /// The client's error.

@@ -6,7 +6,8 @@ use sql::bind::Literals;
 use types::{OwnedValue, SqlType, Value};
 use wire::OkPacket;
 
-use super::{Failure, Request, compile, planned};
+use super::compile::{Request, compile};
+use super::planned::{self, Failure};
 use crate::answer::Answer;
 use crate::constant::Inputs;
 use crate::diagnostics::Severity;
