@@ -18,6 +18,7 @@ use crate::error_map::{self, SqlError};
 use crate::failed_logins;
 use crate::proxy_grants;
 use crate::refusal::{Refusal, protocol_error};
+use crate::reset::reset;
 use crate::resource_use::CountedSession;
 use crate::response::write_plain_ok;
 use crate::roles;
@@ -144,7 +145,7 @@ pub fn change_user(session: &mut Session, io: &mut ClientIo) -> Result<(), Refus
         collation: change.collation,
         attributes: attribute_list(change.attributes),
     };
-    session.reset();
+    reset(session);
     session.database = None;
     session.become_account(None);
     session.proxy_user = None;

@@ -12,6 +12,7 @@ use crate::error_map::{self, SqlError};
 use crate::kill::kill;
 use crate::process_list::Kill;
 use crate::refusal::{Refusal, protocol_error};
+use crate::reset::reset;
 use crate::response::{write_error, write_plain_ok};
 use crate::run::{prepare, text};
 use crate::session::Session;
@@ -66,7 +67,7 @@ fn dispatch(session: &mut Session, io: &mut ClientIo, command: Command) -> After
         }
         Command::SetOption => set_option(session, io),
         Command::ResetConnection => {
-            session.reset();
+            reset(session);
             done(session, io);
             Ok(())
         }

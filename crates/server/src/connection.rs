@@ -21,13 +21,13 @@ use crate::error_map::{self, ErrorKind, SqlError};
 use crate::host_cache::{self, Limits};
 use crate::process_list::Kill;
 use crate::refusal::{Refusal, packet_error};
+use crate::reset::let_go;
 use crate::response::write_error;
 use crate::server::Server;
 use crate::session::Session;
 use crate::socket::ReadError;
 use crate::status::bump;
 use crate::stream::Stream;
-use crate::{table_locks, transaction};
 
 pub use crate::stack::STACK_BYTES;
 
@@ -125,13 +125,6 @@ enum End {
     Regular,
     /// Otherwise.
     Lost(&'static ErrorKind),
-}
-
-/// Rolls the open transaction back and releases all locks.
-fn let_go(session: &mut Session) {
-    transaction::rollback(session);
-    table_locks::release(session);
-    session.server.user_locks.release_all(session.process.id());
 }
 
 /// Logs the end of a connection without COM_QUIT, where `log_error_verbosity` asks for notes.
@@ -347,6 +340,7 @@ mod tests {
     use crate::idle_watch::IdleWatch;
     use crate::options::{Invocation, Options};
     use crate::server_log::ServerLog;
+    use crate::transaction;
 
     /// A session, its connection and the client's end of that.
     fn session() -> (Session, ClientIo, UnixStream) {

@@ -24,7 +24,7 @@ use crate::privilege::{self, RequiredPrivileges};
 use crate::session::Session;
 use crate::statement_context::{StatementContext, warning_condition};
 use crate::status::Com;
-use crate::{bind_error, exec_error, transaction, virtual_tables};
+use crate::{bind_error, exec_error, virtual_tables};
 
 /// The inputs of planning a statement, beside its session.
 #[derive(Clone, Copy, Debug)]
@@ -220,7 +220,7 @@ fn bind_and_plan(
         literals: request.literals,
         range_memory: &range_memory,
         assigns_variables: &OnceCell::new(),
-        reads_lock: transaction::reads_lock(hot.isolation),
+        reads_lock: hot.reads_lock(),
         column_uses,
         dives: dives.as_ref(),
         rules: session.server.options.planner_rules,
