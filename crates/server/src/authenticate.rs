@@ -15,7 +15,7 @@ use crate::client_io::ClientIo;
 use crate::compression;
 use crate::default_database::use_database;
 use crate::error_map::{self, SqlError};
-use crate::failed_logins;
+use crate::login_delay;
 use crate::proxy_grants;
 use crate::refusal::{Refusal, protocol_error};
 use crate::reset::reset;
@@ -205,13 +205,13 @@ fn audit_attempt(
 
 /// Lets a client in, after a delay if its name has failed too often.
 fn enter_delayed(session: &mut Session, io: &mut ClientIo, request: LoginRequest) -> Result<(), Refusal> {
-    let delayed = failed_logins::delay_login(session, &request.user)?;
+    let delayed = login_delay::delay_login(session, &request.user)?;
     if delayed.is_some() {
         begin_handshake(session, io);
     }
     let user = request.user.clone();
     let entered = enter(session, io, request);
-    failed_logins::record(session, &user, entered.is_ok());
+    login_delay::record(session, &user, entered.is_ok());
     entered
 }
 

@@ -16,7 +16,7 @@ use crate::authenticate;
 use crate::client_io::ClientIo;
 use crate::commands::{self, After};
 use crate::compression::CompressedStream;
-use crate::connection_slots::ConnectionSlot;
+use crate::connection_slots::slot::ConnectionSlot;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::host_cache::{self, Limits};
 use crate::process_list::Kill;

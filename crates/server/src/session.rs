@@ -19,7 +19,7 @@ use wire::greeting::NONCE_BYTES;
 use wire::{Capabilities, ServerStatus};
 
 use crate::account::{Account, Peer};
-use crate::connection_slots::ConnectionSlot;
+use crate::connection_slots::slot::ConnectionSlot;
 use crate::diagnostics::{Diagnostics, Severity};
 use crate::error_map::{self, SqlError};
 use crate::memory_limits;

@@ -15,10 +15,10 @@ use super::column::Written;
 use super::names;
 use super::table_options::{TableOptions, UnknownOptions, ensure_comment_length};
 use super::{column, convert_charset, key, not_yet, refused};
-use crate::constant::Inputs;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::full_name::FullName;
+use crate::inputs::Inputs;
 use crate::session::Session;
 use crate::show::definition_text::declared_indexes;
 

@@ -12,10 +12,10 @@ use super::names;
 use super::table_options::TableOptions;
 use super::{Done, column_type, key, not_yet, refused};
 use crate::catalog::open_table;
-use crate::constant::Inputs;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::full_name::FullName;
+use crate::inputs::Inputs;
 use crate::session::Session;
 
 /// CREATE TABLE, CREATE TABLE .. LIKE.

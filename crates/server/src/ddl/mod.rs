@@ -44,9 +44,9 @@ use sql::ast::{LockOption, Statement};
 
 pub use create_table::table_def;
 
-use crate::constant::Inputs;
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
+use crate::inputs::Inputs;
 use crate::session::Session;
 use crate::{table_locks, virtual_tables};
 

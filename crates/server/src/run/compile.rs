@@ -22,7 +22,7 @@ use crate::error_map::{self, SqlError};
 use crate::item_names::ItemNames;
 use crate::privilege::{self, RequiredPrivileges};
 use crate::session::Session;
-use crate::statement_context::{StatementContext, warning_condition};
+use crate::statement_context::StatementContext;
 use crate::status::Com;
 use crate::{bind_error, exec_error, virtual_tables};
 
@@ -250,7 +250,7 @@ pub(super) fn is_stale(error: &ExecError) -> bool {
 #[cold]
 pub(super) fn deprecation(one: &Deprecated) -> SqlError {
     let kind = match one {
-        Deprecated::Constant(warning) => return warning_condition(warning),
+        Deprecated::Constant(warning) => return exec_error::warning_condition(warning),
         Deprecated::Incorrect(_) => &error_map::TRUNCATED_WRONG_VALUE,
         Deprecated::NationalString => &error_map::DEPRECATED_NATIONAL,
         Deprecated::Ambiguous { .. } => &error_map::NON_UNIQ,

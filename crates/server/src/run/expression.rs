@@ -10,9 +10,9 @@ use types::{OwnedValue, SqlType, Value};
 
 use super::compile::{Request, plan};
 use super::take_rows;
-use crate::constant::Inputs;
 use crate::error_map::SqlError;
 use crate::exec_error;
+use crate::inputs::Inputs;
 use crate::memory_limits;
 use crate::session::Session;
 use crate::statement_context::StatementContext;

@@ -128,7 +128,7 @@ impl Session {
         undo_settings::changed(&self.server.engine, &variables, ALL[number].name);
         roles::mandatory_changed(&self.server, &variables, ALL[number].name);
         privilege::partial_revokes_changed(&self.server.accounts, &variables, ALL[number].name);
-        failed_logins::changed(&self.server, ALL[number].name);
+        self.server.failed_logins.changed(&self.server.status, ALL[number].name);
         self.server.hosts.changed(ALL[number].name);
         drop(variables);
         if let Err(line) = self.server.components.changed(&self.server.variables, ALL[number].name) {

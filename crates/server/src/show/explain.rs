@@ -6,9 +6,9 @@ use types::{OwnedValue, Value};
 
 use super::not_yet;
 use crate::answer::{Cell, Column, Table};
-use crate::constant::Inputs;
 use crate::diagnostics::Severity;
 use crate::error_map::SqlError;
+use crate::inputs::Inputs;
 use crate::run::compile::{Request, plan, range_memory_exceeded};
 use crate::session::Session;
 

@@ -42,10 +42,11 @@ use types::{CollationId, OwnedValue, TableDef};
 
 use crate::answer::{Cell, Column, Table};
 use crate::catalog::open_table;
-use crate::constant::{Inputs, evaluate};
+use crate::constant::evaluate;
 use crate::ddl::{not_yet, refused};
 use crate::error_map::{self, SqlError};
 use crate::full_name::{FullName, schema_or_default};
+use crate::inputs::Inputs;
 use crate::like::like;
 use crate::privilege::OnColumns;
 use crate::session::Session;
