@@ -9,13 +9,14 @@ use wire::greeting::Greeting;
 use wire::handshake::{HandshakeResponse, asks_for_tls, attributes};
 use wire::{Capabilities, reply};
 
-use crate::account::{Account, Peer, access_denied, account_locked};
+use crate::account::{Account, access_denied, account_locked};
 use crate::audit;
 use crate::client_io::ClientIo;
 use crate::compression;
 use crate::default_database::use_database;
 use crate::error_map::{self, SqlError};
 use crate::login_delay;
+use crate::peer::Peer;
 use crate::proxy_grants;
 use crate::refusal::{Refusal, protocol_error};
 use crate::reset::reset;

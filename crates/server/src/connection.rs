@@ -9,8 +9,6 @@ use std::time::Duration;
 use base::sync::{assert_no_latch, interrupt};
 use wire::{OutBuffer, reply};
 
-use crate::account::Peer;
-
 use crate::audit;
 use crate::authenticate;
 use crate::client_io::ClientIo;
@@ -19,6 +17,7 @@ use crate::compression::CompressedStream;
 use crate::connection_slots::slot::ConnectionSlot;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::host_cache::{self, Limits};
+use crate::peer::Peer;
 use crate::process_list::Kill;
 use crate::refusal::{Refusal, packet_error};
 use crate::reset::let_go;

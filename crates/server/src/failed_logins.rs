@@ -19,8 +19,8 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::account::Peer;
 use crate::error_map::{self, SqlError};
+use crate::peer::Peer;
 use crate::status::Status;
 use crate::sysvars::{SetValue, Variables};
 

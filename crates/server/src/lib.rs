@@ -70,6 +70,7 @@ mod password_history;
 mod password_policy;
 mod password_rules;
 mod password_strength;
+pub mod peer;
 pub mod plan_cache;
 pub mod plan_key;
 pub mod prepared;

@@ -18,11 +18,12 @@ use types::OwnedValue;
 use wire::greeting::NONCE_BYTES;
 use wire::{Capabilities, ServerStatus};
 
-use crate::account::{Account, Peer};
+use crate::account::Account;
 use crate::connection_slots::slot::ConnectionSlot;
 use crate::diagnostics::{Diagnostics, Severity};
 use crate::error_map::{self, SqlError};
 use crate::memory_limits;
+use crate::peer::Peer;
 use crate::plan_cache::{Environment, EnvironmentId};
 use crate::prepared::PreparedStatements;
 use crate::privilege::Rights;
