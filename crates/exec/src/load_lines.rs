@@ -188,7 +188,7 @@ impl<'s> LineReader<'s> {
     }
 
     /// Steps over a line that is in the buffer with as many fields as are wanted, each of which means itself,
-    /// as those of most lines do; `None`: nothing has happened, but for `fields`.
+    /// as those of most lines do; `None`: nothing has happened, except for `fields`.
     #[inline]
     fn plain_line(&mut self, wanted: usize, fields: &mut Vec<FieldSpan>) -> Option<()> {
         let stops = self.stops.filter(|_| self.format.line_start.is_empty())?;

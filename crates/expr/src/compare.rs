@@ -6,8 +6,9 @@ use types::temporal::DateFlags;
 use types::value::Loss;
 use types::{CollationId, DateTime, Decimal, Value};
 
+use crate::context::LONG_TEXT_BYTES;
 use crate::moment::{note_date_delimiters, warn_cut_moment, warn_no_moment};
-use crate::{CmpDomain, EvalCtx, Warning, moment_of};
+use crate::{CmpDomain, EvalCtx, EvalError, Warning, moment_of};
 
 /// Order of two values; `None` if either is NULL. A value that is not a date or time counts as the zero one,
 /// with a warning.
@@ -224,4 +225,32 @@ pub(crate) fn warn_past_decimal(value: &Value<'_>, ctx: &EvalCtx<'_>) -> bool {
     let Some(end) = text.find(['e', 'E']) else { return false };
     warn_truncated("DECIMAL", &Value::binary(&text.as_bytes()[..end]), ctx);
     true
+}
+
+/// Fails where strings were compared that are so long that the end of a killed statement may have cut it
+/// short. Cost: a comparison for each, out of line for a long one.
+/// # Errors  [`EvalError::Killed`].
+#[inline]
+pub fn fail_if_cut_short<const N: usize>(
+    domain: CmpDomain,
+    compared: [&Value<'_>; N],
+    ctx: &EvalCtx<'_>,
+) -> Result<(), EvalError> {
+    let is_long =
+        |value: &&Value<'_>| matches!(value, Value::Bytes { data, .. } if data.len() >= LONG_TEXT_BYTES);
+    let is_cut_short =
+        matches!(domain, CmpDomain::String(_)) && compared.iter().any(is_long) && was_killed(ctx);
+    if is_cut_short { Err(EvalError::Killed) } else { Ok(()) }
+}
+
+#[cold]
+#[inline(never)]
+fn was_killed(ctx: &EvalCtx<'_>) -> bool {
+    ctx.session.killed()
+}
+
+/// A truth value as SQL sees it: 1, 0 or NULL.
+#[inline]
+pub fn truth<'v>(value: Option<bool>) -> Value<'v> {
+    value.map_or(Value::Null, |t| Value::Int(i64::from(t)))
 }

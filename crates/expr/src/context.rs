@@ -230,3 +230,26 @@ impl<'v> EvalCtx<'v> {
         self.session.time_zone().to_local(seconds, 0)
     }
 }
+
+/// A value that does not live as long as the evaluation, its bytes copied to the arena. Members of ENUM and
+/// SET become their texts.
+pub fn in_arena<'v>(value: &OwnedValue, arena: &'v Bump) -> Value<'v> {
+    match value.as_value() {
+        Value::Bytes { data, collation } => Value::Bytes { data: arena.alloc_slice_copy(data), collation },
+        value @ (Value::Enum { collation, .. } | Value::Set { collation, .. }) => {
+            let text = arena.alloc_slice_copy(value.as_text(&mut Vec::new()));
+            Value::Bytes { data: text, collation }
+        }
+        Value::Null => Value::Null,
+        Value::Int(v) => Value::Int(v),
+        Value::UInt(v) => Value::UInt(v),
+        Value::Double(v) => Value::Double(v),
+        Value::Float(v) => Value::Float(v),
+        Value::Decimal(v) => Value::Decimal(v),
+        Value::Date(v) => Value::Date(v),
+        Value::Time(v, fsp) => Value::Time(v, fsp),
+        Value::DateTime(v, fsp) => Value::DateTime(v, fsp),
+        Value::Year(v) => Value::Year(v),
+        Value::Bit { value, bytes } => Value::Bit { value, bytes },
+    }
+}

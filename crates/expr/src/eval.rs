@@ -1,15 +1,14 @@
 //! The interpreter's dispatch: one arm per form of expression.
 
-use bumpalo::Bump;
 use types::Value;
 use types::collation::LikePattern;
 use types::value::Loss;
 
 use crate::cast::cast;
-use crate::compare::{Number, compare_values, double, equal_values};
-use crate::context::LONG_TEXT_BYTES;
+use crate::compare::{Number, compare_values, double, equal_values, fail_if_cut_short, truth};
+use crate::context::in_arena;
 use crate::functions::{
-    Call, known_collation as collation_of, number_of_moment, some, text_in_arena, warn_no_number,
+    Call, known_collation as collation_of, number_of_moment, some, table, text_in_arena, warn_no_number,
 };
 use crate::{CmpDomain, CmpOp, EvalCtx, EvalError, Expr, ExprKind, RowSource};
 
@@ -78,7 +77,7 @@ pub fn eval<'v>(
         ExprKind::Subquery { .. } => ctx.subqueries.run(expr, row, ctx),
         ExprKind::Like { .. } => like(expr, row, ctx),
         ExprKind::Cast { arg, .. } => cast(&Call::new(expr, std::slice::from_ref(arg), row, ctx)),
-        ExprKind::Call { func, args } => func.eval(&Call::new(expr, args, row, ctx)),
+        ExprKind::Call { func, args } => table::eval(*func, &Call::new(expr, args, row, ctx)),
     }
 }
 
@@ -116,12 +115,6 @@ pub fn eval_bool<'v>(
         return Ok(Some(read.value != 0.0));
     }
     Ok(value.to_bool())
-}
-
-/// A truth value as SQL sees it: 1, 0 or NULL.
-#[inline]
-pub fn truth<'v>(value: Option<bool>) -> Value<'v> {
-    value.map_or(Value::Null, |t| Value::Int(i64::from(t)))
 }
 
 /// AND (`deciding` false) and OR (`deciding` true): the first deciding term ends the evaluation.
@@ -168,28 +161,6 @@ pub(crate) fn compare(
         return Some(equal_values(a, b, domain, ctx));
     }
     compare_values(a, b, domain, ctx).map(|order| op.accepts(order))
-}
-
-/// Fails where strings were compared that are so long that the end of a killed statement may have cut it
-/// short. Cost: a comparison for each, out of line for a long one.
-/// # Errors  [`EvalError::Killed`].
-#[inline]
-pub fn fail_if_cut_short<const N: usize>(
-    domain: CmpDomain,
-    compared: [&Value<'_>; N],
-    ctx: &EvalCtx<'_>,
-) -> Result<(), EvalError> {
-    let is_long =
-        |value: &&Value<'_>| matches!(value, Value::Bytes { data, .. } if data.len() >= LONG_TEXT_BYTES);
-    let is_cut_short =
-        matches!(domain, CmpDomain::String(_)) && compared.iter().any(is_long) && was_killed(ctx);
-    if is_cut_short { Err(EvalError::Killed) } else { Ok(()) }
-}
-
-#[cold]
-#[inline(never)]
-fn was_killed(ctx: &EvalCtx<'_>) -> bool {
-    ctx.session.killed()
 }
 
 /// The number that a text is among numbers: it is converted once, and a text that is not a number gives one
@@ -331,27 +302,4 @@ fn case<'v>(
         }
     }
     otherwise.map_or(Ok(Value::Null), |e| eval(e, row, ctx))
-}
-
-/// A value that does not live as long as the evaluation, its bytes copied to the arena. Members of ENUM and
-/// SET become their texts.
-pub fn in_arena<'v>(value: &types::OwnedValue, arena: &'v Bump) -> Value<'v> {
-    match value.as_value() {
-        Value::Bytes { data, collation } => Value::Bytes { data: arena.alloc_slice_copy(data), collation },
-        value @ (Value::Enum { collation, .. } | Value::Set { collation, .. }) => {
-            let text = arena.alloc_slice_copy(value.as_text(&mut Vec::new()));
-            Value::Bytes { data: text, collation }
-        }
-        Value::Null => Value::Null,
-        Value::Int(v) => Value::Int(v),
-        Value::UInt(v) => Value::UInt(v),
-        Value::Double(v) => Value::Double(v),
-        Value::Float(v) => Value::Float(v),
-        Value::Decimal(v) => Value::Decimal(v),
-        Value::Date(v) => Value::Date(v),
-        Value::Time(v, fsp) => Value::Time(v, fsp),
-        Value::DateTime(v, fsp) => Value::DateTime(v, fsp),
-        Value::Year(v) => Value::Year(v),
-        Value::Bit { value, bytes } => Value::Bit { value, bytes },
-    }
 }

@@ -6,9 +6,9 @@
 //! nothing of pages, packets or statements.
 //!
 //! A [`Builder`] makes expressions: it types operators and functions, chooses collations and converts
-//! constants. Every function is one row of the table in `func.rs`; its type rule is in `build/`, its
-//! implementation in `functions/`. An [`Accumulator`] gathers the rows of a group for an aggregate.
-//! [`fold()`] evaluates what is constant.
+//! constants. Every function is a row of three tables: its name is in `func.rs`, its type rule in
+//! `build/func_rules.rs`, its implementation in `functions/table.rs`. An [`Accumulator`] gathers the rows of
+//! a group for an aggregate. [`fold()`] evaluates what is constant.
 //!
 //! # Invariants
 //! 1. Evaluation never changes the expression, so a cached plan is shared by all sessions.
@@ -42,10 +42,10 @@ pub mod test_support;
 
 pub use aggregate::{Accumulator, AccumulatorSpec, AggFunc, TypedAggregate, append_group_key};
 pub use build::{BindError, Builder};
-pub use compare::{Number, compare_values, double, exact_integer};
-pub use context::{EvalCtx, RowSource, SessionInfo, SubqueryRunner, UserLock};
+pub use compare::{Number, compare_values, double, exact_integer, fail_if_cut_short, truth};
+pub use context::{EvalCtx, RowSource, SessionInfo, SubqueryRunner, UserLock, in_arena};
 pub use error::{EvalError, Warning};
-pub use eval::{eval, eval_bool, fail_if_cut_short, in_arena, truth};
+pub use eval::{eval, eval_bool};
 pub use fold::{fold, fold_in_place, warnings_of};
 pub use func::Func;
 pub use functions::SeededRandom;

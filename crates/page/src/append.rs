@@ -58,8 +58,8 @@ impl PageMut<'_> {
         self.raise_trx_max(trx_max);
     }
 
-    /// [`PageMut::append_plain`] of records that are nothing but keys of `key_len` bytes, as all of the page's
-    /// keys are, up to the first other one. Cost: 60 instructions for a record.
+    /// [`PageMut::append_plain`] of records that are nothing but keys of `key_len` bytes, as all of the
+    /// page's keys are, up to the first other one. Cost: 73 instructions for a record.
     fn append_keys(&mut self, batch: &mut &[u8], key_len: usize) {
         let page = self.as_ref();
         let (cap, prefix_len) = (page.cap(), page.prefix_len());

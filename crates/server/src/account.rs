@@ -1,7 +1,6 @@
 //! Accounts: who may connect, from where, and how they prove it.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -10,12 +9,12 @@ use wire::auth::{AuthPlugin, Credential, MockCredentials, MockKey};
 
 use crate::account_directory::Directory;
 use crate::error_map::{self, SqlError};
-use crate::like::like;
 use crate::lockout::Lockout;
 use crate::login::{AccountScan, Login};
 use crate::password_age::PasswordAge;
 use crate::password_history::PasswordHistory;
 use crate::password_policy::PasswordPolicy;
+use crate::peer::Peer;
 use crate::privilege::{Grants, SchemaNames};
 use crate::proxy_grants::ProxyGrant;
 use crate::resource_limits::ResourceLimits;
@@ -145,83 +144,6 @@ impl AccountStore for MemoryStore {
 /// Draws a key for mock credentials.
 pub(crate) fn new_stand_in_key() -> Result<MockKey, SqlError> {
     MockCredentials::new_key().map_err(|_| error_map::OUT_OF_RESOURCES.bare())
-}
-
-/// Where a client comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Peer {
-    /// A Unix socket.
-    Local,
-    /// An address.
-    Remote(IpAddr),
-}
-
-impl Peer {
-    /// Whether the client runs on this machine.
-    pub(crate) fn is_loopback(self) -> bool {
-        match self {
-            Peer::Local => true,
-            Peer::Remote(address) => address.to_canonical().is_loopback(),
-        }
-    }
-
-    /// The host part of error messages and of USER().
-    pub fn host(self) -> String {
-        match self {
-            Peer::Remote(address) if !self.is_loopback() => address.to_canonical().to_string(),
-            _ => "localhost".to_owned(),
-        }
-    }
-}
-
-/// A client's address, ready to be compared with the hosts of accounts.
-#[derive(Debug)]
-pub(crate) struct PeerHost {
-    is_loopback: bool,
-    address: Option<(IpAddr, String)>,
-}
-
-impl From<Peer> for PeerHost {
-    fn from(peer: Peer) -> Self {
-        let address = match peer {
-            Peer::Local => None,
-            Peer::Remote(address) => Some((address.to_canonical(), address.to_canonical().to_string())),
-        };
-        PeerHost { is_loopback: peer.is_loopback(), address }
-    }
-}
-
-impl PeerHost {
-    /// Whether the client runs on this machine.
-    pub(crate) fn is_loopback(&self) -> bool {
-        self.is_loopback
-    }
-
-    /// Whether an account of host `pattern` is for this client.
-    pub(crate) fn matches(&self, pattern: &str) -> bool {
-        if self.is_loopback && like(pattern, "localhost") {
-            return true;
-        }
-        let Some((address, text)) = &self.address else {
-            return false;
-        };
-        match pattern.split_once('/') {
-            Some((network, mask)) => in_network(*address, network, mask),
-            None => like(pattern, text),
-        }
-    }
-}
-
-fn in_network(address: IpAddr, network: &str, mask: &str) -> bool {
-    let (IpAddr::V4(address), Ok(IpAddr::V4(network))) = (address, network.parse()) else {
-        return false;
-    };
-    let bits = match (mask.parse::<u32>(), mask.parse()) {
-        (Ok(length @ 0..=32), _) => u32::MAX.checked_shl(32 - length).unwrap_or(0),
-        (_, Ok(IpAddr::V4(mask))) => mask.to_bits(),
-        _ => return false,
-    };
-    address.to_bits() & bits == network.to_bits() & bits
 }
 
 /// What full authentications of an account left, by its first and its second password.
@@ -445,22 +367,6 @@ mod tests {
         assert_eq!(host("10.0.9.9").as_deref(), Some("10.0.%"));
         assert_eq!(host("11.0.0.1").as_deref(), Some("%"));
         assert_eq!(found(&accounts, "bob", remote("10.0.0.8")).unwrap().user, "");
-    }
-
-    #[test]
-    fn networks_match() {
-        assert!(
-            like("%", "")
-                && like("a%c", "abbc")
-                && like("1_.%", "10.0.0.1")
-                && like("LOCALHOST", "localhost")
-        );
-        assert!(!like("a%c", "abb") && !like("_", "") && !like("", "x"));
-        let address = "192.168.3.4".parse().unwrap();
-        assert!(
-            in_network(address, "192.168.0.0", "255.255.0.0") && in_network(address, "192.168.3.0", "24")
-        );
-        assert!(!in_network(address, "192.168.4.0", "24") && !in_network(address, "192.168.4.0", "x"));
     }
 
     #[test]

@@ -9,10 +9,10 @@ use wire::{
     ServerStatus, reply,
 };
 
-use crate::client_io::Socket;
-use crate::commands;
+use crate::response;
 use crate::session::Session;
 use crate::show::definitions::Definition;
+use crate::socket::Socket;
 
 /// Where a statement's answer goes.
 #[derive(Debug)]
@@ -246,7 +246,7 @@ impl Table {
 impl Answer<'_> {
     /// Answers OK.
     pub fn ok(&mut self, session: &mut Session, ok: &OkPacket<'_>) {
-        commands::write_ok(session, self.out, ok, self.more_results);
+        response::write_ok(session, self.out, ok, self.more_results);
     }
 
     /// Answers OK with nothing to say.

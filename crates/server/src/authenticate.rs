@@ -9,66 +9,23 @@ use wire::greeting::Greeting;
 use wire::handshake::{HandshakeResponse, asks_for_tls, attributes};
 use wire::{Capabilities, reply};
 
-use crate::account::{Account, Peer, access_denied, account_locked};
+use crate::account::{Account, access_denied, account_locked};
 use crate::audit;
-use crate::client_io::{ClientIo, ReadError};
+use crate::client_io::ClientIo;
 use crate::compression;
-use crate::error_map::{self, ErrorKind, SqlError};
-use crate::failed_logins;
+use crate::default_database::use_database;
+use crate::error_map::{self, SqlError};
+use crate::login_delay;
+use crate::peer::Peer;
 use crate::proxy_grants;
+use crate::refusal::{Refusal, protocol_error};
+use crate::reset::reset;
 use crate::resource_use::CountedSession;
+use crate::response::write_plain_ok;
 use crate::roles;
-use crate::session::Session;
+use crate::session::{Session, StateChanges};
 use crate::status::bump;
 use crate::sysvars::{SetValue, VarLevel};
-
-/// Why a client was not let in.
-#[derive(Debug)]
-pub enum Refusal {
-    /// It is gone.
-    Lost,
-    /// It is to be told so.
-    Error(SqlError),
-}
-
-impl From<SqlError> for Refusal {
-    fn from(error: SqlError) -> Self {
-        Refusal::Error(error)
-    }
-}
-
-impl From<ReadError> for Refusal {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::Closed | ReadError::Incomplete => Refusal::Lost,
-            ReadError::TimedOut => Refusal::Error(error_map::NET_READ_INTERRUPTED.bare()),
-            ReadError::Malformed(error) => Refusal::Error(protocol_error(&error)),
-        }
-    }
-}
-
-/// The MySQL error for a packet that cannot be accepted.
-#[cold]
-pub(crate) fn protocol_error(error: &wire::Error) -> SqlError {
-    match error {
-        wire::Error::UnknownParameterType { .. } | wire::Error::ParametersNotBound => {
-            error_map::WRONG_ARGUMENTS.with(&[&"mysqld_stmt_execute"])
-        }
-        error => packet_error(error).bare(),
-    }
-}
-
-/// The MySQL error for a packet that ends its connection.
-#[cold]
-pub(crate) fn packet_error(error: &wire::Error) -> &'static ErrorKind {
-    match error {
-        wire::Error::PacketTooLarge { .. } => &error_map::NET_PACKET_TOO_LARGE,
-        wire::Error::OutOfOrder { .. } => &error_map::NET_PACKETS_OUT_OF_ORDER,
-        wire::Error::CorruptFrame => &error_map::NET_UNCOMPRESS_ERROR,
-        wire::Error::ProtocolTooOld => &error_map::NOT_SUPPORTED_AUTH_MODE,
-        _ => &error_map::HANDSHAKE_ERROR,
-    }
-}
 
 /// A client's login data, from the handshake or COM_CHANGE_USER.
 struct LoginRequest {
@@ -189,7 +146,7 @@ pub fn change_user(session: &mut Session, io: &mut ClientIo) -> Result<(), Refus
         collation: change.collation,
         attributes: attribute_list(change.attributes),
     };
-    session.reset();
+    reset(session);
     session.database = None;
     session.become_account(None);
     session.proxy_user = None;
@@ -211,8 +168,7 @@ fn admit(
     name: &'static str,
 ) -> Result<(), Refusal> {
     let said = session.server.is_audited().then(|| (request.user.clone(), request.database.clone()));
-    let admitted =
-        enter_delayed(session, io, request).and_then(|()| crate::connection::take_session_slot(session, io));
+    let admitted = enter_delayed(session, io, request).and_then(|()| take_session_slot(session, io));
     if let Some((user, database)) = said {
         let status = match &admitted {
             Ok(()) => 0,
@@ -222,6 +178,17 @@ fn admit(
         audit_attempt(session, io, name, (&user, database.as_deref()), status);
     }
     admitted
+}
+
+/// Counts a client that has proved who it is among the sessions; error 1040 in place of the answer if they
+/// are too many.
+fn take_session_slot(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal> {
+    let is_admin = session.is_connection_admin();
+    if session.slot.as_mut().is_none_or(|slot| slot.admit(is_admin)) {
+        return Ok(());
+    }
+    io.out.rewind_answer();
+    Err(error_map::CON_COUNT_ERROR.bare().into())
 }
 
 /// Writes a login to the audit log, if there is one. `status`: the number of its error; 0: none.
@@ -239,13 +206,13 @@ fn audit_attempt(
 
 /// Lets a client in, after a delay if its name has failed too often.
 fn enter_delayed(session: &mut Session, io: &mut ClientIo, request: LoginRequest) -> Result<(), Refusal> {
-    let delayed = failed_logins::delay_login(session, &request.user)?;
+    let delayed = login_delay::delay_login(session, &request.user)?;
     if delayed.is_some() {
         begin_handshake(session, io);
     }
     let user = request.user.clone();
     let entered = enter(session, io, request);
-    failed_logins::record(session, &user, entered.is_ok());
+    login_delay::record(session, &user, entered.is_ok());
     entered
 }
 
@@ -261,11 +228,11 @@ fn enter(session: &mut Session, io: &mut ClientIo, request: LoginRequest) -> Res
     session.attributes = request.attributes;
     take_collation(session, request.collation);
     if let Some(database) = request.database {
-        crate::run::use_database(session, &database)?;
+        use_database(session, &database)?;
     }
     session.set_expired(is_expired);
-    session.changes = crate::session::StateChanges::default();
-    crate::commands::write_plain_ok(session, &mut io.out);
+    session.changes = StateChanges::default();
+    write_plain_ok(session, &mut io.out);
     Ok(())
 }
 

@@ -9,6 +9,9 @@ use engine::{Engine, Error, KeyRange, NameError, Table};
 use sql::bind::{Catalog, CatalogError, SessionTypes};
 use types::{CollationId, LobSize, OwnedValue, SqlType, TableDef, TableStatistics, TypeKind};
 
+use crate::engine_error;
+use crate::error_map::{self, SqlError};
+use crate::full_name::FullName;
 use crate::session::Session;
 use crate::sysvars::{VarLevel, VarValue};
 use crate::user_variable::type_of_value;
@@ -148,4 +151,21 @@ impl SessionTypes for Session {
             VarValue::Double(_) => SqlType::double(),
         })
     }
+}
+
+/// The table called `name`.
+///
+/// # Errors
+/// 1049, 1146.
+pub(crate) fn open_table(
+    session: &Session,
+    engine: &Engine,
+    name: &FullName,
+) -> Result<Arc<Table>, SqlError> {
+    engine.table(&name.schema, &name.table).map_err(|error| {
+        if virtual_tables::is_of_accounts(&name.schema) {
+            return error_map::NO_SUCH_TABLE.with(&[&name.schema, &name.table]);
+        }
+        engine_error::sql_error(&error, &session.variables.hot.time_zone)
+    })
 }

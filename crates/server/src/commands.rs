@@ -2,15 +2,19 @@
 
 use engine::TableCounts;
 use wire::execute::{LongData, parse_set_option, parse_statement_id};
-use wire::reply::StateChange;
-use wire::{Capabilities, Command, OkPacket, OutBuffer, ServerStatus, reply};
+use wire::{Capabilities, Command, OutBuffer, reply};
 
-use crate::authenticate::{self, Refusal, protocol_error};
+use crate::authenticate;
 use crate::client_io::ClientIo;
+use crate::default_database::use_database;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::kill::kill;
 use crate::process_list::Kill;
-use crate::run;
+use crate::refusal::{Refusal, protocol_error};
+use crate::reset::reset;
+use crate::response::{write_error, write_plain_ok};
+use crate::run::{prepare, text};
 use crate::session::Session;
 use crate::status::{Com, HotCounter};
 
@@ -44,15 +48,15 @@ pub fn run(session: &mut Session, io: &mut ClientIo) -> After {
 fn dispatch(session: &mut Session, io: &mut ClientIo, command: Command) -> After {
     let result = match command {
         Command::Quit => return After::Quit,
-        Command::Query => run::query(session, io),
-        Command::StmtExecute => run::execute(session, io),
-        Command::StmtPrepare => run::prepare(session, io),
+        Command::Query => text::query(session, io),
+        Command::StmtExecute => prepare::execute(session, io),
+        Command::StmtPrepare => prepare::prepare(session, io),
         Command::StmtClose => return close_statement(session, io),
         Command::StmtSendLongData => return send_long_data(session, io),
         Command::StmtReset => reset_statement(session, io),
         Command::StmtFetch => fetch(io),
         Command::InitDb => init_db(session, io),
-        Command::FieldList => run::field_list(session, io),
+        Command::FieldList => text::field_list(session, io),
         Command::Statistics => {
             statistics(session, &mut io.out);
             Ok(())
@@ -63,7 +67,7 @@ fn dispatch(session: &mut Session, io: &mut ClientIo, command: Command) -> After
         }
         Command::SetOption => set_option(session, io),
         Command::ResetConnection => {
-            session.reset();
+            reset(session);
             done(session, io);
             Ok(())
         }
@@ -97,49 +101,6 @@ fn note_kill(session: &Session) {
     }
 }
 
-/// Writes an ERR packet.
-#[cold]
-pub fn write_error(out: &mut OutBuffer, error: &SqlError) {
-    reply::write_error(out, error.code, error.sqlstate, &error.message);
-}
-
-/// Writes an OK packet with nothing but the session's status.
-pub(crate) fn write_plain_ok(session: &mut Session, out: &mut OutBuffer) {
-    write_ok(session, out, &OkPacket::default(), false);
-}
-
-/// Writes an OK packet: `ok` completed by the session's status, warnings and state changes.
-#[inline]
-pub fn write_ok(session: &mut Session, out: &mut OutBuffer, ok: &OkPacket<'_>, more_results: bool) {
-    let status = session.status().with(ServerStatus::MORE_RESULTS, more_results);
-    let warnings = session.diagnostics.packet_count();
-    let plain = OkPacket { status, warnings, ..*ok };
-    if session.changes.is_empty() {
-        return reply::write_ok(out, session.capabilities, &plain);
-    }
-    write_changes(session, out, &plain);
-}
-
-/// Writes an OK packet with the session's state changes, if the client asked for that.
-#[cold]
-fn write_changes(session: &mut Session, out: &mut OutBuffer, plain: &OkPacket<'_>) {
-    let pending = std::mem::take(&mut session.changes);
-    if !session.capabilities.has(Capabilities::SESSION_TRACK) {
-        return reply::write_ok(out, session.capabilities, plain);
-    }
-    let values: Vec<_> = pending
-        .variables
-        .iter()
-        .map(|&name| (name, session.variables.named(name).show().unwrap_or_default()))
-        .collect();
-    let mut changes: Vec<_> =
-        values.iter().map(|(name, value)| StateChange::Variable { name, value }).collect();
-    if pending.schema && session.variables.named("session_track_schema").as_bool() {
-        changes.push(StateChange::Schema(session.database.as_deref().unwrap_or_default()));
-    }
-    reply::write_ok(out, session.capabilities, &OkPacket { changes: &changes, ..*plain });
-}
-
 /// Answers a command that did what it was told. The warnings of the statement before it remain readable.
 fn done(session: &mut Session, io: &mut ClientIo) {
     write_plain_ok(session, &mut io.out);
@@ -152,7 +113,7 @@ fn args(io: &ClientIo) -> &[u8] {
 fn init_db(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
     session.counters.count(Com::ChangeDb);
     let name = String::from_utf8_lossy(args(io)).into_owned();
-    run::use_database(session, &name)?;
+    use_database(session, &name)?;
     done(session, io);
     Ok(())
 }
@@ -198,25 +159,6 @@ fn process_kill(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError
     let id = parse_statement_id(args(io)).map_err(|e| protocol_error(&e))?;
     kill(session, u64::from(id), Kill::Connection)?;
     done(session, io);
-    Ok(())
-}
-
-/// KILL: an account may kill its own connections, and all with CONNECTION_ADMIN.
-pub fn kill(session: &mut Session, id: u64, what: Kill) -> Result<(), SqlError> {
-    let process = u32::try_from(id).ok().and_then(|id| session.server.processes.find(id));
-    let Some(process) = process else {
-        return Err(error_map::NO_SUCH_THREAD.with(&[&id]));
-    };
-    if !session.is_connection_admin() && process.user() != session.user {
-        return Err(error_map::KILL_DENIED.with(&[&id]));
-    }
-    if process.id() == session.process.id() {
-        // The answer must still reach the client, so the socket stays open until it is sent.
-        session.process.kill_self(what);
-        return Err(error_map::QUERY_INTERRUPTED.bare());
-    }
-    process.kill(what);
-    session.server.engine.trx_system().wake_waiters();
     Ok(())
 }
 

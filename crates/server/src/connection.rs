@@ -9,22 +9,24 @@ use std::time::Duration;
 use base::sync::{assert_no_latch, interrupt};
 use wire::{OutBuffer, reply};
 
-use crate::account::Peer;
-
 use crate::audit;
-use crate::authenticate::{self, Refusal};
-use crate::client_io::{ClientIo, ReadError};
+use crate::authenticate;
+use crate::client_io::ClientIo;
 use crate::commands::{self, After};
 use crate::compression::CompressedStream;
-use crate::connection_slots::ConnectionSlot;
+use crate::connection_slots::slot::ConnectionSlot;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::host_cache::{self, Limits};
+use crate::peer::Peer;
 use crate::process_list::Kill;
+use crate::refusal::{Refusal, packet_error};
+use crate::reset::let_go;
+use crate::response::write_error;
 use crate::server::Server;
 use crate::session::Session;
+use crate::socket::ReadError;
 use crate::status::bump;
 use crate::stream::Stream;
-use crate::{table_locks, transaction};
 
 pub use crate::stack::STACK_BYTES;
 
@@ -124,13 +126,6 @@ enum End {
     Lost(&'static ErrorKind),
 }
 
-/// Rolls the open transaction back and releases all locks.
-fn let_go(session: &mut Session) {
-    transaction::rollback(session);
-    table_locks::release(session);
-    session.server.user_locks.release_all(session.process.id());
-}
-
 /// Logs the end of a connection without COM_QUIT, where `log_error_verbosity` asks for notes.
 #[cold]
 fn note_lost(session: &Session, why: &ErrorKind) {
@@ -194,17 +189,6 @@ fn count_handshake(session: &Session, broken: bool) {
     }
 }
 
-/// Counts a client that has proved who it is among the sessions; error 1040 in place of the answer if they
-/// are too many.
-pub(crate) fn take_session_slot(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal> {
-    let is_admin = session.is_connection_admin();
-    if session.slot.as_mut().is_none_or(|slot| slot.admit(is_admin)) {
-        return Ok(());
-    }
-    io.out.rewind_answer();
-    Err(error_map::CON_COUNT_ERROR.bare().into())
-}
-
 /// Seconds that the client may be silent.
 #[inline]
 fn idle_timeout(session: &Session) -> u64 {
@@ -238,7 +222,7 @@ fn guarded(
         if io.out.rewind_answer() {
             let error =
                 error_map::UNKNOWN.with_message("Internal error: the statement was given up".to_owned());
-            commands::write_error(&mut io.out, &error);
+            write_error(&mut io.out, &error);
         }
         io.send_and_close();
         End::Lost(&error_map::UNKNOWN)
@@ -325,17 +309,15 @@ fn farewell(session: &Session, io: &mut ClientIo, error: &ReadError) -> &'static
         ReadError::Closed if session.process.is_timed_out() => (0, &error_map::CLIENT_INTERACTION_TIMEOUT),
         ReadError::Closed | ReadError::Incomplete => return &error_map::NET_READ_ERROR,
         ReadError::TimedOut => (1, &error_map::NET_READ_INTERRUPTED),
-        ReadError::Malformed(error @ wire::Error::OutOfOrder { .. }) => {
-            (0, authenticate::packet_error(error))
-        }
+        ReadError::Malformed(error @ wire::Error::OutOfOrder { .. }) => (0, packet_error(error)),
         // After the part that was too much.
         ReadError::Malformed(error @ wire::Error::PacketTooLarge { .. }) => {
-            (io.reader.next_sequence().wrapping_add(1), authenticate::packet_error(error))
+            (io.reader.next_sequence().wrapping_add(1), packet_error(error))
         }
-        ReadError::Malformed(error) => (1, authenticate::packet_error(error)),
+        ReadError::Malformed(error) => (1, packet_error(error)),
     };
     io.out.set_sequence(io.stream().compression().map_or(sequence, CompressedStream::next_number));
-    commands::write_error(&mut io.out, &kind.bare());
+    write_error(&mut io.out, &kind.bare());
     io.send_and_close();
     kind
 }
@@ -357,6 +339,7 @@ mod tests {
     use crate::idle_watch::IdleWatch;
     use crate::options::{Invocation, Options};
     use crate::server_log::ServerLog;
+    use crate::transaction;
 
     /// A session, its connection and the client's end of that.
     fn session() -> (Session, ClientIo, UnixStream) {

@@ -8,18 +8,10 @@ use types::decimal::Decimal;
 use types::{CollationId, OwnedValue};
 
 use crate::error_map::{self, SqlError};
-use crate::run;
+use crate::inputs::Inputs;
+use crate::run::expression;
 use crate::session::Session;
-use crate::sysvars::{VarLevel, VarValue};
-
-/// The context in which an expression is evaluated.
-#[derive(Clone, Copy, Debug)]
-pub struct Inputs<'a> {
-    /// Text of the statement.
-    pub sql: &'a [u8],
-    /// Values of `?`, in order.
-    pub params: &'a [OwnedValue],
-}
+use crate::sysvars::VarLevel;
 
 /// The value of `expr`. Assignments (`@a := 1`) take effect.
 ///
@@ -39,7 +31,7 @@ pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> R
         }
         ExprKind::SystemVar(var) => {
             let value = session.read_variable(level(var.scope)?, var.name)?;
-            Ok(from_variable(value))
+            Ok(value.into_owned_value())
         }
         ExprKind::Assign(assign) => {
             let value = evaluate(session, &assign.value, inputs)?;
@@ -51,7 +43,7 @@ pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> R
             let value = evaluate(session, operand, inputs)?;
             negate(value).ok_or_else(not_constant)
         }
-        _ => run::evaluate(session, expr, inputs),
+        _ => expression::evaluate(session, expr, inputs),
     }
 }
 
@@ -119,18 +111,4 @@ fn negate(value: OwnedValue) -> Option<OwnedValue> {
         OwnedValue::Decimal(value) => OwnedValue::Decimal(value.negate()),
         _ => return None,
     })
-}
-
-/// A variable's value as an expression sees it: switches are 0 and 1.
-pub(crate) fn from_variable(value: VarValue) -> OwnedValue {
-    match value {
-        VarValue::Null => OwnedValue::Null,
-        VarValue::Bool(on) => OwnedValue::Int(i64::from(on)),
-        VarValue::Int(value) => OwnedValue::Int(value),
-        VarValue::UInt(value) => OwnedValue::UInt(value),
-        VarValue::Double(value) => OwnedValue::Double(value),
-        VarValue::Text(text) => {
-            OwnedValue::Bytes { data: text.as_bytes().into(), collation: CollationId::UTF8MB4_0900_AI_CI }
-        }
-    }
 }

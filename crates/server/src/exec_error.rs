@@ -3,14 +3,13 @@
 use std::io::ErrorKind;
 
 use exec::ExecError;
-use expr::EvalError;
+use expr::{EvalError, Warning};
 use types::temporal::OddDelimiter;
 use types::{Problem, TimeZone};
 
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
 use crate::memory_error;
-use crate::statement_context::warning_condition;
 
 /// The client's error for `error`, or its condition if it is a warning; key values in its text are shown in
 /// `zone`.
@@ -107,12 +106,56 @@ fn cut(value: &str) -> &str {
 
 /// The warning about a delimiter in the text `value` of the statement's row number `row`.
 #[cold]
-pub fn odd_delimiter(odd: &OddDelimiter, value: &str, row: u64) -> SqlError {
+fn odd_delimiter(odd: &OddDelimiter, value: &str, row: u64) -> SqlError {
     let delimiter = char::from(odd.delimiter);
     let Some(standard) = odd.standard.map(char::from) else {
         return error_map::SUPERFLUOUS_DATETIME_DELIMITER.with(&[&delimiter, &odd.position, &value, &row]);
     };
     error_map::DEPRECATED_DATETIME_DELIMITER.with(&[&delimiter, &odd.position, &value, &row, &standard])
+}
+
+/// The condition that SHOW WARNINGS shows for `warning`.
+#[cold]
+pub(crate) fn warning_condition(warning: &Warning) -> SqlError {
+    match warning {
+        Warning::TruncatedWrongValue { type_name, value } => {
+            error_map::TRUNCATED_WRONG_VALUE.with(&[type_name, value])
+        }
+        Warning::IncorrectValue { type_name: type_name @ "YEAR", value } => {
+            error_map::WRONG_VALUE.with(&[type_name, value])
+        }
+        Warning::IncorrectValue { type_name, value } => {
+            error_map::TRUNCATED_WRONG_VALUE.with_message(format!("Incorrect {type_name} value: '{value}'"))
+        }
+        Warning::NoDecimal => error_map::TRUNCATED_WRONG_VALUE_FOR_FIELD
+            .with_message("Incorrect DECIMAL value: '0' for column '' at row -1".to_owned()),
+        Warning::NoDouble { value } => error_map::TRUNCATED_WRONG_VALUE_FOR_FIELD
+            .with_message(format!("Incorrect DOUBLE value: '{value}' for column '' at row 1")),
+        Warning::DivisionByZero => error_map::DIVISION_BY_ZERO.bare(),
+        Warning::NegativeToUnsigned => error_map::UNKNOWN.with_message(
+            "Cast to unsigned converted negative integer to its positive complement".to_owned(),
+        ),
+        Warning::WrongValueForFunction { type_name, value, function } => {
+            error_map::WRONG_VALUE_FOR_TYPE.with(&[type_name, value, function])
+        }
+        Warning::InvalidString { charset, value } => {
+            error_map::INVALID_CHARACTER_STRING.with(&[charset, value])
+        }
+        Warning::OddDelimiter { odd, value } => odd_delimiter(odd, value, 1),
+        Warning::WrongParameters { function } => error_map::WRONG_PARAMETERS_TO_NATIVE_FCT.with(&[function]),
+        Warning::UnknownLocale { name } => error_map::UNKNOWN_LOCALE.with(&[name]),
+        Warning::OutOfRange { operation } => error_map::WARN_DATA_OUT_OF_RANGE.with(&[operation, &1]),
+        Warning::LogarithmArgument => error_map::INVALID_ARGUMENT_FOR_LOGARITHM.bare(),
+        Warning::DateOverflow => error_map::DATETIME_FUNCTION_OVERFLOW.with(&[&"datetime"]),
+        Warning::GroupConcatCut { row } => error_map::CUT_VALUE_GROUP_CONCAT.with(&[row]),
+        Warning::ResultTooLong { function, limit } => {
+            error_map::WARN_ALLOWED_PACKET_OVERFLOWED.with(&[function, limit])
+        }
+        Warning::CannotConvert { value, from, to } => {
+            error_map::CANNOT_CONVERT_STRING.with(&[value, from, to])
+        }
+        other => error_map::UNKNOWN.with_message(format!("{other:?}")),
+    }
 }
 
 #[cfg(test)]

@@ -14,19 +14,14 @@
 //! middle of the exchange has failed.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::account::Peer;
-use crate::authenticate::Refusal;
 use crate::error_map::{self, SqlError};
-use crate::process_list::Waited;
-use crate::server::Server;
-use crate::session::Session;
-use crate::status::bump;
+use crate::peer::Peer;
+use crate::status::Status;
 use crate::sysvars::{SetValue, Variables};
 
 const THRESHOLD: &str = "connection_control_failed_connections_threshold";
@@ -47,15 +42,15 @@ const NAME_CHARS_MAX: usize = 32;
 
 /// The three variables.
 #[derive(Clone, Copy, Debug)]
-struct Settings {
+pub(crate) struct Settings {
     threshold: u64,
     min_ms: u64,
     max_ms: u64,
 }
 
 impl Settings {
-    fn of(server: &Server) -> Self {
-        let variables = server.variables.read();
+    /// Their values.
+    pub(crate) fn of(variables: &Variables) -> Self {
         Settings {
             threshold: variables.named(THRESHOLD).as_u64(),
             min_ms: variables.named(MIN_DELAY).as_u64(),
@@ -63,8 +58,13 @@ impl Settings {
         }
     }
 
+    /// Whether failures are counted.
+    pub(crate) fn counts(self) -> bool {
+        self.threshold > 0
+    }
+
     /// How long a login is delayed whose name has failed `failures` times; the plugin's formula.
-    fn delay(self, failures: u64) -> Option<Duration> {
+    pub(crate) fn delay(self, failures: u64) -> Option<Duration> {
         if self.threshold == 0 || failures < self.threshold {
             return None;
         }
@@ -81,8 +81,39 @@ pub struct FailedLogins {
 }
 
 impl FailedLogins {
-    fn forget_all(&self) {
-        *self.counts.lock() = Counts::default();
+    /// How often logins as `user` from `peer` have failed since the last success.
+    pub(crate) fn failures(&self, user: &str, peer: Peer) -> u64 {
+        self.counts.lock().failures(&name(user, peer))
+    }
+
+    /// Counts a login as `user` that has failed, or forgets the failures before one that has not.
+    pub(crate) fn record(&self, user: &str, peer: Peer, succeeded: bool) {
+        let name = name(user, peer);
+        let mut counts = self.counts.lock();
+        if succeeded {
+            counts.by_name.remove(&name);
+        } else {
+            counts.failed(name);
+        }
+    }
+
+    /// One more login is delayed; false if it is one too many. [`FailedLogins::end_delay`] follows in either
+    /// case.
+    pub(crate) fn begin_delay(&self) -> bool {
+        self.delayed.fetch_add(1, Ordering::Relaxed) < DELAYED_MAX
+    }
+
+    /// A login is delayed no longer.
+    pub(crate) fn end_delay(&self) {
+        self.delayed.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// A new threshold begins to count again.
+    pub(crate) fn changed(&self, status: &Status, variable: &str) {
+        if variable == THRESHOLD {
+            *self.counts.lock() = Counts::default();
+            status.login_delays.store(0, Ordering::Relaxed);
+        }
     }
 }
 
@@ -123,67 +154,6 @@ impl Counts {
     }
 }
 
-/// A delayed login; until it is dropped it counts among those.
-#[derive(Debug)]
-pub(crate) struct Delayed(Arc<Server>);
-
-impl Delayed {
-    fn begin(server: &Arc<Server>) -> Option<Self> {
-        let delayed = &server.failed_logins.delayed;
-        let before = delayed.fetch_add(1, Ordering::Relaxed);
-        let guard = Delayed(Arc::clone(server));
-        (before < DELAYED_MAX).then_some(guard)
-    }
-}
-
-impl Drop for Delayed {
-    fn drop(&mut self) {
-        self.0.failed_logins.delayed.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// Holds a login as `user` back if the name has failed too often. The guard is kept until the login has
-/// ended.
-///
-/// # Errors
-/// 1040 if too many logins are delayed; [`Refusal::Lost`] if the client leaves or the server stops.
-pub(crate) fn delay_login(session: &mut Session, user: &str) -> Result<Option<Delayed>, Refusal> {
-    let settings = Settings::of(&session.server);
-    let failures = session.server.failed_logins.counts.lock().failures(&name(user, session.peer));
-    settings.delay(failures).map(|delay| hold(session, delay)).transpose()
-}
-
-#[cold]
-fn hold(session: &mut Session, delay: Duration) -> Result<Delayed, Refusal> {
-    let delayed = Delayed::begin(&session.server).ok_or_else(|| error_map::CON_COUNT_ERROR.bare())?;
-    bump(&session.server.status.login_delays, 1);
-    if let Some(slot) = &mut session.slot {
-        slot.release();
-    }
-    let deadline = env::deadline_in(delay);
-    session.process.delay_login(true);
-    let waited = session.process.wait_until(Some(deadline), || None::<()>);
-    session.process.delay_login(false);
-    match waited {
-        Waited::InVain => Ok(delayed),
-        Waited::For(()) | Waited::Killed => Err(Refusal::Lost),
-    }
-}
-
-/// Counts a login as `user` that has failed, or forgets the failures before one that has not.
-pub(crate) fn record(session: &Session, user: &str, succeeded: bool) {
-    if Settings::of(&session.server).threshold == 0 {
-        return;
-    }
-    let name = name(user, session.peer);
-    let mut counts = session.server.failed_logins.counts.lock();
-    if succeeded {
-        counts.by_name.remove(&name);
-    } else {
-        counts.failed(name);
-    }
-}
-
 /// Error 1231 for a value that these variables do not take; other variables clamp it.
 pub(crate) fn refuse_setting(variables: &Variables, name: &str, set: &SetValue) -> Result<(), SqlError> {
     let setting = |name| variables.named(name).as_u64() as i64;
@@ -203,14 +173,6 @@ pub(crate) fn refuse_setting(variables: &Variables, name: &str, set: &SetValue) 
 #[cold]
 fn wrong_value(name: &str, value: &dyn std::fmt::Display) -> SqlError {
     error_map::WRONG_VALUE_FOR_VAR.with(&[&name, value])
-}
-
-/// A new threshold begins to count again.
-pub(crate) fn changed(server: &Server, name: &str) {
-    if name == THRESHOLD {
-        server.failed_logins.forget_all();
-        server.status.login_delays.store(0, Ordering::Relaxed);
-    }
 }
 
 /// What failures are counted by.

@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use parking_lot::Mutex;
 
-use crate::account::Peer;
+use crate::peer::Peer;
 use crate::sysvars::Variables;
 
 /// Broken handshakes by address, of the addresses that broke one last.

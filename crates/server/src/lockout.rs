@@ -11,8 +11,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use parking_lot::Mutex;
 use sql::ast::PasswordLockTime;
 
-use crate::account::Peer;
 use crate::error_map::{self, SqlError};
+use crate::peer::Peer;
 
 const SECONDS_PER_DAY: u64 = 24 * 60 * 60;
 /// How days without end are written.

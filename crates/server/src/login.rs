@@ -18,7 +18,8 @@ use std::sync::Arc;
 
 use wire::auth::{AuthPlugin, Credential, DEFAULT_ROUNDS, MockCredential, Verifier};
 
-use crate::account::{Account, CachedHashes, Peer, PeerHost};
+use crate::account::{Account, CachedHashes};
+use crate::peer::{Peer, PeerHost};
 
 /// Most rounds that one account's hash imposes on all others: the default of MySQL 9. An account may have
 /// more, which any account may ask for (IDENTIFIED .. AS), and is slower then than names that do not exist.

@@ -2,26 +2,16 @@
 
 use std::fs;
 
-use base::memory::{Charge, ConnectionLimits, LimitExceeded, Purpose, ServerAccount};
-use bumpalo::Bump;
+use base::memory::{ConnectionLimits, LimitExceeded, ServerAccount};
 
 use crate::error_map::SqlError;
 use crate::memory_error;
-use crate::process_list::Kill;
-use crate::run;
-use crate::server::Server;
-use crate::session::Session;
+use crate::plan_cache::PlanCache;
+use crate::process_list::{Kill, Process};
 use crate::sysvars::{VarValue, Variables};
 
 /// Least default of `ratchet_memory_limit`, bytes.
 const SERVER_BYTES_MIN: u64 = 256 << 20;
-
-/// Syntax trees up to this size are not charged, nor are their plans, bytes.
-const TREE_BYTES_FREE: usize = 1 << 20;
-/// Texts shorter than this are parsed without a bound on their tree, bytes.
-const TEXT_BYTES_FREE: usize = 64 << 10;
-/// Bytes of tree, plan and program for each byte of a large syntax tree: measured with lists of literals.
-const PLAN_BYTES_PER_TREE_BYTE: usize = 10;
 
 /// Gives the server's account its limits, and `ratchet_memory_limit` its default.
 pub(crate) fn configure(account: &ServerAccount, variables: &mut Variables) {
@@ -35,11 +25,11 @@ pub(crate) fn configure(account: &ServerAccount, variables: &mut Variables) {
 }
 
 /// Takes over the new global value of variable `name`, if it is a limit.
-pub(crate) fn changed(server: &Server, variables: &mut Variables, name: &str) {
+pub(crate) fn changed(account: &ServerAccount, plans: &PlanCache, variables: &mut Variables, name: &str) {
     match name {
-        "ratchet_memory_limit" | "global_connection_memory_limit" => configure(&server.memory, variables),
+        "ratchet_memory_limit" | "global_connection_memory_limit" => configure(account, variables),
         "ratchet_plan_cache_size" => {
-            server.plans.set_bytes_max(variables.named("ratchet_plan_cache_size").as_u64());
+            plans.set_bytes_max(variables.named("ratchet_plan_cache_size").as_u64());
         }
         _ => {}
     }
@@ -76,63 +66,11 @@ pub(crate) fn of_session(variables: &Variables, is_admin: bool) -> ConnectionLim
     }
 }
 
-/// Most bytes that the syntax tree of a text of `text_bytes` may have while it is parsed: a larger one is
-/// refused by [`charge_plan`].
-pub(crate) fn tree_bytes_max(session: &Session, text_bytes: usize) -> usize {
-    if text_bytes < TEXT_BYTES_FREE {
-        return usize::MAX;
-    }
-    let available = usize::try_from(session.statement_memory.available()).unwrap_or(usize::MAX);
-    (available / PLAN_BYTES_PER_TREE_BYTE).max(TREE_BYTES_FREE)
-}
-
-/// The client's error for a text whose parse failed; the arena has the part of the tree that was made.
+/// The error for memory that the session of `process` may not have; ends the connection where the limit does.
 #[cold]
-pub(crate) fn parse_error(session: &Session, arena: &Bump, error: &sql::ParseError) -> SqlError {
-    if let Err(killed) = session.fail_if_killed() {
-        return killed;
-    }
-    match error.kind {
-        sql::ParseErrorKind::OutOfMemory => {
-            charge_plan(session, arena).err().unwrap_or_else(|| run::parse_error(error))
-        }
-        _ => run::parse_error(error),
-    }
-}
-
-/// Charges for the plan of a statement whose syntax tree is in `arena`, before the plan is made.
-///
-/// # Errors
-/// 1041, 4081, 4082.
-pub(crate) fn charge_plan(session: &Session, arena: &Bump) -> Result<Charge, SqlError> {
-    let charge = Charge::new(&session.statement_memory, Purpose::Other);
-    let tree = arena.allocated_bytes();
-    if tree > TREE_BYTES_FREE {
-        charge
-            .add(tree.saturating_mul(PLAN_BYTES_PER_TREE_BYTE))
-            .map_err(|exceeded| refuse(session, exceeded))?;
-    }
-    Ok(charge)
-}
-
-/// The client's error for memory that its session may not have; ends the connection where the limit does.
-#[cold]
-pub(crate) fn refuse(session: &Session, exceeded: LimitExceeded) -> SqlError {
+pub(crate) fn refuse(process: &Process, exceeded: LimitExceeded) -> SqlError {
     if matches!(exceeded, LimitExceeded::Connection { .. } | LimitExceeded::AllConnections { .. }) {
-        session.process.kill_self(Kill::Connection);
+        process.kill_self(Kill::Connection);
     }
     memory_error::of(exceeded)
-}
-
-/// Counters of SHOW STATUS. The figure comes from the allocator where it has one.
-pub(crate) fn counters(server: &Server) -> impl Iterator<Item = (&'static str, u64)> {
-    let heap = server.heap_bytes().map(|bytes| ("Ratchet_heap_bytes", bytes));
-    let charged = [
-        ("Global_connection_memory", server.memory.tracked()),
-        ("Ratchet_memory_charged", server.memory.charged()),
-        ("Ratchet_plan_cache_bytes", server.plans.bytes()),
-        ("Ratchet_plan_cache_environments", server.plans.environments()),
-        ("Ratchet_plans_made", server.plans.made()),
-    ];
-    charged.into_iter().chain(heap)
 }

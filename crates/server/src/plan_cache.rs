@@ -26,8 +26,8 @@ use sql::bind::ReadsLock;
 use sql::{CacheKey, LexMode, TextTree};
 use types::{CollationId, SqlModes};
 
+use crate::compiled::Compiled;
 use crate::plan_key::{PlanKey, PreparedKey};
-use crate::run::Compiled;
 
 /// Plans that a session finds without leaving its own memory.
 const SESSION_PLANS: usize = 64;

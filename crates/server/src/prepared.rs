@@ -8,8 +8,8 @@ use sql::bind::ParamUse;
 use types::Value;
 use wire::execute::ParamType;
 
+use crate::compiled::Compiled;
 use crate::plan_cache::EnvironmentId;
-use crate::run::Compiled;
 use crate::status::Com;
 
 /// The program of a prepared statement, and for what it was made.

@@ -6,7 +6,8 @@
 
 use std::cmp::Reverse;
 
-use crate::account::{Account, Accounts, Peer, PeerHost};
+use crate::account::{Account, Accounts};
+use crate::peer::{Peer, PeerHost};
 
 /// Most bytes that the grants of one account may have.
 const BYTES_MAX: usize = 1 << 16;

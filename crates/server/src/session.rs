@@ -1,7 +1,9 @@
 //! A session: everything that belongs to one connection, except its socket.
 
 mod account;
+pub(crate) mod locked_tables;
 mod system_variables;
+pub(crate) mod transaction_state;
 mod workspace;
 
 use std::collections::HashMap;
@@ -16,11 +18,12 @@ use types::OwnedValue;
 use wire::greeting::NONCE_BYTES;
 use wire::{Capabilities, ServerStatus};
 
-use crate::account::{Account, Peer};
-use crate::connection_slots::ConnectionSlot;
+use crate::account::Account;
+use crate::connection_slots::slot::ConnectionSlot;
 use crate::diagnostics::{Diagnostics, Severity};
 use crate::error_map::{self, SqlError};
 use crate::memory_limits;
+use crate::peer::Peer;
 use crate::plan_cache::{Environment, EnvironmentId};
 use crate::prepared::PreparedStatements;
 use crate::privilege::Rights;
@@ -29,10 +32,10 @@ use crate::resource_use::CountedSession;
 use crate::server::Server;
 use crate::status::{Counters, HotCounter};
 use crate::sysvars::Variables;
-use crate::table_locks::{self, TableLocks};
-use crate::transaction::{self, TransactionState};
 use crate::user_variable::{kept_bytes, kept_bytes_of};
 
+use locked_tables::TableLocks;
+use transaction_state::TransactionState;
 pub use workspace::Workspace;
 
 /// Longest text whose plan is kept, bytes: it bounds the key. Running a longer one takes far longer than
@@ -193,11 +196,9 @@ impl Session {
         session
     }
 
-    /// Back to the state of a new connection of the same user (COM_RESET_CONNECTION, COM_CHANGE_USER).
-    pub fn reset(&mut self) {
-        transaction::rollback(self);
-        table_locks::release(self);
-        self.server.user_locks.release_all(self.process.id());
+    /// Forgets what a new connection does not have: prepared statements, variables and conditions. The
+    /// transaction has ended, and all locks are released.
+    pub(crate) fn begin_anew(&mut self) {
         let forgotten = self.prepared.clear() as u64;
         self.server.status.prepared_statements.fetch_sub(forgotten, Ordering::Relaxed);
         self.variables = self.server.variables.read().clone();
@@ -210,6 +211,23 @@ impl Session {
         self.diagnostics.clear();
         (self.last_insert_id, self.row_count, self.found_rows) = (0, 0, 0);
         self.changes = StateChanges::default();
+    }
+
+    /// The session has locked tables by LOCK TABLES, or gives them back (`None`).
+    pub(crate) fn set_table_locks(&mut self, locks: Option<Box<TableLocks>>) {
+        self.table_locks = locks;
+        self.note_checks();
+        let (id, has_locks) = (u64::from(self.process.id()), self.table_locks.is_some());
+        if let Some(trx) = &mut self.transaction.trx {
+            trx.set_session(id, has_locks);
+        }
+    }
+
+    /// Gives back what LOCK TABLES has locked.
+    pub(crate) fn release_table_locks(&mut self) {
+        if self.table_locks.is_some() {
+            self.set_table_locks(None);
+        }
     }
 
     /// Sets the memory limits of the session: at its start, once its account is known, after a change.
@@ -225,7 +243,7 @@ impl Session {
         ensure_variable_name(name)?;
         let name = name.to_lowercase();
         let kept = self.memory.keep(kept_bytes(&name, &value));
-        kept.map_err(|exceeded| memory_limits::refuse(self, exceeded))?;
+        kept.map_err(|exceeded| memory_limits::refuse(&self.process, exceeded))?;
         self.put_user_variable(name, value);
         Ok(())
     }
@@ -261,7 +279,7 @@ impl Session {
             select_limit: hot.sql_select_limit,
             safe_updates: hot.sql_safe_updates,
             dive_points_max: hot.eq_range_index_dive_limit,
-            reads_lock: transaction::reads_lock(hot.isolation),
+            reads_lock: hot.reads_lock(),
         });
         self.environment = Some(id);
         id

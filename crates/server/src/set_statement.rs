@@ -4,10 +4,11 @@ use sql::ast::{Expr, ExprKind, IsolationLevel, SetItem, SetTransaction, SystemVa
 use types::OwnedValue;
 use types::collation::{Charset, Collation};
 
-use crate::constant::{Inputs, evaluate, level};
+use crate::constant::{evaluate, level};
 use crate::ddl::collation::{charset_warning, collation_warning};
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::inputs::Inputs;
 use crate::session::Session;
 use crate::sysvars::{SetValue, VarLevel};
 use crate::user_variable::as_variable;

@@ -12,17 +12,20 @@ use wire::OkPacket;
 
 use crate::answer::{Answer, Cell, Column, Table};
 use crate::audit::{self, Event};
-use crate::commands;
 use crate::components;
-use crate::constant::{Inputs, evaluate};
+use crate::constant::evaluate;
+use crate::default_database::use_database;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::inputs::Inputs;
+use crate::kill;
 use crate::new_password::{Generated, GeneratedPassword};
 use crate::privilege::{self, DynamicSet, Privileges, ensure_one_of};
 use crate::process_list::Kill;
+use crate::run::{named, take_rows};
 use crate::session::Session;
 use crate::status::Com;
-use crate::{ddl, roles, run, set_statement, show, table_locks, transaction, user_statement, virtual_tables};
+use crate::{ddl, roles, set_statement, show, table_locks, transaction, user_statement, virtual_tables};
 
 /// Runs `statement`, whose own text is `text`, and writes its answer.
 ///
@@ -138,11 +141,11 @@ fn dispatch(
             run_flush(session, flush)?;
         }
         Statement::Query(query @ Query { into: Some(sql::ast::Into::Vars(names)), .. }) => {
-            return run::take_rows::into_variables(session, query, names, inputs, answer);
+            return take_rows::into_variables(session, query, names, inputs, answer);
         }
-        Statement::Prepare(prepare) => return run::named::prepare(session, prepare, answer),
-        Statement::Execute(execute) => return run::named::execute(session, execute, answer),
-        Statement::Deallocate(name) => run::named::deallocate(session, name)?,
+        Statement::Prepare(prepare) => return named::prepare(session, prepare, answer),
+        Statement::Execute(execute) => return named::execute(session, execute, answer),
+        Statement::Deallocate(name) => named::deallocate(session, name)?,
         Statement::UnlockTables => table_locks::unlock(session)?,
         Statement::LockTables(tables) => table_locks::lock(session, statement, tables)?,
         Statement::Show(_) | Statement::Describe(_) | Statement::Explain(_) => {
@@ -253,7 +256,7 @@ fn run_role(session: &mut Session, statement: &RoleStatement<'_>) -> Result<(), 
 
 fn use_schema(session: &mut Session, name: &str) -> Result<(), SqlError> {
     session.counters.count(Com::ChangeDb);
-    run::use_database(session, name)
+    use_database(session, name)
 }
 
 /// Whether running `statement` leaves the diagnostics area as it is: it reads the conditions of the one
@@ -354,7 +357,7 @@ fn run_kill(session: &mut Session, kill: &KillStatement<'_>, inputs: Inputs<'_>)
         OwnedValue::UInt(id) => id,
         other => other.as_value().display_text().parse().unwrap_or(0),
     };
-    commands::kill(session, id, if kill.query { Kill::Query } else { Kill::Connection })
+    kill::kill(session, id, if kill.query { Kill::Query } else { Kill::Connection })
 }
 
 /// FLUSH forgets what is known of hosts, and failed logins and counts of accounts. All else that it may name

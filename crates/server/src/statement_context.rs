@@ -11,9 +11,8 @@ use exec::{Conditions, ExecError};
 use expr::{EvalError, SeededRandom, SessionInfo, Warning};
 use types::{CollationId, Locale, OwnedValue, SqlModes, TableDef, TimeZone};
 
-use crate::constant::from_variable;
 use crate::diagnostics::{Diagnostics, Severity};
-use crate::error_map::{self, SqlError};
+use crate::error_map::SqlError;
 use crate::exec_error;
 use crate::process_list::{Kill, Waited};
 use crate::session::Session;
@@ -250,7 +249,7 @@ impl SessionInfo for StatementContext<'_> {
             Some(true) => VarLevel::Global,
             Some(false) => VarLevel::Session,
         };
-        self.session.read_variable(level, name).ok().map(from_variable)
+        self.session.read_variable(level, name).ok().map(VarValue::into_owned_value)
     }
     fn group_concat_max_len(&self) -> u64 {
         self.session.variables.hot.group_concat_max_len
@@ -271,7 +270,7 @@ impl SessionInfo for StatementContext<'_> {
         self.session.variables.hot.collation_connection
     }
     fn warn(&self, warning: Warning) {
-        self.add(Severity::Warning, warning_condition(&warning));
+        self.add(Severity::Warning, exec_error::warning_condition(&warning));
     }
     fn sleep(&self, time: Duration) -> Option<bool> {
         let deadline = Instant::now().checked_add(time);
@@ -335,49 +334,5 @@ impl Conditions for StatementContext<'_> {
     #[cold]
     fn forget_after(&self, count: u64) {
         self.change(|changes| changes.diagnostics.truncate(count));
-    }
-}
-
-/// The condition that SHOW WARNINGS shows for `warning`.
-#[cold]
-pub(crate) fn warning_condition(warning: &Warning) -> SqlError {
-    match warning {
-        Warning::TruncatedWrongValue { type_name, value } => {
-            error_map::TRUNCATED_WRONG_VALUE.with(&[type_name, value])
-        }
-        Warning::IncorrectValue { type_name: type_name @ "YEAR", value } => {
-            error_map::WRONG_VALUE.with(&[type_name, value])
-        }
-        Warning::IncorrectValue { type_name, value } => {
-            error_map::TRUNCATED_WRONG_VALUE.with_message(format!("Incorrect {type_name} value: '{value}'"))
-        }
-        Warning::NoDecimal => error_map::TRUNCATED_WRONG_VALUE_FOR_FIELD
-            .with_message("Incorrect DECIMAL value: '0' for column '' at row -1".to_owned()),
-        Warning::NoDouble { value } => error_map::TRUNCATED_WRONG_VALUE_FOR_FIELD
-            .with_message(format!("Incorrect DOUBLE value: '{value}' for column '' at row 1")),
-        Warning::DivisionByZero => error_map::DIVISION_BY_ZERO.bare(),
-        Warning::NegativeToUnsigned => error_map::UNKNOWN.with_message(
-            "Cast to unsigned converted negative integer to its positive complement".to_owned(),
-        ),
-        Warning::WrongValueForFunction { type_name, value, function } => {
-            error_map::WRONG_VALUE_FOR_TYPE.with(&[type_name, value, function])
-        }
-        Warning::InvalidString { charset, value } => {
-            error_map::INVALID_CHARACTER_STRING.with(&[charset, value])
-        }
-        Warning::OddDelimiter { odd, value } => exec_error::odd_delimiter(odd, value, 1),
-        Warning::WrongParameters { function } => error_map::WRONG_PARAMETERS_TO_NATIVE_FCT.with(&[function]),
-        Warning::UnknownLocale { name } => error_map::UNKNOWN_LOCALE.with(&[name]),
-        Warning::OutOfRange { operation } => error_map::WARN_DATA_OUT_OF_RANGE.with(&[operation, &1]),
-        Warning::LogarithmArgument => error_map::INVALID_ARGUMENT_FOR_LOGARITHM.bare(),
-        Warning::DateOverflow => error_map::DATETIME_FUNCTION_OVERFLOW.with(&[&"datetime"]),
-        Warning::GroupConcatCut { row } => error_map::CUT_VALUE_GROUP_CONCAT.with(&[row]),
-        Warning::ResultTooLong { function, limit } => {
-            error_map::WARN_ALLOWED_PACKET_OVERFLOWED.with(&[function, limit])
-        }
-        Warning::CannotConvert { value, from, to } => {
-            error_map::CANNOT_CONVERT_STRING.with(&[value, from, to])
-        }
-        other => error_map::UNKNOWN.with_message(format!("{other:?}")),
     }
 }

@@ -14,8 +14,8 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use rustls::ServerConfig;
 
-use crate::account::Peer;
 use crate::compression::{Algorithm, CompressedStream};
+use crate::peer::Peer;
 use crate::tls::TlsSession;
 
 /// A connected socket. Reading and writing need no exclusive access, so that KILL can close it from outside.

@@ -8,27 +8,13 @@ use std::time::Duration;
 
 use ::trx::{Client, ClientSettings};
 use engine::{BeginOptions, Effect, Trx};
-use sql::bind::ReadsLock;
 
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
 use crate::process_list::Kill;
+use crate::session::transaction_state::TransactionState;
 use crate::session::{NextTransaction, Session};
 use crate::status::Com;
-use crate::table_locks;
-
-/// A session's transaction.
-#[derive(Debug, Default)]
-pub struct TransactionState {
-    /// A transaction is open (BEGIN, or a statement without autocommit).
-    pub open: bool,
-    /// It may only read.
-    pub read_only: bool,
-    /// It has outlasted a statement that used a table, and the process list shows it.
-    noted: bool,
-    /// The engine's side; `None` before the first statement, and while a statement has it.
-    trx: Option<Box<Trx>>,
-}
 
 /// BEGIN or START TRANSACTION: commits what is open, then begins.
 ///
@@ -40,7 +26,7 @@ pub fn begin(session: &mut Session, read_only: bool, snapshot: bool) -> Result<(
         commit(session)?;
         session.next_transaction = next;
     }
-    table_locks::release(session);
+    session.release_table_locks();
     session.next_transaction.read_only = Some(read_only);
     let mut trx = enter(session);
     if snapshot && (trx.isolation() == trx::Isolation::RepeatableRead || trx.is_snapshot()) {
@@ -202,16 +188,6 @@ pub(crate) fn ensure_may_write(session: &Session) -> Result<(), SqlError> {
     Ok(())
 }
 
-/// Where rows are locked that are only read, at level `isolation`. A transaction with a level of its own is
-/// planned like the others of its session.
-pub fn reads_lock(isolation: ::trx::Isolation) -> ReadsLock {
-    match isolation {
-        ::trx::Isolation::ReadUncommitted | ::trx::Isolation::ReadCommitted => ReadsLock::Never,
-        ::trx::Isolation::RepeatableRead => ReadsLock::InChanges,
-        ::trx::Isolation::Serializable => ReadsLock::Always,
-    }
-}
-
 /// Whether a statement that begins now is a transaction of its own.
 #[inline]
 pub(crate) fn is_autocommit(session: &Session) -> bool {
@@ -239,14 +215,6 @@ pub(crate) fn take_lock_waits(session: &mut Session) {
     let BeginOptions { lock_wait, metadata_wait, .. } = options(session);
     if let Some(trx) = &mut session.transaction.trx {
         trx.set_lock_waits(lock_wait, metadata_wait);
-    }
-}
-
-/// The session has locked tables by LOCK TABLES, or has given them back.
-pub(crate) fn note_table_locks(session: &mut Session) {
-    let (id, has_locks) = (u64::from(session.process.id()), session.table_locks.is_some());
-    if let Some(trx) = &mut session.transaction.trx {
-        trx.set_session(id, has_locks);
     }
 }
 

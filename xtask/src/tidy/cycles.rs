@@ -11,13 +11,11 @@ use super::source::SourceFile;
 
 /// Most files in one cycle.
 const CYCLE_FILES_MAX: usize = 6;
-/// Crates whose largest cycle is longer, and how long. A figure here may only fall.
-const LONGER: [(&str, usize); 2] = [("expr", 15), ("server", 24)];
 
 /// The path of a module within its crate.
 type Module = Vec<String>;
 
-/// Crates with a cycle of too many files, and figures of [`LONGER`] that could be lower.
+/// Crates with a cycle of too many files.
 pub(crate) fn findings(files: &[SourceFile]) -> Vec<String> {
     let mut crates: BTreeMap<&str, Vec<&SourceFile>> = BTreeMap::new();
     for file in files.iter().filter(|file| !file.is_test_file() && file.path.contains("/src/")) {
@@ -25,17 +23,11 @@ pub(crate) fn findings(files: &[SourceFile]) -> Vec<String> {
     }
     let found = |(name, files): (&str, Vec<&SourceFile>)| {
         let cycle = largest_cycle(&graph(&files));
-        let allowed =
-            LONGER.iter().find(|(longer, _)| *longer == name).map_or(CYCLE_FILES_MAX, |(_, max)| *max);
-        if cycle.len() > allowed {
-            let names: Vec<String> = cycle.iter().map(|module| module.join("::")).collect();
-            let (count, names) = (cycle.len(), names.join(", "));
-            Some(format!("crate {name}: {count} files use each other, at most {allowed}: {names}"))
-        } else if allowed > CYCLE_FILES_MAX && cycle.len() < allowed {
-            Some(format!("crate {name}: its largest cycle has {} files; lower its {allowed}", cycle.len()))
-        } else {
-            None
-        }
+        let names: Vec<String> = cycle.iter().map(|module| module.join("::")).collect();
+        let (count, names) = (cycle.len(), names.join(", "));
+        let says =
+            || format!("crate {name}: {count} files use each other, at most {CYCLE_FILES_MAX}: {names}");
+        (count > CYCLE_FILES_MAX).then(says)
     };
     crates.into_iter().filter_map(found).collect()
 }

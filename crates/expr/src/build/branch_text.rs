@@ -7,6 +7,7 @@ use types::{CollationId, SqlType, TypeKind};
 
 use super::branch_number::{unmarked, unmarked_ref};
 use super::control::is_text_type;
+use super::func_rules::rule_of;
 use super::rules::Rule;
 use super::{Builder, shown_chars, string_type};
 use crate::func::Func;
@@ -69,7 +70,7 @@ fn reads_text(func: Func, at: usize) -> bool {
     use Func::{
         Ascii, BitLength, CharLength, Crc32, Length, LikeEscape, Md5, Ord, Sha1, Sha2, ToBase64, Unhex,
     };
-    match func.rule().0 {
+    match rule_of(func).0 {
         Rule::FromTexts(_) => func.takes_text(at),
         Rule::FromFirst(_) => at == 0,
         Rule::IntOfTexts(_) => func != Func::StrCmp && func.takes_text(at),

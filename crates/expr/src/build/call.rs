@@ -3,6 +3,7 @@
 use types::{Charset, SqlType, TypeKind};
 
 use super::collation::find_charset;
+use super::func_rules::rule_of;
 use super::{BindError, Builder, Coercibility, coercibility, string_type};
 use crate::func::Func;
 use crate::{Expr, ExprKind};
@@ -39,7 +40,7 @@ impl Builder {
     /// A function or operator with the right number of arguments.
     pub(crate) fn call_func(&self, func: Func, mut args: Vec<Expr>) -> Result<Expr, BindError> {
         debug_assert!(func.arity().0 <= args.len() && args.len() <= func.arity().1, "argument count");
-        let (rule, nulls) = func.rule();
+        let (rule, nulls) = rule_of(func);
         self.read_branches_for(func, &mut args);
         let lack_digits = args.iter().any(Expr::may_lack_digits);
         Ok(self.apply(func, &rule, nulls, args)?.with_digits_of(func, lack_digits))
@@ -52,35 +53,9 @@ impl Builder {
         let nullable = self.modes.is_strict() || args.iter().any(|e| e.nullable);
         Ok(Expr { kind: ExprKind::Call { func: Func::Char, args: args.into() }, ty, nullable })
     }
-}
 
-/// The functions of `func.rs` whose expression is built by hand.
-pub(crate) fn build_special(builder: &Builder, func: Func, args: Vec<Expr>) -> Result<Expr, BindError> {
-    let pair = |mut args: Vec<Expr>| match (args.pop(), args.pop()) {
-        (Some(b), Some(a)) => Ok((a, b)),
-        _ => Err(BindError::ParameterCount { name: func.name().into() }),
-    };
-    match func {
-        Func::If => builder.if_call(args),
-        Func::Coalesce => builder.coalesce(args, "coalesce"),
-        Func::NullIf => pair(args).and_then(|(a, b)| builder.nullif(a, b)),
-        Func::Greatest | Func::Least => builder.extreme(func, args),
-        Func::AddDate => builder.add_days(args, false),
-        Func::SubDate => builder.add_days(args, true),
-        Func::IsNull => Ok(builder.is_null(single(args, func)?, false)),
-        Func::Elt => builder.elt(args),
-        Func::Coercibility => Ok(builder.strength_of(&single(args, func)?)),
-        _ => Err(BindError::NotSupported(func.name())),
-    }
-}
-
-fn single(mut args: Vec<Expr>, func: Func) -> Result<Expr, BindError> {
-    args.pop().ok_or_else(|| BindError::ParameterCount { name: func.name().into() })
-}
-
-impl Builder {
     /// COERCIBILITY: that of the argument as it is written, before it is folded.
-    fn strength_of(&self, arg: &Expr) -> Expr {
+    pub(super) fn strength_of(&self, arg: &Expr) -> Expr {
         // A variable is as strong as a column, also one that is a number.
         let is_variable = matches!(arg.kind, ExprKind::UserVar(_));
         let strength = if is_variable { Coercibility::Implicit } else { coercibility(arg) };
@@ -88,7 +63,7 @@ impl Builder {
     }
 
     /// ELT(n, a, b, ..): the texts in one collation.
-    fn elt(&self, args: Vec<Expr>) -> Result<Expr, BindError> {
+    pub(super) fn elt(&self, args: Vec<Expr>) -> Result<Expr, BindError> {
         let texts: Vec<&Expr> = args[1..].iter().collect();
         let collation = self.result_collation(&texts, "elt")?;
         let chars = texts.iter().map(|e| super::shown_chars(&e.ty)).max().unwrap_or(0);

@@ -5,6 +5,7 @@ use std::fmt;
 use types::collation::{Charset, Collation, Conversion, convert};
 use types::{CollationId, OwnedValue, TypeKind};
 
+use super::func_rules::is_own_text;
 use super::typing::is_text;
 use super::{BindError, Builder, string_type};
 use crate::fold::fold;
@@ -64,7 +65,7 @@ pub(crate) fn coercibility(expr: &Expr) -> Coercibility {
                 Coercibility::SystemConstant
             }
             Func::DateFormat | Func::TimeFormat | Func::FormatUnixTime => strongest(args[1..].iter()),
-            _ if func.is_own_text() => Coercibility::Coercible,
+            _ if is_own_text(*func) => Coercibility::Coercible,
             _ => match func.main_text() {
                 Some(main) => strongest(args[main..=main].iter()),
                 None => strongest(args.iter()),
@@ -157,7 +158,7 @@ fn is_ascii(expr: &Expr) -> bool {
         ExprKind::Call { func, args } => match func {
             Func::Char | Func::ConvertUsing | Func::Collate => false,
             Func::FromBase64 | Func::Unhex | Func::UuidToBin => false,
-            _ => func.is_own_text() || args.iter().all(is_ascii),
+            _ => is_own_text(*func) || args.iter().all(is_ascii),
         },
         ExprKind::Case { arms, otherwise } => {
             arms.iter().map(|(_, result)| result).chain(otherwise.as_deref()).all(is_ascii)

@@ -3,8 +3,8 @@
 use types::temporal::{FSP_MAX, IntervalUnit};
 use types::{SqlType, TypeKind};
 
+use super::fsp::temporal_fsp;
 use super::literal::{datetime_type, time_type};
-use super::rules::temporal_fsp;
 use super::typing::{Class, class_of, numeric_class};
 use super::{BindError, Builder, string_type};
 use crate::fold::constant_value;

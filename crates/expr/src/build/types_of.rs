@@ -3,15 +3,39 @@
 use types::{CollationId, OwnedValue, SqlType};
 
 pub(crate) use super::arith::{arithmetic, division, integer_division, integer_part, rounded, signed_number};
-pub(crate) use super::call::build_special;
 pub(crate) use super::format_width::formatted_time;
+use super::fsp::{seconds_fsp, temporal_fsp};
 use super::literal::{datetime_type, time_type};
-use super::rules::{LONG_TEXT, bounded_text, constant_int, exported_chars, seconds_fsp, temporal_fsp};
+use super::rules::{LONG_TEXT, bounded_text, constant_int, exported_chars};
 pub(crate) use super::temporal::{add_time, str_to_date};
 use super::{BindError, Builder, string_type};
 use crate::Expr;
 use crate::ExprKind;
 use crate::func::Func;
+
+/// The functions whose expression is built by hand.
+pub(crate) fn build_special(builder: &Builder, func: Func, args: Vec<Expr>) -> Result<Expr, BindError> {
+    let pair = |mut args: Vec<Expr>| match (args.pop(), args.pop()) {
+        (Some(b), Some(a)) => Ok((a, b)),
+        _ => Err(BindError::ParameterCount { name: func.name().into() }),
+    };
+    match func {
+        Func::If => builder.if_call(args),
+        Func::Coalesce => builder.coalesce(args, "coalesce"),
+        Func::NullIf => pair(args).and_then(|(a, b)| builder.nullif(a, b)),
+        Func::Greatest | Func::Least => builder.extreme(func, args),
+        Func::AddDate => builder.add_days(args, false),
+        Func::SubDate => builder.add_days(args, true),
+        Func::IsNull => Ok(builder.is_null(single(args, func)?, false)),
+        Func::Elt => builder.elt(args),
+        Func::Coercibility => Ok(builder.strength_of(&single(args, func)?)),
+        _ => Err(BindError::NotSupported(func.name())),
+    }
+}
+
+fn single(mut args: Vec<Expr>, func: Func) -> Result<Expr, BindError> {
+    args.pop().ok_or_else(|| BindError::ParameterCount { name: func.name().into() })
+}
 
 /// IFNULL is COALESCE of two.
 pub(crate) fn build_ifnull(builder: &Builder, _: Func, args: Vec<Expr>) -> Result<Expr, BindError> {

@@ -6,10 +6,9 @@ use types::temporal::DateFlags;
 use types::{DateTime, TypeKind, Value};
 
 use super::{Call, some};
-use crate::build::rules::temporal_fsp;
+use crate::build::fsp::temporal_fsp;
 use crate::build::{Class, class_of};
-use crate::compare::compare_values;
-use crate::eval::fail_if_cut_short;
+use crate::compare::{compare_values, fail_if_cut_short};
 use crate::{CmpDomain, EvalError};
 
 /// COALESCE, IFNULL: the first argument that is not NULL.

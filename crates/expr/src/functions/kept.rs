@@ -3,7 +3,7 @@
 use types::{TypeKind, Value};
 
 use super::{Call, some};
-use crate::eval::in_arena;
+use crate::context::in_arena;
 use crate::{EvalError, Expr};
 
 /// Larger values are computed each time: what a statement keeps stays small.

@@ -32,6 +32,7 @@ pub(crate) mod random;
 pub(crate) mod round;
 pub(crate) mod search;
 pub(crate) mod str_to_date;
+pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod text_edit;
 pub(crate) mod time;

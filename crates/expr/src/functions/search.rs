@@ -9,7 +9,7 @@ use super::byte_search::Places;
 use super::pieces::{PIECE_BYTES, STEPS_BETWEEN_LOOKS};
 use super::{Call, some};
 use crate::build::{Class, class_of, is_number, is_text};
-use crate::eval::truth;
+use crate::compare::truth;
 use crate::{EvalError, ExprKind};
 
 /// Characters compared between two checks whether the statement is to end.

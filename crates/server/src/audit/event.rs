@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::account::Peer;
+use crate::peer::Peer;
 
 /// Longest user or database name that is written, in characters: accounts and databases have shorter ones.
 const NAME_CHARS_MAX: usize = 128;

@@ -10,8 +10,8 @@ use types::{ColumnDef, ColumnDefault, TableDef, TypeKind};
 
 use super::column::{self, Column};
 use super::{default_value, names};
-use crate::constant::Inputs;
 use crate::error_map::{self, SqlError};
+use crate::inputs::Inputs;
 use crate::session::Session;
 
 /// A column of the table to be.

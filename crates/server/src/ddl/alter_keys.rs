@@ -8,8 +8,9 @@ use types::{IndexDef, IndexKind, KeyPart, SqlType, TableDef};
 
 use super::alter_columns::{NewColumn, take};
 use super::key;
-use super::names::{self, FullName};
+use super::names;
 use crate::error_map::{self, SqlError};
+use crate::full_name::FullName;
 use crate::session::Session;
 
 /// A key that the statement adds.

@@ -12,12 +12,13 @@ use super::alter_columns::{Attribute, ColumnActions, Definition, NewColumn};
 use super::alter_keys::{self, KeyActions, NewKey};
 use super::collation::CollationClauses;
 use super::column::Written;
-use super::names::{self, FullName};
+use super::names;
 use super::table_options::{TableOptions, UnknownOptions, ensure_comment_length};
 use super::{column, convert_charset, key, not_yet, refused};
-use crate::constant::Inputs;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::full_name::FullName;
+use crate::inputs::Inputs;
 use crate::session::Session;
 use crate::show::definition_text::declared_indexes;
 
@@ -374,7 +375,9 @@ impl<'a, 'p> Planner<'a, 'p> {
             AlterAction::RenameTable(name) => Some(name),
             _ => None,
         });
-        let Some(new) = named.map(|name| FullName::resolve(self.session, name)).transpose()? else {
+        let Some(new) =
+            named.map(|name| FullName::resolve(self.session.database.as_deref(), name)).transpose()?
+        else {
             return Ok(());
         };
         if new != *self.name && self.engine.table(&new.schema, &new.table).is_ok() {
@@ -453,7 +456,7 @@ impl<'a, 'p> Planner<'a, 'p> {
 
     fn rename(&mut self, def: &mut TableDef) -> Result<(), SqlError> {
         if let Some(name) = &self.new_name {
-            let name = FullName::resolve(self.session, name)?;
+            let name = FullName::resolve(self.session.database.as_deref(), name)?;
             names::ensure_table_name(&name.table)?;
             (def.schema, def.name) = (name.schema.into(), name.table.into());
         }

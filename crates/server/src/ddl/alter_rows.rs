@@ -8,10 +8,11 @@ use sql::ast::LockOption;
 
 use super::alter_kind::Kind;
 use super::alter_plan::Planned;
-use super::{build_options, lock_wait};
+use super::build_options;
 use crate::session::Session;
 use crate::statement_context::StatementContext;
 use crate::status::HotCounter;
+use crate::table_locks::lock_wait;
 
 /// What rows show in the columns that `planned` adds, by position, if the table can take them without a look
 /// at its rows.

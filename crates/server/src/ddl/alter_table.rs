@@ -12,14 +12,16 @@ use types::TableDef;
 
 use super::alter_kind::{AlgorithmAndLock, Kind};
 use super::alter_plan::{self, Planned, Planner};
-use super::names::FullName;
-use super::{Done, alter_rows, build_options, key, lock_wait};
-use crate::constant::Inputs;
+use super::{Done, alter_rows, build_options, key};
+use crate::catalog::open_table;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::exec_error;
+use crate::full_name::FullName;
+use crate::inputs::Inputs;
 use crate::memory_limits;
 use crate::session::Session;
+use crate::table_locks::lock_wait;
 
 /// CREATE INDEX.
 pub(super) fn create_index(
@@ -68,12 +70,12 @@ fn change(
     requested: AlgorithmAndLock,
     inputs: Inputs<'_>,
 ) -> Result<Done, SqlError> {
-    let name = FullName::resolve(session, table)?;
+    let name = FullName::resolve(session.database.as_deref(), table)?;
     let first_warning = session.diagnostics.warning_count();
     let read = alter_plan::read(session, &name.table, actions, inputs)?;
     let warnings = session.diagnostics.warning_count();
     loop {
-        let old = name.open(session, engine)?;
+        let old = open_table(session, engine, &name)?;
         if actions.is_empty() && requested == (None, None) {
             return Ok(Done::default());
         }
@@ -98,7 +100,7 @@ fn change(
                 session.diagnostics.truncate(warnings);
             }
             Err(ExecError::Memory(exceeded) | ExecError::Engine(Error::Memory(exceeded))) => {
-                return Err(memory_limits::refuse(session, exceeded));
+                return Err(memory_limits::refuse(&session.process, exceeded));
             }
             Err(error) => return Err(refusal(session, &error, numbers.as_deref())),
             Ok(copied) => {

@@ -7,8 +7,8 @@ use types::{CollationId, ColumnDef, ColumnDefault, SqlType, TypeKind};
 use super::collation::CollationClauses;
 use super::column_type::{self, WrittenType};
 use super::{default_value, names, not_yet};
-use crate::constant::Inputs;
 use crate::error_map::{self, SqlError};
+use crate::inputs::Inputs;
 use crate::session::Session;
 
 /// Most characters of a column's comment.

@@ -8,12 +8,14 @@ use sql::ast::{Constraint, CreateTable, TableName};
 use types::{IndexDef, TableDef};
 
 use super::column::{self, Column};
-use super::names::{self, FullName};
+use super::names;
 use super::table_options::TableOptions;
 use super::{Done, column_type, key, not_yet, refused};
-use crate::constant::Inputs;
+use crate::catalog::open_table;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::full_name::FullName;
+use crate::inputs::Inputs;
 use crate::session::Session;
 
 /// CREATE TABLE, CREATE TABLE .. LIKE.
@@ -23,7 +25,7 @@ pub(super) fn create(
     create: &CreateTable<'_>,
     inputs: Inputs<'_>,
 ) -> Result<Done, SqlError> {
-    let name = FullName::resolve(session, &create.name)?;
+    let name = FullName::resolve(session.database.as_deref(), &create.name)?;
     let def = match &create.like {
         Some(source) => like(session, engine, &name, source)?,
         None => table_def(session, engine, create, inputs)?,
@@ -59,7 +61,7 @@ pub fn table_def(
 ) -> Result<TableDef, SqlError> {
     refuse_unsupported(create)?;
     names::ensure_few(create.columns.len(), create.constraints.len())?;
-    let name = FullName::resolve(session, &create.name)?;
+    let name = FullName::resolve(session.database.as_deref(), &create.name)?;
     names::ensure_table_name(&name.table)?;
     let written = column::read_all(session, create.columns.iter(), inputs)?;
     let options = TableOptions::gather(session, &name.table, create.options)?;
@@ -176,8 +178,8 @@ fn like(
     source: &TableName<'_>,
 ) -> Result<TableDef, SqlError> {
     names::ensure_table_name(&name.table)?;
-    let source = FullName::resolve(session, source)?;
-    let table = source.open(session, engine)?;
+    let source = FullName::resolve(session.database.as_deref(), source)?;
+    let table = open_table(session, engine, &source)?;
     engine.schema(&name.schema).map_err(|error| refused(session, &error))?;
     if source == *name {
         return Err(error_map::NONUNIQ_TABLE.with(&[&name.table]));

@@ -8,10 +8,12 @@ use types::CollationId;
 use types::collation::Collation;
 
 use super::collation::CollationClauses;
-use super::{Done, lock_wait, names, not_yet, refused};
+use super::{Done, names, not_yet, refused};
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::full_name::schema_or_default;
 use crate::session::Session;
+use crate::table_locks::lock_wait;
 use crate::virtual_tables;
 
 /// CREATE DATABASE. One row is affected, even if the database was there already.
@@ -43,7 +45,7 @@ pub(super) fn alter(
     engine: &Arc<Engine>,
     alter: &AlterDatabase<'_>,
 ) -> Result<Done, SqlError> {
-    let name = names::schema_or_default(session, alter.name)?;
+    let name = schema_or_default(session.database.as_deref(), alter.name)?;
     let collation = clauses(session, alter.options)?;
     let Ok(old) = engine.schema(&name) else {
         return Err(error_map::DATABASE_DOES_NOT_EXIST.with(&[&name]));

@@ -6,10 +6,11 @@ use types::storage::{self, Problem, StoreContext, StoreError, StoreNote};
 use types::{CollationId, ColumnDefault, OwnedValue, SqlModes, SqlType, TypeKind, Value};
 
 use super::not_yet;
-use crate::constant::{Inputs, evaluate};
+use crate::constant::evaluate;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::exec_error::store_problem;
+use crate::inputs::Inputs;
 use crate::session::Session;
 use crate::statement_context::clock_micros;
 

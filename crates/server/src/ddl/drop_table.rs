@@ -5,11 +5,13 @@ use std::sync::Arc;
 use engine::{Engine, Error, NameError};
 use sql::ast::{DropTable, TableName};
 
-use super::names::{self, FullName};
-use super::{Done, lock_wait, refused};
+use super::names;
+use super::{Done, refused};
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::full_name::FullName;
 use crate::session::Session;
+use crate::table_locks::lock_wait;
 
 /// DROP TABLE: all tables, or none. Without IF EXISTS that means none unless all are there.
 pub(super) fn drop(
@@ -60,7 +62,7 @@ pub(super) fn drop_view(
 fn resolve_all(session: &Session, tables: &[TableName<'_>]) -> Result<Vec<FullName>, SqlError> {
     let mut names: Vec<FullName> = Vec::with_capacity(tables.len());
     for table in tables {
-        let name = FullName::resolve(session, table)?;
+        let name = FullName::resolve(session.database.as_deref(), table)?;
         if names.contains(&name) {
             return Err(error_map::NONUNIQ_TABLE.with(&[&name.table]));
         }
@@ -91,7 +93,7 @@ pub(super) fn truncate(
     engine: &Arc<Engine>,
     table: &TableName<'_>,
 ) -> Result<Done, SqlError> {
-    let name = FullName::resolve(session, table)?;
+    let name = FullName::resolve(session.database.as_deref(), table)?;
     match engine.truncate_table(&name.schema, &name.table, lock_wait(session)) {
         // MySQL does not check the schema by itself here.
         Err(Error::Name(error)) if matches!(*error, NameError::UnknownSchema(_)) => {
@@ -109,7 +111,10 @@ pub(super) fn rename(
 ) -> Result<Done, SqlError> {
     let mut names: Vec<(FullName, FullName)> = Vec::with_capacity(pairs.len());
     for (from, to) in pairs {
-        let pair = (FullName::resolve(session, from)?, FullName::resolve(session, to)?);
+        let pair = (
+            FullName::resolve(session.database.as_deref(), from)?,
+            FullName::resolve(session.database.as_deref(), to)?,
+        );
         names::ensure_table_name(&pair.1.table)?;
         names.push(pair);
     }

@@ -10,6 +10,7 @@ use types::{
 use super::{names, not_yet, refused};
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::full_name::FullName;
 use crate::session::Session;
 
 /// Most characters of a key's comment.
@@ -267,7 +268,7 @@ pub(super) fn warn_if_repeated<'i>(
     session: &mut Session,
     index: &IndexDef,
     mut others: impl Iterator<Item = &'i IndexDef>,
-    table: &names::FullName,
+    table: &FullName,
 ) {
     let repeated = others.any(|other| other.kind == index.kind && other.parts == index.parts);
     if repeated && index.kind != IndexKind::Primary {

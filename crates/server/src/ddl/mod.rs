@@ -38,16 +38,15 @@ mod table_options;
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
-use engine::{BuildOptions, Engine, ExclusiveWait, SortMemory};
+use engine::{BuildOptions, Engine, SortMemory};
 use sql::ast::{LockOption, Statement};
 
 pub use create_table::table_def;
 
-use crate::constant::Inputs;
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
+use crate::inputs::Inputs;
 use crate::session::Session;
 use crate::{table_locks, virtual_tables};
 
@@ -111,13 +110,6 @@ pub fn execute(
         Statement::DropIndex(drop) => alter_table::drop_index(session, engine, drop, inputs),
         _ => Err(not_yet(statement.name())),
     }
-}
-
-/// How long a DDL statement waits for tables in use, and its client.
-pub(crate) fn lock_wait(session: &Session) -> ExclusiveWait {
-    let timeout = Duration::from_secs(session.variables.hot.lock_wait_timeout);
-    let process = Arc::clone(&session.process);
-    ExclusiveWait { timeout, session: u64::from(process.id()), client: Some(process) }
 }
 
 /// A DDL statement's memory for the sort of new indexes' entries.

@@ -1,17 +1,10 @@
 //! Names of schemas, tables, columns and keys.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::Arc;
 
-use engine::{Engine, Table};
-use sql::ast::TableName;
 use types::ColumnDef;
 
-use crate::engine_error;
 use crate::error_map::{self, ErrorKind, SqlError};
-use crate::session::Session;
-use crate::virtual_tables;
 
 /// Longest name, in characters.
 const NAME_CHARS_MAX: usize = 64;
@@ -48,63 +41,6 @@ impl ColumnNames {
             return Err(error_map::DUP_FIELDNAME.with(&[&column.name]));
         }
         Ok(())
-    }
-}
-
-/// A table's full name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FullName {
-    pub(crate) schema: String,
-    pub(crate) table: String,
-}
-
-impl std::fmt::Display for FullName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}.{}", self.schema, self.table)
-    }
-}
-
-impl FullName {
-    /// The name as written, completed by the default database.
-    ///
-    /// # Errors
-    /// 1046 without one.
-    pub(crate) fn resolve(session: &Session, name: &TableName<'_>) -> Result<Self, SqlError> {
-        let schema = schema_or_default(session, name.schema)?.into_owned();
-        Ok(FullName { schema, table: name.name.to_owned() })
-    }
-
-    /// Schema and table.
-    pub(crate) fn as_pair(&self) -> (&str, &str) {
-        (&self.schema, &self.table)
-    }
-
-    /// The table of this name.
-    ///
-    /// # Errors
-    /// 1049, 1146.
-    pub(crate) fn open(&self, session: &Session, engine: &Engine) -> Result<Arc<Table>, SqlError> {
-        engine.table(&self.schema, &self.table).map_err(|error| {
-            if virtual_tables::is_of_accounts(&self.schema) {
-                return error_map::NO_SUCH_TABLE.with(&[&self.schema, &self.table]);
-            }
-            engine_error::sql_error(&error, &session.variables.hot.time_zone)
-        })
-    }
-}
-
-/// `schema`, or the default database.
-///
-/// # Errors
-/// 1046 without one.
-pub(crate) fn schema_or_default<'a>(
-    session: &Session,
-    schema: Option<&'a str>,
-) -> Result<Cow<'a, str>, SqlError> {
-    match (schema, &session.database) {
-        (Some(schema), _) => Ok(Cow::Borrowed(schema)),
-        (None, Some(database)) => Ok(Cow::Owned(database.clone())),
-        (None, None) => Err(error_map::NO_DB.bare()),
     }
 }
 

@@ -3,15 +3,15 @@
 use sql::ast::{DropProgram, ProgramKind, TableName};
 
 use super::Done;
-use super::names::FullName;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::full_name::FullName;
 use crate::privilege::{self, Privileges};
 use crate::session::Session;
 
 /// DROP PROCEDURE, FUNCTION, TRIGGER, EVENT.
 pub(super) fn drop(session: &mut Session, drop: &DropProgram<'_>) -> Result<Done, SqlError> {
-    let name = FullName::resolve(session, &drop.name)?;
+    let name = FullName::resolve(session.database.as_deref(), &drop.name)?;
     match drop.kind {
         ProgramKind::Procedure | ProgramKind::Function => {
             privilege::ensure_program(session, &name, Privileges::ALTER_ROUTINE)?;
@@ -41,7 +41,7 @@ fn note(kind: ProgramKind, name: &FullName) -> SqlError {
 
 /// Error 1305 for CALL of `procedure`, or 1370 for an account that may not call one.
 pub(crate) fn unknown_procedure(session: &Session, procedure: &TableName<'_>) -> SqlError {
-    let allowed = FullName::resolve(session, procedure).and_then(|name| {
+    let allowed = FullName::resolve(session.database.as_deref(), procedure).and_then(|name| {
         privilege::ensure_program(session, &name, Privileges::EXECUTE)?;
         Ok(name)
     });

@@ -6,8 +6,8 @@ use super::access::{Access, FileUse, Want, file_use, of_statement};
 use super::dynamic::DynamicSet;
 use super::grants::Grants;
 use super::set::Privileges;
-use crate::ddl::names::FullName;
 use crate::error_map::{self, SqlError};
+use crate::full_name::FullName;
 use crate::session::Session;
 use crate::virtual_tables;
 

@@ -15,9 +15,9 @@ use super::restrictions::Restrictions;
 use super::set::Privileges;
 use crate::account::Account;
 use crate::account_change::AccountChange;
-use crate::ddl::names::{FullName, schema_or_default};
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::full_name::{FullName, schema_or_default};
 use crate::session::Session;
 use crate::show::definition_text::quoted;
 use crate::user_statement::{ensure_may_change, name_of, require_user_admin};
@@ -246,14 +246,14 @@ fn level(session: &Session, target: &GrantTarget<'_>) -> Result<Level, SqlError>
     Ok(match target {
         GrantTarget::Schema(name) => Level::Schema((*name).to_owned()),
         GrantTarget::CurrentSchema => {
-            let schema = schema_or_default(session, None)?;
+            let schema = schema_or_default(session.database.as_deref(), None)?;
             // Its name is no pattern.
             Level::Schema(match session.server.accounts.schema_names() {
                 SchemaNames::Patterns => schema.replace('_', "\\_").replace('%', "\\%"),
                 SchemaNames::Exact => schema.into_owned(),
             })
         }
-        GrantTarget::Table(table) => Level::Table(FullName::resolve(session, table)?),
+        GrantTarget::Table(table) => Level::Table(FullName::resolve(session.database.as_deref(), table)?),
         _ => Level::Everything,
     })
 }

@@ -6,117 +6,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use bumpalo::Bump;
-use exec::{ExecError, Program};
+use exec::ExecError;
 use expr::EvalCtx;
 use sql::ast::{InsertSource, QueryBody, Statement};
 use sql::bind::{
-    BindContext, BindError, ColumnUses, Deprecated, Literals, ParamUse, PlanFailure, Planned, RangeMemory,
-    TextParam,
+    BindContext, BindError, ColumnUses, Deprecated, Literals, PlanFailure, Planned, RangeMemory,
 };
-use sql::dive::{self, Dives, Recheck};
-use sql::plan::Plan;
+use sql::dive::{self, Dives};
 use types::{SqlType, Value};
 
-use super::item_names::ItemNames;
 use crate::catalog::EngineCatalog;
+use crate::compiled::Compiled;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::item_names::ItemNames;
 use crate::privilege::{self, RequiredPrivileges};
 use crate::session::Session;
-use crate::statement_context::{StatementContext, warning_condition};
+use crate::statement_context::StatementContext;
 use crate::status::Com;
-use crate::{bind_error, exec_error, transaction, virtual_tables};
-
-/// A program and what it was made under.
-#[derive(Debug)]
-pub struct Compiled {
-    /// The program.
-    pub program: Program,
-    /// Version of the catalog that its names were looked up in.
-    made_at: u64,
-    /// Newest version under which they are known to be the same.
-    current_at: AtomicU64,
-    /// Number of its parameters, lifted literals included.
-    pub params: u16,
-    /// Counter of its statements.
-    pub com: Com,
-    /// It is a query of constants.
-    pub is_constant: bool,
-    /// DO: the row is not read.
-    pub is_do: bool,
-    /// Milliseconds of its hint MAX_EXECUTION_TIME; 0: none.
-    pub execution_ms: u32,
-    /// There is something to warn of each time, or it is refused.
-    pub warns: bool,
-    /// `sql_safe_updates` refuses it.
-    pub lacks_key: bool,
-    /// The uses of its `?`.
-    pub param_uses: Box<[ParamUse]>,
-    /// What its text has that MySQL warns of.
-    pub deprecated: Vec<Deprecated>,
-    /// The limit on memory for keys if it was too low: each execution warns of it.
-    pub range_memory_exceeded: Option<u64>,
-    /// Names of its columns that follow from the literals.
-    pub names: ItemNames,
-    /// What its plan depends on beside the key.
-    pub rechecks: Box<[Recheck]>,
-    /// Literals that have to be what they are in it.
-    text_params: Box<[TextParam]>,
-    /// Whether `rechecks` or `text_params` has any.
-    is_conditional: bool,
-    /// Executions whose values it was not for.
-    pub misses: AtomicU32,
-    /// Its accesses to tables and columns; `None`: a session made it whose statements are not checked.
-    wanted: Option<Box<RequiredPrivileges>>,
-}
-
-impl Compiled {
-    /// Whether it serves under catalog version `version`. Cost: a load, unless a definition has changed since
-    /// it was last asked.
-    #[inline]
-    pub fn is_current(&self, version: u64) -> bool {
-        self.was_current(version) || self.still_serves(version)
-    }
-
-    /// Whether [`Compiled::is_current`] was true under catalog version `version` when it was last asked.
-    #[inline]
-    pub(crate) fn was_current(&self, version: u64) -> bool {
-        self.current_at.load(Ordering::Relaxed) == version
-    }
-
-    /// Its accesses to tables; `None` if it has to be made again to find out.
-    pub(crate) fn wanted(&self) -> Option<&RequiredPrivileges> {
-        self.wanted.as_deref()
-    }
-
-    /// Whether it is known what it wants, if that matters to the session.
-    pub(crate) fn can_be_checked(&self, session: &Session) -> bool {
-        !session.rights.is_limited() || self.wanted.is_some()
-    }
-
-    /// Columns of the rows of a query.
-    pub fn columns(&self) -> usize {
-        match &**self.program.plan() {
-            Plan::Query(query) => query.output.len(),
-            _ => 0,
-        }
-    }
-
-    /// Asks the tables. The version was read before them, so that none of its changes is missed.
-    #[cold]
-    #[inline(never)]
-    fn still_serves(&self, version: u64) -> bool {
-        let serves = self.program.serves(self.made_at);
-        if serves {
-            self.current_at.fetch_max(version, Ordering::Relaxed);
-        }
-        serves
-    }
-}
+use crate::{bind_error, exec_error, virtual_tables};
 
 /// The inputs of planning a statement, beside its session.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+pub(crate) struct Request<'a> {
     /// The text it was parsed from.
     pub sql: &'a [u8],
     /// Types given for its `?`; the text implies those of the others.
@@ -129,44 +41,27 @@ pub struct Request<'a> {
     pub params: Option<&'a [Value<'a>]>,
 }
 
-/// Executions with other values than a plan is for until one for theirs takes its place although it costs
-/// more.
-const MISSES_MAX: u32 = 16;
+/// Whether the program is good for `params`. Cost: a load, unless dives had a say in its plan, or texts are
+/// numbers or dates.
+#[inline]
+pub(super) fn serves(session: &Session, compiled: &Compiled, params: &[Value<'_>]) -> bool {
+    !compiled.is_conditional || holds(session, compiled, params)
+}
 
-impl Compiled {
-    /// Whether the program is good for `params`. Cost: a load, unless dives had a say in its plan, or texts
-    /// are numbers or dates.
-    #[inline]
-    pub fn serves(&self, session: &Session, params: &[Value<'_>]) -> bool {
-        !self.is_conditional || self.holds(session, params)
-    }
+#[inline(never)]
+fn holds(session: &Session, compiled: &Compiled, params: &[Value<'_>]) -> bool {
+    compiled.text_params.iter().all(|text| text.serves(params))
+        && (compiled.rechecks.is_empty() || paths_hold(session, compiled, params))
+}
 
-    #[inline(never)]
-    fn holds(&self, session: &Session, params: &[Value<'_>]) -> bool {
-        self.text_params.iter().all(|text| text.serves(params))
-            && (self.rechecks.is_empty() || self.paths_hold(session, params))
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn paths_hold(&self, session: &Session, params: &[Value<'_>]) -> bool {
-        let (arena, values) = (Bump::new(), StatementContext::to_plan_with(session));
-        let ctx = EvalCtx::new(&arena, params, &values);
-        let holds = dive::holds(&self.rechecks, &EngineCatalog::new(&session.server.engine), &ctx);
-        self.misses.fetch_add(u32::from(!holds), Ordering::Relaxed);
-        holds
-    }
-
-    /// Whether this program is to be kept rather than `other`, made for other values of the same statement:
-    /// executions that read little suffer more from being planned than those that read much.
-    pub(crate) fn outlasts(&self, other: &Compiled) -> bool {
-        let cost = |compiled: &Compiled| compiled.rechecks.iter().map(Recheck::cost).sum::<f64>();
-        !self.rechecks.is_empty()
-            && self.is_current(other.made_at)
-            && cost(self) <= cost(other)
-            && (self.wanted.is_some() || other.wanted.is_none())
-            && self.misses.load(Ordering::Relaxed) < MISSES_MAX
-    }
+#[cold]
+#[inline(never)]
+fn paths_hold(session: &Session, compiled: &Compiled, params: &[Value<'_>]) -> bool {
+    let (arena, values) = (Bump::new(), StatementContext::to_plan_with(session));
+    let ctx = EvalCtx::new(&arena, params, &values);
+    let holds = dive::holds(&compiled.rechecks, &EngineCatalog::new(&session.server.engine), &ctx);
+    compiled.misses.fetch_add(u32::from(!holds), Ordering::Relaxed);
+    holds
 }
 
 /// The kind of a statement that is planned and answers by itself; `None` for all others.
@@ -194,7 +89,7 @@ pub(crate) fn planned_kind(statement: &Statement<'_>) -> Option<Com> {
 ///
 /// # Errors
 /// What MySQL refuses before it runs a statement.
-pub fn compile(
+pub(crate) fn compile(
     session: &mut Session,
     statement: &Statement<'_>,
     com: Com,
@@ -264,7 +159,7 @@ fn execution_ms(statement: &Statement<'_>) -> u32 {
 ///
 /// # Errors
 /// What MySQL refuses before it runs a statement; 1235 for statements that are not planned.
-pub fn plan(
+pub(crate) fn plan(
     session: &mut Session,
     statement: &Statement<'_>,
     request: &Request<'_>,
@@ -325,7 +220,7 @@ fn bind_and_plan(
         literals: request.literals,
         range_memory: &range_memory,
         assigns_variables: &OnceCell::new(),
-        reads_lock: transaction::reads_lock(hot.isolation),
+        reads_lock: hot.reads_lock(),
         column_uses,
         dives: dives.as_ref(),
         rules: session.server.options.planner_rules,
@@ -359,7 +254,7 @@ pub(super) fn severity(one: &Deprecated) -> Severity {
 #[cold]
 pub(super) fn deprecation(one: &Deprecated) -> SqlError {
     let kind = match one {
-        Deprecated::Constant(warning) => return warning_condition(warning),
+        Deprecated::Constant(warning) => return exec_error::warning_condition(warning),
         Deprecated::Incorrect(_) | Deprecated::LostTime(_) => &error_map::TRUNCATED_WRONG_VALUE,
         Deprecated::NationalString => &error_map::DEPRECATED_NATIONAL,
         Deprecated::Ambiguous { .. } => &error_map::NON_UNIQ,
@@ -371,7 +266,7 @@ pub(super) fn deprecation(one: &Deprecated) -> SqlError {
 }
 
 /// MySQL's warning that indexes were left out.
-pub fn range_memory_exceeded(bytes: u64) -> SqlError {
+pub(crate) fn range_memory_exceeded(bytes: u64) -> SqlError {
     let consequence = "Range optimization was not done for this query.";
     error_map::CAPACITY_EXCEEDED.with(&[&bytes, &"range_optimizer_max_mem_size", &consequence])
 }

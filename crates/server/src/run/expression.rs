@@ -8,10 +8,11 @@ use sql::bind::Literals;
 use sql::plan::{Node, Plan};
 use types::{OwnedValue, SqlType, Value};
 
-use super::{Request, plan, take_rows};
-use crate::constant::Inputs;
+use super::compile::{Request, plan};
+use super::take_rows;
 use crate::error_map::SqlError;
 use crate::exec_error;
+use crate::inputs::Inputs;
 use crate::memory_limits;
 use crate::session::Session;
 use crate::statement_context::StatementContext;
@@ -21,7 +22,11 @@ use crate::user_variable::type_of_value;
 ///
 /// # Errors
 /// What planning and evaluating fail with.
-pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> Result<OwnedValue, SqlError> {
+pub(crate) fn evaluate(
+    session: &mut Session,
+    expr: &Expr<'_>,
+    inputs: Inputs<'_>,
+) -> Result<OwnedValue, SqlError> {
     let list = [*expr];
     let param_types: Vec<Option<SqlType>> = inputs.params.iter().map(type_of_value).map(Some).collect();
     let request = Request {
@@ -51,7 +56,7 @@ pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> R
     let effects = context.into_effects();
     effects.apply(session);
     value.map_err(|error| match error {
-        EvalError::Memory(exceeded) => memory_limits::refuse(session, exceeded),
+        EvalError::Memory(exceeded) => memory_limits::refuse(&session.process, exceeded),
         error => exec_error::eval_error(&error),
     })
 }

@@ -7,7 +7,7 @@ use base::sync::interrupt;
 use exec::LoadSource;
 use wire::PacketReader;
 
-use crate::client_io::{ReadError, ReadTimeout, Socket};
+use crate::socket::{ReadError, ReadTimeout, Socket};
 
 /// The client's file.
 #[derive(Debug)]

@@ -18,8 +18,9 @@ use super::param_conversion::{Conversion, escaped};
 use super::params::param_type;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::exec_error::warning_condition;
 use crate::session::Session;
-use crate::statement_context::{StatementContext, warning_condition};
+use crate::statement_context::StatementContext;
 
 /// The type given for each parameter; `None`: the text of the statement implies it.
 pub(crate) type GivenTypes = Vec<Option<ParamType>>;

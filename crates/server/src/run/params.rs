@@ -11,9 +11,9 @@ use wire::execute::{ParamType, ParamValue, Parameters};
 use wire::{BinaryDateTime, BinaryTime, ColumnType};
 
 use super::param_class::Class;
-use crate::authenticate::protocol_error;
 use crate::error_map::{self, SqlError};
 use crate::prepared::Prepared;
+use crate::refusal::protocol_error;
 use crate::sysvars::HotVariables;
 
 /// Characters of a string parameter, whose length is not known.

@@ -9,9 +9,10 @@ use types::Value;
 use wire::out_buffer::Mark;
 use wire::{Capabilities, OkPacket, OutBuffer, ServerStatus, reply};
 
-use super::compile::{Compiled, deprecation, is_stale, range_memory_exceeded, severity};
+use super::compile::{deprecation, is_stale, range_memory_exceeded, severity};
 use super::load_local::ClientFile;
 use crate::answer::Answer;
+use crate::compiled::Compiled;
 use crate::deadlines::Armed;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
@@ -24,7 +25,7 @@ use crate::{deadlock_report, exec_error, transaction};
 
 /// Why a program did not run to its end. The transaction is as it must be.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// A table is another than the program was made for; nothing has happened. Plan the statement again.
     Stale,
     /// The client's error.

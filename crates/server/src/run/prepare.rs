@@ -15,13 +15,17 @@ use wire::execute::{Execute, ParamType};
 use wire::prepare::PreparedStatement;
 
 use super::actual_param::actual_values;
+use super::compile::{Request, compile, planned_kind, serves};
 use super::params::{self, Strings};
-use super::{Compiled, Failure, Request, compile, more_than_one, param_fit, planned, planned_kind};
+use super::planned::Failure;
+use super::{param_fit, planned};
 use crate::answer::{Answer, Table};
 use crate::client_io::ClientIo;
-use crate::constant::Inputs;
+use crate::compiled::Compiled;
 use crate::error_map::{self, SqlError};
+use crate::inputs::Inputs;
 use crate::memory_limits;
+use crate::parse_error::more_than_one;
 use crate::plan_cache::plan_bytes;
 use crate::plan_key::{PreparedKey, Purpose};
 use crate::prepared::{ParamTypes, Prepared, PreparedPlan};
@@ -29,6 +33,7 @@ use crate::privilege;
 use crate::session::Session;
 use crate::show;
 use crate::statement;
+use crate::statement_memory;
 use crate::status::{Com, bump};
 use crate::user_variable::TEXT_CHARS;
 
@@ -40,7 +45,7 @@ const DESCRIBED_MAX: usize = u16::MAX as usize;
 
 /// COM_STMT_PREPARE.
 #[inline(never)]
-pub fn prepare(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
+pub(crate) fn prepare(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
     session.counters.count(Com::StmtPrepare);
     session.diagnostics.clear();
     let text: Box<[u8]> = io.reader.packet().get(1..).unwrap_or_default().into();
@@ -97,7 +102,7 @@ pub(super) fn new_statement(
         return Err(error_map::TOO_MANY_FIELDS.bare());
     }
     let kept = KeptBytes::new(&session.memory, plan_bytes(text.len()) + text.len() as u64);
-    let kept = kept.map_err(|exceeded| memory_limits::refuse(session, exceeded))?;
+    let kept = kept.map_err(|exceeded| memory_limits::refuse(&session.process, exceeded))?;
     bump(&session.server.status.prepared_statements, 1);
     let planned = compiled.as_ref().map(|compiled| compiled.com);
     let param_types = compiled.as_ref().map(|compiled| derived_types(session, compiled, version));
@@ -116,7 +121,7 @@ fn described(
     let environment = session.environment();
     let version = session.server.engine.catalog_version();
     if let Some(compiled) = session.server.plans.find_prepared(environment, &key, version)
-        && compiled.can_be_checked(session)
+        && compiled.can_be_checked(&session.rights)
     {
         if session.is_checked
             && let Some(wanted) = compiled.wanted()
@@ -127,7 +132,7 @@ fn described(
     }
     let arena = Bump::new();
     let parsed = parse(session, text, &arena)?;
-    let _plan = memory_limits::charge_plan(session, &arena)?;
+    let _plan = statement_memory::charge_plan(session, &arena)?;
     refuse_unpreparable(&parsed.statement)?;
     let params = parsed.params as usize;
     if params > DESCRIBED_MAX {
@@ -170,9 +175,9 @@ fn compile_shared(
 }
 
 fn parse<'a>(session: &Session, text: &'a [u8], arena: &'a Bump) -> Result<Parsed<'a>, SqlError> {
-    let tree_max = memory_limits::tree_bytes_max(session, text.len());
+    let tree_max = statement_memory::tree_bytes_max(session, text.len());
     let parsed = sql::parse_numbered(text, 0, session.variables.hot.lex_mode, arena, None, tree_max);
-    let parsed = parsed.map_err(|error| memory_limits::parse_error(session, arena, &error))?;
+    let parsed = parsed.map_err(|error| statement_memory::parse_error(session, arena, &error))?;
     if parsed.more { Err(more_than_one(text, parsed.end)) } else { Ok(parsed) }
 }
 
@@ -193,7 +198,7 @@ fn refuse_unpreparable(statement: &Statement<'_>) -> Result<(), SqlError> {
 }
 
 /// COM_STMT_EXECUTE. A client that asks for a cursor takes a plain result set as well.
-pub fn execute(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
+pub(crate) fn execute(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
     session.counters.count(Com::StmtExecute);
     let mut work = session.workspace.take().unwrap_or_default();
     let (packet, mut answer) = io.packet_and_answer(true);
@@ -219,7 +224,7 @@ fn execute_packet(
     };
     let result = match prepared.refused.take() {
         None => execute_prepared(session, answer, &mut prepared, execute.params, arena),
-        Some(exceeded) => Err(memory_limits::refuse(session, exceeded)),
+        Some(exceeded) => Err(memory_limits::refuse(&session.process, exceeded)),
     };
     if prepared.long_kept.is_some() {
         prepared.forget_long_data();
@@ -247,7 +252,7 @@ fn execute_prepared(
         && plan.environment == environment
         && plan.takes(params)
         && plan.compiled.was_current(version)
-        && plan.compiled.serves(session, params)
+        && serves(session, &plan.compiled, params)
     {
         match planned::run(session, answer, &plan.compiled, params) {
             Err(Failure::Stale) => {}
@@ -349,7 +354,9 @@ fn find_or_make(
     let environment = session.environment();
     let own = prepared.plan.as_ref().is_some_and(|plan| plan.environment == environment);
     let usable = |compiled: &Arc<Compiled>| {
-        compiled.is_current(version) && compiled.serves(session, values) && compiled.can_be_checked(session)
+        compiled.is_current(version)
+            && serves(session, compiled, values)
+            && compiled.can_be_checked(&session.rights)
     };
     if let Some(compiled) = known.filter(|_| own).filter(usable) {
         return Ok(compiled);
@@ -362,7 +369,7 @@ fn find_or_make(
     let param_types = types_of(session, planned_types);
     let arena = Bump::new();
     let parsed = parse(session, &prepared.text, &arena)?;
-    let _plan = memory_limits::charge_plan(session, &arena)?;
+    let _plan = statement_memory::charge_plan(session, &arena)?;
     let request = Request {
         sql: &prepared.text,
         param_types: &param_types,
@@ -415,7 +422,7 @@ fn run_text(
 ) -> Result<(), SqlError> {
     let arena = Bump::new();
     let parsed = parse(session, text, &arena)?;
-    let _plan = memory_limits::charge_plan(session, &arena)?;
+    let _plan = statement_memory::charge_plan(session, &arena)?;
     if !statement::keeps_diagnostics(&parsed.statement) {
         session.diagnostics.clear();
     }

@@ -6,11 +6,12 @@ use sql::bind::Literals;
 use types::{OwnedValue, SqlType, Value};
 use wire::OkPacket;
 
-use super::{Failure, Request, compile, planned};
+use super::compile::{Request, compile};
+use super::planned::{self, Failure};
 use crate::answer::Answer;
-use crate::constant::Inputs;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::inputs::Inputs;
 use crate::session::Session;
 use crate::status::Com;
 use crate::user_variable::{as_variable, type_of_value};

@@ -124,11 +124,11 @@ impl Session {
         redo_log::changed(&self.server.engine, &variables, ALL[number].name)
             .map_err(|error| engine_error::plain(&error))?;
         engine_settings::changed(&self.server.engine, &variables, ALL[number].name);
-        memory_limits::changed(&self.server, &mut variables, ALL[number].name);
+        memory_limits::changed(&self.server.memory, &self.server.plans, &mut variables, ALL[number].name);
         undo_settings::changed(&self.server.engine, &variables, ALL[number].name);
         roles::mandatory_changed(&self.server, &variables, ALL[number].name);
         privilege::partial_revokes_changed(&self.server.accounts, &variables, ALL[number].name);
-        failed_logins::changed(&self.server, ALL[number].name);
+        self.server.failed_logins.changed(&self.server.status, ALL[number].name);
         self.server.hosts.changed(ALL[number].name);
         drop(variables);
         if let Err(line) = self.server.components.changed(&self.server.variables, ALL[number].name) {

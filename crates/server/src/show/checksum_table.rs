@@ -5,10 +5,10 @@ use sql::ast::{Maintain, TableName};
 
 use super::record_buffer::RecordBuffer;
 use crate::answer::{Cell, Column, Table};
-use crate::ddl::names::FullName;
 use crate::ddl::refused;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::full_name::FullName;
 use crate::session::Session;
 use crate::transaction;
 
@@ -22,7 +22,7 @@ pub(super) fn table(
     engine: &Engine,
     maintain: &Maintain<'_>,
 ) -> Result<Table, SqlError> {
-    let names = maintain.tables.iter().map(|written| FullName::resolve(session, written));
+    let names = maintain.tables.iter().map(|written| FullName::resolve(session.database.as_deref(), written));
     let names = names.collect::<Result<Vec<_>, _>>()?;
     let mut report = Table::new(vec![Column::text("Table", 128), Column::bigint("Checksum")]);
     let autocommit = transaction::is_autocommit(session);
@@ -56,7 +56,10 @@ fn noted(session: &mut Session, error: SqlError) -> Option<u32> {
 }
 
 fn ensure_readable(session: &Session, table: &TableName<'_>) -> Result<(), SqlError> {
-    session.table_locks.as_ref().map_or(Ok(()), |locks| locks.ensure_locked(session, table))
+    session
+        .table_locks
+        .as_ref()
+        .map_or(Ok(()), |locks| locks.ensure_locked(session.database.as_deref(), table))
 }
 
 /// The sum of the rows that `trx` sees.

@@ -6,10 +6,10 @@ use types::{OwnedValue, Value};
 
 use super::not_yet;
 use crate::answer::{Cell, Column, Table};
-use crate::constant::Inputs;
 use crate::diagnostics::Severity;
 use crate::error_map::SqlError;
-use crate::run::{self, Request};
+use crate::inputs::Inputs;
+use crate::run::compile::{Request, plan, range_memory_exceeded};
 use crate::session::Session;
 
 /// The plan of a statement as a tree, which is the format of plain EXPLAIN too.
@@ -40,10 +40,10 @@ pub(super) fn table(
         literals: Literals::Constants,
         params: Some(&values),
     };
-    let planned = run::plan(session, statement, &request)?;
+    let planned = plan(session, statement, &request)?;
     if planned.range_memory_exceeded {
         let bytes = session.variables.hot.range_optimizer_max_mem_size;
-        session.warn(Severity::Warning, run::range_memory_exceeded(bytes));
+        session.warn(Severity::Warning, range_memory_exceeded(bytes));
     }
     let text = sql::plan::explain(&planned.plan);
     let mut table = Table::new(vec![Column::text("EXPLAIN", text.chars().count() as u32)]);

@@ -6,10 +6,11 @@ use sql::ast::{Maintain, MaintainKind, TableName};
 
 use super::{checksum_table, not_yet};
 use crate::answer::{Cell, Column, Table};
-use crate::ddl::names::FullName;
-use crate::ddl::{build_options, lock_wait, refused};
+use crate::ddl::{build_options, refused};
 use crate::error_map::SqlError;
+use crate::full_name::FullName;
 use crate::session::Session;
+use crate::table_locks::lock_wait;
 use crate::virtual_tables;
 
 const NO_REPAIR: &str = "The storage engine for the table doesn't support repair";
@@ -36,7 +37,7 @@ pub(super) fn table(
     };
     let mut report = empty();
     for written in maintain.tables {
-        let name = FullName::resolve(session, written)?;
+        let name = FullName::resolve(session.database.as_deref(), written)?;
         let messages = if virtual_tables::find_of_accounts(&name.schema, &name.table).is_some() {
             of_accounts(maintain.kind)
         } else if maintain.kind == MaintainKind::Optimize {
@@ -123,7 +124,8 @@ fn optimize(
     written: &TableName<'_>,
     name: &FullName,
 ) -> Vec<(&'static str, String)> {
-    if let Some(Err(error)) = session.table_locks.as_ref().map(|locks| locks.ensure_written(session, written))
+    if let Some(Err(error)) =
+        session.table_locks.as_ref().map(|locks| locks.ensure_written(session.database.as_deref(), written))
     {
         return failed(error);
     }

@@ -41,10 +41,12 @@ use sql::ast::{Describe, Expr, ExprKind, Show, ShowFilter, ShowKind, Statement, 
 use types::{CollationId, OwnedValue, TableDef};
 
 use crate::answer::{Cell, Column, Table};
-use crate::constant::{Inputs, evaluate};
-use crate::ddl::names::{FullName, schema_or_default};
+use crate::catalog::open_table;
+use crate::constant::evaluate;
 use crate::ddl::{not_yet, refused};
 use crate::error_map::{self, SqlError};
+use crate::full_name::{FullName, schema_or_default};
+use crate::inputs::Inputs;
 use crate::like::like;
 use crate::privilege::OnColumns;
 use crate::session::Session;
@@ -112,14 +114,14 @@ fn shown(session: &Session, engine: &Engine, show: &Show<'_>) -> Result<Table, S
     match &show.kind {
         ShowKind::Databases => Ok(catalog_lists::databases(session, engine, pattern)),
         ShowKind::Tables => {
-            let schema = schema_or_default(session, show.schema)?;
+            let schema = schema_or_default(session.database.as_deref(), show.schema)?;
             let schema = virtual_tables::schema(&schema).map_or(schema, Cow::Borrowed);
             let tables = catalog_lists::tables(session, &schema, show.full, pattern);
             tables.map_err(|error| refused(session, &error))
         }
         ShowKind::OpenTables => Ok(catalog_lists::open_tables(session, show.schema)),
         ShowKind::TableStatus => {
-            let schema = schema_or_default(session, show.schema)?;
+            let schema = schema_or_default(session.database.as_deref(), show.schema)?;
             let status = catalog_lists::table_status(session, &schema, zone);
             status.map_err(|error| refused(session, &error))
         }
@@ -133,8 +135,8 @@ fn shown(session: &Session, engine: &Engine, show: &Show<'_>) -> Result<Table, S
             create_database(session, engine, name, *if_not_exists)
         }
         ShowKind::CreateView(name) => {
-            let name = FullName::resolve(session, name)?;
-            name.open(session, engine)?;
+            let name = FullName::resolve(session.database.as_deref(), name)?;
+            open_table(session, engine, &name)?;
             Err(error_map::WRONG_OBJECT.with(&[&name.schema, &name.table, &"VIEW"]))
         }
         ShowKind::CreateProgram(kind, name) => Err(no_program(session, kind, name)?),
@@ -153,7 +155,7 @@ fn shown(session: &Session, engine: &Engine, show: &Show<'_>) -> Result<Table, S
 
 /// The error for a stored program: there are none.
 fn no_program(session: &Session, kind: &str, name: &TableName<'_>) -> Result<SqlError, SqlError> {
-    let full = FullName::resolve(session, name)?;
+    let full = FullName::resolve(session.database.as_deref(), name)?;
     Ok(match kind {
         "TRIGGER" => error_map::TRG_DOES_NOT_EXIST.bare(),
         "EVENT" => error_map::EVENT_DOES_NOT_EXIST.with(&[&full.table]),
@@ -169,7 +171,7 @@ fn open(
 ) -> Result<Arc<engine::Table>, SqlError> {
     // FROM schema wins over the schema written before the table's name.
     let name = TableName { schema: schema.or(name.schema), ..*name };
-    FullName::resolve(session, &name)?.open(session, engine)
+    open_table(session, engine, &FullName::resolve(session.database.as_deref(), &name)?)
 }
 
 /// The definition of a table, which may be virtual.
@@ -179,7 +181,7 @@ fn definition(
     name: &TableName<'_>,
     schema: Option<&str>,
 ) -> Result<Arc<TableDef>, SqlError> {
-    let full = schema_or_default(session, schema.or(name.schema))?;
+    let full = schema_or_default(session.database.as_deref(), schema.or(name.schema))?;
     match virtual_tables::find(&full, name.name) {
         Some(def) => Ok(def),
         None => open(session, engine, name, schema).map(|table| Arc::clone(&table.def)),
@@ -192,7 +194,7 @@ fn index_table(
     name: &TableName<'_>,
     schema: Option<&str>,
 ) -> Result<Table, SqlError> {
-    let full = schema_or_default(session, schema.or(name.schema))?;
+    let full = schema_or_default(session.database.as_deref(), schema.or(name.schema))?;
     if let Some(def) = virtual_tables::find_of_accounts(&full, name.name) {
         return Ok(indexes::table(&def, 0, None));
     }
@@ -211,7 +213,7 @@ fn described(session: &Session, engine: &Engine, describe: &Describe<'_>) -> Res
 }
 
 fn create_table(session: &Session, engine: &Engine, name: &TableName<'_>) -> Result<Table, SqlError> {
-    let schema = schema_or_default(session, name.schema)?;
+    let schema = schema_or_default(session.database.as_deref(), name.schema)?;
     let (def, next) = if let Some(def) = virtual_tables::find_of_accounts(&schema, name.name) {
         (def, None)
     } else {

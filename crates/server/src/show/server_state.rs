@@ -11,10 +11,10 @@ use crate::compression::Algorithm;
 use crate::constant::level;
 use crate::diagnostics::{Condition, Severity};
 use crate::error_map::SqlError;
-use crate::memory_limits;
 use crate::privilege::Privileges;
 use crate::process_list::ProcessInfo;
 use crate::redo_log;
+use crate::server::Server;
 use crate::session::Session;
 use crate::status::{HotCounter, ROWS_EXAMINED, SLOW_QUERIES};
 use crate::tls::cipher_list;
@@ -58,7 +58,7 @@ fn counters(session: &Session, scope: VarScope) -> Table {
     let mut table = Table::new(vec![Column::name("Variable_name"), Column::text("Value", 1024)]);
     let mut counters = session.server.status.list(session.server.processes.running());
     counters.extend(redo_log::counters(&session.server.engine));
-    counters.extend(memory_limits::counters(&session.server));
+    counters.extend(memory(&session.server));
     counters.extend(index_sorts(session.server.engine.index_sort_totals()));
     counters.extend(rebuilds(&session.server.engine));
     let TableCounts { open, opened } = session.server.engine.table_counts();
@@ -81,6 +81,19 @@ fn counters(session: &Session, scope: VarScope) -> Table {
         table.push(vec![Cell::text(name), Cell::Text(value)]);
     }
     table
+}
+
+/// Memory charged and plans kept. The bytes of the heap come from the allocator where it has them.
+fn memory(server: &Server) -> impl Iterator<Item = (&'static str, u64)> {
+    let heap = server.heap_bytes().map(|bytes| ("Ratchet_heap_bytes", bytes));
+    let charged = [
+        ("Global_connection_memory", server.memory.tracked()),
+        ("Ratchet_memory_charged", server.memory.charged()),
+        ("Ratchet_plan_cache_bytes", server.plans.bytes()),
+        ("Ratchet_plan_cache_environments", server.plans.environments()),
+        ("Ratchet_plans_made", server.plans.made()),
+    ];
+    charged.into_iter().chain(heap)
 }
 
 /// How the entries of new indexes were sorted.

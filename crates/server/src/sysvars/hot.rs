@@ -2,6 +2,7 @@
 
 use sql::LexMode;
 use sql::ast::Completion;
+use sql::bind::ReadsLock;
 use types::collation::{Charset, Collation};
 use types::temporal::TimeZone;
 use types::{CollationId, Locale, SqlModes};
@@ -137,6 +138,16 @@ impl HotVariables {
             net_write_timeout: 0,
             sort_buffer_size: 0,
             tmp_table_size: 0,
+        }
+    }
+
+    /// Where rows are locked that are only read. A transaction with a level of its own is planned like the
+    /// others of its session.
+    pub(crate) fn reads_lock(&self) -> ReadsLock {
+        match self.isolation {
+            Isolation::ReadUncommitted | Isolation::ReadCommitted => ReadsLock::Never,
+            Isolation::RepeatableRead => ReadsLock::InChanges,
+            Isolation::Serializable => ReadsLock::Always,
         }
     }
 

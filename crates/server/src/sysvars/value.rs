@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use types::collation::{Charset, Collation};
-use types::{CollationId, Locale, SqlModes};
+use types::{CollationId, Locale, OwnedValue, SqlModes};
 
 use super::definition::{VarDef, VarKind};
 use super::only_default;
@@ -59,6 +59,20 @@ impl VarValue {
             VarValue::Double(value) => format!("{value:.6}"),
             VarValue::Text(text) => text.to_string(),
         })
+    }
+
+    /// The value as an expression sees it: switches are 0 and 1.
+    pub(crate) fn into_owned_value(self) -> OwnedValue {
+        match self {
+            VarValue::Null => OwnedValue::Null,
+            VarValue::Bool(on) => OwnedValue::Int(i64::from(on)),
+            VarValue::Int(value) => OwnedValue::Int(value),
+            VarValue::UInt(value) => OwnedValue::UInt(value),
+            VarValue::Double(value) => OwnedValue::Double(value),
+            VarValue::Text(text) => {
+                OwnedValue::Bytes { data: text.as_bytes().into(), collation: CollationId::UTF8MB4_0900_AI_CI }
+            }
+        }
     }
 
     /// Whether the value is ON.
