@@ -134,7 +134,7 @@ mod tests {
                 };
                 let mut numbers: Vec<u128> = (0..500).map(key).collect();
                 let mut sorted = numbers.clone();
-                sorted.sort();
+                sorted.sort_unstable();
                 keys.sort(&mut numbers);
                 assert_eq!(numbers, sorted, "{len}, {declared}");
             }

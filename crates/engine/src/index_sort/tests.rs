@@ -127,7 +127,9 @@ fn short_keys_are_in_order_beside_other_entries_whatever_the_memory() {
         of_each.push((0..indexes.len()).map(|index| taken(&mut sorted, index).unwrap()).collect::<Vec<_>>());
     }
     assert!(place.counters.totals().runs > 6);
-    indexes.iter_mut().for_each(|entries| entries.sort());
+    for entries in &mut indexes {
+        entries.sort();
+    }
     assert!(of_each.iter().all(|found| *found == indexes));
 }
 
