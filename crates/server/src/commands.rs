@@ -30,6 +30,8 @@ pub enum After {
 }
 
 /// Runs the command in the reader's packet and writes its answer.
+// Apart from the loop of the connection, and with the commands of most clients in it.
+#[inline(never)]
 pub fn run(session: &mut Session, io: &mut ClientIo) -> After {
     let Some((command, args)) = Command::parse(io.reader.packet()) else {
         fail(session, io, error_map::UNKNOWN_COM.bare());
@@ -45,6 +47,7 @@ pub fn run(session: &mut Session, io: &mut ClientIo) -> After {
     after
 }
 
+#[inline(always)]
 fn dispatch(session: &mut Session, io: &mut ClientIo, command: Command) -> After {
     let result = match command {
         Command::Quit => return After::Quit,

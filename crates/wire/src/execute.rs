@@ -161,6 +161,8 @@ fn is_bindable(ty: ColumnType) -> bool {
     !matches!(ty, Bit | Enum | Geometry | Int24 | NewDate | Set | Year)
 }
 
+// A part of its one caller, which asks for most values of most statements.
+#[inline(always)]
 fn decode_value<'p>(d: &mut Decoder<'p>, ty: ParamType) -> Result<ParamValue<'p>, Error> {
     use ColumnType::{
         Bit, Blob, Bool, Date, DateTime, Decimal, Double, Enum, Float, Geometry, Int24, Json, Long, LongBlob,
