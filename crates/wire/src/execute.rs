@@ -140,7 +140,19 @@ impl<'p, 't> Parameters<'p, 't> {
             return Ok(Some(ParamValue::LongData));
         }
         let is_null = self.nulls.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 != 0);
-        if is_null { Ok(Some(ParamValue::Null)) } else { decode_value(&mut self.values, ty).map(Some) }
+        if is_null {
+            return Ok(Some(ParamValue::Null));
+        }
+        let values = &mut self.values;
+        let value = match (ty.column_type, ty.unsigned) {
+            (ColumnType::LongLong, false) => ParamValue::Int(values.u64("parameter")? as i64),
+            (ColumnType::Long, false) => ParamValue::Int((values.u32("parameter")? as i32).into()),
+            (ColumnType::VarString | ColumnType::VarChar, _) => {
+                ParamValue::Text(values.lenenc_bytes("parameter")?)
+            }
+            _ => decode_value(values, ty)?,
+        };
+        Ok(Some(value))
     }
 }
 
@@ -161,8 +173,8 @@ fn is_bindable(ty: ColumnType) -> bool {
     !matches!(ty, Bit | Enum | Geometry | Int24 | NewDate | Set | Year)
 }
 
-// A part of its one caller, which asks for most values of most statements.
-#[inline(always)]
+/// A value that is not NULL; those that most clients send are decoded by [`Parameters::next`] itself.
+#[inline(never)]
 fn decode_value<'p>(d: &mut Decoder<'p>, ty: ParamType) -> Result<ParamValue<'p>, Error> {
     use ColumnType::{
         Bit, Blob, Bool, Date, DateTime, Decimal, Double, Enum, Float, Geometry, Int24, Json, Long, LongBlob,
