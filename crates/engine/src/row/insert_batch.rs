@@ -108,15 +108,15 @@ impl Records {
 }
 
 /// Whether the leaf has room for [`RUN_ROWS_MIN`] rows, from which on one operation is cheaper.
-fn is_run(edit: &LeafEdit<'_>, places: &[Place], keys: &Strings) -> bool {
+fn is_run<'k>(edit: &LeafEdit<'_>, places: &[Place], key: impl Fn(&Place) -> &'k [u8]) -> bool {
     let Some(first) = places.get(..RUN_ROWS_MIN) else { return false };
-    let bytes = |place: &Place| keys.get(place.row).len() + place.payload.1 - place.payload.0;
-    let last_key = keys.get(first[RUN_ROWS_MIN - 1].row);
-    edit.takes_behind(last_key, RUN_ROWS_MIN - 1, first.iter().map(bytes).sum())
+    let bytes = |place: &Place| key(place).len() + place.payload.1 - place.payload.0;
+    edit.takes_behind(key(&first[RUN_ROWS_MIN - 1]), RUN_ROWS_MIN - 1, first.iter().map(bytes).sum())
 }
 
-/// A record: start and end of its payload, and its row's position.
+/// A record: start and end of its key and payload, and its row's position.
 struct Place {
+    key: (usize, usize),
     payload: (usize, usize),
     row: usize,
 }
@@ -126,10 +126,11 @@ impl RowWriter<'_> {
         let mut records = Records::for_rows(rows.len());
         for (position, row) in rows.iter().enumerate() {
             let row_id = self.next_row_id()?.unwrap_or(0);
-            let start = records.payloads.len();
+            let (key, payload) = (records.keys.bytes.len(), records.payloads.len());
             self.encode_clustered(row, row_id, &mut records.keys.bytes, &mut records.payloads)?;
             records.keys.end_string();
-            records.places.push(Place { payload: (start, records.payloads.len()), row: position });
+            let (key, payload) = ((key, records.keys.bytes.len()), (payload, records.payloads.len()));
+            records.places.push(Place { key, payload, row: position });
             if position == 0 {
                 records.expect_alike(rows.len() - 1);
             }
@@ -148,14 +149,14 @@ impl RowWriter<'_> {
     fn insert_records(&mut self, rows: &[&[Value<'_>]], records: &mut Records) -> Result<()> {
         let (engine, table) = (self.engine, self.table);
         let Records { keys, payloads, places, run } = records;
-        let keys = &*keys;
-        let key = |place: &Place| keys.get(place.row);
+        let keys = &keys.bytes[..];
+        let key = |place: &Place| &keys[place.key.0..place.key.1];
         if !places.is_sorted_by(|a, b| key(a) <= key(b)) {
             places.sort_by(|a, b| key(a).cmp(key(b)));
         }
         let mut at = 0;
         while at < places.len() {
-            let need = |place: &Place| key(place).len() + place.payload.1 - place.payload.0;
+            let need = |place: &Place| place.key.1 - place.key.0 + place.payload.1 - place.payload.0;
             let mut edit = table.clustered().tree.edit(&engine.store, key(&places[at]), need(&places[at]))?;
             // Locks that prevent one append usually prevent the next.
             let mut appends = true;
@@ -201,17 +202,17 @@ impl RowWriter<'_> {
     fn append_run<'k>(
         &mut self,
         edit: &mut LeafEdit<'k>,
-        keys: &'k Strings,
+        keys: &'k [u8],
         payloads: &[u8],
         places: &[Place],
         run: &mut Vec<u8>,
     ) -> usize {
         let clustered = self.table.clustered();
-        let key = |place: &Place| keys.get(place.row);
+        let key = |place: &Place| &keys[place.key.0..place.key.1];
         let is_free = |place: &Place| self.locker.is_free(clustered.tree.index, key(place));
         if !edit.is_behind_all()
             || !places.iter().take(RUN_ROWS_MIN).all(is_free)
-            || !is_run(edit, places, keys)
+            || !is_run(edit, places, key)
         {
             return 0;
         }
@@ -221,7 +222,7 @@ impl RowWriter<'_> {
         }
         run.clear();
         run.reserve(PAGE_SIZE);
-        let (mut count, mut bytes, mut last) = (0, 0, &[][..]);
+        let (mut count, mut bytes, mut last) = (0, 0, &keys[..0]);
         for place in places {
             let (key, payload) = (key(place), &payloads[place.payload.0..place.payload.1]);
             bytes += key.len() + payload.len();
