@@ -1,14 +1,13 @@
 //! Inserting many rows at once.
 
 use btree::LeafEdit;
-use page::{Batch, PAGE_SIZE, SlotFlags};
+use page::{Batch, PAGE_SIZE, RowHeader, SlotFlags};
 use trx::{Attempt, Buffers, Trx, UndoKind};
 
-use super::key::Value;
+use super::key::{Value, ensure_key, push_begin};
 use super::writer::{RowWriter, change};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::key_order::{head_of, sort_by_key};
 use crate::table::Table;
 
 /// Encoded records are put in place once there are this many bytes of them.
@@ -55,40 +54,11 @@ impl Table {
     }
 }
 
-/// Strings of bytes, one after the other.
-#[derive(Default)]
-struct Strings {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Strings {
-    /// Room for `count` strings, the bytes of each apart.
-    fn for_count(count: usize) -> Self {
-        Strings { bytes: Vec::new(), ends: Vec::with_capacity(count) }
-    }
-
-    #[inline]
-    fn get(&self, at: usize) -> &[u8] {
-        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.bytes[start..self.ends[at]]
-    }
-
-    /// What was appended to the bytes since the last call is a string.
-    #[inline]
-    fn end_string(&mut self) {
-        self.ends.push(self.bytes.len());
-    }
-}
-
-/// Encoded clustered records.
+/// Encoded clustered records, and their rows.
 #[derive(Default)]
 struct Records {
-    /// The keys of all rows so far.
-    keys: Strings,
-    /// The payloads of those in `places`.
+    keys: Vec<u8>,
     payloads: Vec<u8>,
-    /// The records that are not in place yet.
     places: Vec<Place>,
     /// Those that are appended to a leaf at once.
     run: Vec<u8>,
@@ -96,13 +66,13 @@ struct Records {
 
 impl Records {
     fn for_rows(rows: usize) -> Self {
-        Records { keys: Strings::for_count(rows), places: Vec::with_capacity(rows), ..Records::default() }
+        Records { places: Vec::with_capacity(rows), ..Records::default() }
     }
 
     /// Takes memory for `more` records about as long as the first.
     fn expect_alike(&mut self, more: usize) {
         let all = |bytes: &Vec<u8>| (bytes.len() * more).min(CHUNK_BYTES);
-        self.keys.bytes.reserve(all(&self.keys.bytes));
+        self.keys.reserve(all(&self.keys));
         self.payloads.reserve(all(&self.payloads));
     }
 }
@@ -123,14 +93,12 @@ struct Place {
 
 impl RowWriter<'_> {
     fn insert_by_tree(&mut self, rows: &[&[Value<'_>]], buffers: &mut Buffers) -> Result<()> {
+        let mut row_ids = Vec::with_capacity(if self.table.def.hidden_row_id { rows.len() } else { 0 });
         let mut records = Records::for_rows(rows.len());
         for (position, row) in rows.iter().enumerate() {
-            let row_id = self.next_row_id()?.unwrap_or(0);
-            let (key, payload) = (records.keys.bytes.len(), records.payloads.len());
-            self.encode_clustered(row, row_id, &mut records.keys.bytes, &mut records.payloads)?;
-            records.keys.end_string();
-            let (key, payload) = ((key, records.keys.bytes.len()), (payload, records.payloads.len()));
-            records.places.push(Place { key, payload, row: position });
+            let row_id = self.next_row_id()?;
+            row_ids.extend(row_id);
+            self.encode_record(row, row_id.unwrap_or(0), position, &mut records)?;
             if position == 0 {
                 records.expect_alike(rows.len() - 1);
             }
@@ -140,8 +108,22 @@ impl RowWriter<'_> {
         }
         self.insert_records(rows, &mut records)?;
         for position in 1..self.table.indexes.len() {
-            self.insert_entries(position, rows, &records.keys, buffers)?;
+            self.insert_entries(position, rows, &row_ids, buffers)?;
         }
+        Ok(())
+    }
+
+    fn encode_record(
+        &mut self,
+        row: &[Value<'_>],
+        row_id: u64,
+        position: usize,
+        to: &mut Records,
+    ) -> Result<()> {
+        let (key, payload) = (to.keys.len(), to.payloads.len());
+        self.encode_clustered(row, row_id, &mut to.keys, &mut to.payloads)?;
+        let (key, payload) = ((key, to.keys.len()), (payload, to.payloads.len()));
+        to.places.push(Place { key, payload, row: position });
         Ok(())
     }
 
@@ -149,7 +131,6 @@ impl RowWriter<'_> {
     fn insert_records(&mut self, rows: &[&[Value<'_>]], records: &mut Records) -> Result<()> {
         let (engine, table) = (self.engine, self.table);
         let Records { keys, payloads, places, run } = records;
-        let keys = &keys.bytes[..];
         let key = |place: &Place| &keys[place.key.0..place.key.1];
         if !places.is_sorted_by(|a, b| key(a) <= key(b)) {
             places.sort_by(|a, b| key(a).cmp(key(b)));
@@ -190,6 +171,7 @@ impl RowWriter<'_> {
                 self.locker.wait()?;
             }
         }
+        keys.clear();
         payloads.clear();
         places.clear();
         Ok(())
@@ -244,25 +226,26 @@ impl RowWriter<'_> {
         count
     }
 
-    /// Adds the entries of rows, whose clustered keys are `row_keys`, to the index at `position`.
     fn insert_entries(
         &mut self,
         position: usize,
         rows: &[&[Value<'_>]],
-        row_keys: &Strings,
+        row_ids: &[u64],
         buffers: &mut Buffers,
     ) -> Result<()> {
         let index = &self.table.indexes[position];
         let mut entries = Entries::for_rows(rows.len());
         for (i, row) in rows.iter().enumerate() {
-            self.append_first_entry(
-                index,
-                row,
-                row_keys.get(i),
-                &mut entries.keys.bytes,
-                &mut entries.payloads.bytes,
-            )?;
-            entries.end_entry();
+            let row_id = row_ids.get(i).copied().unwrap_or(0);
+            let (key, payload) = (entries.keys.len(), entries.payloads.len());
+            let extent = index.format.append_key(row, row_id, &mut entries.keys);
+            ensure_key(extent, &entries.keys[key..])?;
+            push_begin(&mut entries.keys, self.id);
+            index.format.encode(RowHeader::default(), row, &[], &mut entries.payloads);
+            let start = start_of(&entries.keys[key..]);
+            let (key, payload) = ((key, entries.keys.len()), (payload, entries.payloads.len()));
+            entries.places.push(Place { key, payload, row: i });
+            entries.order.push((start, i as u32));
         }
         entries.sort();
         if !index.is_unique() {
@@ -280,38 +263,43 @@ impl RowWriter<'_> {
 }
 
 /// Encoded entries of one index.
+#[derive(Default)]
 struct Entries {
+    keys: Vec<u8>,
+    payloads: Vec<u8>,
     /// By row.
-    keys: Strings,
-    /// By row.
-    payloads: Strings,
-    /// In the order of their keys, once sorted: the head of each key, and its row.
+    places: Vec<Place>,
+    /// In the order of their keys, once sorted: the start of each key, and its row.
     order: Vec<(u64, u32)>,
 }
 
 impl Entries {
     fn for_rows(rows: usize) -> Self {
-        let strings = || Strings::for_count(rows);
-        Entries { keys: strings(), payloads: strings(), order: Vec::with_capacity(rows) }
-    }
-
-    /// Key and payload of the next row's entry have been appended.
-    #[inline]
-    fn end_entry(&mut self) {
-        let row = self.order.len();
-        self.keys.end_string();
-        self.payloads.end_string();
-        self.order.push((head_of(self.keys.get(row)), row as u32));
+        Entries { places: Vec::with_capacity(rows), order: Vec::with_capacity(rows), ..Entries::default() }
     }
 
     fn sort(&mut self) {
-        let keys = &self.keys;
-        sort_by_key(&mut self.order, |entry| entry.0, |entry| keys.get(entry.1 as usize));
+        let (keys, places) = (&self.keys, &self.places);
+        let key = |row: u32| {
+            let (from, to) = places[row as usize].key;
+            &keys[from..to]
+        };
+        self.order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| key(a.1).cmp(key(b.1))));
     }
 
     /// Key, payload and row of the entry at this position of the order.
     fn at(&self, at: usize) -> (&[u8], &[u8], usize) {
         let row = self.order[at].1 as usize;
-        (self.keys.get(row), self.payloads.get(row), row)
+        let Place { key, payload, .. } = &self.places[row];
+        (&self.keys[key.0..key.1], &self.payloads[payload.0..payload.1], row)
+    }
+}
+
+/// The first bytes of a key, in the order of keys: of keys with different ones, the key with the lower start
+/// is lower.
+fn start_of(key: &[u8]) -> u64 {
+    match key.first_chunk::<8>() {
+        Some(start) => u64::from_be_bytes(*start),
+        None => key.iter().fold(0, |start, &byte| start << 8 | u64::from(byte)) << (64 - 8 * key.len()),
     }
 }
