@@ -63,24 +63,25 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    /// [`RowWriter::encode_entry`] for a row whose clustered key is known, appended: `clustered_key` is the
-    /// entry key's last part but the begin id, so it is copied instead of encoded a second time.
+    /// [`RowWriter::encode_entry`] for a row whose clustered key is known: `clustered_key` is the entry key's
+    /// last part but the begin id, so it is copied instead of encoded a second time.
     #[inline]
-    pub(crate) fn append_first_entry(
+    pub(crate) fn encode_first_entry(
         &self,
         index: &Index,
         row: &[Value<'_>],
         clustered_key: &[u8],
-        keys: &mut Vec<u8>,
-        payloads: &mut Vec<u8>,
+        key: &mut Vec<u8>,
+        payload: &mut Vec<u8>,
     ) -> Result<()> {
-        let start = keys.len();
-        let (_, extent) = append_declared_key(index, row, keys);
-        keys.extend_from_slice(clustered_key);
-        ensure_key(extent, &keys[start..])?;
-        push_begin(keys, self.id);
+        key.clear();
+        payload.clear();
+        let (_, extent) = append_declared_key(index, row, key);
+        key.extend_from_slice(clustered_key);
+        ensure_key(extent, key)?;
+        push_begin(key, self.id);
         if !index.format.has_no_payload() {
-            index.format.encode(RowHeader::default(), row, &[], payloads);
+            index.format.encode(RowHeader::default(), row, &[], payload);
         }
         Ok(())
     }

@@ -87,10 +87,8 @@ impl<'a> RowWriter<'a> {
         let Buffers { key, payload, other_key: entry_key, other_payload: entry_payload, .. } = buffers;
         key.clear();
         payload.clear();
-        entry_key.clear();
-        entry_payload.clear();
         self.encode_clustered(row, row_id, key, payload)?;
-        self.append_first_entry(index, row, key, entry_key, entry_payload)?;
+        self.encode_first_entry(index, row, key, entry_key, entry_payload)?;
         self.put_row(row, key, payload, |writer, leaf| {
             writer.engine.count_new_rows(writer.table, 1);
             writer.put_first_entry(index, leaf, entry_key, entry_payload, last)

@@ -35,9 +35,6 @@ pub(crate) fn append_declared_key(index: &Index, row: &[Value<'_>], out: &mut Ve
         let (Some(column), Some(encoder)) = (part.column, &part.encoder) else { continue };
         let value = row[usize::from(column)];
         has_null |= value.is_none();
-        if value.is_some_and(|value| part.append_int(value, out)) {
-            continue;
-        }
         if encoder.append(value, out) == Extent::Cut {
             extent = Extent::Cut;
         }
