@@ -71,7 +71,7 @@ impl CheckpointControl {
         self.stop.load(Ordering::Acquire)
     }
 
-    /// Tells the log up to where changes are admitted, and from where on a round is due.
+    /// Sets the position up to which the log admits changes, and that from which on a round is due.
     pub(crate) fn set_admission(&self, log: &Log, pages_lsn: Lsn) {
         if !self.is_stopped() {
             let capacity = self.capacity();

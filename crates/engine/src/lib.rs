@@ -51,7 +51,6 @@ mod freed_space;
 mod get;
 mod index;
 mod index_sort;
-mod key_order;
 mod key_values;
 mod leaf_prober;
 pub mod limits;

@@ -25,22 +25,22 @@ const NOTE_SECONDS: u64 = 5;
 pub(crate) struct Pace {
     log: Arc<dyn StartupLog>,
     began_ns: u64,
-    told_ns: u64,
+    noted_ns: u64,
 }
 
 impl Pace {
     pub(crate) fn new(log: &Arc<dyn StartupLog>) -> Self {
         let now = RealClock.monotonic_ns();
-        Pace { log: Arc::clone(log), began_ns: now, told_ns: now }
+        Pace { log: Arc::clone(log), began_ns: now, noted_ns: now }
     }
 
-    /// Tells, if it is time to, that `done` of `total` of `what` are done.
+    /// Notes that `done` of `total` of `what` are done, unless the last note is recent.
     pub(crate) fn report(&mut self, what: &str, done: u64, total: u64) {
         let now = RealClock.monotonic_ns();
-        if now - self.told_ns < NOTE_SECONDS * 1_000_000_000 || done == 0 {
+        if now - self.noted_ns < NOTE_SECONDS * 1_000_000_000 || done == 0 {
             return;
         }
-        self.told_ns = now;
+        self.noted_ns = now;
         let seconds = u128::from(now - self.began_ns) * u128::from(total.saturating_sub(done))
             / u128::from(done)
             / 1_000_000_000;

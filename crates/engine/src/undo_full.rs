@@ -43,33 +43,34 @@ impl fmt::Display for UndoFull {
     }
 }
 
-/// Where the limit is reported, and the transaction that was reported last.
+/// Where refused changes are reported.
 #[derive(Debug)]
 pub(crate) struct UndoWarnings {
     notes: Arc<dyn StartupLog>,
-    told: Mutex<Option<Lsn>>,
-    told_not_swapped: AtomicBool,
+    /// The start of the transaction that was reported last.
+    reported: Mutex<Option<Lsn>>,
+    reported_not_swapped: AtomicBool,
 }
 
 impl UndoWarnings {
     pub(crate) fn new(notes: &Arc<dyn StartupLog>) -> Self {
-        let (notes, told) = (Arc::clone(notes), Mutex::new(None));
-        UndoWarnings { notes, told, told_not_swapped: AtomicBool::new(false) }
+        let (notes, reported) = (Arc::clone(notes), Mutex::new(None));
+        UndoWarnings { notes, reported, reported_not_swapped: AtomicBool::new(false) }
     }
 
-    /// Tells of a culprit once.
+    /// Reports a transaction once.
     pub(crate) fn report(&self, full: &UndoFull) {
         let since = full.pin.as_ref().map(|pin| pin.since);
-        let mut told = self.told.lock();
-        if since.is_some() && *told != since {
-            *told = since;
+        let mut reported = self.reported.lock();
+        if since.is_some() && *reported != since {
+            *reported = since;
             self.notes.note(&format!("changes of rows are refused: {full}"));
         }
     }
 
-    /// Tells once that the disk does not take undo.
+    /// Reports once that undo cannot be swapped.
     pub(crate) fn report_not_swapped(&self, error: &IoError) {
-        if !self.told_not_swapped.swap(true, Ordering::Relaxed) {
+        if !self.reported_not_swapped.swap(true, Ordering::Relaxed) {
             self.notes.note(&format!("changes of rows are refused: undo cannot be swapped: {error}"));
         }
     }

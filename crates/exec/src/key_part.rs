@@ -18,7 +18,7 @@ pub(crate) struct KeyPart {
     pub(crate) prefix: bool,
     /// Width of an integer column, 0 for others.
     pub(crate) int_width: u8,
-    /// How an integer stands in the key.
+    /// How the key has an integer.
     pub(crate) int: Option<IntPart>,
 }
 
@@ -88,7 +88,7 @@ impl KeyPart {
         !self.prefix && *ty == self.ty && (by_bytes || ty.is_integer())
     }
 
-    /// How an integer stands in the part, and whether it is unsigned; `None` for other types.
+    /// How the part has an integer, and whether that is unsigned; `None` for other types.
     pub(crate) fn int(&self) -> Option<(IntPart, bool)> {
         self.int.map(|int| (int, self.ty.unsigned))
     }

@@ -540,6 +540,29 @@ mod tests {
         assert_eq!(read(text, &csv_format(), 9), "a,b|say \"hi\"|~|NULL;x\r\ny|a\"b|c\"d,\"\r\n");
     }
 
+    /// Which of the lines of `text`, with three fields each, were read from where they are.
+    fn read_in_buffer(text: &[u8], format: &LoadFormat) -> Vec<bool> {
+        let mut source = Pieces(text, text.len());
+        let account = base::memory::StatementAccount::unlimited();
+        let mut reader =
+            LineReader::new(&mut source, format, Charge::new(&account, base::memory::Purpose::Other));
+        let (mut line, mut lines) = (Line::default(), Vec::new());
+        while reader.next_line(3, &mut line).unwrap() {
+            lines.push(line.is_in_buffer);
+        }
+        lines
+    }
+
+    #[test]
+    fn lines_of_plain_and_enclosed_fields_and_nulls_are_read_from_the_buffer() {
+        let text = b"1\t2\t3\n4\t\\N\t6\n7\t\t9\n1\ta\\tb\t3\n1\t2\n1\t2\t3\t4\n";
+        // The buffer is empty before the first one.
+        assert_eq!(read_in_buffer(text, &tab_format()), [false, true, true, false, false, false]);
+        let format = LoadFormat { line_end: b"\n".as_slice().into(), ..csv_format() };
+        let text = b"1,2,3\n\"a,b\",NULL,\\N\n\"say \"\"hi\"\"\",2,3\n1,\"x\",3\n";
+        assert_eq!(read_in_buffer(text, &format), [false, true, false, true]);
+    }
+
     /// [`read`] compares each text's fields as they are read plainly with those read byte by byte.
     #[test]
     fn fields_that_are_read_plainly_are_what_they_are_byte_by_byte() {

@@ -153,6 +153,32 @@ mod tests {
     }
 
     #[test]
+    fn keys_alone_are_as_if_appended_one_by_one_up_to_another_record() {
+        for (fixed, prefix) in [(11u16, &b"pre"[..]), (4, b""), (16, b"")] {
+            for others_at in [0, 7, 1000] {
+                let (mut at_once, mut singly) =
+                    (formatted(Some(fixed), prefix), formatted(Some(fixed), prefix));
+                let (mut batch, mut keys) = (Vec::new(), Vec::new());
+                for n in 0..200u32 {
+                    let tail = vec![b't'; usize::from(fixed) - prefix.len() - 4];
+                    keys.push([prefix, &n.to_be_bytes(), &tail].concat());
+                    let payload: &[u8] = if n as usize == others_at { b"payload" } else { b"" };
+                    Batch::push_record(&mut batch, &keys[n as usize], payload, SlotFlags::NONE);
+                }
+                let mut rest = &batch[..];
+                PageMut::new(&mut at_once).append_keys(&mut rest, fixed.into());
+                let count = PageMut::new(&mut at_once).as_ref().count();
+                assert_eq!(count, others_at.min(200), "{fixed}");
+                let mut page = PageMut::new(&mut singly);
+                for key in &keys[..count] {
+                    page.append_without_hints(key, b"", SlotFlags::NONE).unwrap();
+                }
+                assert!(at_once == singly, "{fixed}, {count} keys");
+            }
+        }
+    }
+
+    #[test]
     fn records_that_are_none_of_the_page_stay_in_the_batch() {
         let mut bytes = formatted(Some(8), b"pre");
         for (key, flags) in [

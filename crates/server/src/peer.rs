@@ -87,13 +87,6 @@ mod tests {
 
     #[test]
     fn networks_match() {
-        assert!(
-            like("%", "")
-                && like("a%c", "abbc")
-                && like("1_.%", "10.0.0.1")
-                && like("LOCALHOST", "localhost")
-        );
-        assert!(!like("a%c", "abb") && !like("_", "") && !like("", "x"));
         let address = "192.168.3.4".parse().unwrap();
         assert!(
             in_network(address, "192.168.0.0", "255.255.0.0") && in_network(address, "192.168.3.0", "24")

@@ -8,7 +8,7 @@ use crate::socket::ReadError;
 pub enum Refusal {
     /// It is gone.
     Lost,
-    /// It is to be told so.
+    /// The client gets an error.
     Error(SqlError),
 }
 

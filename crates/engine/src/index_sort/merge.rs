@@ -2,10 +2,10 @@
 
 use base::loser_tree::LoserTree;
 
+use super::key_order::head_of;
 use super::layout::{Layout, SortedEntry};
 use super::run_file::RunReader;
 use crate::error::Result;
-use crate::key_order::head_of;
 
 /// Entries in the order of their keys, and the current one among them.
 #[derive(Debug)]

@@ -13,6 +13,7 @@
 //!
 //! | file | role |
 //! |---|---|
+//! | `key_order` | sorting by keys whose first bytes are kept beside them |
 //! | `memory` | how much memory there is, and what it is used for |
 //! | `entry` | bytes of an entry with a header |
 //! | `layout` | which entries have headers, and which are short keys alone: the same in memory and in the file |
@@ -29,6 +30,7 @@
 //! 3. No two entries of an index have equal keys: a key ends in that of the clustered index.
 
 mod entry;
+mod key_order;
 mod layout;
 mod memory;
 mod merge;

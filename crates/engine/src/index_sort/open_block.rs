@@ -5,10 +5,10 @@ use std::ops::Range;
 use base::codec::push_start;
 
 use super::entry::{Entry, EntryLens, HEADER_BYTES, put_header};
+use super::key_order::{head_of, sort_by_key};
 use super::layout::{Layout, SHORT_KEY_BYTES_MAX, ShortKeys, number_of};
 use super::memory::Division;
 use crate::error::Result;
-use crate::key_order::{head_of, sort_by_key};
 
 /// An entry of the block.
 #[derive(Clone, Copy, Debug)]

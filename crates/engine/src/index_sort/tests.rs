@@ -134,6 +134,16 @@ fn short_keys_are_in_order_beside_other_entries_whatever_the_memory() {
 }
 
 #[test]
+fn runs_of_short_keys_take_hardly_more_than_the_keys() {
+    let keys = [short_keys(&mut Prng::new(12), 60_000, 8)];
+    let place = Place::new();
+    let sorted = place.finish(&LEAST, &keys).unwrap();
+    let (used, bytes) = (place.disk.used(), 60_000 * 8);
+    assert!(place.counters.totals().runs > 4 && used < bytes * 13 / 10, "{used} for {bytes}");
+    drop(sorted);
+}
+
+#[test]
 fn entries_are_the_same_whatever_the_memory() {
     let mut prng = Prng::new(5);
     let shapes: [&[(u32, u64)]; 5] = [

@@ -11,6 +11,8 @@ use types::{CollationId, ColumnDef, IndexDef, IndexKind, SqlType, TableDef, Type
 
 use super::support::*;
 use crate::dictionary::Kind;
+use crate::index_sort::Layout;
+use crate::row::built_entry;
 use crate::*;
 
 const SHORT: Duration = Duration::from_millis(20);
@@ -81,6 +83,44 @@ pub(super) fn records(engine: &Engine, table: &Table, index: usize) -> Vec<(Vec<
         }
     }
     records
+}
+
+#[test]
+fn indexes_of_integers_are_built_of_short_keys_and_unique_ones_find_duplicates() {
+    let mut wide = def();
+    wide.name = "integers".into();
+    wide.columns[1].nullable = false;
+    let kinds = [IndexKind::Secondary, IndexKind::Unique];
+    wide.indexes.extend(kinds.map(|kind| IndexDef::new(&format!("{kind:?}"), kind, &[1])));
+    wide.indexes.push(IndexDef::new("c", IndexKind::Secondary, &[2]));
+    let (engine, _) = engine();
+    let of_integers = engine.create_table(wide.clone()).unwrap();
+    let is_short = |table: &Table, at: usize| built_entry::layout(&table.indexes[at]) != Layout::Headed;
+    assert!(is_short(&of_integers, 1) && is_short(&of_integers, 2) && !is_short(&of_integers, 3));
+    wide.name = "with_nulls".into();
+    wide.columns[1].nullable = true;
+    let with_nulls = engine.create_table(wide).unwrap();
+    // Of a unique key NULLs may repeat.
+    assert!(is_short(&with_nulls, 1) && !is_short(&with_nulls, 2));
+
+    let mut def = def();
+    def.columns[1].nullable = false;
+    let table = engine.create_table(def).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    for id in 0..3000 {
+        insert(&engine, &table, &mut trx, &Wide::new(id, (id * 7919) % 3001, "c")).unwrap();
+    }
+    engine.commit(&mut trx).unwrap();
+    let unique = || vec![IndexDef::new("u", IndexKind::Unique, &[1])];
+    let mut trx = engine.begin(BeginOptions::default());
+    insert(&engine, &table, &mut trx, &Wide::new(9000, 2_500, "c")).unwrap();
+    engine.commit(&mut trx).unwrap();
+    assert!((0..3000).any(|id| (id * 7919) % 3001 == 2_500), "a row has the key already");
+    assert!(matches!(add_indexes(&engine, unique(), &LEAST), Err(Error::DuplicateKey(_))));
+    let mut trx = engine.begin(BeginOptions::default());
+    delete(&engine, &table, &mut trx, 9000).unwrap();
+    engine.commit(&mut trx).unwrap();
+    add_indexes(&engine, unique(), &LEAST).unwrap();
 }
 
 pub(super) fn temp_files(disk: &SimDisk) -> usize {

@@ -90,48 +90,35 @@ fn is_exact(func: Func) -> bool {
 
 fn reads_numbers(func: Func) -> bool {
     use Func::{
-        Abs, Acos, Add, Asin, Atan, BitAnd, BitCount, BitNot, BitOr, BitXor, Ceiling, Cos, Cot, Degrees, Div,
-        Exp, Floor, IntDiv, Ln, Log, Log2, Log10, Mod, Mul, Neg, Pow, Radians, Round, ShiftLeft, ShiftRight,
-        Sign, Sin, Sqrt, Sub, Tan, Truncate,
+        Abs, Acos, Asin, Atan, Ceiling, Cos, Cot, Degrees, Exp, Floor, Ln, Log, Log2, Log10, Neg, Pow,
+        Radians, Round, Sign, Sin, Sqrt, Tan, Truncate,
     };
-    matches!(
-        func,
-        Neg | Add
-            | Sub
-            | Mul
-            | Div
-            | IntDiv
-            | Mod
-            | BitAnd
-            | BitOr
-            | BitXor
-            | BitNot
-            | BitCount
-            | ShiftLeft
-            | ShiftRight
-            | Abs
-            | Sign
-            | Ceiling
-            | Floor
-            | Round
-            | Truncate
-            | Sqrt
-            | Exp
-            | Ln
-            | Log
-            | Log2
-            | Log10
-            | Pow
-            | Sin
-            | Cos
-            | Tan
-            | Cot
-            | Asin
-            | Acos
-            | Atan
-            | Degrees
-            | Radians
-    )
+    is_exact(func)
+        || matches!(
+            func,
+            Neg | Abs
+                | Sign
+                | Ceiling
+                | Floor
+                | Round
+                | Truncate
+                | Sqrt
+                | Exp
+                | Ln
+                | Log
+                | Log2
+                | Log10
+                | Pow
+                | Sin
+                | Cos
+                | Tan
+                | Cot
+                | Asin
+                | Acos
+                | Atan
+                | Degrees
+                | Radians
+        )
 }
 
 /// The type of the number that a text, date or time is.

@@ -298,11 +298,19 @@ impl Binder<'_, '_> {
         });
         let Some((column, type_name, ty)) = column else { return };
         for value in values {
-            let ExprKind::Const(constant) = fold(value.clone()).kind else { continue };
+            let folded;
+            let constant = match &value.kind {
+                ExprKind::Const(constant) => constant,
+                _ if !is_computed_from_constants(value) => continue,
+                _ => {
+                    folded = fold(value.clone());
+                    let ExprKind::Const(constant) = &folded.kind else { continue };
+                    constant
+                }
+            };
             let constant = constant.as_value();
             if let Some(shown) = misfit(ty, &constant) {
-                let text = self.incorrect(Moment { column, type_name }, &shown);
-                if let Some(text) = text {
+                if let Some(text) = self.incorrect(Moment { column, type_name }, &shown) {
                     self.note_incorrect(text);
                 }
             } else if loses_time(ty, &constant) {
@@ -393,6 +401,13 @@ fn year_before_other_text<'v>(value: &Value<'v>) -> Option<&'v [u8]> {
     let (_, consumed) = round_text_to_i128(data);
     let goes_on = !data[consumed..].trim_ascii().is_empty();
     (consumed > 0 && goes_on).then_some(&data[..consumed])
+}
+
+/// Whether `value` is computed from constants of the statement alone.
+fn is_computed_from_constants(value: &Expr) -> bool {
+    let mut is_constant = true;
+    value.walk(&mut |e| is_constant &= !e.may_vary() && !matches!(e.kind, ExprKind::Param(_)));
+    is_constant
 }
 
 /// Whether a column of type `ty`, a DATE, keeps no more than the date of a number that has a time of day, in

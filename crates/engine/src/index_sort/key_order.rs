@@ -6,7 +6,7 @@ const PASSES_FROM: usize = 96;
 /// The first 8 bytes of a key, zero padded: of keys with different heads, the one with the lower head is
 /// lower.
 #[inline]
-pub(crate) fn head_of(key: &[u8]) -> u64 {
+pub(super) fn head_of(key: &[u8]) -> u64 {
     if let Some(head) = key.first_chunk() {
         return u64::from_be_bytes(*head);
     }
@@ -18,7 +18,7 @@ pub(crate) fn head_of(key: &[u8]) -> u64 {
 /// Brings `entries` into the order of their keys; `head` gives [`head_of`] of an entry's key. Cost: passes by
 /// the bytes of the heads that differ, then comparisons of keys with the same head. Takes as much memory as
 /// `entries`.
-pub(crate) fn sort_by_key<'k, T: Copy>(
+pub(super) fn sort_by_key<'k, T: Copy>(
     entries: &mut [T],
     head: impl Fn(&T) -> u64,
     key: impl Fn(&T) -> &'k [u8],
