@@ -15,6 +15,9 @@ use crate::reader::{RowEnv, TableReader};
 use crate::source::{Flow, RowBatch, Sink, Source, TakeCells};
 use crate::table_filter::{BoundTest, TableFilter};
 
+/// Intervals between two checks of the kill flag; the rows of a long one are counted by themselves.
+const KILL_CHECK_INTERVALS: usize = 32;
+
 mod bounds;
 mod locked;
 mod skip;
@@ -500,7 +503,9 @@ impl<'r> TableAccess<'r> {
             if run(self, intervals.get(at), direction)? == Flow::Enough {
                 return Ok(Flow::Enough);
             }
-            self.run.st.fail_if_killed()?;
+            if at.is_multiple_of(KILL_CHECK_INTERVALS) {
+                self.run.st.fail_if_killed()?;
+            }
         }
         self.intervals = Some(intervals);
         Ok(Flow::More)

@@ -25,6 +25,8 @@ pub(crate) struct IntPoints {
     flip: u64,
     /// Number of keys.
     count: usize,
+    /// Bytes before a key in those of its number.
+    unused: usize,
 }
 
 /// Numbers of the parameters, key by key.
@@ -47,8 +49,9 @@ impl Numbers {
     }
 }
 
-/// An integer part that cannot be NULL. The bytes of a key are the highest ones of a number: the sum of its
-/// parts, each of which is how far the value is above the smallest of its column, moved to its place.
+/// An integer part that cannot be NULL. The bytes of a key are the lowest ones of a number: the sum of its
+/// parts, each of which is how far the value is above the smallest of its column, moved to its place. The
+/// last part is at its place.
 #[derive(Debug)]
 struct PointCode {
     /// Smallest value of the column, and how far the greatest is above it.
@@ -69,11 +72,17 @@ impl PointCode {
         (code.marker == 0).then_some((PointCode { min, extent, factor: 1 << place }, flip << place))
     }
 
-    /// The part for `value`, if the column can hold that.
+    /// How far `value` is above the smallest one, and whether the column can hold it.
     #[inline(always)]
-    fn part(&self, value: i64) -> Option<u64> {
+    fn above(&self, value: i64) -> (u64, bool) {
         let above = value.wrapping_sub(self.min) as u64;
-        (above <= self.extent).then_some(above.wrapping_mul(self.factor))
+        (above, above <= self.extent)
+    }
+
+    /// The part of a value that is `above` the smallest one.
+    #[inline(always)]
+    fn part(&self, above: u64) -> u64 {
+        above.wrapping_mul(self.factor)
     }
 }
 
@@ -81,10 +90,14 @@ impl IntPoints {
     /// `None` if a part may be NULL, keys are too wide, or a box is something else than a parameter for each
     /// part, with a list of them for one.
     pub(crate) fn new(keys: &KeySet, codes: &[IntCode]) -> Option<Self> {
-        let mut place = u64::BITS;
+        let mut place = codes.iter().map(|code| code.part_bits).sum();
+        if place > u64::BITS {
+            return None;
+        }
+        let unused = ((u64::BITS - place) / 8) as usize;
         let mut flip = 0;
         let mut code = |code: &IntCode| {
-            place = place.checked_sub(code.part_bits)?;
+            place -= code.part_bits;
             let (code, flipped) = PointCode::new(code, place)?;
             flip |= flipped;
             Some(code)
@@ -92,19 +105,19 @@ impl IntPoints {
         let codes: Box<[PointCode]> = codes.iter().map(&mut code).collect::<Option<_>>()?;
         if let Some(keys) = keys.params() {
             let fits = keys.parts == codes.len() && keys.numbers.len() <= VALUES_MAX;
-            return fits.then(|| IntPoints::of(&keys.numbers, codes, flip));
+            return fits.then(|| IntPoints::of(&keys.numbers, codes, (flip, unused)));
         }
         let mut numbers = Vec::with_capacity(keys.len() * codes.len());
         for key_box in keys.boxes() {
             push_numbers(key_box, codes.len(), &mut numbers)?;
         }
-        Some(IntPoints::of(&numbers, codes, flip))
+        Some(IntPoints::of(&numbers, codes, (flip, unused)))
     }
 
     /// The keys of the parameters `numbers`, one for each of `codes`.
-    fn of(numbers: &[u16], codes: Box<[PointCode]>, flip: u64) -> Self {
+    fn of(numbers: &[u16], codes: Box<[PointCode]>, (flip, unused): (u64, usize)) -> Self {
         let count = numbers.len() / codes.len();
-        IntPoints { numbers: Numbers::new(numbers), codes, flip, count }
+        IntPoints { numbers: Numbers::new(numbers), codes, flip, count, unused }
     }
 
     /// Calls `take` with the number of each key that the columns can hold. False: a value is no integer.
@@ -125,8 +138,9 @@ impl IntPoints {
             [code] => {
                 for value in values {
                     let Value::Int(value) = *value else { return false };
-                    if let Some(key) = code.part(value) {
-                        take(key ^ self.flip);
+                    let (above, fits) = code.above(value);
+                    if fits {
+                        take(code.part(above) ^ self.flip);
                     }
                 }
                 true
@@ -134,8 +148,9 @@ impl IntPoints {
             [first, second] => {
                 for [a, b] in values.as_chunks().0 {
                     let (&Value::Int(a), &Value::Int(b)) = (a, b) else { return false };
-                    if let (Some(a), Some(b)) = (first.part(a), second.part(b)) {
-                        take((a + b) ^ self.flip);
+                    let ((a, a_fits), (b, b_fits)) = (first.above(a), second.above(b));
+                    if a_fits && b_fits {
+                        take(first.part(a).wrapping_add(second.part(b)) ^ self.flip);
                     }
                 }
                 true
@@ -154,12 +169,14 @@ impl IntPoints {
         values: impl Iterator<Item = Option<&'v Value<'v>>>,
         take: &mut impl FnMut(u64),
     ) -> bool {
-        let mut key = Some(0_u64);
+        let (mut key, mut all_fit) = (0_u64, true);
         for (code, value) in self.codes.iter().zip(values) {
             let Some(&Value::Int(value)) = value else { return false };
-            key = key.zip(code.part(value)).map(|(key, part)| key + part);
+            let (above, fits) = code.above(value);
+            key = key.wrapping_add(code.part(above));
+            all_fit &= fits;
         }
-        if let Some(key) = key {
+        if all_fit {
             take(key ^ self.flip);
         }
         true
@@ -196,8 +213,27 @@ fn push_numbers(key_box: &KeyBox, parts: usize, numbers: &mut Vec<u16>) -> Optio
 /// Most keys of a list that are made without memory of their own.
 pub(crate) const FEW_KEYS_MAX: usize = 16;
 
-/// The bytes that a key begins.
+/// The bytes that a key ends.
 type KeyBytes = [u8; size_of::<u64>()];
+
+/// Sorts `keys`, which are a few, and leaves each once at their start. Returns how many these are.
+fn sort_few(keys: &mut [KeyBytes]) -> usize {
+    let mut numbers = [0; FEW_KEYS_MAX];
+    let numbers = &mut numbers[..keys.len()];
+    for (number, key) in numbers.iter_mut().zip(&*keys) {
+        *number = u64::from_be_bytes(*key);
+    }
+    numbers.sort_unstable();
+    let (mut count, mut last) = (0, None);
+    for &number in &*numbers {
+        if last != Some(number) {
+            keys[count] = number.to_be_bytes();
+            count += 1;
+            last = Some(number);
+        }
+    }
+    count
+}
 
 /// Keys of integers, ascending, each once.
 #[derive(Debug, Default)]
@@ -209,53 +245,63 @@ pub(crate) struct PointKeys {
     numbers: Vec<u64>,
     is_many: bool,
     count: usize,
-    /// Bytes of a key.
-    width: usize,
+    /// Bytes before a key.
+    unused: usize,
 }
 
 impl PointKeys {
-    /// Becomes the keys of `points`, `width` bytes each, with the values of `params`. False: a value is no
-    /// integer. Cost: about ten instructions a value, and a sort of numbers; memory of more than a few keys
-    /// is charged to `charge`.
+    /// Becomes the keys of `points` with the values of `params`. False: a value is no integer. Cost: about 15
+    /// instructions a value, and a sort of numbers unless they ascend; memory of more than a few keys is
+    /// charged to `charge`.
     #[inline]
-    pub(crate) fn make(
-        &mut self,
-        points: &IntPoints,
-        width: usize,
-        params: &[Value<'_>],
-        charge: &Charge,
-    ) -> Result<bool> {
-        self.width = width;
+    pub(crate) fn make(&mut self, points: &IntPoints, params: &[Value<'_>], charge: &Charge) -> Result<bool> {
+        if self.put_ascending_pairs(points, params) {
+            return Ok(true);
+        }
+        self.unused = points.unused;
         self.is_many = points.count > FEW_KEYS_MAX;
         if self.is_many { self.make_many(points, params, charge) } else { Ok(self.make_few(points, params)) }
     }
 
+    /// Takes a few keys of two ascending parts if their parameters follow one another, the columns can hold
+    /// them, and each key is above the one before: the list of a client that avoids deadlocks.
     #[inline]
+    pub(crate) fn put_ascending_pairs(&mut self, points: &IntPoints, params: &[Value<'_>]) -> bool {
+        let (Numbers::Run(run), [first, second], 0) = (&points.numbers, &points.codes[..], points.flip)
+        else {
+            return false;
+        };
+        let Some(values) = params.get(run.clone()) else { return false };
+        let pairs = values.as_chunks().0;
+        let (Some(few), mut last) = (self.few.get_mut(..pairs.len()), 0) else { return false };
+        for ([a, b], bytes) in pairs.iter().zip(few) {
+            let (&Value::Int(a), &Value::Int(b)) = (a, b) else { return false };
+            let ((a, a_fits), (b, b_fits)) = (first.above(a), second.above(b));
+            let key = first.part(a).wrapping_add(b);
+            if !a_fits || !b_fits || key <= last {
+                return false;
+            }
+            last = key;
+            *bytes = key.to_be_bytes();
+        }
+        self.unused = points.unused;
+        self.is_many = false;
+        self.count = pairs.len();
+        true
+    }
+
+    #[inline(never)]
     fn make_few(&mut self, points: &IntPoints, params: &[Value<'_>]) -> bool {
-        let (mut numbers, mut count) = ([0_u64; FEW_KEYS_MAX], 0);
+        let (few, mut count, mut last, mut in_order) = (&mut self.few, 0, None, true);
         let all_integers = points.for_each_key(params, |key| {
             // They are no more than a few.
-            numbers[count % FEW_KEYS_MAX] = key;
+            few[count % FEW_KEYS_MAX] = key.to_be_bytes();
+            in_order &= last < Some(key);
+            last = Some(key);
             count += 1;
         });
-        if !all_integers {
-            return false;
-        }
-        let numbers = &mut numbers[..count];
-        if !numbers.is_sorted_by(|a, b| a < b) {
-            numbers.sort_unstable();
-        }
-        self.count = 0;
-        let mut last = None;
-        for &number in &*numbers {
-            if last == Some(number) {
-                continue;
-            }
-            self.few[self.count % FEW_KEYS_MAX] = number.to_be_bytes();
-            self.count += 1;
-            last = Some(number);
-        }
-        true
+        self.count = if in_order { count } else { sort_few(&mut few[..count]) };
+        all_integers
     }
 
     #[inline(never)]
@@ -287,6 +333,6 @@ impl PointKeys {
     #[inline]
     pub(crate) fn get(&self, at: usize) -> &[u8] {
         let all = if self.is_many { &self.many[..] } else { &self.few };
-        &all[at][..self.width]
+        &all[at][self.unused..]
     }
 }

@@ -135,12 +135,17 @@ impl Intervals {
     }
 
     /// The `at`-th interval.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get(&self, at: usize) -> Interval<'_> {
-        if self.are_points {
-            let key = Bound::Included(self.points.get(at));
-            return Interval { lower: key, upper: key, point: true };
+        if !self.are_points {
+            return self.get_of_any_kind(at);
         }
+        let key = Bound::Included(self.points.get(at));
+        Interval { lower: key, upper: key, point: true }
+    }
+
+    #[inline(never)]
+    fn get_of_any_kind(&self, at: usize) -> Interval<'_> {
         if self.int_width > 0 {
             let ends = &self.bytes[at * 2 * self.int_width..][..2 * self.int_width];
             let (lower, upper) = ends.split_at(self.int_width);
@@ -172,16 +177,15 @@ impl Intervals {
         parent: Option<&Frame<'_>>,
         arena: &Bump,
     ) -> Result<()> {
-        let points = int_key.and_then(|key| Some((key.points.as_ref()?, key.width)));
+        let points = int_key.and_then(|key| key.points.as_ref());
         self.are_points = match points {
-            Some((points, width)) => self.points.make(points, width, run.params, &self.charge)?,
+            Some(points) => self.points.make(points, run.params, &self.charge)?,
             None => false,
         };
-        if !self.are_points {
-            self.make_many((keys, int_key), parts, run, parent, arena)?;
+        if self.are_points {
+            return Ok(());
         }
-        run.st.check()?;
-        run.st.fail_if_killed()
+        self.make_many((keys, int_key), parts, run, parent, arena)
     }
 
     /// As [`Intervals::make`], of any keys.
@@ -201,10 +205,12 @@ impl Intervals {
         if let Some(key) = int_key
             && int_spans::make(key, keys, &values, &self.charge, &mut self.ints)?
         {
-            self.store_ints(key)
+            self.store_ints(key)?;
         } else {
-            self.make_of_parts(keys, parts, &values)
+            self.make_of_parts(keys, parts, &values)?;
         }
+        run.st.check()?;
+        run.st.fail_if_killed()
     }
 
     /// Writes the ends of each interval over integers.

@@ -13,6 +13,10 @@ use crate::int_points::{FEW_KEYS_MAX, PointKeys};
 
 /// The parts of the clustered key of a table with columns of these kinds; the last part descends.
 fn parts_of(kinds: &[(TypeKind, bool)], is_nullable: bool) -> KeyParts {
+    parts_in_order(kinds, is_nullable, true)
+}
+
+fn parts_in_order(kinds: &[(TypeKind, bool)], is_nullable: bool, last_descends: bool) -> KeyParts {
     let bench = Bench::new();
     let column = |(at, &(kind, unsigned)): (usize, &(TypeKind, bool))| {
         ColumnDef::new(&format!("c{at}"), SqlType { unsigned, ..SqlType::new(kind, 11) }, is_nullable)
@@ -20,7 +24,7 @@ fn parts_of(kinds: &[(TypeKind, bool)], is_nullable: bool) -> KeyParts {
     let columns: Vec<ColumnDef> = kinds.iter().enumerate().map(column).collect();
     let positions: Vec<u16> = (0..kinds.len() as u16).collect();
     let mut key = IndexDef::new("k", IndexKind::Secondary, &positions);
-    key.parts.last_mut().unwrap().desc = true;
+    key.parts.last_mut().unwrap().desc = last_descends;
     let id = ColumnDef::new("id", int_type(), false);
     let primary = IndexDef::new("PRIMARY", IndexKind::Primary, &[kinds.len() as u16]);
     let columns = columns.into_iter().chain([id]).collect();
@@ -56,7 +60,7 @@ fn list_set(count: usize) -> KeySet {
 fn made(key: &IntKey, params: &[Value<'_>]) -> Option<Vec<Vec<u8>>> {
     let (mut keys, charge) =
         (PointKeys::default(), Charge::new(&StatementAccount::unlimited(), Purpose::Other));
-    let is_made = keys.make(key.points.as_ref()?, key.width, params, &charge).unwrap();
+    let is_made = keys.make(key.points.as_ref()?, params, &charge).unwrap();
     is_made.then(|| (0..keys.len()).map(|at| keys.get(at).to_vec()).collect())
 }
 
@@ -164,4 +168,45 @@ fn lists_are_in_key_order_and_have_each_key_once() {
             }
         }
     }
+}
+
+#[test]
+fn ascending_pairs_are_taken_as_they_come() {
+    use TypeKind::{Int, SmallInt, TinyInt};
+    let extremes = |bits: u32| {
+        let (min, max) = (-(1_i64 << (bits - 1)), (1_i64 << (bits - 1)) - 1);
+        [min - 1, min, min + 1, -1, 0, 1, max - 1, max, max + 1, 2 * max + 1, 2 * max + 2]
+    };
+    let (mut taken, mut left) = (0, 0);
+    for kinds in
+        [[(SmallInt, false), (Int, true)], [(Int, false), (Int, false)], [(Int, true), (TinyInt, false)]]
+    {
+        let parts = parts_in_order(&kinds, false, false);
+        for count in [1, 2, 5, FEW_KEYS_MAX] {
+            let points = IntKey::new(&flat_set(count, 2), &parts).unwrap().points.unwrap();
+            for seed in 0..200 {
+                let draw = |at: usize| extremes(32)[(at * at * 7 + seed * 13) % 11].min(number(at, seed));
+                let mut pairs: Vec<Vec<i64>> = (0..count).map(|at| vec![draw(at), draw(at + 99)]).collect();
+                pairs.sort();
+                let params = values(pairs.concat());
+                let mut keys = PointKeys::default();
+                let list = expected(&parts, &pairs);
+                let is_taken = keys.put_ascending_pairs(&points, &params);
+                // A list that begins with the smallest key of all is left to the general way.
+                let begins_low = list.first().is_some_and(|key| key.iter().all(|&byte| byte == 0));
+                assert_eq!(is_taken, list.len() == count && !begins_low, "{kinds:?} {pairs:?}");
+                if is_taken {
+                    let made: Vec<_> = (0..keys.len()).map(|at| keys.get(at).to_vec()).collect();
+                    assert_eq!(made, list);
+                    taken += 1;
+                } else {
+                    left += 1;
+                }
+                let charge = Charge::new(&StatementAccount::unlimited(), Purpose::Other);
+                assert!(keys.make(&points, &params, &charge).unwrap());
+                assert_eq!((0..keys.len()).map(|at| keys.get(at).to_vec()).collect::<Vec<_>>(), list);
+            }
+        }
+    }
+    assert!(taken > 100 && left > 100, "{taken} lists were taken, {left} were not");
 }
