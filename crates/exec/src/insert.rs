@@ -6,6 +6,7 @@ use base::memory::{Charge, Purpose};
 use bumpalo::Bump;
 use engine::{Engine, Table};
 use expr::{ExprKind, eval};
+use sql::LiteralRows;
 use sql::plan::{InsertCell, InsertMode, InsertPlan, InsertSource};
 use types::Value;
 
@@ -13,7 +14,7 @@ use crate::auto_numbers::RowOrigin;
 use crate::build::RowBuild;
 use crate::column_store::needs_value;
 use crate::context::{ExecCtx, Outcome, Summary};
-use crate::error::Result;
+use crate::error::{ExecError, Result};
 use crate::frame::Frame;
 use crate::op_compiler::{NodeContext, Tables, open_table};
 use crate::plain_insert::PlainInsert;
@@ -84,12 +85,31 @@ impl InsertProgram {
         {
             return done;
         }
-        self.run_rows(plan, ctx)
+        self.run_rows(plan, None, ctx)
+    }
+
+    /// Inserts `texts` in the place of the plan's one row, which has as many cells, all of them literals.
+    #[cold]
+    pub(crate) fn run_texts(
+        &self,
+        plan: &InsertPlan,
+        texts: LiteralRows<'_>,
+        ctx: &mut ExecCtx<'_>,
+    ) -> Result<Outcome> {
+        if texts.width() != plan.columns.len() || self.source.is_some() {
+            return Err(ExecError::NotSupported("rows of another width"));
+        }
+        self.run_rows(plan, Some(texts), ctx)
     }
 
     /// Builds the rows column by column, and writes them. What [`PlainInsert::run`] does in simple cases.
     #[inline(never)]
-    fn run_rows(&self, plan: &InsertPlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
+    fn run_rows(
+        &self,
+        plan: &InsertPlan,
+        texts: Option<LiteralRows<'_>>,
+        ctx: &mut ExecCtx<'_>,
+    ) -> Result<Outcome> {
         let ignore = plan.mode == InsertMode::Ignore;
         let session = StrictSession::new(ctx.session, ignore);
         let mut locks = None;
@@ -104,12 +124,14 @@ impl InsertProgram {
         // Others may have to try again after a change.
         let is_whole_trx =
             ctx.autocommit && matches!(self.rule, DuplicateRule::Refuse | DuplicateRule::Ignore);
-        let origin = match &plan.source {
-            InsertSource::Rows(rows) => RowOrigin::Values(rows.len()),
-            InsertSource::Query(_) => RowOrigin::Query,
+        let origin = match (&plan.source, &texts) {
+            (_, Some(texts)) => RowOrigin::Values(texts.rows()),
+            (InsertSource::Rows(rows), None) => RowOrigin::Values(rows.len()),
+            (InsertSource::Query(_), None) => RowOrigin::Query,
         };
         let mut writer = RowsWriter::new(&self.rule, &plan.on_duplicate, (&self.table, origin), ctx);
         let written = match (&plan.source, &self.source) {
+            _ if texts.is_some() => self.insert_texts(plan, texts, &mut build, &mut writer)?,
             (InsertSource::Rows(rows), _) => {
                 build.store.refuse_null |= rows.len() == 1 && !ignore;
                 if is_whole_trx && rows.len() == 1 {
@@ -170,6 +192,43 @@ impl InsertProgram {
         Ok(())
     }
 
+    /// As [`InsertProgram::insert_values`], of values that are read one row after the other.
+    #[inline(never)]
+    fn insert_texts(
+        &self,
+        plan: &InsertPlan,
+        texts: Option<LiteralRows<'_>>,
+        build: &mut RowBuild<'_>,
+        writer: &mut RowsWriter<'_, '_>,
+    ) -> Result<Written> {
+        let Some(mut texts) = texts else { return writer.finish(build) };
+        let charge = Charge::new(build.run.st.memory, Purpose::Other);
+        charge.add(texts.row_bytes_max())?;
+        let mut arena = Bump::new();
+        for _ in 0..texts.rows() {
+            arena.reset();
+            let mut values = bumpalo::collections::Vec::with_capacity_in(texts.width(), &arena);
+            if !texts.read_row(&arena, &mut values) {
+                return Err(ExecError::NotSupported("a row of something else than literals"));
+            }
+            let built = self.build_row_of(plan, &values, build);
+            writer.take(build, built)?;
+        }
+        writer.finish(build)
+    }
+
+    /// Builds the row of `values`, which need nothing but to be stored.
+    #[inline]
+    fn build_row_of(&self, plan: &InsertPlan, values: &[Value<'_>], build: &mut RowBuild<'_>) -> Result<()> {
+        build.begin()?;
+        self.left_out.iter().try_for_each(|&col| build.set_missing(col))?;
+        let mut pairs = plan.columns.iter().zip(values);
+        pairs.try_for_each(|(&col, value)| build.set_value(col, value))?;
+        self.wanting.iter().try_for_each(|&col| build.complain_of(col))?;
+        build.finish();
+        Ok(())
+    }
+
     fn insert_query(
         &self,
         plan: &InsertPlan,
@@ -200,15 +259,7 @@ impl InsertProgram {
             if held_back {
                 build.rows.reserve_row(values.iter().map(Value::text_bytes_max).sum(), &charge)?;
             }
-            let built = (|| {
-                build.begin()?;
-                self.left_out.iter().try_for_each(|&col| build.set_missing(col))?;
-                let mut pairs = plan.columns.iter().zip(&values);
-                pairs.try_for_each(|(&col, value)| build.set_value(col, value))?;
-                self.wanting.iter().try_for_each(|&col| build.complain_of(col))?;
-                build.finish();
-                Ok(())
-            })();
+            let built = self.build_row_of(plan, &values, build);
             if let Some(read) = values.get(plan.columns.len()..).filter(|read| !read.is_empty()) {
                 writer.keep_read(read, &charge)?;
             }

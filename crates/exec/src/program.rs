@@ -6,6 +6,7 @@ use bumpalo::Bump;
 use engine::{Effect, Engine, Error, Isolation, LeafHint, LockMode, ReadView, Table, TableUse, WaitPolicy};
 use expr::eval;
 use smallvec::{SmallVec, smallvec};
+use sql::LiteralRows;
 use sql::plan::{Plan, QueryPlan, Relation};
 use types::{TableDef, Value};
 
@@ -259,6 +260,22 @@ impl Program {
         lock_tables(self.tables.iter().zip(self.uses.iter().copied()), ctx)?;
         ctx.scratch.arena.reset();
         let outcome = program.run_rows(plan, ctx, take);
+        ctx.trx.end_statement();
+        outcome
+    }
+
+    /// Runs an INSERT of one row of literals with `rows` in its place.
+    ///
+    /// # Errors
+    /// As [`Program::run`].
+    #[cold]
+    pub fn run_literal_rows(&self, rows: LiteralRows<'_>, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
+        let (Body::Insert(program), Plan::Insert(plan)) = (&self.body, &*self.plan) else {
+            return Err(ExecError::NotSupported("rows of something else than an INSERT"));
+        };
+        lock_tables(self.tables.iter().zip(self.uses.iter().copied()), ctx)?;
+        ctx.scratch.arena.reset();
+        let outcome = changing(ctx, |ctx| program.run_texts(plan, rows, ctx));
         ctx.trx.end_statement();
         outcome
     }

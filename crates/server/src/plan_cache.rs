@@ -154,6 +154,8 @@ pub struct PlanCache {
     environments: Mutex<Environments>,
     /// Plans that sessions have made, kept or not.
     made: AtomicU64,
+    /// INSERTs whose rows needed no plan of their own.
+    unparsed_inserts: AtomicU64,
 }
 
 impl PlanCache {
@@ -165,12 +167,23 @@ impl PlanCache {
             memory: Arc::clone(memory),
             environments: Mutex::default(),
             made: AtomicU64::new(0),
+            unparsed_inserts: AtomicU64::new(0),
         }
     }
 
     /// Counts a plan that a session has made.
     pub fn count_made(&self) {
         self.made.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts an INSERT of rows that were read without parsing them.
+    pub(crate) fn count_unparsed_insert(&self) {
+        self.unparsed_inserts.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// INSERTs of rows that were read without parsing them since the server started up.
+    pub(crate) fn unparsed_inserts(&self) -> u64 {
+        self.unparsed_inserts.load(Ordering::Relaxed)
     }
 
     /// Plans that sessions have made since the server started up.

@@ -11,6 +11,7 @@
 mod actual_param;
 pub(crate) mod compile;
 pub(crate) mod expression;
+mod literal_rows;
 mod load_local;
 pub(crate) mod named;
 mod param_class;

@@ -26,6 +26,7 @@ pub mod dive;
 pub mod error;
 pub mod lexer;
 pub mod literal;
+mod literal_rows;
 pub mod mode;
 pub mod parser;
 pub mod plan;
@@ -40,6 +41,7 @@ pub use bind::{
 pub use cache_key::{CacheKey, TextTree};
 pub use error::{ParseError, ParseErrorKind};
 pub use literal::{Literal, LiteralKind};
+pub use literal_rows::LiteralRows;
 pub use mode::LexMode;
 pub use parser::{Parsed, parse, parse_numbered};
 pub use planner::{RULES, Rule};

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use engine::{Effect, Trx};
-use exec::{Client, ExecCtx, ExecError, LoadSource, Outcome, Protocol, Scratch, Summary};
+use exec::{Client, ExecCtx, ExecError, LoadSource, Outcome, Program, Protocol, Scratch, Summary};
+use sql::LiteralRows;
 use sql::plan::Plan;
 use types::Value;
 use wire::out_buffer::Mark;
@@ -65,7 +66,36 @@ pub(super) fn run(
     if is_limited || compiled.com == Com::Load {
         return run_rarely(session, answer, compiled, params, mark);
     }
-    run_body(session, answer, compiled, params, mark, None)
+    run_body(session, answer, compiled, params, mark, Input::None)
+}
+
+/// Runs an INSERT of one row of literals with `rows` in its place.
+///
+/// # Errors
+/// As [`run`].
+#[cold]
+#[inline(never)]
+pub(super) fn run_literal_rows(
+    session: &mut Session,
+    answer: &mut Answer<'_>,
+    compiled: &Compiled,
+    rows: LiteralRows<'_>,
+) -> Result<(), Failure> {
+    session.counters.count(compiled.com);
+    if session.is_checked {
+        check(session, compiled)?;
+    }
+    let mark = answer.out.mark();
+    run_body(session, answer, compiled, &[], mark, Input::Rows(rows))
+}
+
+/// What a statement reads beside its program and parameters.
+enum Input<'i> {
+    None,
+    /// The file that it wants from the client.
+    File(&'i str),
+    /// Rows of its text.
+    Rows(LiteralRows<'i>),
 }
 
 /// Checks before each execution: the account's privileges, and that the tables used are the locked ones.
@@ -96,6 +126,7 @@ fn run_rarely(
     mark: Mark,
 ) -> Result<(), Failure> {
     let file = if compiled.com == Com::Load { client_file(session, compiled, answer.binary)? } else { None };
+    let file = file.map_or(Input::None, Input::File);
     let limit = if compiled.com == Com::Select { begin_limit(session, compiled) } else { None };
     let result = run_body(session, answer, compiled, params, mark, file);
     match limit {
@@ -134,7 +165,7 @@ fn end_limit(session: &Session, limit: &Armed, result: Result<(), Failure>) -> R
     })
 }
 
-/// Runs a statement and ends its answer. `file`: what it wants from the client.
+/// Runs a statement and ends its answer.
 #[inline(always)]
 fn run_body(
     session: &mut Session,
@@ -142,7 +173,7 @@ fn run_body(
     compiled: &Compiled,
     params: &[Value<'_>],
     mark: Mark,
-    file: Option<&str>,
+    input: Input<'_>,
 ) -> Result<(), Failure> {
     let autocommit = transaction::is_autocommit(session);
     let mut trx = transaction::enter(session);
@@ -150,9 +181,10 @@ fn run_body(
     let context = StatementContext::new(session);
     let run = Run { context: &context, session, compiled, params, autocommit };
     let mut upload = None;
-    let outcome = match file {
-        None => run.drive(answer, &mut trx, &mut scratch, None),
-        Some(file) => run.drive_with_file(answer, &mut trx, &mut scratch, file, &mut upload),
+    let outcome = match input {
+        Input::None => run.drive(answer, &mut trx, &mut scratch, None),
+        Input::File(file) => run.drive_with_file(answer, &mut trx, &mut scratch, file, &mut upload),
+        Input::Rows(rows) => run.drive_with_rows(answer, &mut trx, &mut scratch, rows),
     };
     let effects = context.into_effects();
     session.scratch = Some(scratch);
@@ -312,10 +344,35 @@ impl Run<'_> {
         scratch: &mut Scratch,
         load: Option<&mut dyn LoadSource>,
     ) -> Result<Outcome, ExecError> {
+        self.drive_as(answer, trx, scratch, load, Program::run)
+    }
+
+    /// [`Run::drive`] with rows of the text.
+    #[cold]
+    #[inline(never)]
+    fn drive_with_rows(
+        &self,
+        answer: &mut Answer<'_>,
+        trx: &mut Trx,
+        scratch: &mut Scratch,
+        rows: LiteralRows<'_>,
+    ) -> Result<Outcome, ExecError> {
+        self.drive_as(answer, trx, scratch, None, |program, ctx| program.run_literal_rows(rows, ctx))
+    }
+
+    #[inline(always)]
+    fn drive_as(
+        &self,
+        answer: &mut Answer<'_>,
+        trx: &mut Trx,
+        scratch: &mut Scratch,
+        load: Option<&mut dyn LoadSource>,
+        run: impl FnOnce(&Program, &mut ExecCtx<'_>) -> Result<Outcome, ExecError>,
+    ) -> Result<Outcome, ExecError> {
         let session = self.session;
         let socket = answer.socket;
         let mut flush = |out: &mut OutBuffer| socket.send(out);
-        self.compiled.program.run(&mut ExecCtx {
+        let ctx = &mut ExecCtx {
             engine: &session.server.engine,
             trx,
             session: self.context,
@@ -335,7 +392,8 @@ impl Run<'_> {
             scratch,
             autocommit: self.autocommit,
             load: load.map(|file| file as &mut dyn LoadSource),
-        })
+        };
+        run(&self.compiled.program, ctx)
     }
 
     /// Runs a program that reads the client's file of this name. After an error, what is left of the file is

@@ -12,6 +12,7 @@ use types::Value;
 use wire::Capabilities;
 
 use super::compile::{self, Request, compile, planned_kind};
+use super::literal_rows;
 use super::params::{self, Strings};
 use super::planned::{self, Failure};
 use crate::answer::Answer;
@@ -28,12 +29,15 @@ use crate::session::{CACHED_TEXT_BYTES_MAX, Session, Workspace};
 use crate::status::{Com, HotCounter};
 use crate::{bind_error, engine_error, parse_error, statement, statement_memory, virtual_tables};
 
+/// Bytes of a text with more literals than the key of a kept plan has, at least.
+const LITERAL_ROWS_BYTES_MIN: usize = 2 * CACHED_LITERALS_MAX;
+
 /// A text, and where in it the current statement begins.
 #[derive(Clone, Copy, Debug)]
-struct Text<'a> {
-    sql: &'a [u8],
-    start: usize,
-    mode: LexMode,
+pub(super) struct Text<'a> {
+    pub(super) sql: &'a [u8],
+    pub(super) start: usize,
+    pub(super) mode: LexMode,
 }
 
 /// What of a [`Workspace`](crate::session::Workspace) a statement uses.
@@ -116,6 +120,12 @@ fn one_statement(
         if let Some(result) = run_cached(session, &mut answer, text, &mut buffers, keeps_text) {
             return result.map(|()| None);
         }
+    }
+    if !cacheable
+        && text.sql.len() >= LITERAL_ROWS_BYTES_MIN
+        && let Some(result) = literal_rows::run(session, io, text, buffers.arena)
+    {
+        return result.map(|()| None);
     }
     parse_and_run(session, io, text, cacheable, buffers)
 }

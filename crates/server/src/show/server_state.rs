@@ -92,6 +92,7 @@ fn memory(server: &Server) -> impl Iterator<Item = (&'static str, u64)> {
         ("Ratchet_plan_cache_bytes", server.plans.bytes()),
         ("Ratchet_plan_cache_environments", server.plans.environments()),
         ("Ratchet_plans_made", server.plans.made()),
+        ("Ratchet_unparsed_inserts", server.plans.unparsed_inserts()),
     ];
     charged.into_iter().chain(heap)
 }

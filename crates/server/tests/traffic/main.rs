@@ -3,6 +3,7 @@
 mod attacks;
 mod captures;
 mod compression;
+mod literal_rows;
 mod metadata;
 mod packets;
 mod prepared_shared;
