@@ -139,9 +139,11 @@ impl Builder {
             return Ok(if numbers_are_dates { CmpDomain::DateTime } else { CmpDomain::Double });
         }
         if has(Class::Time) {
-            // A constant is turned to the type of a column; a text beside another time is compared as text.
-            let takes_constants = !text
-                || args.iter().any(|e| class_of(e) == Class::Time && matches!(e.kind, ExprKind::Column(_)));
+            // A constant is turned to the type of a column, in BETWEEN of the first operand; a text beside
+            // another time is compared as text.
+            let is_taking = |e: &Expr| class_of(e) == Class::Time && matches!(e.kind, ExprKind::Column(_));
+            let taking = if operation == "between" { &args[..1] } else { args };
+            let takes_constants = !text || taking.iter().any(is_taking);
             let only_time = args.iter().all(|e| {
                 matches!(class_of(e), Class::Time | Class::Null) || (takes_constants && is_given(e))
             });

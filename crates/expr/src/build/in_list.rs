@@ -1,7 +1,7 @@
 //! IN lists: items of several types are one IN for each domain in which they meet the needle.
 
 use types::temporal::FSP_MAX;
-use types::{Time, TypeKind};
+use types::{OwnedValue, Time, TypeKind, Value};
 
 use super::compare::{is_number, is_plain_integer, is_temporal};
 use super::kept_constant::is_constant;
@@ -50,8 +50,7 @@ impl Builder {
                 return Ok(in_domain(domain, items, negated));
             }
             if mixing == Mixing::Text && class_of(&shown) == Class::Time {
-                items.insert(0, shown.clone());
-                return Ok(in_domain(CmpDomain::Time, items, negated));
+                return Ok(in_read_times(shown.clone(), items, negated));
             }
             if mixing == Mixing::Double && is_number(&shown) && items.iter().any(is_temporal) {
                 return Ok(self.in_numbers(shown.clone(), items, negated));
@@ -76,32 +75,27 @@ impl Builder {
 
     fn in_uniform_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
         let is_direct = list.len() == 1;
-        let list =
-            if !is_direct && needle.ty.kind == TypeKind::Date { self.dates_of_list(list) } else { list };
-        if !is_direct && is_number(&needle) && list.iter().any(is_temporal) {
+        let are_times = !is_direct && meets_in_time(&needle, &list);
+        let are_dates = !is_direct && !are_times && needle.ty.kind == TypeKind::Date;
+        let list = if are_dates { self.dates_of_list(list) } else { list };
+        if !is_direct && !are_times && is_number(&needle) && list.iter().any(is_temporal) {
             return Ok(self.in_numbers(needle, list, negated));
         }
         let is_read_each_row = |e: &Expr| class_of(e) == Class::Text && !is_given(e);
         if !is_direct && class_of(&needle) == Class::Time && list.iter().any(is_read_each_row) {
-            return Ok(in_domain(CmpDomain::Time, [vec![needle], list].concat(), negated));
+            return Ok(in_read_times(needle, list, negated));
         }
-        if !is_direct && meets_in_time(&needle, &list) {
+        if are_times {
             return Ok(self.in_times(needle, list, negated));
         }
         self.in_part_of_list(needle, list, negated, (is_direct, true))
     }
 
     /// `needle [NOT] IN (list)`, compared as times. MySQL reads the text of a date as a time, and warns. What
-    /// is no time is 00:00:00 in a list that is read once, and equals nothing in one that is read for each
+    /// is no time is 00:00:00 in a list that is read once, and equals no time in one that is read for each
     /// row.
     fn in_times(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Expr {
-        let needle = match needle.ty.kind {
-            TypeKind::Date => {
-                let nullable = needle.nullable;
-                Expr::cast(self.text_of(needle), super::literal::time_type(FSP_MAX), nullable)
-            }
-            _ => needle,
-        };
+        let needle = if needle.ty.kind == TypeKind::Date { self.text_of(needle) } else { needle };
         let is_read_once = list.iter().all(is_given);
         let mut args = [vec![needle], list].concat();
         for (at, arg) in args.iter_mut().enumerate() {
@@ -110,6 +104,7 @@ impl Builder {
                 *arg = self.time_at_front(arg);
             }
         }
+        let args = args.into_iter().map(bits_as_text).collect();
         in_domain(CmpDomain::Time, args, negated)
     }
 
@@ -163,18 +158,31 @@ fn in_set(domain: CmpDomain, needle: Expr, list: Vec<Expr>, negated: bool) -> Ex
     truth(ExprKind::In { negated, domain, needle: Box::new(needle), list: list.into() }, nullable)
 }
 
+/// `needle [NOT] IN (list)` of values that are read as times for each row.
+fn in_read_times(needle: Expr, list: Vec<Expr>, negated: bool) -> Expr {
+    let args = std::iter::once(needle).chain(list).map(bits_as_text).collect();
+    in_domain(CmpDomain::Time, args, negated)
+}
+
+/// Bits among times are a text.
+fn bits_as_text(e: Expr) -> Expr {
+    let ExprKind::Const(value @ OwnedValue::Bit { .. }) = &e.kind else { return e };
+    let text = Value::binary(value.as_value().as_text(&mut Vec::new())).to_owned_value();
+    Expr { kind: ExprKind::Const(text), ..e }
+}
+
 /// Whether `e` has one value for the whole statement, which is known before it runs.
 fn is_given(e: &Expr) -> bool {
     matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_)) || is_constant(e)
 }
 
 /// Whether the needle and the items of an IN list are compared as times: texts and times of which one is
-/// TIME, with no date in the list.
+/// TIME, with no date in the list. The needle may be a DATE, which is a text then.
 fn meets_in_time(needle: &Expr, list: &[Expr]) -> bool {
     let is_textual = |e: &Expr| is_text(e) || matches!(class_of(e), Class::Time | Class::Null);
     let is_time = |e: &Expr| class_of(e) == Class::Time;
     list.iter().all(is_textual)
-        && (is_textual(needle) || class_of(needle) == Class::DateTime)
+        && (is_textual(needle) || needle.ty.kind == TypeKind::Date)
         && (is_time(needle) || list.iter().any(is_time))
 }
 
