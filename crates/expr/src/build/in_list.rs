@@ -1,13 +1,14 @@
 //! IN lists: items of several types are one IN for each domain in which they meet the needle.
 
 use types::temporal::FSP_MAX;
-use types::{OwnedValue, Time, TypeKind, Value};
+use types::{OwnedValue, SqlType, Time, TypeKind, Value};
 
 use super::compare::{is_number, is_plain_integer, is_temporal};
 use super::kept_constant::is_constant;
 use super::logic::truth;
 use super::typing::{Class, class_of, is_text};
 use super::{BindError, Builder};
+use crate::func::Func;
 use crate::{CmpDomain, Expr, ExprKind, fold};
 
 impl Builder {
@@ -76,8 +77,10 @@ impl Builder {
     fn in_uniform_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
         let is_direct = list.len() == 1;
         let are_times = !is_direct && meets_in_time(&needle, &list);
+        let is_among_dates = !is_direct && is_text(&needle) && are_given_dates(&list);
         let are_dates = !is_direct && !are_times && needle.ty.kind == TypeKind::Date;
-        let list = if are_dates { self.dates_of_list(list) } else { list };
+        let list = if are_dates || is_among_dates { self.dates_of_list(list) } else { list };
+        let needle = if is_among_dates { date_in_list(needle) } else { needle };
         if !is_direct && !are_times && is_number(&needle) && list.iter().any(is_temporal) {
             return Ok(self.in_numbers(needle, list, negated));
         }
@@ -172,7 +175,7 @@ fn bits_as_text(e: Expr) -> Expr {
 }
 
 /// Whether `e` has one value for the whole statement, which is known before it runs.
-fn is_given(e: &Expr) -> bool {
+pub(super) fn is_given(e: &Expr) -> bool {
     matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_)) || is_constant(e)
 }
 
@@ -184,6 +187,20 @@ fn meets_in_time(needle: &Expr, list: &[Expr]) -> bool {
     list.iter().all(is_textual)
         && (is_textual(needle) || needle.ty.kind == TypeKind::Date)
         && (is_time(needle) || list.iter().any(is_time))
+}
+
+/// A text as the date that is searched in a list of dates, without its time of day.
+fn date_in_list(text: Expr) -> Expr {
+    let nullable = text.nullable;
+    let ty = SqlType::new(TypeKind::Date, 10);
+    Expr { kind: ExprKind::Call { func: Func::DateInList, args: Box::new([text]) }, ty, nullable }
+}
+
+/// Whether `list` has constants alone: dates without a time of day and texts.
+fn are_given_dates(list: &[Expr]) -> bool {
+    let is_date = |e: &Expr| e.ty.kind == TypeKind::Date;
+    let is_dateless = |e: &Expr| class_of(e) == Class::Null || (is_text(e) && class_of(e) != Class::Int);
+    list.iter().any(is_date) && list.iter().all(|e| is_given(e) && (is_date(e) || is_dateless(e)))
 }
 
 /// How an item of an IN list meets the needle.
