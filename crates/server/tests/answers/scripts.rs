@@ -73,6 +73,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     names,
     names_in_errors,
     no_dir_in_create,
+    numbers_as_moments,
     numbers_beside_dates,
     numbers_of_branches,
     on_duplicate_columns,
