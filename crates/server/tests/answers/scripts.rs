@@ -48,6 +48,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     duplicate_prefixes,
     enum_collations,
     expressions_found,
+    extremes_as_numbers,
     fixed_doubles,
     functional_dependence,
     functions_numeric,
