@@ -105,6 +105,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     storage_hints,
     stored_as_mysql_does,
     stored_moments,
+    strcmp_beside_moments,
     texts_beside_numbers,
     texts_of_subqueries,
     texts_read_last,
