@@ -124,6 +124,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     values_number,
     values_of_moments,
     values_query,
+    variables_of_literals,
     volatile,
     volatile_conditions,
     year_ranges,
