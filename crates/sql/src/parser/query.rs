@@ -387,14 +387,14 @@ impl<'a> Parser<'a, '_> {
         } else if self.eat_kw(Kw::DUMPFILE) {
             Into::Dumpfile(self.string()?)
         } else {
-            Into::Vars(self.list(Self::into_var)?)
+            Into::Vars(self.list(Self::target_var)?)
         };
         self.into = Some(self.alloc(into));
         Ok(())
     }
 
     /// A variable that INTO sets. A name would be a variable of a stored program.
-    fn into_var(&mut self) -> Result<&'a str> {
+    fn target_var(&mut self) -> Result<&'a str> {
         if self.at(Tok::UserVar) {
             return self.user_var();
         }
