@@ -103,12 +103,30 @@ impl Builder {
         let mut args = [vec![needle], list].concat();
         for (at, arg) in args.iter_mut().enumerate() {
             let is_time = self.adopt_temporal_constant(arg, CmpDomain::Time).is_ok();
-            if !is_time && is_read_once && at > 0 {
+            if !is_read_once || at == 0 {
+                continue;
+            }
+            if !is_time {
                 *arg = self.time_at_front(arg);
+            } else if matches!(arg.kind, ExprKind::Param(_)) && class_of(arg) == Class::Text {
+                *arg = self.time_of_param(arg.clone());
             }
         }
         let args = args.into_iter().map(bits_as_text).collect();
         in_domain(CmpDomain::Time, args, negated)
+    }
+
+    /// The time with which a parameter's text begins; 00:00:00 if it begins with none.
+    fn time_of_param(&self, text: Expr) -> Expr {
+        let ty = super::literal::time_type(FSP_MAX);
+        let read = Expr::cast(text.clone(), ty.clone(), true);
+        let args = Box::new([read, self.time(Time::ZERO, FSP_MAX)]);
+        let time =
+            Expr { kind: ExprKind::Call { func: Func::Coalesce, args }, ty: ty.clone(), nullable: false };
+        let is_null = truth(ExprKind::IsNull { negated: false, arg: Box::new(text) }, false);
+        let kind =
+            ExprKind::Case { arms: Box::new([(is_null, self.null())]), otherwise: Some(Box::new(time)) };
+        Expr { kind, ty, nullable: true }
     }
 
     /// The time with which a constant text begins; 00:00:00 if it begins with none.
