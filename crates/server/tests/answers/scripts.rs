@@ -88,6 +88,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     rename_locked,
     row_keys,
     row_lists_of_numbers,
+    rows_in_order,
     safe_updates,
     select_basic,
     select_list,
