@@ -366,7 +366,8 @@ impl<'s> LineReader<'s> {
         let mut saw_null = false;
         loop {
             let Some(byte) = self.peek()? else {
-                // The file ends inside: what there is counts.
+                // The file ends inside: what there is counts, the quote too.
+                line.bytes.insert(start, quote);
                 line.push_enclosed(start, saw_null);
                 return Ok(Some(FieldEnd::File));
             };
@@ -537,7 +538,7 @@ mod tests {
     #[test]
     fn enclosed_fields_hold_terminators_and_doubled_quotes() {
         let text = b"\"a,b\",\"say \"\"hi\"\"\",NULL,\"NULL\"\r\n\"x\r\ny\",a\"b,\"c\"d,\"\"\r\n";
-        assert_eq!(read(text, &csv_format(), 9), "a,b|say \"hi\"|~|NULL;x\r\ny|a\"b|c\"d,\"\r\n");
+        assert_eq!(read(text, &csv_format(), 9), "a,b|say \"hi\"|~|NULL;x\r\ny|a\"b|\"c\"d,\"\r\n");
     }
 
     /// Which of the lines of `text`, with three fields each, were read from where they are.

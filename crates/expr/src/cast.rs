@@ -199,7 +199,8 @@ fn to_year<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
         Value::Decimal(_) => number_with_warning(call, "DECIMAL", value, value.to_i64()),
         _ => value.to_i64().value,
     };
-    let is_text = value.is_textual();
+    // ENUM and SET are the numbers of their values.
+    let is_text = value.is_textual() && !matches!(value, Value::Enum { .. } | Value::Set { .. });
     if is_text && value.as_text(&mut Vec::new()).trim_ascii_start().starts_with(b"-") {
         return incorrect(call, "YEAR", value);
     }

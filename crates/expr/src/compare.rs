@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use types::temporal::DateFlags;
 use types::value::Loss;
-use types::{CollationId, DateTime, Decimal, Value};
+use types::{CollationId, DateTime, Decimal, Time, Value};
 
 use crate::context::LONG_TEXT_BYTES;
 use crate::moment::{note_date_delimiters, warn_cut_moment, warn_no_moment};
@@ -193,21 +193,23 @@ fn date_time(value: &Value<'_>, other: &Value<'_>, ctx: &EvalCtx<'_>) -> DateTim
     read.map_or(DateTime::ZERO, |read| read.value)
 }
 
-/// The order of two values as times. A value that is not a time, such as a date, equals no time and gives a
-/// warning; so does a text that only begins with a time.
+/// The order of two values as times. A value that is not a time equals no time.
 fn times(a: &Value<'_>, b: &Value<'_>, ctx: &EvalCtx<'_>) -> Ordering {
-    let read = |value: &Value<'_>| {
-        let read = value.to_time().filter(|_| !matches!(value, Value::Date(_)));
-        if read.is_none_or(|read| read.loss != Loss::None && value.is_textual()) {
-            warn_truncated("time", value, ctx);
-        }
-        read.map(|read| read.value)
-    };
-    match (read(a), read(b)) {
+    match (time_of(a, ctx), time_of(b, ctx)) {
         (Some(a), Some(b)) => a.cmp(&b),
         (None, _) => Ordering::Less,
         (_, None) => Ordering::Greater,
     }
+}
+
+/// `value`, which is not NULL, as a time. A value that is not a time, such as a date, gives a warning; so
+/// does a text that only begins with a time.
+pub(crate) fn time_of(value: &Value<'_>, ctx: &EvalCtx<'_>) -> Option<Time> {
+    let read = value.to_time().filter(|_| !matches!(value, Value::Date(_)));
+    if read.is_none_or(|read| read.loss != Loss::None && value.is_textual()) {
+        warn_truncated("time", value, ctx);
+    }
+    read.map(|read| read.value)
 }
 
 /// Warns that `value` is not wholly a value of a type.

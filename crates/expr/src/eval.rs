@@ -5,7 +5,7 @@ use types::collation::LikePattern;
 use types::value::Loss;
 
 use crate::cast::cast;
-use crate::compare::{Number, compare_values, double, equal_values, fail_if_cut_short, truth};
+use crate::compare::{Number, compare_values, double, equal_values, fail_if_cut_short, time_of, truth};
 use crate::context::in_arena;
 use crate::functions::{
     Call, known_collation as collation_of, number_of_moment, some, table, text_in_arena, warn_no_number,
@@ -228,6 +228,8 @@ fn null_in<'v>(
         let item = eval(item, row, ctx)?;
         if matches!(domain, CmpDomain::Double | CmpDomain::Number) && item.is_textual() {
             number_of_text(&item, domain, ctx);
+        } else if domain == CmpDomain::Time && !item.is_null() {
+            time_of(&item, ctx);
         }
     }
     Ok(Value::Null)
@@ -244,6 +246,9 @@ fn is_in<'v>(
     if list.len() > LONG_LIST && ctx.session.killed() {
         return Err(EvalError::Killed);
     }
+    if domain == CmpDomain::Time {
+        return is_in_times(needle, list, row, ctx);
+    }
     let mut unknown = false;
     let number;
     let mut needle = needle;
@@ -259,6 +264,29 @@ fn is_in<'v>(
             Some(true) => return Ok(Some(true)),
             Some(false) => {}
             None => unknown = true,
+        }
+    }
+    Ok((!unknown).then_some(false))
+}
+
+/// `needle IN (list)` of times. The needle is read once; values that are not times equal each other and no
+/// time.
+#[cold]
+#[inline(never)]
+fn is_in_times<'v>(
+    needle: &Value<'v>,
+    list: &'v [Expr],
+    row: &'v dyn RowSource,
+    ctx: &'v EvalCtx<'v>,
+) -> Result<Option<bool>, EvalError> {
+    let needle = time_of(needle, ctx);
+    let mut unknown = false;
+    for item in list {
+        let item = eval(item, row, ctx)?;
+        if item.is_null() {
+            unknown = true;
+        } else if time_of(&item, ctx) == needle {
+            return Ok(Some(true));
         }
     }
     Ok((!unknown).then_some(false))

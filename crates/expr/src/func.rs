@@ -68,6 +68,7 @@ functions! {
         KeptValue [] 1..=1;
         FullScale [] 1..=1;
         AsMoment [] 1..=1;
+        DateInList [] 1..=1;
         Collate [] 1..=1;
         ConvertUsing [] 1..=1;
         ShareCharset [] 1..=1;

@@ -91,6 +91,22 @@ fn whole_number(value: &Value<'_>) -> Whole {
     }
 }
 
+/// Whether `value` is a number with the digits of a date alone; `None` for what is no DECIMAL and no double.
+pub(crate) fn is_date_number(value: &Value<'_>) -> Option<bool> {
+    const FIRST_WITH_TIME: i64 = 101_000_000;
+    if !matches!(value, Value::Decimal(_) | Value::Double(_) | Value::Float(_)) {
+        return None;
+    }
+    Some(matches!(whole_number(value), Whole::Number(1..FIRST_WITH_TIME)))
+}
+
+/// Whether the fraction of a number has a nanosecond.
+pub(crate) fn has_nanoseconds(value: &Value<'_>) -> bool {
+    const NANO_DIGITS: i32 = 9;
+    let number = value.to_decimal().value;
+    number.truncate(NANO_DIGITS) != number.truncate(0)
+}
+
 /// Warns that `value` is no date.
 #[cold]
 pub(crate) fn warn_no_date(value: &Value<'_>, ctx: &EvalCtx<'_>) {

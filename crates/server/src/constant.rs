@@ -21,7 +21,7 @@ pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> R
     match expr.kind {
         ExprKind::Null => Ok(OwnedValue::Null),
         ExprKind::Bool(value) => Ok(OwnedValue::Int(i64::from(value))),
-        ExprKind::Literal(literal) => literal_value(session, literal, inputs.sql),
+        ExprKind::Literal(literal) if !is_moment(literal) => literal_value(session, literal, inputs.sql),
         ExprKind::Param(number) => {
             Ok(inputs.params.get(number as usize).cloned().unwrap_or(OwnedValue::Null))
         }
@@ -41,7 +41,10 @@ pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> R
         ExprKind::Unary(UnaryOp::Plus, operand) => evaluate(session, operand, inputs),
         ExprKind::Unary(UnaryOp::Neg, operand) => {
             let value = evaluate(session, operand, inputs)?;
-            negate(value).ok_or_else(not_constant)
+            match negate(value) {
+                Some(negative) => Ok(negative),
+                None => expression::evaluate(session, expr, inputs),
+            }
         }
         _ => expression::evaluate(session, expr, inputs),
     }
@@ -62,6 +65,10 @@ pub fn level(scope: VarScope) -> Result<VarLevel, SqlError> {
 #[cold]
 fn not_constant() -> SqlError {
     error_map::NOT_SUPPORTED_YET.with(&[&"expressions other than constants and variables in a definition"])
+}
+
+fn is_moment(literal: Literal) -> bool {
+    matches!(literal.kind, LiteralKind::Date | LiteralKind::Time | LiteralKind::Timestamp)
 }
 
 fn literal_value(session: &Session, literal: Literal, sql: &[u8]) -> Result<OwnedValue, SqlError> {

@@ -13,6 +13,7 @@ const SYNTAX: &str = "You have an error in your SQL syntax; check the manual tha
 #[cold]
 pub(crate) fn of(error: &sql::ParseError) -> SqlError {
     let kind: &ErrorKind = match error.kind {
+        ParseErrorKind::UndeclaredVariable => &error_map::SP_UNDECLARED_VAR,
         ParseErrorKind::OptionTwice(_) => &error_map::DUP_ARGUMENT,
         ParseErrorKind::Empty => &error_map::EMPTY_QUERY,
         ParseErrorKind::TooDeep => return stack::overrun(),

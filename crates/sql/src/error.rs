@@ -27,6 +27,8 @@ pub enum ParseErrorKind {
     IllegalAuthorization,
     /// 1064: a number with a fraction, or too large an integer.
     OnlyIntegers,
+    /// 1327, `ER_SP_UNDECLARED_VAR`: INTO a name, which would be a variable of a stored program.
+    UndeclaredVariable,
     /// 1225, `ER_DUP_ARGUMENT`
     OptionTwice(TlsPart),
     /// 1065, `ER_EMPTY_QUERY`: no statement at all.
@@ -76,6 +78,9 @@ impl fmt::Display for ParseError {
             ParseErrorKind::OnlyIntegers => {
                 write!(f, "Only integers allowed as number here near '{}' at line {}", self.near, self.line)
             }
+            ParseErrorKind::UndeclaredVariable => {
+                write!(f, "Undeclared variable: {}", first_name(&self.near))
+            }
             ParseErrorKind::OptionTwice(part) => write!(f, "Option '{part}' used twice in statement"),
             ParseErrorKind::Empty => f.write_str("Query was empty"),
             ParseErrorKind::TooDeep => f.write_str(
@@ -87,6 +92,15 @@ impl fmt::Display for ParseError {
             ParseErrorKind::OutOfMemory => f.write_str("the statement's syntax tree is too large"),
             ParseErrorKind::TooLong => f.write_str("Got a packet bigger than 'max_allowed_packet' bytes"),
         }
+    }
+}
+
+/// The name with which `text` begins, without its quotes.
+fn first_name(text: &str) -> &str {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$') || !c.is_ascii();
+    match text.strip_prefix(['`', '"']) {
+        Some(quoted) => quoted.split(['`', '"']).next().unwrap_or(quoted),
+        None => text.split(|c| !is_part(c)).next().unwrap_or(text),
     }
 }
 

@@ -8,6 +8,8 @@ use types::{CollationId, OwnedValue, SqlType, TypeKind};
 
 use super::Builder;
 use super::control::is_text_type;
+use super::fsp::temporal_fsp;
+use super::literal::datetime_type;
 use super::typing::{decimal_digits, decimal_type};
 use crate::func::Func;
 use crate::{Expr, ExprKind};
@@ -184,8 +186,37 @@ fn has_branch_of_number(expr: &Expr) -> bool {
             results.any(|result| marked(result).is_some() || has_branch_of_number(result))
         }
         ExprKind::Let { body, .. } => has_branch_of_number(body),
+        _ => is_extreme_of_moments(expr),
+    }
+}
+
+/// Whether `expr` is GREATEST or LEAST of texts and dates or times, which is a text and has the number of
+/// another value: of dates that of the chosen one, of times the extreme one of the numbers.
+fn is_extreme_of_moments(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Call { func: Func::Greatest | Func::Least, args } => {
+            is_text_type(&expr.ty) && args.iter().any(|arg| marked(arg).is_some())
+        }
+        _ => is_extreme_of_dates(expr),
+    }
+}
+
+/// [`is_extreme_of_moments`] of dates.
+pub(super) fn is_extreme_of_dates(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Call { func: Func::GreatestMoment | Func::LeastMoment, .. } => true,
+        ExprKind::Cast { arg, is_branch: true, .. } => {
+            matches!(arg.kind, ExprKind::Call { func: Func::Greatest | Func::Least, .. })
+        }
         _ => false,
     }
+}
+
+/// GREATEST or LEAST of `args`, as values of type `ty`.
+fn extreme(func: Func, args: Box<[Expr]>, ty: SqlType, nullable: bool) -> Expr {
+    let func =
+        if matches!(func, Func::Greatest | Func::GreatestMoment) { Func::Greatest } else { Func::Least };
+    Expr { kind: ExprKind::Call { func, args }, ty, nullable }
 }
 
 /// `expr` as a number of type `ty`; a decimal keeps its own fraction digits.
@@ -198,6 +229,17 @@ fn number_of(expr: Expr, ty: &SqlType) -> Expr {
         },
         ExprKind::Let { value, body } => ExprKind::Let { value, body: Box::new(number_of(*body, ty)) },
         ExprKind::Const(OwnedValue::Null) => return expr,
+        ExprKind::Call { func: func @ (Func::GreatestMoment | Func::LeastMoment), args } => {
+            let fsp = args.iter().map(temporal_fsp).max().unwrap_or(0);
+            return Expr::cast(extreme(func, args, datetime_type(fsp), true), ty.clone(), true);
+        }
+        ExprKind::Call { func: func @ (Func::Greatest | Func::Least), args }
+            if is_text_type(&expr.ty) && args.iter().any(|arg| marked(arg).is_some()) =>
+        {
+            let double = SqlType::double();
+            let args = args.into_iter().map(|arg| number_of(arg, &double)).collect();
+            return Expr::cast(extreme(func, args, double, nullable), ty.clone(), nullable);
+        }
         _ => {
             let mut branch = unmarked(expr);
             if has_branch_of_number(&branch) {

@@ -42,6 +42,9 @@ impl Builder {
         debug_assert!(func.arity().0 <= args.len() && args.len() <= func.arity().1, "argument count");
         let (rule, nulls) = rule_of(func);
         self.read_branches_for(func, &mut args);
+        if func == Func::StrCmp {
+            self.store_for_strcmp(&mut args)?;
+        }
         let lack_digits = args.iter().any(Expr::may_lack_digits);
         Ok(self.apply(func, &rule, nulls, args)?.with_digits_of(func, lack_digits))
     }

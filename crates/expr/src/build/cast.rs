@@ -2,6 +2,7 @@
 
 use types::{CollationId, OwnedValue, SqlType, TypeKind};
 
+use super::branch_number::is_extreme_of_dates;
 use super::branch_text::has_own_text;
 use super::collation::find_charset;
 use super::typing::{
@@ -50,7 +51,7 @@ impl Builder {
     pub fn cast(&self, mut expr: Expr, to: CastTo<'_>) -> Result<Expr, BindError> {
         let reads_number = match to {
             CastTo::Decimal(..) | CastTo::Double | CastTo::Float(_) => true,
-            CastTo::Signed | CastTo::Unsigned => expr.ty.is_temporal(),
+            CastTo::Signed | CastTo::Unsigned => expr.ty.is_temporal() || is_extreme_of_dates(&expr),
             _ => false,
         };
         if reads_number {

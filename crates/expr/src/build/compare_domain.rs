@@ -28,7 +28,7 @@ impl Builder {
         operation: &str,
         is_direct: bool,
     ) -> Result<CmpDomain, BindError> {
-        self.adopt_integer_constants(args, operation == " IN ");
+        self.adopt_integer_constants(args, operation == " IN " || self.in_row_list);
         let has_year = args.iter().any(|e| e.ty.kind == TypeKind::Year);
         if let ([a, b], true) = (&mut *args, is_direct && has_year) {
             *a = self.beside_date(std::mem::replace(a, self.null()), b)?;
@@ -135,13 +135,17 @@ impl Builder {
         };
         if has(Class::DateTime) {
             let numbers_are_dates = args.iter().all(|e| !is_number(e) || is_text(e))
-                || (takes_numbers(args, operation) && args.iter().all(|e| !is_number(e) || is_given(e)));
+                || (!self.in_row_order
+                    && takes_numbers(args, operation)
+                    && args.iter().all(|e| !is_number(e) || is_given(e)));
             return Ok(if numbers_are_dates { CmpDomain::DateTime } else { CmpDomain::Double });
         }
         if has(Class::Time) {
-            // A constant is turned to the type of a column; a text beside another time is compared as text.
-            let takes_constants = !text
-                || args.iter().any(|e| class_of(e) == Class::Time && matches!(e.kind, ExprKind::Column(_)));
+            // A constant is turned to the type of a column, in BETWEEN of the first operand; a text beside
+            // another time is compared as text.
+            let is_taking = |e: &Expr| class_of(e) == Class::Time && matches!(e.kind, ExprKind::Column(_));
+            let taking = if operation == "between" { &args[..1] } else { args };
+            let takes_constants = !text || (!self.in_row_order && taking.iter().any(is_taking));
             let only_time = args.iter().all(|e| {
                 matches!(class_of(e), Class::Time | Class::Null) || (takes_constants && is_given(e))
             });

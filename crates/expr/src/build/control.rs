@@ -208,13 +208,21 @@ impl Builder {
             }
             let kind = ExprKind::Call { func, args: args.into() };
             let date = Expr { kind, ty, nullable };
-            return Ok(if text.is_string() { Expr::cast(date, text, nullable) } else { self.text_of(date) });
+            return Ok(if text.is_string() {
+                Self::noted_branch(Expr::cast(date, text, nullable), true)
+            } else {
+                self.text_of(date)
+            });
         }
         let ty = self.common_type(&args.iter().collect::<Vec<_>>(), operation)?;
         if ty.kind == TypeKind::Null {
             return Ok(self.null());
         }
-        args = args.into_iter().map(|e| self.chosen(e, &ty)).collect();
+        let chosen = |e: Expr| {
+            let is_time = class_of(&e) == Class::Time;
+            Self::noted_branch(self.chosen(e, &ty), is_time && ty.is_string())
+        };
+        args = args.into_iter().map(chosen).collect();
         Ok(Expr { kind: ExprKind::Call { func, args: args.into() }, ty, nullable })
     }
 }

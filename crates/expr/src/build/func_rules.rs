@@ -48,6 +48,7 @@ rules! {
     KeptValue Of(rule::as_first), Args;
     FullScale Of(rule::as_first), Args;
     AsMoment Of(rule::as_first), Args;
+    DateInList Date, Args;
     Collate Of(rule::as_first), Args;
     ConvertUsing Of(rule::as_first), Maybe;
     ShareCharset Of(rule::as_first), Maybe;

@@ -1,13 +1,14 @@
 //! IN lists: items of several types are one IN for each domain in which they meet the needle.
 
 use types::temporal::FSP_MAX;
-use types::{Time, TypeKind};
+use types::{OwnedValue, SqlType, Time, TypeKind, Value};
 
 use super::compare::{is_number, is_plain_integer, is_temporal};
 use super::kept_constant::is_constant;
 use super::logic::truth;
 use super::typing::{Class, class_of, is_text};
 use super::{BindError, Builder};
+use crate::func::Func;
 use crate::{CmpDomain, Expr, ExprKind, fold};
 
 impl Builder {
@@ -50,8 +51,7 @@ impl Builder {
                 return Ok(in_domain(domain, items, negated));
             }
             if mixing == Mixing::Text && class_of(&shown) == Class::Time {
-                items.insert(0, shown.clone());
-                return Ok(in_domain(CmpDomain::Time, items, negated));
+                return Ok(in_read_times(shown.clone(), items, negated));
             }
             if mixing == Mixing::Double && is_number(&shown) && items.iter().any(is_temporal) {
                 return Ok(self.in_numbers(shown.clone(), items, negated));
@@ -76,41 +76,57 @@ impl Builder {
 
     fn in_uniform_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
         let is_direct = list.len() == 1;
-        let list =
-            if !is_direct && needle.ty.kind == TypeKind::Date { self.dates_of_list(list) } else { list };
-        if !is_direct && is_number(&needle) && list.iter().any(is_temporal) {
+        let are_times = !is_direct && meets_in_time(&needle, &list);
+        let is_among_dates = !is_direct && is_text(&needle) && are_given_dates(&list);
+        let are_dates = !is_direct && !are_times && needle.ty.kind == TypeKind::Date;
+        let list = if are_dates || is_among_dates { self.dates_of_list(list) } else { list };
+        let needle = if is_among_dates { date_in_list(needle) } else { needle };
+        if !is_direct && !are_times && is_number(&needle) && list.iter().any(is_temporal) {
             return Ok(self.in_numbers(needle, list, negated));
         }
         let is_read_each_row = |e: &Expr| class_of(e) == Class::Text && !is_given(e);
         if !is_direct && class_of(&needle) == Class::Time && list.iter().any(is_read_each_row) {
-            return Ok(in_domain(CmpDomain::Time, [vec![needle], list].concat(), negated));
+            return Ok(in_read_times(needle, list, negated));
         }
-        if !is_direct && meets_in_time(&needle, &list) {
+        if are_times {
             return Ok(self.in_times(needle, list, negated));
         }
         self.in_part_of_list(needle, list, negated, (is_direct, true))
     }
 
     /// `needle [NOT] IN (list)`, compared as times. MySQL reads the text of a date as a time, and warns. What
-    /// is no time is 00:00:00 in a list that is read once, and equals nothing in one that is read for each
+    /// is no time is 00:00:00 in a list that is read once, and equals no time in one that is read for each
     /// row.
     fn in_times(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Expr {
-        let needle = match needle.ty.kind {
-            TypeKind::Date => {
-                let nullable = needle.nullable;
-                Expr::cast(self.text_of(needle), super::literal::time_type(FSP_MAX), nullable)
-            }
-            _ => needle,
-        };
+        let needle = if needle.ty.kind == TypeKind::Date { self.text_of(needle) } else { needle };
         let is_read_once = list.iter().all(is_given);
         let mut args = [vec![needle], list].concat();
         for (at, arg) in args.iter_mut().enumerate() {
             let is_time = self.adopt_temporal_constant(arg, CmpDomain::Time).is_ok();
-            if !is_time && is_read_once && at > 0 {
+            if !is_read_once || at == 0 {
+                continue;
+            }
+            if !is_time {
                 *arg = self.time_at_front(arg);
+            } else if matches!(arg.kind, ExprKind::Param(_)) && class_of(arg) == Class::Text {
+                *arg = self.time_of_param(arg.clone());
             }
         }
+        let args = args.into_iter().map(bits_as_text).collect();
         in_domain(CmpDomain::Time, args, negated)
+    }
+
+    /// The time with which a parameter's text begins; 00:00:00 if it begins with none.
+    fn time_of_param(&self, text: Expr) -> Expr {
+        let ty = super::literal::time_type(FSP_MAX);
+        let read = Expr::cast(text.clone(), ty.clone(), true);
+        let args = Box::new([read, self.time(Time::ZERO, FSP_MAX)]);
+        let time =
+            Expr { kind: ExprKind::Call { func: Func::Coalesce, args }, ty: ty.clone(), nullable: false };
+        let is_null = truth(ExprKind::IsNull { negated: false, arg: Box::new(text) }, false);
+        let kind =
+            ExprKind::Case { arms: Box::new([(is_null, self.null())]), otherwise: Some(Box::new(time)) };
+        Expr { kind, ty, nullable: true }
     }
 
     /// The time with which a constant text begins; 00:00:00 if it begins with none.
@@ -163,19 +179,46 @@ fn in_set(domain: CmpDomain, needle: Expr, list: Vec<Expr>, negated: bool) -> Ex
     truth(ExprKind::In { negated, domain, needle: Box::new(needle), list: list.into() }, nullable)
 }
 
+/// `needle [NOT] IN (list)` of values that are read as times for each row.
+fn in_read_times(needle: Expr, list: Vec<Expr>, negated: bool) -> Expr {
+    let args = std::iter::once(needle).chain(list).map(bits_as_text).collect();
+    in_domain(CmpDomain::Time, args, negated)
+}
+
+/// Bits among times are a text.
+fn bits_as_text(e: Expr) -> Expr {
+    let ExprKind::Const(value @ OwnedValue::Bit { .. }) = &e.kind else { return e };
+    let text = Value::binary(value.as_value().as_text(&mut Vec::new())).to_owned_value();
+    Expr { kind: ExprKind::Const(text), ..e }
+}
+
 /// Whether `e` has one value for the whole statement, which is known before it runs.
-fn is_given(e: &Expr) -> bool {
+pub(super) fn is_given(e: &Expr) -> bool {
     matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_)) || is_constant(e)
 }
 
 /// Whether the needle and the items of an IN list are compared as times: texts and times of which one is
-/// TIME, with no date in the list.
+/// TIME, with no date in the list. The needle may be a DATE, which is a text then.
 fn meets_in_time(needle: &Expr, list: &[Expr]) -> bool {
     let is_textual = |e: &Expr| is_text(e) || matches!(class_of(e), Class::Time | Class::Null);
     let is_time = |e: &Expr| class_of(e) == Class::Time;
     list.iter().all(is_textual)
-        && (is_textual(needle) || class_of(needle) == Class::DateTime)
+        && (is_textual(needle) || needle.ty.kind == TypeKind::Date)
         && (is_time(needle) || list.iter().any(is_time))
+}
+
+/// A text as the date that is searched in a list of dates, without its time of day.
+fn date_in_list(text: Expr) -> Expr {
+    let nullable = text.nullable;
+    let ty = SqlType::new(TypeKind::Date, 10);
+    Expr { kind: ExprKind::Call { func: Func::DateInList, args: Box::new([text]) }, ty, nullable }
+}
+
+/// Whether `list` has constants alone: dates without a time of day and texts.
+fn are_given_dates(list: &[Expr]) -> bool {
+    let is_date = |e: &Expr| e.ty.kind == TypeKind::Date;
+    let is_dateless = |e: &Expr| class_of(e) == Class::Null || (is_text(e) && class_of(e) != Class::Int);
+    list.iter().any(is_date) && list.iter().all(|e| is_given(e) && (is_date(e) || is_dateless(e)))
 }
 
 /// How an item of an IN list meets the needle.

@@ -56,6 +56,9 @@ pub struct Builder {
     /// What is compared are parts of rows in a list: constants beside columns of dates and times keep their
     /// fractions there.
     pub in_row_list: bool,
+    /// What is compared are parts of rows of which one is less: constants beside columns of dates, times and
+    /// years stay what they are.
+    pub in_row_order: bool,
 }
 
 impl Default for Builder {
@@ -65,6 +68,7 @@ impl Default for Builder {
             modes: SqlModes::DEFAULT,
             div_precision_increment: types::decimal::DIV_PRECISION_INCREMENT,
             in_row_list: false,
+            in_row_order: false,
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use types::temporal::{DateFlags, FSP_MAX, OddDelimiter};
 use types::value::Loss;
-use types::{Date, DateTime, OwnedValue, Time, Value};
+use types::{Date, DateTime, OwnedValue, Time, TypeKind, Value};
 
 use super::compare::is_number;
+use super::in_list::is_given;
 use super::typing::{Class, class_of, is_text};
 use super::{Builder, no_moment};
 use crate::fold::fold;
@@ -15,8 +16,10 @@ impl Builder {
     /// A list of constants in which a DATE is searched: invalid dates and the number 0 become a moment that
     /// no DATE has, so that they equal none, not even the zero date. Of numbers alone the dates count.
     pub(super) fn dates_of_list(&self, list: Vec<Expr>) -> Vec<Expr> {
-        let is_constant = |e: &Expr| matches!(fold(e.clone()).kind, ExprKind::Const(_) | ExprKind::Param(_));
-        if !list.iter().all(is_constant) {
+        let is_read = |e: &Expr| matches!(fold(e.clone()).kind, ExprKind::Const(_) | ExprKind::Param(_));
+        let is_computed_number = |e: &Expr| is_number(e) && !is_read(e);
+        let has_moment = |e: &Expr| matches!(e.ty.kind, TypeKind::DateTime | TypeKind::Timestamp);
+        if !list.iter().all(is_given) || list.iter().any(|e| is_computed_number(e) || has_moment(e)) {
             return list;
         }
         let is_number_or_null = |e: &Expr| !is_text(e) && (is_number(e) || class_of(e) == Class::Null);

@@ -12,10 +12,11 @@
 use types::temporal::FSP_MAX;
 use types::{DateTime, OwnedValue, SqlModes, SqlType, Time, TypeKind};
 
-use super::Builder;
 use super::compare::is_number;
-use super::typing::is_text;
-use crate::fold::quiet_value;
+use super::stored_year::stored_year;
+use super::typing::{Class, class_of, is_text};
+use super::{BindError, Builder};
+use crate::fold::{fold, quiet_value};
 use crate::{CmpDomain, Expr, ExprKind};
 
 impl Builder {
@@ -61,6 +62,54 @@ impl Builder {
                 let is_date = column.kind == TypeKind::Date;
                 let stored = if is_date { DateTime::from_date(rounded.date()) } else { rounded };
                 Some(self.datetime(stored, FSP_MAX))
+            }
+            _ => None,
+        }
+    }
+
+    /// A constant that STRCMP compares with a TIME or YEAR column is what the column stores, and so is a
+    /// number beside a DATE column; a text that is no date is refused beside one.
+    pub(super) fn store_for_strcmp(&self, args: &mut [Expr]) -> Result<(), BindError> {
+        for at in 0..args.len() {
+            let other = args.len() - 1 - at;
+            let ExprKind::Const(value) = fold(args[other].clone()).kind else { continue };
+            if class_of(&args[at]) == Class::DateTime && value.as_value().is_textual() {
+                self.agree_in_time(&mut args.to_vec(), CmpDomain::DateTime, ("strcmp", true))?;
+            }
+            if !matches!(args[at].kind, ExprKind::Column(_)) || value.as_value().is_temporal() {
+                continue;
+            }
+            let column = args[at].ty.clone();
+            let stored = match column.kind {
+                TypeKind::Time => self.stored_time(&args[other], column.decimals),
+                TypeKind::Date if class_of(&args[other]) == Class::Int => self.date_of_number(&args[other]),
+                TypeKind::Year => stored_year(&value.as_value())
+                    .map(|year| Expr::constant(OwnedValue::Year(year as u16), column)),
+                _ => None,
+            };
+            if let Some(stored) = stored {
+                args[other] = stored;
+            }
+        }
+        Ok(())
+    }
+
+    /// The date that a constant number names.
+    fn date_of_number(&self, constant: &Expr) -> Option<Expr> {
+        let mut adopted = constant.clone();
+        self.adopt_temporal_constant(&mut adopted, CmpDomain::DateTime).ok()?;
+        let ExprKind::Const(OwnedValue::DateTime(moment, _)) = adopted.kind else { return None };
+        let date = moment.date();
+        (date.is_calendar_day() || moment.is_zero()).then(|| self.date(date))
+    }
+
+    /// The time that a constant is in a column with so many fraction digits.
+    fn stored_time(&self, constant: &Expr, digits: u8) -> Option<Expr> {
+        let mut adopted = constant.clone();
+        self.adopt_temporal_constant(&mut adopted, CmpDomain::Time).ok()?;
+        match adopted.kind {
+            ExprKind::Const(OwnedValue::Time(time, _)) => {
+                Some(self.time(self.fraction_of_time(time, digits), digits))
             }
             _ => None,
         }

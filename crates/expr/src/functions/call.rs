@@ -13,7 +13,8 @@ use super::pieces::PIECE_BYTES;
 use crate::build::{Class, class_of};
 use crate::compare::warn_past_decimal;
 use crate::moment::{
-    date_of, note_date_delimiters, note_time_delimiters, warn_cut_moment, warn_no_date, warn_no_moment,
+    date_of, has_nanoseconds, is_date_number, note_date_delimiters, note_time_delimiters, warn_cut_moment,
+    warn_no_date, warn_no_moment,
 };
 use crate::{EvalCtx, EvalError, Expr, ExprKind, Func, RowSource, Warning, eval, moment_of, time_of};
 
@@ -220,19 +221,19 @@ impl<'v> Call<'v> {
     /// Argument `i` as a date and time; zero parts are let through. NULL, with a warning, if it is invalid.
     pub(crate) fn datetime(&self, i: usize) -> Result<Option<DateTime>, EvalError> {
         let value = self.value(i)?;
-        Ok(self.read_datetime(&value, self.date_flags_for(&value)))
+        Ok(self.argument_datetime(&value, self.date_flags_for(&value)))
     }
 
     /// As [`Call::datetime`] for functions that need a day of the calendar: zero parts are no date either.
     pub(crate) fn calendar_datetime(&self, i: usize) -> Result<Option<DateTime>, EvalError> {
         let value = self.value(i)?;
-        Ok(self.read_datetime(&value, CALENDAR_FLAGS))
+        Ok(self.argument_datetime(&value, CALENDAR_FLAGS))
     }
 
     /// Argument `i` as a date and time that the session's mode lets be stored.
     pub(crate) fn stored_datetime(&self, i: usize) -> Result<Option<DateTime>, EvalError> {
         let value = self.value(i)?;
-        Ok(self.read_datetime(&value, DateFlags::from_modes(self.ctx.session.modes())))
+        Ok(self.argument_datetime(&value, DateFlags::from_modes(self.ctx.session.modes())))
     }
 
     /// Argument `i` as a date.
@@ -272,6 +273,20 @@ impl<'v> Call<'v> {
         }
         note_time_delimiters(&value, self.ctx);
         Ok(read.map(|read| read.value))
+    }
+
+    /// As [`Call::read_datetime`]; the fraction of a number that is a date alone gives a warning.
+    pub(crate) fn argument_datetime(&self, value: &Value<'_>, flags: DateFlags) -> Option<DateTime> {
+        let read = self.read_datetime(value, flags)?;
+        self.note_lost_fraction(value);
+        Some(read)
+    }
+
+    /// Warns of the fraction of a number that is a date alone.
+    pub(super) fn note_lost_fraction(&self, value: &Value<'_>) {
+        if is_date_number(value) == Some(true) && has_nanoseconds(value) {
+            self.truncated("date", value);
+        }
     }
 
     /// A value as a date and time under `flags`.

@@ -1,6 +1,7 @@
 //! Day numbers, periods, and dates made of numbers.
 
-use types::{Date, Value};
+use types::temporal::FSP_MAX;
+use types::{Date, DateTime, Value};
 
 use super::{Call, some};
 use crate::EvalError;
@@ -13,6 +14,16 @@ pub(crate) fn last_day<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         call.truncated("date", &Value::Date(date));
     }
     Ok(last.map_or(Value::Null, Value::Date))
+}
+
+/// A text that is searched in a list of dates: what is no date is a moment that is in no list.
+pub(crate) fn date_in_list<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let value = call.value(0)?;
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    let none = Value::DateTime(DateTime::from_packed(0, 2), FSP_MAX);
+    Ok(call.fuzzy_date(&value).map_or(none, Value::Date))
 }
 
 /// TO_DAYS

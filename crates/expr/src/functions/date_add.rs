@@ -6,6 +6,7 @@ use types::{DateTime, Time, TypeKind, Value};
 use super::time::warn_past_split;
 use super::{Call, some};
 use crate::build::{Class, class_of};
+use crate::moment::is_date_number;
 use crate::{EvalError, Warning, micros_of_seconds, moment_of};
 
 /// `date + INTERVAL amount unit`
@@ -99,11 +100,14 @@ fn shifted<'v>(call: &Call<'v>, unit: IntervalUnit, subtract: bool) -> Result<Va
 
 /// A text plus a span is a text: of a date if the text was one and the unit counts days. A YEAR has a time.
 fn as_text<'v>(call: &Call<'v>, unit: IntervalUnit, sum: Option<DateTime>) -> Result<Value<'v>, EvalError> {
-    let text = call.text(0)?.unwrap_or_default();
+    let is_date = match is_date_number(&call.value(0)?) {
+        Some(is_date) => is_date,
+        None => !has_time_part(call.text(0)?.unwrap_or_default()),
+    };
     let mut out = Vec::new();
     let Some(sum) = sum else { return Ok(overflow(call)) };
     let is_year = call.args[0].ty.kind == TypeKind::Year;
-    if unit.is_date_unit() && !is_year && !has_time_part(text) {
+    if unit.is_date_unit() && !is_year && is_date {
         sum.date().write_to(&mut out);
     } else {
         sum.write_to(shown_fsp(sum.micro()), &mut out);

@@ -25,7 +25,7 @@ pub(crate) fn unix_timestamp<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError
     // A number may name a day that its month does not have: it is one of the next month.
     let allow_invalid_dates = !value.is_textual();
     let flags = DateFlags { no_zero_date, allow_invalid_dates, ..DateFlags::default() };
-    let moment = on_calendar(call.read_datetime(&value, flags).unwrap_or(DateTime::ZERO));
+    let moment = on_calendar(call.argument_datetime(&value, flags).unwrap_or(DateTime::ZERO));
     let is_day = moment.date().is_calendar_day();
     let seconds = if is_day { session.time_zone().to_unix(moment).seconds } else { 0 };
     let in_range = (1..=SECONDS_MAX).contains(&seconds);

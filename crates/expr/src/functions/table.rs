@@ -50,6 +50,7 @@ implementations! {
         KeptValue kept::value;
         FullScale round::full_scale;
         AsMoment choose::as_moment;
+        DateInList date::date_in_list;
         Collate text::collate;
         ConvertUsing text::convert_using;
         ShareCharset text::share_charset;

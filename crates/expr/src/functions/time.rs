@@ -13,10 +13,13 @@ use crate::{EvalError, micros_of_seconds, moment_of, time_of};
 /// TIMESTAMP(date), TIMESTAMP(date, time)
 pub(crate) fn timestamp<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let fsp = call.ty().decimals;
-    let moment = some!(call.stored_datetime(0));
     if call.args.len() == 1 {
+        // A cast drops a fraction silently.
+        let flags = DateFlags::from_modes(call.ctx.session.modes());
+        let moment = some!(Ok::<_, EvalError>(call.read_datetime(&call.value(0)?, flags)));
         return Ok(moment.round(fsp).map_or(Value::Null, |m| Value::DateTime(m, fsp)));
     }
+    let moment = some!(call.stored_datetime(0));
     let time = some!(call.time(1));
     Ok(shift(moment, time.micros()).map_or(Value::Null, |m| Value::DateTime(m, fsp)))
 }
@@ -195,7 +198,9 @@ impl Moment {
         {
             return Some(Moment::Span(read.value));
         }
-        moment_of(value, any_day(), call.ctx).map(|read| Moment::At(read.value))
+        let read = moment_of(value, any_day(), call.ctx)?;
+        call.note_lost_fraction(value);
+        Some(Moment::At(read.value))
     }
 }
 

@@ -54,6 +54,7 @@ pub(super) fn retain(
         modes: hot.sql_mode,
         div_precision_increment: hot.div_precision_increment as u8,
         in_row_list: false,
+        in_row_order: false,
     };
     let condition = Binder { session, columns: table.columns(), builder, inputs }.bind(condition)?;
     let collations = table.columns().iter().map(|column| exact_collation(column).unwrap_or(TEXT));

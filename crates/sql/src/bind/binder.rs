@@ -190,6 +190,7 @@ impl<'a, 'c> Binder<'a, 'c> {
             modes: ctx.modes,
             div_precision_increment: ctx.div_precision_increment,
             in_row_list: false,
+            in_row_order: false,
         };
         Binder {
             ctx,

@@ -240,10 +240,20 @@ impl<'a> Binder<'a, '_> {
             (ExprKind::Row(a), _) => Err(BindError::OperandColumns(a.len())),
             (_, ExprKind::Row(_)) => Err(BindError::OperandColumns(1)),
             _ => {
-                let bound = self.value(left)?;
-                self.compare_with(op, (bound, left), right)
+                let sides = [self.compared_value(left)?, self.compared_value(right)?];
+                self.compare_bound(op, sides, [left, right])
             }
         }
+    }
+
+    /// The value of a side of a comparison. What is compared within it is no part of a row, though it may be
+    /// one.
+    fn compared_value(&mut self, side: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
+        let rows = (self.build.in_row_list, self.build.in_row_order);
+        (self.build.in_row_list, self.build.in_row_order) = (false, false);
+        let bound = self.value(side);
+        (self.build.in_row_list, self.build.in_row_order) = rows;
+        bound
     }
 
     /// A comparison of `bound`, which is `left`, with the value of `right`.
@@ -253,7 +263,7 @@ impl<'a> Binder<'a, '_> {
         (bound, left): (Expr, &'a ast::Expr<'a>),
         right: &'a ast::Expr<'a>,
     ) -> Result<Expr, BindError> {
-        let sides = [bound, self.value(right)?];
+        let sides = [bound, self.compared_value(right)?];
         self.compare_bound(op, sides, [left, right])
     }
 
@@ -301,9 +311,10 @@ impl<'a> Binder<'a, '_> {
                 CmpOp::Eq | CmpOp::NullSafeEq => self.comparison(part_op, a, b)?,
                 CmpOp::Ne => self.comparison(CmpOp::Ne, a, b)?,
                 _ => {
-                    let before = std::mem::replace(&mut self.build.in_row_list, true);
+                    let before = (self.build.in_row_list, self.build.in_row_order);
+                    (self.build.in_row_list, self.build.in_row_order) = (true, true);
                     let compared = self.compare_rows_by_order(op, left, right);
-                    self.build.in_row_list = before;
+                    (self.build.in_row_list, self.build.in_row_order) = before;
                     return compared;
                 }
             });
@@ -447,7 +458,7 @@ impl<'a> Binder<'a, '_> {
             for (at, ((column, left), right)) in columns.iter().zip(needle).zip(row).enumerate() {
                 let place = places.as_ref().and_then(|places| places[at]);
                 if let Some(number) = self.number_in_row(right, place)? {
-                    let left = self.value(left)?;
+                    let left = self.compared_value(left)?;
                     parts.push(self.build.compare(CmpOp::Eq, left, number)?);
                     continue;
                 }
@@ -462,7 +473,7 @@ impl<'a> Binder<'a, '_> {
                         None => self.compare_with(CmpOp::Eq, (column.clone(), left), right),
                     },
                     (None, ..) if is_in_list => {
-                        let bound = self.value(left)?;
+                        let bound = self.compared_value(left)?;
                         self.compare_with_item((bound, left), right)
                     }
                     (None, ..) => self.comparison(CmpOp::Eq, left, right),
@@ -491,7 +502,7 @@ impl<'a> Binder<'a, '_> {
         right: &'a ast::Expr<'a>,
     ) -> Result<Expr, BindError> {
         use TypeKind::{Decimal, Double, Float};
-        let item = self.value(right)?;
+        let item = self.compared_value(right)?;
         let is_real = matches!(item.ty.kind, Decimal | Double | Float);
         if self.is_param(&item) || self.is_param(&bound) {
             return self.compare_bound(CmpOp::Eq, [bound, item], [left, right]);

@@ -2,6 +2,7 @@
 
 use super::core::{Parser, Result};
 use super::hint;
+use crate::ParseErrorKind;
 use crate::ast::{
     ColumnRef, Cte, Expr, ExprKind, Into, Limit, LockClause, LockWait, OrderItem, Outfile, Query, QueryBody,
     Select, SelectItem, SelectModifiers, SetBranch, SetOp, SetOperator, TextFormat, With,
@@ -386,10 +387,20 @@ impl<'a> Parser<'a, '_> {
         } else if self.eat_kw(Kw::DUMPFILE) {
             Into::Dumpfile(self.string()?)
         } else {
-            Into::Vars(self.list(Self::user_var)?)
+            Into::Vars(self.list(Self::target_var)?)
         };
         self.into = Some(self.alloc(into));
         Ok(())
+    }
+
+    /// A variable that INTO sets. A name would be a variable of a stored program.
+    fn target_var(&mut self) -> Result<&'a str> {
+        if self.at(Tok::UserVar) {
+            return self.user_var();
+        }
+        let error = self.fail(ParseErrorKind::UndeclaredVariable);
+        self.name()?;
+        if self.at(Tok::Dot) { self.syntax() } else { Err(error) }
     }
 
     /// FIELDS and LINES clauses.

@@ -169,6 +169,7 @@ pub(super) fn builder(ctx: &BindContext<'_>) -> Builder {
         modes: ctx.modes,
         div_precision_increment: ctx.div_precision_increment,
         in_row_list: false,
+        in_row_order: false,
     }
 }
 

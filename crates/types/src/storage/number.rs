@@ -166,7 +166,7 @@ fn decimal_of(value: &Value<'_>) -> (Decimal, Fault) {
     let fault = if parsed.consumed == 0 {
         Fault::Incorrect("decimal")
     } else if parsed.overflow {
-        if has_tail { Fault::DecimalTailOverflow } else { Fault::OutOfRange }
+        if has_tail || has_unread_digits(data) { Fault::DecimalTailOverflow } else { Fault::OutOfRange }
     } else if has_tail {
         Fault::DecimalTail
     } else if parsed.truncated {
@@ -175,6 +175,36 @@ fn decimal_of(value: &Value<'_>) -> (Decimal, Fault) {
         Fault::None
     };
     (parsed.value, fault)
+}
+
+/// Whether a number past every DECIMAL has more digits before its point than MySQL reads of a text.
+#[cold]
+fn has_unread_digits(text: &[u8]) -> bool {
+    const DIGITS_MAX: i64 = 81;
+    let text = text.trim_ascii_start();
+    let text = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+    let (mut digits, mut seen, mut point) = (0i64, false, false);
+    let mut rest = text;
+    while let [byte, after @ ..] = rest {
+        match byte {
+            b'0'..=b'9' => {
+                seen |= *byte != b'0';
+                digits += match (seen, point) {
+                    (true, false) => 1,
+                    (false, true) => -1,
+                    _ => 0,
+                };
+            }
+            b'.' if !point => point = true,
+            _ => break,
+        }
+        rest = after;
+    }
+    let exponent = match rest {
+        [b'e' | b'E', exponent @ ..] => i64::try_from(round_text_to_i128(exponent).0).unwrap_or(i64::MAX),
+        _ => 0,
+    };
+    digits.saturating_add(exponent) > DIGITS_MAX
 }
 
 /// Whether `value` is a double other than zero.

@@ -122,7 +122,7 @@ pub(super) enum Fault {
     DecimalTail,
     /// As that, and out of the column's range.
     DecimalTailOutOfRange,
-    /// A number past every decimal with something after it.
+    /// A number past every decimal that has more digits than MySQL reads, or something after it.
     DecimalTailOverflow,
     /// Bytes from the position on are no characters.
     BadString(usize),
