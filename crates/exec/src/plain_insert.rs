@@ -360,7 +360,7 @@ fn is_constant(column: &ColumnDef) -> bool {
         ColumnDefault::Constant(_) => true,
         ColumnDefault::Dropped => column.auto_increment,
         ColumnDefault::Null | ColumnDefault::None => column.nullable || column.auto_increment,
-        ColumnDefault::Now => false,
+        ColumnDefault::Now | ColumnDefault::Expression(_) => false,
     }
 }
 

@@ -435,6 +435,7 @@ errors! {
     RESERVED_TABLESPACE = 3723, b"HY000", "The table '%-.192s' may not be created in the reserved tablespace '%-.192s'.";
     FK_CANNOT_DROP_PARENT = 3730, b"HY000", "Cannot drop table '%s' referenced by a foreign key constraint '%s' on table '%s'.";
     TABLE_WITHOUT_PRIMARY_KEY = 3750, b"HY000", "Unable to create or change a table without a primary key, when the system variable 'sql_require_primary_key' is set. Add a primary key to the table or unset this variable to avoid this message. Note that tables without a primary key can cause performance problems in row-based replication, so please consult your DBA before changing this setting.";
+    DEFAULT_OF_EXPRESSION = 3773, b"HY000", "DEFAULT function cannot be used with default value expressions";
     DEPRECATED_UTF8MB3_COLLATION = 3778, b"HY000", "'%s' is a collation of the deprecated character set UTF8MB3. Please consider using UTF8MB4 with an appropriate collation instead.";
     CHECK_CONSTRAINT_VIOLATED = 3819, b"HY000", "Check constraint '%-.192s' is violated.";
     CANNOT_CONVERT_STRING = 3854, b"HY000", "Cannot convert string '%-.64s' from %s to %s";

@@ -232,6 +232,7 @@ impl<'a> Written<'a> {
             invisible: attributes.invisible,
             comment: attributes.comment.into(),
             names_collation: has_charset && (self.names_charset || self.ty.names_collation()),
+            unknown: None,
         };
         let (is_binary, lob_length, keys) = (is_binary, self.ty.lob_length(), attributes.keys.clone());
         Ok(Column { def, literal, is_binary, explicit_null, lob_length, keys, notes, failure: None })

@@ -100,6 +100,7 @@ pub fn table_def(
         auto_increment_start: options.auto_increment.unwrap_or(1).max(1),
         create_time: 0,
         hints: options.hints(&[]),
+        unknown: None,
     };
     let indexes = indexes(session, create, &columns, &mut def, &name)?;
     def.indexes = indexes;
