@@ -134,6 +134,13 @@ pub enum Error {
         /// What is wrong with them.
         what: &'static str,
     },
+    /// A table's definition has a field that this server must not pass over, and does not know.
+    NewerDefinition {
+        /// `schema.table`.
+        table: Box<str>,
+        /// The field's tag.
+        tag: u32,
+    },
 }
 
 /// A key that is there already.
@@ -347,6 +354,8 @@ impl Error {
             Error::Damaged(_) | Error::Forced => Effect::Statement,
             // Stored bytes differ from what was written.
             Error::UndoCorrupt { .. } | Error::DictionaryCorrupt { .. } => Effect::Server,
+            // Met by a startup, which is refused.
+            Error::NewerDefinition { .. } => Effect::Server,
         }
     }
 
@@ -431,6 +440,10 @@ impl fmt::Display for Error {
                 write!(f, "redo log: the frame that ends at {lsn} has no undo of {trx} that can be read")
             }
             Error::DictionaryCorrupt { what } => write!(f, "dictionary record is damaged: {what}"),
+            Error::NewerDefinition { table, tag } => write!(
+                f,
+                "the definition of {table} has field {tag}, which this server does not know: it needs a newer server"
+            ),
         }
     }
 }

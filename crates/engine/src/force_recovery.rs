@@ -60,7 +60,7 @@ impl Error {
     /// The lowest `innodb_force_recovery` with which a startup that has failed with this error continues.
     pub fn force_recovery_level(&self) -> Option<u8> {
         match self {
-            Error::DictionaryCorrupt { .. } => Some(1),
+            Error::DictionaryCorrupt { .. } | Error::NewerDefinition { .. } => Some(1),
             Error::UndoCorrupt { .. } => Some(6),
             Error::Storage(error) => match error {
                 space::Error::BadFrame(_) => Some(6),

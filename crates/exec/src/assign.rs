@@ -208,7 +208,7 @@ impl Assigner<'_> {
         let column = &targets[target].columns.table.def.columns[usize::from(col)];
         let is_value = match cell {
             InsertCell::Kept(_) => keep(&targets[target], col, old, self.scratch),
-            InsertCell::Default => self.store.default(column, number, self.scratch)?,
+            InsertCell::Default | InsertCell::Computed => self.store.default(column, number, self.scratch)?,
             InsertCell::Expr(expr) => {
                 let st = self.run.st;
                 let overlay = Overlay { row, targets, zone: st.zone };

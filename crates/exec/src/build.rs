@@ -2,8 +2,8 @@
 
 use bumpalo::Bump;
 use engine::Table;
-use expr::{Expr, ExprKind, RowSource, eval};
-use types::{ColumnDef, ColumnDefault, SqlModes, TypeKind, Value, storage};
+use expr::{Expr, ExprKind, eval};
+use types::{ColumnDef, ColumnDefault, SqlModes, TypeKind, Value};
 
 use crate::column_store::ColumnStore;
 use crate::conditions::Conditions;
@@ -11,7 +11,7 @@ use crate::context::Scratch;
 use crate::error::Result;
 use crate::query_run::QueryRun;
 use crate::row_build::{RowBuffer, push_zero};
-use crate::statement::Statement;
+use crate::row_expression::{RowExpressions, UnfinishedRow};
 
 /// Rows between two checks of the kill flag.
 const KILL_CHECK_ROWS: u64 = 256;
@@ -30,26 +30,6 @@ pub(crate) struct RowBuild<'r> {
     pub(crate) nulls: Vec<u16>,
     auto_increment: Option<u16>,
     zero_is_value: bool,
-}
-
-/// The row under construction, for expressions that name its columns.
-struct Unfinished<'x> {
-    table: &'x Table,
-    rows: &'x RowBuffer,
-    st: &'x Statement<'x>,
-}
-
-impl RowSource for Unfinished<'_> {
-    fn column(&self, _rel: u16, col: u16) -> Value<'_> {
-        let col = usize::from(col);
-        let column = &self.table.def.columns[col];
-        match self.rows.last(col) {
-            Some(bytes) => storage::read(&column.ty, bytes, self.st.zone),
-            // The number that an AUTO_INCREMENT column takes in the end is not known yet.
-            None if column.auto_increment => Value::Int(0),
-            None => Value::Null,
-        }
-    }
 }
 
 impl<'r> RowBuild<'r> {
@@ -119,7 +99,11 @@ impl<'r> RowBuild<'r> {
     /// The column's field is missing from its line: it is zero, unless NULL is its default.
     pub(crate) fn set_no_field(&mut self, col: u16) -> Result<()> {
         let (column, row) = (self.column(col), self.number);
-        let is_null = column.nullable && matches!(column.default, ColumnDefault::None | ColumnDefault::Null);
+        let has_null = matches!(
+            column.default,
+            ColumnDefault::None | ColumnDefault::Null | ColumnDefault::Expression(_)
+        );
+        let is_null = column.nullable && has_null;
         if column.auto_increment || is_null {
             return self.set_missing(col);
         }
@@ -193,6 +177,12 @@ impl<'r> RowBuild<'r> {
         }
     }
 
+    /// The column gets the value of its default, which is an expression over the row.
+    pub(crate) fn compute(&mut self, col: u16, expr: &Expr) -> Result<()> {
+        let expressions = RowExpressions { def: &self.table.def, run: self.run, store: &self.store };
+        expressions.assign((col, expr), &mut self.rows, self.number, &mut self.arena)
+    }
+
     fn set_computed(&mut self, col: u16, expr: &Expr) -> Result<()> {
         self.arena.reset();
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -207,7 +197,7 @@ impl<'r> RowBuild<'r> {
 
     fn eval_into(&self, col: u16, expr: &Expr, out: &mut Vec<u8>) -> Result<bool> {
         let st = self.run.st;
-        let row = Unfinished { table: self.table, rows: &self.rows, st };
+        let row = UnfinishedRow { def: &self.table.def, rows: &self.rows, zone: st.zone };
         let ctx = self.run.ctx(&self.arena);
         let value = eval(expr, &row, &ctx).map_err(|error| st.eval_error(error))?;
         st.check()?;

@@ -161,7 +161,15 @@ impl<'r> ColumnStore<'r> {
                 self.conditions.warn(Level::Warning, &self.no_default(column)?);
                 Ok(false)
             }
-            ColumnDefault::Null | ColumnDefault::None | ColumnDefault::Dropped => Ok(false),
+            // It is computed when the others have their values.
+            ColumnDefault::Expression(_) if !column.nullable => {
+                push_implicit_default(&column.ty, out);
+                Ok(true)
+            }
+            ColumnDefault::Null
+            | ColumnDefault::None
+            | ColumnDefault::Dropped
+            | ColumnDefault::Expression(_) => Ok(false),
         }
     }
 

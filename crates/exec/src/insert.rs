@@ -29,7 +29,8 @@ use crate::write_rows::{DuplicateRule, RowsWriter, Written};
 #[derive(Debug)]
 pub(crate) struct InsertProgram {
     table: Arc<Table>,
-    /// Columns that the statement gives no value, and those among them that need one.
+    /// Columns that the statement gives no value, and those among them that are settled once all others have
+    /// theirs: they need one, or their default is an expression.
     left_out: Box<[u16]>,
     wanting: Box<[u16]>,
     /// A cell names a column of its row, which may not have its value yet.
@@ -65,7 +66,10 @@ impl InsertProgram {
         let subqueries = QueryProgram::compile_subqueries(engine, &plan.subqueries, tables)?;
         let columns = 0..table.def.columns.len() as u16;
         let left_out: Box<[u16]> = columns.filter(|col| !plan.columns.contains(col)).collect();
-        let is_wanting = |col: &u16| needs_value(&table.def.columns[usize::from(*col)]);
+        let is_wanting = |col: &u16| {
+            let column = &table.def.columns[usize::from(*col)];
+            needs_value(column) || column.default_expression().is_some()
+        };
         Ok(InsertProgram {
             wanting: left_out.iter().copied().filter(is_wanting).collect(),
             left_out,
@@ -184,10 +188,11 @@ impl InsertProgram {
         for (&col, cell) in plan.columns.iter().zip(cells) {
             match cell {
                 InsertCell::Default => build.set_default_cell(col)?,
+                InsertCell::Computed => settle(plan, build, col)?,
                 InsertCell::Expr(expr) | InsertCell::Kept(expr) => build.set_expr(col, expr)?,
             }
         }
-        self.wanting.iter().try_for_each(|&col| build.complain_of(col))?;
+        self.wanting.iter().try_for_each(|&col| settle(plan, build, col))?;
         build.finish();
         Ok(())
     }
@@ -224,7 +229,7 @@ impl InsertProgram {
         self.left_out.iter().try_for_each(|&col| build.set_missing(col))?;
         let mut pairs = plan.columns.iter().zip(values);
         pairs.try_for_each(|(&col, value)| build.set_value(col, value))?;
-        self.wanting.iter().try_for_each(|&col| build.complain_of(col))?;
+        self.wanting.iter().try_for_each(|&col| settle(plan, build, col))?;
         build.finish();
         Ok(())
     }
@@ -294,9 +299,19 @@ impl InsertProgram {
             st.check()?;
             build.set_value(col, &value)?;
         }
-        self.wanting.iter().try_for_each(|&col| build.complain_of(col))?;
+        self.wanting.iter().try_for_each(|&col| settle(plan, build, col))?;
         build.finish();
         Ok(())
+    }
+}
+
+/// Gives a column the value of its default, which is an expression, or complains that it has none.
+#[cold]
+#[inline(never)]
+fn settle(plan: &InsertPlan, build: &mut RowBuild<'_>, col: u16) -> Result<()> {
+    match plan.defaults.binary_search_by_key(&col, |(col, _)| *col) {
+        Ok(at) => build.compute(col, &plan.defaults[at].1),
+        Err(_) => build.complain_of(col),
     }
 }
 
@@ -305,8 +320,12 @@ fn reads_row(source: &InsertSource) -> bool {
     let InsertSource::Rows(rows) = source else { return false };
     let mut found = false;
     for cell in rows.iter().flatten() {
-        if let InsertCell::Expr(expr) = cell {
-            expr.walk(&mut |e| found |= matches!(e.kind, ExprKind::Column(_)));
+        match cell {
+            InsertCell::Expr(expr) => {
+                expr.walk(&mut |e| found |= matches!(e.kind, ExprKind::Column(_)));
+            }
+            InsertCell::Computed => found = true,
+            InsertCell::Default | InsertCell::Kept(_) => {}
         }
     }
     found

@@ -97,6 +97,7 @@ mod range_bugs;
 mod reader;
 mod record_projection;
 mod row_build;
+mod row_expression;
 mod row_target;
 mod sort;
 mod source;

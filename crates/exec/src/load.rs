@@ -133,7 +133,7 @@ impl LoadProgram {
         }
         for (col, cell) in &plan.sets {
             match cell {
-                InsertCell::Default => build.set_default(*col)?,
+                InsertCell::Default | InsertCell::Computed => build.set_default(*col)?,
                 InsertCell::Expr(expr) | InsertCell::Kept(expr) => build.set_expr(*col, expr)?,
             }
             build.complain_of_replaced(*col)?;

@@ -317,7 +317,7 @@ impl PlainInsert {
                 },
                 Source::Plan => match &planned[at] {
                     InsertCell::Default => continue,
-                    InsertCell::Kept(_) => false,
+                    InsertCell::Kept(_) | InsertCell::Computed => false,
                     InsertCell::Expr(expr) => match &expr.kind {
                         ExprKind::Const(constant) => cell.store(&constant.as_value(), room, to),
                         _ => false,
@@ -345,7 +345,7 @@ impl Cell {
 fn source_of(cell: &InsertCell) -> Option<Source> {
     match cell {
         InsertCell::Default => Some(Source::Plan),
-        InsertCell::Kept(_) => None,
+        InsertCell::Kept(_) | InsertCell::Computed => None,
         InsertCell::Expr(expr) => match expr.kind {
             ExprKind::Param(param) => Some(Source::Param(param)),
             ExprKind::Const(_) => Some(Source::Plan),
@@ -360,7 +360,7 @@ fn is_constant(column: &ColumnDef) -> bool {
         ColumnDefault::Constant(_) => true,
         ColumnDefault::Dropped => column.auto_increment,
         ColumnDefault::Null | ColumnDefault::None => column.nullable || column.auto_increment,
-        ColumnDefault::Now => false,
+        ColumnDefault::Now | ColumnDefault::Expression(_) => false,
     }
 }
 

@@ -33,7 +33,7 @@ impl PointUpdate {
     pub(crate) fn of_plan(plan: &UpdatePlan, query: &QueryProgram) -> Option<Self> {
         let is_quick = |cell: &InsertCell| match cell {
             InsertCell::Default => true,
-            InsertCell::Kept(_) => false,
+            InsertCell::Kept(_) | InsertCell::Computed => false,
             InsertCell::Expr(expr) => is_arithmetic(expr),
         };
         if plan.targets.len() != 1 || !plan.sets.iter().all(|(_, _, cell)| is_quick(cell)) {

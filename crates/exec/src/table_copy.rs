@@ -1,11 +1,13 @@
 //! Copies rows of a table that ALTER TABLE rebuilds, converting each column to its new type.
 
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use base::memory::StatementAccount;
+use bumpalo::Bump;
 use engine::{Engine, InitialValues, PutRow, has_same_storage};
-use expr::{SessionInfo, append_sort_key};
+use expr::{Expr, SessionInfo, append_sort_key};
 use types::collation::{Charset, convert as convert_text};
 use types::storage::max_width;
 use types::value::{Loss, integer_prefix};
@@ -17,7 +19,10 @@ use types::{
 use crate::column_store::ColumnStore;
 use crate::conditions::Conditions;
 use crate::error::{ExecError, Result};
+use crate::query::QueryProgram;
+use crate::query_run::QueryRun;
 use crate::row_build::{Report, RowBuffer, push_zero, store_in_any_spelling, store_value};
+use crate::row_expression::RowExpressions;
 use crate::statement::Statement;
 use crate::strict::StrictSession;
 
@@ -38,6 +43,8 @@ pub struct TableCopy<'a> {
     pub copies: bool,
     /// NULL in a column that becomes NOT NULL is [`ExecError::NullRefused`] instead of a lost value.
     pub refuses_null: bool,
+    /// The defaults of new columns that are expressions over the new row (relation 0), in order.
+    pub defaults: &'a [(u16, Expr)],
 }
 
 /// Inputs of a copy.
@@ -73,6 +80,8 @@ enum Source {
     Default,
     /// Its default, a zero date, which the mode refuses or warns about.
     ZeroDate,
+    /// One of [`TableCopy::defaults`], once the other columns have their values.
+    Computed,
 }
 
 impl TableCopy<'_> {
@@ -85,7 +94,12 @@ impl TableCopy<'_> {
     ) -> R {
         let session = StrictSession::new(ctx.session, false);
         let st = Statement::changing(ctx.engine, &session, ctx.memory, ctx.rows_examined);
+        let target = Arc::new(new.clone());
+        let expressions = QueryProgram::expressions(Vec::new(), &target);
+        let run = QueryRun::new(&st, &[], &expressions);
         work(&mut Copier {
+            run: &run,
+            arena: Bump::new(),
             copy: self,
             new,
             sources: self.sources(new, ctx.session.modes()),
@@ -110,7 +124,7 @@ impl TableCopy<'_> {
         let is_known = |(column, source): (&ColumnDef, &Source)| match *source {
             Source::Bytes(_) | Source::Default => true,
             Source::Value(at) => storage::is_widened(&self.old.columns[at].ty, &column.ty),
-            Source::Moment(_) | Source::ZeroDate => false,
+            Source::Moment(_) | Source::ZeroDate | Source::Computed => false,
         };
         if !new.columns.iter().zip(&sources).all(is_known) || self.numbered(new).is_some() {
             return Ok(None);
@@ -183,6 +197,7 @@ impl TableCopy<'_> {
         let refuses_zeros = modes.has(SqlModes::NO_ZERO_DATE);
         let checks = self.copies && (refuses_zeros || modes.has(SqlModes::NO_ZERO_IN_DATE));
         let source = |(column, old): (&ColumnDef, &Option<u16>)| match *old {
+            None if column.default_expression().is_some() => Source::Computed,
             None if refuses_zeros && is_zero_date(column) => Source::ZeroDate,
             None => Source::Default,
             Some(old) => {
@@ -237,6 +252,9 @@ fn is_zero_date(column: &ColumnDef) -> bool {
 /// A copy in progress.
 pub struct Copier<'a> {
     copy: &'a TableCopy<'a>,
+    /// Evaluates expressions.
+    run: &'a QueryRun<'a>,
+    arena: Bump,
     new: &'a TableDef,
     sources: Vec<Source>,
     /// For columns whose numbers are copied as text.
@@ -282,7 +300,7 @@ impl Copier<'_> {
             match self.sources[position] {
                 Source::Bytes(at) if old[at].is_some() => self.row.set(position, old[at]),
                 Source::Moment(at) if old[at].is_some_and(is_moment) => self.row.set(position, old[at]),
-                Source::Default | Source::ZeroDate => {
+                Source::Default | Source::ZeroDate | Source::Computed => {
                     let (store, number) = (&self.store, self.number);
                     self.row.set_maybe(position, |out| store.missing(column, number, out))?;
                 }
@@ -293,6 +311,17 @@ impl Copier<'_> {
             if self.numbered == Some(position) {
                 self.count_number(position, column)?;
             }
+        }
+        if self.copy.defaults.is_empty() { Ok(()) } else { self.compute() }
+    }
+
+    /// Gives the new columns whose defaults are expressions their values.
+    #[cold]
+    #[inline(never)]
+    fn compute(&mut self) -> Result<()> {
+        let expressions = RowExpressions { def: self.new, run: self.run, store: &self.store };
+        for (col, expr) in self.copy.defaults {
+            expressions.assign((*col, expr), &mut self.row, self.number, &mut self.arena)?;
         }
         Ok(())
     }

@@ -56,6 +56,7 @@ fn kind(error: &BindError) -> &'static ErrorKind {
         BindError::WrongUsage { .. } => &error_map::WRONG_USAGE,
         BindError::NoSuchIndex { .. } => &error_map::KEY_DOES_NOT_EXIST,
         BindError::NoDefault(_) => &error_map::NO_DEFAULT_FOR_FIELD,
+        BindError::DefaultOfExpression => &error_map::DEFAULT_OF_EXPRESSION,
         BindError::WrongArguments(_) => &error_map::WRONG_ARGUMENTS,
         BindError::UnknownCharset(_) => &error_map::UNKNOWN_CHARACTER_SET,
         BindError::UpdateTableUsed(_) => &error_map::UPDATE_TABLE_USED,

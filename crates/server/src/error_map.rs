@@ -355,6 +355,7 @@ errors! {
     FUNC_INEXISTENT_NAME_COLLISION = 1630, b"42000", "FUNCTION %s does not exist. Check the 'Function Name Parsing and Resolution' section in the Reference Manual";
     DUP_SIGNAL_SET = 1641, b"42000", "Duplicate condition information item '%s'";
     UNKNOWN_LOCALE = 1649, b"HY000", "Unknown locale: '%-.64s'";
+    BINLOG_UNSAFE_SYSTEM_FUNCTION = 1674, b"HY000", "Statement is unsafe because it uses a system function that may return a different value on the replica.";
     WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT = 1681, b"HY000", "'%s' is deprecated and will be removed in a future release.";
     TOO_LONG_INDEX_COMMENT = 1688, b"HY000", "Comment for index '%-.64s' is too long (max = %d)";
     DATA_OUT_OF_RANGE = 1690, b"22003", "%s value is out of range in '%s'";
@@ -408,6 +409,7 @@ errors! {
     CAPACITY_EXCEEDED = 3170, b"HY000", "Memory capacity of %d bytes for '%s' exceeded. %s";
     UNSUPPORTED_INDEX_ALGORITHM = 3502, b"HY000", "This storage engine does not support the %s index algorithm, storage engine default was used instead.";
     DATABASE_DOES_NOT_EXIST = 3503, b"42Y07", "Database '%-.192s' doesn't exist";
+    DD_OBJECT_NOT_UPDATED = 3507, b"HY000", "Failed to update %s dictionary object.";
     INVALID_BITWISE_OPERANDS_SIZE = 3513, b"HY000", "Binary operands of bitwise operators must be of equal length";
     INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE = 3514, b"HY000", "Aggregate bitwise functions cannot accept arguments longer than 511 bytes; consider using the SUBSTRING() function";
     INVISIBLE_PRIMARY_KEY = 3522, b"HY000", "A primary key index cannot be invisible";
@@ -423,6 +425,7 @@ errors! {
     UNRESOLVED_TABLE_LOCK = 3568, b"HY000", "Unresolved table name %s in locking clause.";
     DUPLICATE_TABLE_LOCK = 3569, b"HY000", "Table %s appears in multiple locking clauses.";
     LOCK_NOWAIT = 3572, b"HY000", "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";
+    WINDOW_INVALID_USE = 3593, b"HY000", "You cannot use the window function '%s' in this context.'";
     ILLEGAL_PRIVILEGE_LEVEL = 3619, b"HY000", "Illegal privilege level specified for %s";
     MANDATORY_ROLE = 3628, b"HY000", "The role %s is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role identifier from the global variable mandatory_roles.";
     CTE_MAX_RECURSION_DEPTH = 3636, b"HY000", "Recursive query aborted after %d iterations. Try increasing @@cte_max_recursion_depth to a larger value.";
@@ -435,6 +438,14 @@ errors! {
     RESERVED_TABLESPACE = 3723, b"HY000", "The table '%-.192s' may not be created in the reserved tablespace '%-.192s'.";
     FK_CANNOT_DROP_PARENT = 3730, b"HY000", "Cannot drop table '%s' referenced by a foreign key constraint '%s' on table '%s'.";
     TABLE_WITHOUT_PRIMARY_KEY = 3750, b"HY000", "Unable to create or change a table without a primary key, when the system variable 'sql_require_primary_key' is set. Add a primary key to the table or unset this variable to avoid this message. Note that tables without a primary key can cause performance problems in row-based replication, so please consult your DBA before changing this setting.";
+    DEPENDENT_BY_DEFAULT = 3766, b"HY000", "Column '%s' of table '%s' has a default value expression dependency and cannot be dropped or renamed.";
+    DEFAULT_REF_LATER_COLUMN = 3767, b"HY000", "Default value expression of column '%s' cannot refer to a column defined after it if that column is a generated column or has an expression as default value.";
+    DEFAULT_REF_AUTO_INCREMENT = 3768, b"HY000", "Default value expression of column '%s' cannot refer to an auto-increment column.";
+    DEFAULT_CONSTRUCT_NOT_ALLOWED = 3769, b"HY000", "Default value expression of column '%s' contains a disallowed function.";
+    DEFAULT_FUNCTION_NOT_ALLOWED = 3770, b"HY000", "Default value expression of column '%s' contains a disallowed function: %s.";
+    DEFAULT_ROW_VALUE = 3771, b"HY000", "Default value expression of column '%s' cannot refer to a row value.";
+    DEFAULT_VARIABLES = 3772, b"HY000", "Default value expression of column '%s' cannot refer user or system variables.";
+    DEFAULT_OF_EXPRESSION = 3773, b"HY000", "DEFAULT function cannot be used with default value expressions";
     DEPRECATED_UTF8MB3_COLLATION = 3778, b"HY000", "'%s' is a collation of the deprecated character set UTF8MB3. Please consider using UTF8MB4 with an appropriate collation instead.";
     CHECK_CONSTRAINT_VIOLATED = 3819, b"HY000", "Check constraint '%-.192s' is violated.";
     CANNOT_CONVERT_STRING = 3854, b"HY000", "Cannot convert string '%-.64s' from %s to %s";

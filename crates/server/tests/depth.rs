@@ -264,6 +264,42 @@ fn every_form_of_nesting_and_every_pair_of_forms_is_answered_or_refused() {
     server.shut_down().unwrap();
 }
 
+#[test]
+fn defaults_of_any_depth_are_kept_and_computed_or_refused() {
+    let mut server = start();
+    let mut conn = connect(&server);
+    let (mut kept, mut refused) = (0, 0);
+    for form in FORMS {
+        for levels in [1, 8, 64, 332, 499, 990, 1001, 1970, 2001] {
+            let expression = nested(&[form], levels);
+            let create = format!("CREATE TABLE c (a INT, b VARCHAR(20) DEFAULT ({expression}))");
+            match run(&mut conn, &create) {
+                Ok(_) => {
+                    kept += 1;
+                    assert_eq!(run(&mut conn, "INSERT INTO c (a) VALUES (1)"), Ok(None), "{create:.300}");
+                    let add = "ALTER TABLE c ADD d INT DEFAULT (b), ALTER a SET DEFAULT (7)";
+                    assert_eq!(run(&mut conn, add), Ok(None), "{create:.300}");
+                    let value = run(&mut conn, "SELECT b + d - 1 FROM c");
+                    assert_eq!(value, Ok(Some("1".to_owned())), "{create:.300}");
+                    assert_eq!(run(&mut conn, "SHOW CREATE TABLE c"), Ok(Some("c".to_owned())));
+                    assert_eq!(run(&mut conn, "DROP TABLE c"), Ok(None));
+                }
+                // Subqueries, variables, and COLLATE of bytes.
+                Err(3769 | 3772 | 1253) => {}
+                Err(code) => {
+                    assert!(REFUSALS.contains(&code), "error {code} of {create:.300}");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(kept > 150 && refused > 50, "{kept} kept, {refused} refused");
+    let touched = touched_stack(&server);
+    let size = stack_bytes();
+    assert!(touched > 0 && touched < size / 4 * 3, "{touched} of {size} bytes of stack");
+    server.shut_down().unwrap();
+}
+
 /// `levels` subqueries within each other, each before a chain of `terms` times `+1`.
 fn nested_chains(levels: usize, terms: usize) -> String {
     format!("SELECT {}1{}", "(SELECT ".repeat(levels), format!("{})", "+1".repeat(terms)).repeat(levels))

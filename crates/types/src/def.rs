@@ -4,6 +4,9 @@ use base::{ColumnId, IndexId, TableId};
 
 use crate::{CollationId, SqlType, StorageHint};
 
+/// Most bytes of the text of an expression in a definition, as information_schema shows it.
+pub const EXPRESSION_BYTES_MAX: usize = 65_535;
+
 /// The value of a column that an INSERT leaves out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ColumnDefault {
@@ -17,6 +20,22 @@ pub enum ColumnDefault {
     Constant(Box<[u8]>),
     /// CURRENT_TIMESTAMP with the column's fractional digits.
     Now,
+    /// An expression over the columns of the row, as SQL text that does not depend on any setting.
+    Expression(Box<str>),
+}
+
+/// Properties that a newer server has given to a table, a column or an index, and that others may pass over:
+/// they stay with the definition as they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownFields(pub Vec<UnknownField>);
+
+/// One of [`UnknownFields`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownField {
+    /// Its number in the dictionary.
+    pub tag: u32,
+    /// Its value.
+    pub bytes: Box<[u8]>,
 }
 
 /// A column.
@@ -42,6 +61,8 @@ pub struct ColumnDef {
     pub comment: Box<str>,
     /// CHARACTER SET or COLLATE was given. SHOW CREATE TABLE says them of these columns.
     pub names_collation: bool,
+    /// What else a newer server says of it.
+    pub unknown: Option<Box<UnknownFields>>,
 }
 
 impl ColumnDef {
@@ -51,6 +72,14 @@ impl ColumnDef {
             ColumnDefault::None => !self.nullable,
             ColumnDefault::Dropped => true,
             _ => false,
+        }
+    }
+
+    /// The text of the expression that is its default, if it is one.
+    pub fn default_expression(&self) -> Option<&str> {
+        match &self.default {
+            ColumnDefault::Expression(text) => Some(text),
+            _ => None,
         }
     }
 
@@ -67,6 +96,7 @@ impl ColumnDef {
             invisible: false,
             comment: "".into(),
             names_collation: false,
+            unknown: None,
         }
     }
 }
@@ -110,6 +140,8 @@ pub struct IndexDef {
     pub names_btree: bool,
     /// INVISIBLE: kept like the others, and no statement's rows are found by it.
     pub invisible: bool,
+    /// What else a newer server says of it.
+    pub unknown: Option<Box<UnknownFields>>,
 }
 
 impl IndexDef {
@@ -124,6 +156,7 @@ impl IndexDef {
             comment: "".into(),
             names_btree: false,
             invisible: false,
+            unknown: None,
         }
     }
 }
@@ -157,6 +190,8 @@ pub struct TableDef {
     pub create_time: u64,
     /// Options that say how rows are stored, with their values, in order.
     pub hints: Box<[(StorageHint, u64)]>,
+    /// What else a newer server says of it.
+    pub unknown: Option<Box<UnknownFields>>,
 }
 
 impl TableDef {
@@ -175,6 +210,7 @@ impl TableDef {
             auto_increment_start: 1,
             create_time: 0,
             hints: Box::default(),
+            unknown: None,
         }
     }
 

@@ -26,7 +26,10 @@ pub mod value;
 
 pub use collation::{Charset, Collation, CollationId};
 pub use decimal::Decimal;
-pub use def::{ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, TableDef};
+pub use def::{
+    ColumnDef, ColumnDefault, EXPRESSION_BYTES_MAX, IndexDef, IndexKind, KeyPart, TableDef, UnknownField,
+    UnknownFields,
+};
 pub use key::{KeyColumn, KeyEncoder};
 pub use locale::Locale;
 pub use row_history::{AddedColumn, PastColumn, RowHistory};

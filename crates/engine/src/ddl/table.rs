@@ -164,6 +164,7 @@ pub(super) fn choose_clustered(def: &mut TableDef) {
             comment: "".into(),
             names_btree: false,
             invisible: false,
+            unknown: None,
         },
     };
     def.indexes.insert(0, clustered);

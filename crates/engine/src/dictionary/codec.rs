@@ -2,10 +2,11 @@
 //!
 //! | SIZE | FIELD |
 //! |---|---|
-//! | 1 | format of what follows, [`FORMAT`], or for a table with a list of hints [`HINTED`] or [`MARKED`], and with a history as well [`VERSIONED`] or [`WIDENED`] |
+//! | 1 | format of what follows, [`FORMAT`], or for a table with a list of hints [`HINTED`] or [`MARKED`], with a history as well [`VERSIONED`] or [`WIDENED`], and with tagged fields as well [`TAGGED`] |
 //! | ... | fields in the order of the encoders below: integers as LEB128, strings with their length before |
 //! | ... | if it has hints: their number, then for each 0 and the place of an index that says USING BTREE, 253 and the place of a column that names its collation, 254 and that of an invisible index, 255 and that of an invisible column, or the number of a table option and its value |
 //! | ... | if it has a history: `history.rs` |
+//! | ... | if it has tagged fields: `fields.rs` |
 //! | 4 | CRC-32 of everything before |
 //!
 //! A record of another format or with another checksum is refused whole.
@@ -18,7 +19,7 @@ use types::{
     StorageHint, TableDef, TypeKind,
 };
 
-use super::{SchemaDef, TableRecord, history};
+use super::{SchemaDef, TableRecord, fields, history};
 use crate::error::{Error, Result};
 
 pub(super) const FORMAT: u8 = 1;
@@ -31,6 +32,9 @@ const MARKED: u8 = 3;
 const VERSIONED: u8 = 4;
 /// The same, and pages may have one of its integers in a narrower type. An older server refuses it.
 const WIDENED: u8 = 5;
+/// A table with hints and a history, both perhaps empty, and tagged fields: later properties have no format
+/// of their own. An older server refuses it.
+const TAGGED: u8 = 6;
 /// In the place of a table option: an index says USING BTREE.
 const INDEX_NAMES_BTREE: u8 = 0;
 /// In the place of a table option: a column names its collation.
@@ -66,7 +70,9 @@ pub(crate) fn encode_table(table: &TableRecord) -> Vec<u8> {
     let hints = hints_of(def);
     let marks = hints.iter().any(|(number, _)| *number >= COLUMN_NAMES_COLLATION);
     let is_versioned = def.format_version != 1 || !def.columns.is_sorted_by_key(|column| column.id);
+    let is_tagged = fields::has_any(def);
     let mut out = vec![match hints[..] {
+        _ if is_tagged => TAGGED,
         _ if is_versioned && table.history.has_narrower(def) => WIDENED,
         _ if is_versioned => VERSIONED,
         [] => FORMAT,
@@ -91,15 +97,18 @@ pub(crate) fn encode_table(table: &TableRecord) -> Vec<u8> {
     push_varint(&mut out, u64::from(def.format_version));
     push_varint(&mut out, def.auto_increment_start);
     push_varint(&mut out, def.create_time);
-    if is_versioned || !hints.is_empty() {
+    if is_tagged || is_versioned || !hints.is_empty() {
         push_varint(&mut out, hints.len() as u64);
         for (number, value) in hints {
             out.push(number);
             push_varint(&mut out, value);
         }
     }
-    if is_versioned {
+    if is_tagged || is_versioned {
         history::push(&mut out, &table.history);
+    }
+    if is_tagged {
+        fields::push(&mut out, def);
     }
     seal(out)
 }
@@ -121,21 +130,28 @@ fn hints_of(def: &TableDef) -> Vec<(u8, u64)> {
 }
 
 /// The table in `bytes`.
+///
+/// # Errors
+/// [`Error::DictionaryCorrupt`]; [`Error::NewerDefinition`] for a field that only a newer server can read.
 pub(crate) fn decode_table(bytes: &[u8]) -> Result<TableRecord> {
     let (format, mut rest) = open_any(bytes)?;
     let read = table(&mut rest).and_then(|mut record| {
         match format {
             FORMAT => {}
             HINTED | MARKED => hints(&mut rest, &mut record.def)?,
-            VERSIONED | WIDENED => {
+            VERSIONED | WIDENED | TAGGED => {
                 hints(&mut rest, &mut record.def)?;
                 record.history = history::take(&mut rest)?;
             }
             _ => return None,
         }
-        rest.is_empty().then_some(record)
+        Some(record)
     });
-    read.ok_or_else(|| damaged("table"))
+    let mut record = read.ok_or_else(|| damaged("table"))?;
+    if format == TAGGED {
+        fields::take(&mut rest, &mut record.def)?;
+    }
+    if rest.is_empty() { Ok(record) } else { Err(damaged("table")) }
 }
 
 fn hints(rest: &mut &[u8], def: &mut TableDef) -> Option<()> {
@@ -171,6 +187,7 @@ fn table(rest: &mut &[u8]) -> Option<TableRecord> {
         auto_increment_start: take_varint(rest)?,
         create_time: take_varint(rest)?,
         hints: Box::default(),
+        unknown: None,
     };
     Some(TableRecord { def, roots, history: RowHistory::default() })
 }
@@ -190,6 +207,8 @@ fn push_column(out: &mut Vec<u8>, column: &ColumnDef) {
         }
         ColumnDefault::Now => out.push(3),
         ColumnDefault::Dropped => out.push(4),
+        // The expression is a tagged field.
+        ColumnDefault::Expression(_) => out.push(0),
     }
     push_str(out, &column.comment);
 }
@@ -216,6 +235,7 @@ fn column(rest: &mut &[u8]) -> Option<ColumnDef> {
         invisible: false,
         comment: str(rest)?,
         names_collation: false,
+        unknown: None,
     })
 }
 
@@ -252,7 +272,16 @@ fn index(rest: &mut &[u8]) -> Option<IndexDef> {
         };
         Some(KeyPart { column, prefix_len, desc: flag(rest)? })
     })?;
-    Some(IndexDef { id, name, kind, parts, comment: str(rest)?, names_btree: false, invisible: false })
+    Some(IndexDef {
+        id,
+        name,
+        kind,
+        parts,
+        comment: str(rest)?,
+        names_btree: false,
+        invisible: false,
+        unknown: None,
+    })
 }
 
 pub(super) fn push_type(out: &mut Vec<u8>, ty: &SqlType) {
@@ -366,7 +395,7 @@ fn open_any(bytes: &[u8]) -> Result<(u8, &[u8])> {
 }
 
 #[cold]
-fn damaged(what: &'static str) -> Error {
+pub(super) fn damaged(what: &'static str) -> Error {
     Error::DictionaryCorrupt { what }
 }
 
@@ -391,7 +420,10 @@ fn str(rest: &mut &[u8]) -> Option<Box<str>> {
     std::str::from_utf8(bytes(rest)?).ok().map(Into::into)
 }
 
-pub(super) fn list<T>(rest: &mut &[u8], mut item: impl FnMut(&mut &[u8]) -> Option<T>) -> Option<Vec<T>> {
+pub(super) fn list<'a, T>(
+    rest: &mut &'a [u8],
+    mut item: impl FnMut(&mut &'a [u8]) -> Option<T>,
+) -> Option<Vec<T>> {
     let count: usize = int(rest)?;
     // Every item takes a byte at least, so a damaged count cannot ask for more memory than the record has.
     if count > rest.len() {
@@ -426,6 +458,7 @@ mod tests {
             invisible: false,
             comment: "c".into(),
             names_collation: false,
+            unknown: None,
         };
         let members =
             SqlType { members: Some(vec![b"x"[..].into()].into()), ..SqlType::new(TypeKind::Enum, 1) };
@@ -447,6 +480,7 @@ mod tests {
                 comment: "".into(),
                 names_btree: false,
                 invisible: false,
+                unknown: None,
             }],
             hidden_row_id: false,
             collation: CollationId::UTF8MB4_0900_AI_CI,
@@ -455,6 +489,7 @@ mod tests {
             auto_increment_start: 100,
             create_time: 1_700_000_000,
             hints: Box::default(),
+            unknown: None,
         };
         TableRecord { def, roots: vec![PageNo(9)], history: RowHistory::default() }
     }
@@ -495,12 +530,53 @@ mod tests {
         hinted.history.past[0].ty = SqlType::new(TypeKind::TinyInt, 0);
         assert_eq!(decode_table(&encode_table(&hinted)).unwrap(), hinted);
         assert_eq!(encode_table(&hinted)[0], WIDENED, "or with rows that have a narrower integer");
+        hinted.def.columns[1].default = ColumnDefault::Expression("uuid()".into());
+        assert_eq!(decode_table(&encode_table(&hinted)).unwrap(), hinted);
+        assert_eq!(encode_table(&hinted)[0], TAGGED, "or with properties that came later");
         let mut moved = record();
         moved.def.columns.swap(1, 2);
         assert_eq!(decode_table(&encode_table(&moved)).unwrap(), moved);
         assert_eq!(encode_table(&moved)[0], VERSIONED, "or whose columns have changed places");
         let schema = SchemaDef { id: SchemaId(3), name: "s".into(), collation: CollationId::UTF8MB4_BIN };
         assert_eq!(decode_schema(&encode_schema(&schema)).unwrap(), schema);
+    }
+
+    /// The entry of a table of each format, the latest with a field that is kept, a column's default and a
+    /// history.
+    fn records() -> Vec<TableRecord> {
+        let plain = record();
+        let mut hinted = record();
+        hinted.def.hints = Box::new([(StorageHint::MinRows, 3)]);
+        let mut marked = record();
+        marked.def.columns[1].invisible = true;
+        let mut versioned = record();
+        versioned.def.format_version = 3;
+        versioned.history.oldest = 1;
+        let mut widened = versioned.clone();
+        widened.history.past.push(PastColumn {
+            id: widened.def.columns[0].id,
+            ty: SqlType::new(TypeKind::TinyInt, 0),
+            nullable: true,
+            versions: 1..2,
+        });
+        let mut tagged = widened.clone();
+        tagged.def.columns[1].default = ColumnDefault::Expression("(`id` + 1)".into());
+        let field = types::UnknownField { tag: 2, bytes: b"kept"[..].into() };
+        tagged.def.indexes[0].unknown = Some(Box::new(types::UnknownFields(vec![field])));
+        vec![plain, hinted, marked, versioned, widened, tagged]
+    }
+
+    #[test]
+    fn entries_of_every_format_are_read_and_written_in_it() {
+        for (format, record) in (FORMAT..).zip(records()) {
+            let bytes = encode_table(&record);
+            assert_eq!(bytes[0], format);
+            assert_eq!(decode_table(&bytes).unwrap(), record);
+        }
+        let mut newer = encode_table(&record());
+        newer.truncate(newer.len() - 4);
+        newer[0] = TAGGED + 1;
+        assert!(decode_table(&seal(newer)).is_err());
     }
 
     #[test]
@@ -512,12 +588,15 @@ mod tests {
 
     #[test]
     fn a_changed_byte_or_a_cut_is_refused() {
-        let bytes = encode_table(&record());
-        for at in 0..bytes.len() {
-            let mut broken = bytes.clone();
-            broken[at] ^= 0x10;
-            assert!(decode_table(&broken).is_err());
-            assert!(decode_table(&bytes[..at]).is_err());
+        for bytes in records().iter().map(encode_table) {
+            for at in 0..bytes.len() {
+                let mut broken = bytes.clone();
+                broken[at] ^= 0x10;
+                assert!(decode_table(&broken).is_err());
+                assert!(decode_table(&bytes[..at]).is_err());
+                // Sealed again, a cut is no damage that a checksum finds.
+                assert!(at + 4 >= bytes.len() || decode_table(&seal(bytes[..at].to_vec())).is_err());
+            }
         }
     }
 }

@@ -19,6 +19,7 @@
 
 mod change;
 mod codec;
+mod fields;
 mod history;
 mod shape;
 
@@ -82,7 +83,8 @@ pub(crate) struct TableRecord {
 /// The table that an entry defines.
 ///
 /// # Errors
-/// [`Error::DictionaryCorrupt`] for bytes that are no definition, or define what no table can be.
+/// [`Error::DictionaryCorrupt`] for bytes that are no definition, or define what no table can be;
+/// [`Error::NewerDefinition`].
 pub(crate) fn read_table(bytes: &[u8]) -> Result<TableRecord> {
     let record = decode_table(bytes)?;
     if shape::is_usable(&record.def) && shape::is_usable_history(&record) {

@@ -3,7 +3,10 @@
 use base::ColumnId;
 use page::PAGE_SIZE;
 use types::storage::{ValueRule, fixed_width, is_widened};
-use types::{AddedColumn, ColumnDef, ColumnDefault, KeyColumn, PastColumn, SqlType, TableDef, TypeKind};
+use types::{
+    AddedColumn, ColumnDef, ColumnDefault, EXPRESSION_BYTES_MAX, KeyColumn, PastColumn, SqlType, TableDef,
+    TypeKind,
+};
 
 use super::TableRecord;
 use crate::column_changes::{has_same_storage, is_bounded};
@@ -93,6 +96,7 @@ fn is_value(ty: &SqlType, bytes: &[u8]) -> bool {
 fn is_usable_column(column: &ColumnDef) -> bool {
     let is_default_one = match &column.default {
         ColumnDefault::Constant(bytes) => is_value(&column.ty, bytes),
+        ColumnDefault::Expression(text) => !text.is_empty() && text.len() <= EXPRESSION_BYTES_MAX,
         _ => true,
     };
     is_usable_type(&column.ty) && is_default_one

@@ -76,6 +76,35 @@ fn words_of_a_definition_change_and_records_stay() {
 }
 
 #[test]
+fn what_a_newer_server_says_of_a_table_stays_with_it() {
+    let (engine, disk) = engine();
+    let unknown = |tag| {
+        let field = types::UnknownField { tag, bytes: b"from later"[..].into() };
+        Some(Box::new(types::UnknownFields(vec![field])))
+    };
+    let mut def = wide_def("t");
+    def.unknown = unknown(2);
+    def.columns[1].unknown = unknown(4);
+    def.columns[2].default = types::ColumnDefault::Expression("uuid()".into());
+    def.indexes[1].unknown = unknown(6);
+    let table = engine.create_table(def).unwrap();
+    let name = |table| ("s", table);
+    engine.rename_tables(&[(name("t"), name("t2"))], SHORT).unwrap();
+    let mut altered = (*engine.table("s", "t2").unwrap().def).clone();
+    altered.columns[1].name = "renamed".into();
+    let old = engine.table("s", "t2").unwrap();
+    let change = Alteration { def: altered, auto_increment: None };
+    engine.alter_table(&old.def, change, &BuildOptions::default(), SHORT).unwrap();
+    engine.shutdown().unwrap();
+    drop((table, old, engine));
+    let engine = Engine::open(config(&disk)).unwrap();
+    let def = Arc::clone(&engine.table("s", "t2").unwrap().def);
+    assert_eq!((&def.unknown, &def.columns[1].unknown), (&unknown(2), &unknown(4)));
+    assert_eq!(def.indexes[1].unknown, unknown(6));
+    assert_eq!((&*def.columns[1].name, def.columns[2].default_expression()), ("renamed", Some("uuid()")));
+}
+
+#[test]
 fn limits_of_definitions_are_mysqls() {
     let primary = || vec![IndexDef::new("PRIMARY", IndexKind::Primary, &[0])];
     let utf8 = CollationId::UTF8MB4_0900_AI_CI;

@@ -310,6 +310,7 @@ pub(crate) fn insert_plan(def: &Arc<TableDef>, rows: &[&[Expr]]) -> InsertPlan {
         table: Arc::clone(def),
         columns: (0..def.columns.len() as u16).collect(),
         source: InsertSource::Rows(rows.iter().map(row).collect()),
+        defaults: Vec::new(),
         mode: InsertMode::Insert,
         on_duplicate: Vec::new(),
         subqueries: Vec::new(),

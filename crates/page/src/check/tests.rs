@@ -29,6 +29,7 @@ fn column(ty: SqlType, nullable: bool) -> ColumnDef {
         auto_increment: false,
         on_update_now: false,
         names_collation: false,
+        unknown: None,
         invisible: false,
         comment: "".into(),
     }
@@ -68,6 +69,7 @@ fn table() -> TableDef {
         comment: "".into(),
         names_btree: false,
         invisible: false,
+        unknown: None,
     };
     TableDef {
         id: TableId(1),
@@ -86,6 +88,7 @@ fn table() -> TableDef {
         auto_increment_start: 1,
         create_time: 0,
         hints: Box::default(),
+        unknown: None,
     }
 }
 

@@ -18,6 +18,7 @@ fn column(id: u16, kind: TypeKind, nullable: bool) -> ColumnDef {
         auto_increment: false,
         on_update_now: false,
         names_collation: false,
+        unknown: None,
         invisible: false,
         comment: "".into(),
     }
@@ -33,6 +34,7 @@ fn index(id: u32, kind: IndexKind, columns: &[(u16, bool)]) -> IndexDef {
         comment: "".into(),
         names_btree: false,
         invisible: false,
+        unknown: None,
     }
 }
 
@@ -61,6 +63,7 @@ fn table() -> TableDef {
         auto_increment_start: 1,
         create_time: 0,
         hints: Box::default(),
+        unknown: None,
     }
 }
 

@@ -42,6 +42,7 @@ fn column(id: u16, ty: SqlType, nullable: bool) -> ColumnDef {
         auto_increment: false,
         on_update_now: false,
         names_collation: false,
+        unknown: None,
         invisible: false,
         comment: "".into(),
     }
@@ -57,6 +58,7 @@ fn index(id: u32, kind: IndexKind, column: u16) -> IndexDef {
         comment: "".into(),
         names_btree: false,
         invisible: false,
+        unknown: None,
     }
 }
 
@@ -78,6 +80,7 @@ impl Versions {
             auto_increment_start: 1,
             create_time: 0,
             hints: Box::default(),
+            unknown: None,
         };
         let mut versions = Versions { all: Vec::new(), defaults: BTreeMap::new() };
         versions.push(table);

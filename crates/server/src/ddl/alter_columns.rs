@@ -9,7 +9,7 @@ use sql::ast::{ColumnPosition, Expr};
 use types::{ColumnDef, ColumnDefault, TableDef, TypeKind};
 
 use super::column::{self, Column};
-use super::{default_value, names};
+use super::{default_value, names, row_default};
 use crate::error_map::{self, SqlError};
 use crate::inputs::Inputs;
 use crate::session::Session;
@@ -32,6 +32,8 @@ pub(super) struct NewColumn<'a> {
     pub(super) failure: Option<SqlError>,
     /// A default that is read when keys and names are known to be right.
     pub(super) literal: Option<Expr<'a>>,
+    /// A default that is read when the whole table is known.
+    pub(super) expression: Option<Expr<'a>>,
 }
 
 /// A column that the statement defines.
@@ -130,8 +132,9 @@ impl<'a> ColumnActions<'a> {
     ) -> Result<NewColumn<'a>, SqlError> {
         let (def, old) = (column.clone(), Some(position as u16));
         let (is_binary, explicit_null, lob_length, notes) = (false, false, None, Vec::new());
-        let (failure, literal) = (None, None);
-        let mut kept = NewColumn { def, old, is_binary, explicit_null, lob_length, notes, failure, literal };
+        let (failure, literal, expression) = (None, None, None);
+        let mut kept =
+            NewColumn { def, old, is_binary, explicit_null, lob_length, notes, failure, literal, expression };
         let is_of = |(name, _): &(&str, _)| name.eq_ignore_ascii_case(&column.name);
         if let Some((_, attribute)) = take(&mut self.attributes, is_of) {
             if matches!(attribute, Attribute::Default(..)) && is_lob(&kept.def) {
@@ -150,9 +153,9 @@ impl<'a> Definition<'a> {
         if let Some(at) = at {
             def.id = old.columns[usize::from(at)].id;
         }
-        let Column { literal, is_binary, explicit_null, lob_length, .. } = self.column;
+        let Column { literal, expression, is_binary, explicit_null, lob_length, .. } = self.column;
         let (notes, failure) = (self.column.notes.clone(), self.column.failure.clone());
-        NewColumn { def, old: at, is_binary, explicit_null, lob_length, notes, failure, literal }
+        NewColumn { def, old: at, is_binary, explicit_null, lob_length, notes, failure, literal, expression }
     }
 }
 
@@ -178,6 +181,10 @@ fn set_attribute<'a>(
                 default_value::Written::Now => def.default = ColumnDefault::Now,
                 default_value::Written::Null | default_value::Written::Literal(_) => {
                     column.literal = Some(*value);
+                }
+                default_value::Written::Expression(value) => {
+                    def.default = row_default::pending();
+                    column.expression = Some(value);
                 }
             }
         }

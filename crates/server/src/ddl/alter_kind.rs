@@ -43,6 +43,8 @@ pub(super) enum Reason {
     SilentNull,
     /// A key no longer serves as the primary key, because one of its columns may be NULL.
     NullableKey,
+    /// A new column is computed of the others.
+    Computed,
     /// The statement asks for it.
     Asked,
 }
@@ -58,7 +60,7 @@ impl Reason {
             Reason::NullableKey => Some(
                 "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead",
             ),
-            Reason::Asked => None,
+            Reason::Computed | Reason::Asked => None,
         }
     }
 }
@@ -78,7 +80,9 @@ impl Kind {
     ) -> Self {
         let new = &planned.alteration.def;
         let is_asked = planned.is_copied || algorithm == Some(Algorithm::Copy);
-        let reason = copy_reason(old, planned, strict, keeps_rows).or(is_asked.then_some(Reason::Asked));
+        let reason = copy_reason(old, planned, strict, keeps_rows)
+            .or(planned.computes_rows.then_some(Reason::Computed))
+            .or(is_asked.then_some(Reason::Asked));
         let has_same_rows = has_same_rows(old, planned);
         let rebuilds = reason.is_some() || planned.is_forced || !(has_same_rows || keeps_rows);
         let builds = !rebuilds && new.indexes.iter().any(|index| index.id == IndexId(0));
@@ -129,6 +133,7 @@ impl Kind {
 
     fn ensure_lock(self, algorithm: Algorithm, lock: LockOption) -> Result<(), SqlError> {
         match lock {
+            LockOption::None if self.copies == Some(Reason::Computed) => refuse("LOCK=NONE", "LOCK=SHARED"),
             LockOption::None if self.copies.is_some() => {
                 let reason = self.copies.and_then(Reason::text).filter(|_| algorithm != Algorithm::Copy);
                 refuse_because("LOCK=NONE", reason.unwrap_or("COPY algorithm requires a lock"), "LOCK=SHARED")

@@ -14,7 +14,7 @@ use super::collation::CollationClauses;
 use super::column::Written;
 use super::names;
 use super::table_options::{TableOptions, UnknownOptions, ensure_comment_length};
-use super::{column, convert_charset, key, not_yet, refused};
+use super::{column, convert_charset, key, not_yet, refused, row_default};
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::full_name::FullName;
@@ -35,6 +35,8 @@ pub(super) struct Planned {
     pub(super) is_forced: bool,
     /// MySQL copies the rows because of ORDER BY, or of ENABLE and DISABLE KEYS beside other actions.
     pub(super) is_copied: bool,
+    /// A new column's default is an expression.
+    pub(super) computes_rows: bool,
     /// Options with a value that InnoDB does not have; the caller refuses it.
     pub(super) unknown: Option<UnknownOptions>,
 }
@@ -216,6 +218,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         names::ensure_few(self.columns.definitions.len(), self.keys.added.len())?;
         let place = (&*self.name.table, self.old);
         let mut columns = self.columns.apply(self.session, self.inputs, place)?;
+        row_default::ensure_unread(self.old, &columns)?;
         self.keys.ensure_primary_stays_visible(self.old, &columns)?;
         let converted = converts.map_or(Ok(()), |collation| {
             let mut columns = columns.iter_mut();
@@ -235,16 +238,16 @@ impl<'a, 'p> Planner<'a, 'p> {
         self.rename(&mut def)?;
         let hidden = def.indexes.drain(..).find(|index| index.parts.is_empty());
         indexes.splice(0..0, hidden);
-        let old_columns = columns.iter().map(|column| column.old).collect();
+        let old_columns: Vec<_> = columns.iter().map(|column| column.old).collect();
         def.indexes = indexes;
         engine::limits::table(&def).map_err(|error| refused(self.session, &error.into()))?;
         column::ensure_one_visible(&def.columns)?;
         let order = self.settle_order(&def)?;
-        for (def, column) in def.columns.iter_mut().zip(&columns) {
-            if let Some(literal) = &column.literal {
-                column::settle_default(self.session, def, literal, self.inputs)?;
-            }
-        }
+        let literals = columns.iter().map(|column| column.literal);
+        column::settle_defaults(self.session, &mut def, literals, self.inputs)?;
+        let expressions = columns.iter().map(|column| column.expression);
+        row_default::settle(self.session, &mut def, expressions, self.inputs)?;
+        let computes_rows = row_default::computes_rows(&def, &old_columns)?;
         let is_copied = asks_for_copy(actions);
         let auto_increment = options.auto_increment.or(first_number(self.old, &columns));
         let is_forced = actions
@@ -255,7 +258,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         }
         let alteration = Alteration { def, auto_increment };
         let unknown = options.unknown(&alteration.def.hints);
-        Ok(Planned { alteration, old_columns, order, is_forced, is_copied, unknown })
+        Ok(Planned { alteration, old_columns, order, is_forced, is_copied, computes_rows, unknown })
     }
 
     /// Looks at columns one after the other: what is wrong with their definitions, defaults that are members

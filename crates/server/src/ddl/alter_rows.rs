@@ -26,7 +26,14 @@ pub(super) fn initial_values(
     planned: &Planned,
 ) -> Result<Option<InitialValues>, ExecError> {
     let Planned { alteration, old_columns, .. } = planned;
-    let copy = TableCopy { old: &old.def, old_columns, first_number: 1, copies: false, refuses_null: true };
+    let copy = TableCopy {
+        old: &old.def,
+        old_columns,
+        first_number: 1,
+        copies: false,
+        refuses_null: true,
+        defaults: &[],
+    };
     let context = StatementContext::new(session);
     let ctx = copy_ctx(engine, session, &context);
     let initial = copy.initial_values(&alteration.def, &ctx);
@@ -36,7 +43,7 @@ pub(super) fn initial_values(
 }
 
 /// Makes the table again; returns how many rows MySQL counts as copied. Warnings go to the session's
-/// diagnostics area.
+/// diagnostics area. `defaults`: of new columns that are expressions.
 ///
 /// # Errors
 /// [`engine::Error::TableChanged`] if `old` is not the table's newest version; those of values that do not
@@ -47,6 +54,7 @@ pub(super) fn rebuild(
     old: &Arc<Table>,
     planned: Planned,
     (kind, lock): (Kind, Option<LockOption>),
+    defaults: &[(u16, expr::Expr)],
 ) -> Result<u64, ExecError> {
     let Planned { alteration, old_columns, order, .. } = planned;
     let first_number = match alteration.auto_increment {
@@ -54,8 +62,14 @@ pub(super) fn rebuild(
         None => old.next_auto_increment(engine)?.unwrap_or(1),
     };
     let copies = kind.copies.is_some();
-    let copy =
-        TableCopy { old: &old.def, old_columns: &old_columns, first_number, copies, refuses_null: !copies };
+    let copy = TableCopy {
+        old: &old.def,
+        old_columns: &old_columns,
+        first_number,
+        copies,
+        refuses_null: !copies,
+        defaults,
+    };
     let (wait, mut options) = (lock_wait(session), build_options(session, lock));
     options.lets_writers_on &= kind.lets_writers_on;
     let context = StatementContext::new(session);

@@ -12,7 +12,7 @@ use types::TableDef;
 
 use super::alter_kind::{AlgorithmAndLock, Kind};
 use super::alter_plan::{self, Planned, Planner};
-use super::{Done, alter_rows, build_options, key};
+use super::{Done, alter_rows, build_options, key, row_default};
 use crate::catalog::open_table;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
@@ -93,8 +93,10 @@ fn change(
         ensure_primary_key(session, &old.def, &planned.alteration.def)?;
         let new = &planned.alteration.def;
         let new_name = FullName { schema: new.schema.to_string(), table: new.name.to_string() };
+        let defaults = row_default::bound(session, new, &planned.old_columns)?;
         let numbers = kind.copies.is_some().then(|| numbered_key(new)).flatten();
-        match make(session, engine, &old, planned, (kind, requested), initial.as_ref()) {
+        let columns = (initial.as_ref(), &*defaults);
+        match make(session, engine, &old, planned, (kind, requested), columns) {
             // Another statement has altered it since it was looked up.
             Err(ExecError::Engine(Error::TableChanged)) if !old.is_current() => {
                 session.diagnostics.truncate(warnings);
@@ -118,17 +120,17 @@ fn change(
 }
 
 /// Makes the change of `old` that was planned; returns how many rows MySQL counts as copied. `initial`: what
-/// rows show in columns that come while they stay.
+/// rows show in columns that come while they stay. `defaults`: of new columns that are expressions.
 fn make(
     session: &mut Session,
     engine: &Arc<Engine>,
     old: &Arc<Table>,
     planned: Planned,
     (kind, requested): (Kind, AlgorithmAndLock),
-    initial: Option<&InitialValues>,
+    (initial, defaults): (Option<&InitialValues>, &[(u16, expr::Expr)]),
 ) -> Result<u64, ExecError> {
     if kind.rebuilds {
-        return alter_rows::rebuild(session, engine, old, planned, (kind, requested.1));
+        return alter_rows::rebuild(session, engine, old, planned, (kind, requested.1), defaults);
     }
     let Planned { alteration, old_columns, .. } = planned;
     if let (true, Some(initial)) = (kind.changes_columns, initial) {

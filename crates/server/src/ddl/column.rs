@@ -1,12 +1,12 @@
 //! Column definitions.
 
 use base::ColumnId;
-use sql::ast::{ColumnAttribute, ColumnDefinition, Expr, KeyKind};
-use types::{CollationId, ColumnDef, ColumnDefault, SqlType, TypeKind};
+use sql::ast::{ColumnAttribute, ColumnDefinition, Expr, ExprKind, KeyKind};
+use types::{CollationId, ColumnDef, ColumnDefault, SqlType, TableDef, TypeKind};
 
 use super::collation::CollationClauses;
 use super::column_type::{self, WrittenType};
-use super::{default_value, names, not_yet};
+use super::{default_value, names, not_yet, row_default};
 use crate::error_map::{self, SqlError};
 use crate::inputs::Inputs;
 use crate::session::Session;
@@ -21,6 +21,8 @@ pub(super) struct Column<'a> {
     pub(super) def: ColumnDef,
     /// A default that is read when keys and names are known to be right.
     pub(super) literal: Option<Expr<'a>>,
+    /// A default that is read when the whole table is known.
+    pub(super) expression: Option<Expr<'a>>,
     /// BINARY was written: code points decide, whatever the character set is.
     pub(super) is_binary: bool,
     /// NULL or DEFAULT NULL was written, so that it cannot be part of a primary key.
@@ -51,7 +53,9 @@ pub(super) struct Written<'a> {
 #[derive(Default)]
 struct Attributes<'a> {
     nullable: Option<bool>,
-    default: Option<(Expr<'a>, bool)>,
+    default: Option<Expr<'a>>,
+    /// DEFAULT (expression).
+    expression: Option<Expr<'a>>,
     /// Digits of CURRENT_TIMESTAMP.
     on_update: Option<u32>,
     auto_increment: bool,
@@ -77,7 +81,8 @@ impl<'a> Attributes<'a> {
         match *attribute {
             ColumnAttribute::Null => self.nullable = Some(true),
             ColumnAttribute::NotNull => self.nullable = Some(false),
-            ColumnAttribute::Default { value, parenthesised } => self.default = Some((value, parenthesised)),
+            ColumnAttribute::Default { value, parenthesised: false } => self.default = Some(value),
+            ColumnAttribute::Default { value, .. } => self.expression = Some(value),
             ColumnAttribute::OnUpdateNow(digits) => self.on_update = Some(digits.unwrap_or(0)),
             ColumnAttribute::AutoIncrement => self.auto_increment = true,
             ColumnAttribute::SerialDefault => self.serial(),
@@ -161,9 +166,16 @@ pub(super) fn read<'a>(
     let ty = column_type::read(session, name, &written.ty, attributes.collation)?;
     let now_digits = ty.now_digits();
     let mut loses_default = false;
-    let mut default = match attributes.default {
-        None => None,
-        Some(default) => Some(default_value::read(session, (name, now_digits), default, inputs)?),
+    let mut default = match (attributes.default, attributes.expression) {
+        (None, None) => None,
+        (Some(value), None) => {
+            Some(default_value::read(session, (name, now_digits), (value, false), inputs)?)
+        }
+        // Beside an expression, DEFAULT NULL counts for nothing.
+        (None | Some(Expr { kind: ExprKind::Null, .. }), Some(value)) => {
+            Some(default_value::Written::Expression(value))
+        }
+        (Some(_), Some(_)) => return Err(error_map::INVALID_DEFAULT.with(&[&name])),
     };
     let is_null = matches!(default, Some(default_value::Written::Null));
     if default.is_some() && attributes.not_null() && is_null != attributes.auto_increment {
@@ -212,6 +224,11 @@ impl<'a> Written<'a> {
             Some(default_value::Written::Null) => (ColumnDefault::Null, None),
             Some(default_value::Written::Now) => (ColumnDefault::Now, None),
             Some(default_value::Written::Literal(value)) => (ColumnDefault::None, Some(*value)),
+            Some(default_value::Written::Expression(_)) => (row_default::pending(), None),
+        };
+        let expression = match &self.default {
+            Some(default_value::Written::Expression(value)) => Some(*value),
+            _ => None,
         };
         if let Some(value) = literal.filter(|_| ty.members.is_some()) {
             default = default_value::literal(session, (name, &ty), &value, inputs)?;
@@ -232,17 +249,29 @@ impl<'a> Written<'a> {
             invisible: attributes.invisible,
             comment: attributes.comment.into(),
             names_collation: has_charset && (self.names_charset || self.ty.names_collation()),
+            unknown: None,
         };
         let (is_binary, lob_length, keys) = (is_binary, self.ty.lob_length(), attributes.keys.clone());
-        Ok(Column { def, literal, is_binary, explicit_null, lob_length, keys, notes, failure: None })
+        Ok(Column {
+            def,
+            literal,
+            expression,
+            is_binary,
+            explicit_null,
+            lob_length,
+            keys,
+            notes,
+            failure: None,
+        })
     }
 
     /// A column of this name with a wrong definition, for checks that read names alone.
     pub(super) fn failed(&self, failure: SqlError) -> Column<'a> {
         let def = ColumnDef::new(self.name, SqlType::new(TypeKind::Int, 11), true);
-        let (literal, lob_length, keys, notes) = (None, None, Vec::new(), Vec::new());
+        let (literal, expression) = (None, None);
+        let (lob_length, keys, notes) = (None, Vec::new(), Vec::new());
         let (is_binary, explicit_null, failure) = (false, false, Some(failure));
-        Column { def, literal, is_binary, explicit_null, lob_length, keys, notes, failure }
+        Column { def, literal, expression, is_binary, explicit_null, lob_length, keys, notes, failure }
     }
 
     /// The column that is defined.
@@ -254,6 +283,25 @@ impl<'a> Written<'a> {
 /// Digits of the CURRENT_TIMESTAMP that a column of this type takes, if it takes one.
 pub(super) fn now_digits(ty: &SqlType) -> Option<u32> {
     matches!(ty.kind, TypeKind::DateTime | TypeKind::Timestamp).then(|| u32::from(ty.decimals))
+}
+
+/// Gives the columns of `def` the defaults that literals mean: `literals` has one for each column that gets
+/// one, in order.
+///
+/// # Errors
+/// Those of [`settle_default`].
+pub(super) fn settle_defaults<'a>(
+    session: &mut Session,
+    def: &mut TableDef,
+    literals: impl Iterator<Item = Option<Expr<'a>>>,
+    inputs: Inputs<'_>,
+) -> Result<(), SqlError> {
+    for (column, literal) in def.columns.iter_mut().zip(literals) {
+        if let Some(literal) = literal {
+            settle_default(session, column, &literal, inputs)?;
+        }
+    }
+    Ok(())
 }
 
 /// Gives a column the default that a literal means, now that all else is known to be right.

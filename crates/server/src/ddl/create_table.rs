@@ -10,7 +10,7 @@ use types::{IndexDef, TableDef};
 use super::column::{self, Column};
 use super::names;
 use super::table_options::TableOptions;
-use super::{Done, column_type, key, not_yet, refused};
+use super::{Done, column_type, key, not_yet, refused, row_default};
 use crate::catalog::open_table;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
@@ -100,16 +100,15 @@ pub fn table_def(
         auto_increment_start: options.auto_increment.unwrap_or(1).max(1),
         create_time: 0,
         hints: options.hints(&[]),
+        unknown: None,
     };
     let indexes = indexes(session, create, &columns, &mut def, &name)?;
     def.indexes = indexes;
     engine::limits::table(&def).map_err(|error| refused(session, &error.into()))?;
     column::ensure_one_visible(&def.columns)?;
-    for (def, column) in def.columns.iter_mut().zip(&columns) {
-        if let Some(literal) = &column.literal {
-            column::settle_default(session, def, literal, inputs)?;
-        }
-    }
+    let literals = columns.iter().map(|column| column.literal);
+    column::settle_defaults(session, &mut def, literals, inputs)?;
+    row_default::settle(session, &mut def, columns.iter().map(|column| column.expression), inputs)?;
     if let Some(unknown) = options.unknown(&def.hints) {
         return Err(unknown.refuse(session, &def.name, false));
     }

@@ -5,7 +5,6 @@ use sql::literal::LiteralKind;
 use types::storage::{self, Problem, StoreContext, StoreError, StoreNote};
 use types::{CollationId, ColumnDefault, OwnedValue, SqlModes, SqlType, TypeKind, Value};
 
-use super::not_yet;
 use crate::constant::evaluate;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
@@ -20,12 +19,14 @@ pub(super) enum Written<'a> {
     Now,
     /// [`literal`] makes a value of the column's type of it.
     Literal(Expr<'a>),
+    /// An expression in parentheses.
+    Expression(Expr<'a>),
 }
 
 /// Reads the DEFAULT clause of a column that takes CURRENT_TIMESTAMP with `now_digits` digits.
 ///
 /// # Errors
-/// 1067 for a function that the column does not take; 1235 for expressions in parentheses.
+/// 1067 for a function that the column does not take.
 pub(super) fn read<'a>(
     session: &mut Session,
     (column, now_digits): (&str, Option<u32>),
@@ -33,7 +34,7 @@ pub(super) fn read<'a>(
     inputs: Inputs<'_>,
 ) -> Result<Written<'a>, SqlError> {
     if parenthesised {
-        return Err(not_yet("DEFAULT (expression)"));
+        return Ok(Written::Expression(value));
     }
     let invalid = || Err(error_map::INVALID_DEFAULT.with(&[&column]));
     if let Some(digits) = current_timestamp(session, &value, inputs)? {

@@ -60,12 +60,15 @@ pub(super) fn index(
     let invisible = key.options.invisible;
     if failure.is_some() {
         let (name, comment) = Default::default();
-        return Ok((IndexDef { id, name, kind, parts, comment, names_btree, invisible }, failure));
+        return Ok((
+            IndexDef { id, name, kind, parts, comment, names_btree, invisible, unknown: None },
+            failure,
+        ));
     }
     let name = written.map_or_else(|| generated_name(&parts, columns, others), Into::into);
     ensure_free(&name, others)?;
     let comment = comment(session, &name, &key.options)?.into();
-    Ok((IndexDef { id, name, kind, parts, comment, names_btree, invisible }, None))
+    Ok((IndexDef { id, name, kind, parts, comment, names_btree, invisible, unknown: None }, None))
 }
 
 /// # Errors
@@ -98,7 +101,16 @@ pub(super) fn of_column(
     };
     ensure_free(&name, others)?;
     let comment = "".into();
-    Ok(IndexDef { id: IndexId(0), name, kind, parts, comment, names_btree: false, invisible: false })
+    Ok(IndexDef {
+        id: IndexId(0),
+        name,
+        kind,
+        parts,
+        comment,
+        names_btree: false,
+        invisible: false,
+        unknown: None,
+    })
 }
 
 /// A part of a key, after the parts `before`.

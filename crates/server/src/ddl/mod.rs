@@ -6,7 +6,7 @@
 //! | `collation` | CHARACTER SET and COLLATE clauses |
 //! | `database` | CREATE, ALTER and DROP DATABASE |
 //! | `create_table` | CREATE TABLE: [`table_def`] makes the definition |
-//! | `column`, `column_type`, `default_value` | columns |
+//! | `column`, `column_type`, `default_value`, `row_default` | columns |
 //! | `key` | keys |
 //! | `table_options` | table options |
 //! | `alter_table` | ALTER TABLE, CREATE INDEX, DROP INDEX |
@@ -34,6 +34,7 @@ mod drop_table;
 pub(crate) mod key;
 pub(crate) mod names;
 pub(crate) mod program;
+pub(crate) mod row_default;
 mod table_options;
 
 use std::rc::Rc;

@@ -246,13 +246,13 @@ pub(super) fn is_stale(error: &ExecError) -> bool {
     matches!(error, ExecError::Engine(engine::Error::TableChanged))
 }
 
-pub(super) fn severity(one: &Deprecated) -> Severity {
+pub(crate) fn severity(one: &Deprecated) -> Severity {
     if matches!(one, Deprecated::LostTime(_)) { Severity::Note } else { Severity::Warning }
 }
 
 /// The condition that warns of `one`.
 #[cold]
-pub(super) fn deprecation(one: &Deprecated) -> SqlError {
+pub(crate) fn deprecation(one: &Deprecated) -> SqlError {
     let kind = match one {
         Deprecated::Constant(warning) => return exec_error::warning_condition(warning),
         Deprecated::Incorrect(_) | Deprecated::LostTime(_) => &error_map::TRUNCATED_WRONG_VALUE,

@@ -4,6 +4,7 @@ use types::{CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, TableDef
 
 use super::definition_text::{current_timestamp, default_text};
 use crate::answer::{Cell, Column, Table};
+use crate::ddl::row_default;
 use crate::privilege::OnColumns;
 
 /// The columns of `def`; with `full`, collation, privileges and comment too. `privileges`: those that the
@@ -58,7 +59,8 @@ fn collation(column: &ColumnDef) -> Cell {
 }
 
 fn default(column: &ColumnDef, zone: &TimeZone) -> Cell {
-    match column.default {
+    match &column.default {
+        ColumnDefault::Expression(text) => Cell::Text(row_default::escaped(text)),
         ColumnDefault::Now => Cell::Text(current_timestamp(&column.ty)),
         _ => default_text(column, zone).map_or(Cell::Null, Cell::Text),
     }
@@ -69,7 +71,7 @@ fn extra(column: &ColumnDef) -> String {
     if column.auto_increment {
         words.push("auto_increment".to_owned());
     }
-    if column.default == ColumnDefault::Now {
+    if matches!(column.default, ColumnDefault::Now | ColumnDefault::Expression(_)) {
         words.push("DEFAULT_GENERATED".to_owned());
     }
     if column.on_update_now {

@@ -167,6 +167,7 @@ fn push_default(line: &mut String, column: &ColumnDef, zone: &TimeZone) {
     let is_lob = matches!(column.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
     match &column.default {
         ColumnDefault::Now => push(line, format_args!(" DEFAULT {}", current_timestamp(&column.ty))),
+        ColumnDefault::Expression(text) => push(line, format_args!(" DEFAULT ({text})")),
         ColumnDefault::Dropped => {}
         ColumnDefault::None | ColumnDefault::Null => {
             if column.nullable && !is_lob {

@@ -40,7 +40,6 @@ fn what_is_not_supported_is_refused_by_name_and_leaves_nothing() {
         ("CREATE TABLE n (a INT CHECK (a > 0))", "CHECK constraints"),
         ("CREATE TABLE n (a INT, CHECK (a > 0))", "CHECK constraints"),
         ("CREATE TABLE n (a INT, b INT AS (a + 1))", "generated columns"),
-        ("CREATE TABLE n (a INT DEFAULT (1 + 1))", "DEFAULT (expression)"),
         ("CREATE TABLE n (a JSON)", "JSON columns"),
         ("CREATE TABLE n (a POINT)", "spatial columns"),
         ("CREATE TABLE n (a TEXT, FULLTEXT (a))", "FULLTEXT keys"),

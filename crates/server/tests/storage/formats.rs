@@ -55,6 +55,13 @@ const ALTERED: [&str; 5] = [
     "INSERT INTO shop.altered VALUES (8, 4, -9000000000, NULL, 'new')",
 ];
 
+/// What is committed beside that in a directory whose server is killed once an entry has tagged fields.
+const COMPUTED: [&str; 3] = [
+    "CREATE TABLE shop.computed (id INT PRIMARY KEY, n INT DEFAULT (id + 1), m TEXT DEFAULT (CONCAT('n is ', n)))",
+    "INSERT INTO shop.computed (id) VALUES (1), (2)",
+    "ALTER TABLE shop.computed ADD o INT NOT NULL DEFAULT (id * n), MODIFY n BIGINT DEFAULT (id + 2)",
+];
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/formats")
 }
@@ -98,7 +105,17 @@ fn altered(conn: &mut Conn) -> (Vec<mysql::Row>, String) {
     (rows, definition)
 }
 
-/// A directory with the rows: closed, killed with a transaction open, or killed after columns have changed.
+/// The rows of the table with computed defaults, another one among them, and its definition.
+fn computed(conn: &mut Conn) -> (Vec<mysql::Row>, String) {
+    run(conn, &["INSERT INTO shop.computed (id) VALUES (7)"]);
+    let rows = conn.query("SELECT * FROM shop.computed ORDER BY id").unwrap();
+    let (_, definition): (String, String) =
+        conn.query_first("SHOW CREATE TABLE shop.computed").unwrap().unwrap();
+    (rows, definition)
+}
+
+/// A directory with the rows: closed, killed with a transaction open, or killed after columns have changed
+/// or have got computed defaults.
 fn make(datadir: &Path, state: &str) {
     let mut server = start(datadir);
     let mut conn = connect(&server);
@@ -109,6 +126,10 @@ fn make(datadir: &Path, state: &str) {
     }
     if state == "altered" {
         run(&mut conn, &ALTERED);
+        return server.kill().unwrap();
+    }
+    if state == "computed" {
+        run(&mut conn, &COMPUTED);
         return server.kill().unwrap();
     }
     run(&mut conn, &OPEN);
@@ -122,7 +143,7 @@ fn make(datadir: &Path, state: &str) {
 
 /// Makes the directories of this format that are missing.
 fn record() {
-    for state in ["closed", "killed", "altered"] {
+    for state in ["closed", "killed", "altered", "computed"] {
         let path = folder().join(format!("{}-{state}.dir", engine::FORMAT_VERSION));
         if !path.exists() {
             let place = tempfile::tempdir().unwrap();
@@ -145,24 +166,36 @@ fn directories_of_earlier_builds_are_opened_and_have_their_rows() {
     let expected = content(&mut conn);
     run(&mut conn, &ALTERED);
     let expected_altered = altered(&mut conn);
+    run(&mut conn, &COMPUTED);
+    let expected_computed = computed(&mut conn);
     let mut names: Vec<PathBuf> =
         std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
     names.sort();
-    assert!(names.len() >= 3, "{names:?}");
+    assert!(names.len() >= 4, "{names:?}");
     for name in names {
         let datadir = place.path().join(name.file_stem().unwrap());
         archive::unpack(&std::fs::read(&name).unwrap(), &datadir);
         let mut server = start(&datadir);
         let mut conn = connect(&server);
         let is_altered = name.to_string_lossy().contains("-altered");
+        let is_computed = name.to_string_lossy().contains("-computed");
         // Accounts from before privileges have all of them.
         let mut ada = connect_as(&server, "ada");
-        assert_eq!(content(if is_altered { &mut conn } else { &mut ada }), expected, "{}", name.display());
+        let has_privileges = is_altered || is_computed;
+        assert_eq!(
+            content(if has_privileges { &mut conn } else { &mut ada }),
+            expected,
+            "{}",
+            name.display()
+        );
         if is_altered {
             assert_eq!(altered(&mut conn), expected_altered);
             let check: (String, String, String, String) =
                 conn.query_first("CHECK TABLE shop.altered").unwrap().unwrap();
             assert_eq!(check.3, "OK");
+        }
+        if is_computed {
+            assert_eq!(computed(&mut conn), expected_computed);
         }
         // The page file was called data.rdb when the first of these were written.
         let has = |file: &str| datadir.join(file).exists();

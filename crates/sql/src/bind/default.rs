@@ -9,7 +9,7 @@ use super::BindError;
 /// The default of `column`, for `DEFAULT(column)`: a value of its type, NULL too.
 ///
 /// # Errors
-/// 1364 for a column without default that refuses NULL.
+/// 1364 for a column without default that refuses NULL, 3773 for an expression.
 pub(super) fn constant(build: Builder, column: &ColumnDef) -> Result<Expr, BindError> {
     let of_type =
         |value: OwnedValue| Expr { nullable: value.is_null(), ..Expr::constant(value, column.ty.clone()) };
@@ -25,6 +25,7 @@ pub(super) fn constant(build: Builder, column: &ColumnDef) -> Result<Expr, BindE
                 _ => Ok(of_type(value.to_owned_value())),
             }
         }
+        ColumnDefault::Expression(_) => Err(BindError::DefaultOfExpression),
         ColumnDefault::Null => Ok(of_type(OwnedValue::Null)),
         ColumnDefault::None if column.nullable => Ok(of_type(OwnedValue::Null)),
         ColumnDefault::None | ColumnDefault::Dropped => Err(BindError::NoDefault(column.name.to_string())),

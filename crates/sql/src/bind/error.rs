@@ -23,6 +23,8 @@ pub enum Clause {
     Order,
     /// What IN, ANY and ALL search for.
     Set,
+    /// DEFAULT (expression).
+    Default,
 }
 
 impl fmt::Display for Clause {
@@ -36,6 +38,7 @@ impl fmt::Display for Clause {
             Clause::Having => "having clause",
             Clause::Order => "order clause",
             Clause::Set => "IN/ALL/ANY subquery",
+            Clause::Default => "default value expression",
         })
     }
 }
@@ -170,6 +173,8 @@ pub enum BindError {
     },
     /// 1364: DEFAULT of a column that has none.
     NoDefault(String),
+    /// 3773: DEFAULT(column) of a column whose default is an expression.
+    DefaultOfExpression,
     /// 1210: a value that LIMIT cannot take.
     WrongArguments(&'static str),
     /// 1115
@@ -278,6 +283,9 @@ impl fmt::Display for BindError {
             | BindError::OrderNotInDistinct { .. }
             | BindError::AggregateNotInDistinct { .. } => self.write_grouping(f),
             BindError::PartitionOfPlainTable => f.write_str("PARTITION () clause on non partitioned table"),
+            BindError::DefaultOfExpression => {
+                f.write_str("DEFAULT function cannot be used with default value expressions")
+            }
             BindError::DerivedAlias => f.write_str("Every derived table must have its own alias"),
             BindError::WrongUsage { first, second } => write!(f, "Incorrect usage of {first} and {second}"),
             BindError::WrongArguments(what) => write!(f, "Incorrect arguments to {what}"),

@@ -66,6 +66,11 @@ impl Expansion {
 }
 
 impl Binder<'_, '_> {
+    /// Takes `nodes`, which were bound apart, from what may be bound.
+    pub(super) fn expend(&mut self, nodes: usize) -> Result<(), BindError> {
+        self.expansion.take(nodes)
+    }
+
     /// Enters `levels` levels of the tree; [`Binder::ascend`] leaves them again. A statement that fails need
     /// not.
     pub(super) fn descend(&mut self, levels: u16) -> Result<(), BindError> {

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use expr::{ColumnRef, Expr};
-use types::{ColumnDef, SqlType, TableDef};
+use types::{ColumnDef, TableDef};
 
 use super::assigned::{bytes_for, kept};
 use super::binder::{Aggregates, Aliases, Binder};
 use super::block::{Block, Query, outer_id};
 use super::expansion::fail_if_interrupted;
+use super::row_expression::default_cell;
 use super::scope::{Scope, ScopeColumns, ScopeTable, written};
 use super::{BindError, Clause, ColumnAccess, ParamRole, rewrite};
 use crate::ast::{self, Cell, ExprKind};
@@ -59,7 +60,8 @@ impl<'a> Binder<'a, '_> {
         };
         let subqueries = std::mem::take(&mut self.level().subqueries);
         let subqueries = planner::subplans(subqueries, self.ctx);
-        Ok(InsertPlan { table, columns, source, mode, on_duplicate, subqueries })
+        let defaults = self.computed_defaults(&table, &columns, Some(&source))?;
+        Ok(InsertPlan { table, columns, source, defaults, mode, on_duplicate, subqueries })
     }
 
     /// The columns that get values, and what gives them.
@@ -90,7 +92,10 @@ impl<'a> Binder<'a, '_> {
                 let columns = self.targets(table, assignments.iter().map(|assignment| &assignment.column))?;
                 let mut row = Vec::with_capacity(assignments.len());
                 for (assignment, &col) in assignments.iter().zip(&columns) {
-                    let cell = self.cell_expr(&assignment.value)?;
+                    let cell = match self.cell_expr(&assignment.value)? {
+                        InsertCell::Default => default_cell(&table.columns[usize::from(col)]),
+                        cell => cell,
+                    };
                     row.push(self.settle_cell(cell, table, Some(col))?);
                 }
                 Ok((columns, Rows::Values(InsertSource::Rows(vec![row]))))
@@ -180,15 +185,16 @@ impl<'a> Binder<'a, '_> {
             // Collecting results would reserve room for four cells at least.
             let mut row = Vec::with_capacity(width);
             for (cell, &col) in cells.iter().zip(columns) {
-                row.push(self.cell(cell, &table.columns[usize::from(col)].ty)?);
+                row.push(self.cell(cell, &table.columns[usize::from(col)])?);
             }
             rows.push(row);
         }
         Ok(rows)
     }
 
-    /// A value for a column of type `ty`.
-    fn cell(&mut self, cell: &Cell<'a>, ty: &SqlType) -> Result<InsertCell, BindError> {
+    /// A value for `column`.
+    fn cell(&mut self, cell: &Cell<'a>, column: &ColumnDef) -> Result<InsertCell, BindError> {
+        let ty = &column.ty;
         Ok(InsertCell::Expr(match cell {
             Cell::Literal(literal, negative) => {
                 if literal.charset != Introducer::NONE {
@@ -201,12 +207,12 @@ impl<'a> Binder<'a, '_> {
                 }
             }
             Cell::Null => self.build.null(),
-            Cell::Default => return Ok(InsertCell::Default),
+            Cell::Default => return Ok(default_cell(column)),
             Cell::Bool(value) => self.build.boolean(*value),
             Cell::Param(n) => self.param(*n),
             Cell::Expr(expr) => match self.cell_expr(expr)? {
                 InsertCell::Expr(value) => self.value_for(value, ty)?,
-                cell => return Ok(cell),
+                _ => return Ok(default_cell(column)),
             },
         }))
     }
@@ -260,6 +266,7 @@ impl<'a> Binder<'a, '_> {
         for (assignment, col) in insert.on_duplicate.iter().zip(targets) {
             let cell = self.cell_expr(&assignment.value)?;
             let cell = self.settle_cell(cell, table, Some(col))?;
+            let cell = self.assigned_default(cell, table, (0, col))?;
             sets.push((col, kept(cell, ColumnRef { rel: 0, col })));
         }
         self.level().values_rel = None;

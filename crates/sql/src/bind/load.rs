@@ -1,12 +1,14 @@
 //! LOAD DATA.
 
-use types::{Charset, CollationId};
+use std::sync::Arc;
+
+use types::{Charset, CollationId, TableDef};
 
 use super::binder::{Aggregates, Aliases, Binder};
 use super::insert::find_target;
 use super::{BindError, Clause, ColumnAccess};
 use crate::ast::{self, LoadField, OnDuplicate, TextFormat};
-use crate::plan::{InsertMode, LoadFormat, LoadPlan, LoadTarget};
+use crate::plan::{InsertCell, InsertMode, LoadFormat, LoadPlan, LoadTarget};
 use crate::planner;
 
 impl<'a> Binder<'a, '_> {
@@ -48,8 +50,10 @@ impl<'a> Binder<'a, '_> {
             let col = find_target(&table, &assignment.column)?;
             self.note_target(&table, ColumnAccess::Insert, col);
             let cell = self.cell_expr(&assignment.value)?;
-            sets.push((col, self.settle_cell(cell, &table, Some(col))?));
+            let cell = self.settle_cell(cell, &table, Some(col))?;
+            sets.push((col, self.assigned_default(cell, &table, (0, col))?));
         }
+        self.load_defaults(&table, &targets, &mut sets)?;
         let mode = match (load.on_duplicate, load.local) {
             (OnDuplicate::Replace, _) => InsertMode::Replace,
             (OnDuplicate::Ignore, _) | (OnDuplicate::Error, true) => InsertMode::Ignore,
@@ -67,6 +71,25 @@ impl<'a> Binder<'a, '_> {
             collation,
             subqueries: planner::subplans(subqueries, self.ctx),
         })
+    }
+
+    /// Adds the defaults that are expressions to `sets`, for columns that neither the file nor SET gives a
+    /// value: they are computed once all else has its value, as if SET named them last.
+    fn load_defaults(
+        &mut self,
+        table: &Arc<TableDef>,
+        targets: &[LoadTarget],
+        sets: &mut Vec<(u16, InsertCell)>,
+    ) -> Result<(), BindError> {
+        let is_field = |target: &LoadTarget| match target {
+            LoadTarget::Column(col) => Some(*col),
+            LoadTarget::UserVariable(_) => None,
+        };
+        let mut given: Vec<u16> = targets.iter().filter_map(is_field).collect();
+        given.extend(sets.iter().map(|(col, _)| *col));
+        let defaults = self.computed_defaults(table, &given, None)?;
+        sets.extend(defaults.into_iter().map(|(col, expr)| (col, InsertCell::Expr(expr))));
+        Ok(())
     }
 }
 

@@ -4,8 +4,9 @@
 //! syntax tree -> Binder (scopes, one Level per query) -> Block, UnionBlock -> planner -> Plan
 //! ```
 //! One file per part of the language: `from`, `select`, `order`, `query`, `expr`, `function`, `literal`,
-//! `subquery`, `aggregate`, and the statements `insert`, `modify`, `load`. The binder decides what a
-//! statement means and refuses what means nothing, with MySQL's errors; how it runs is the planner's affair.
+//! `subquery`, `aggregate`, and the statements `insert`, `modify`, `load`; `row_expression` is about what
+//! definitions keep. The binder decides what a statement means and refuses what means nothing, with MySQL's
+//! errors; how it runs is the planner's affair.
 
 mod aggregate;
 mod assigned;
@@ -45,6 +46,7 @@ mod query;
 mod range_memory;
 pub(crate) mod rewrite;
 mod row_compare;
+pub mod row_expression;
 pub(crate) mod row_keys;
 mod row_list;
 mod row_locks;

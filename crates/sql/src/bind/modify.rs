@@ -48,6 +48,7 @@ impl<'a> Binder<'a, '_> {
             let mut cell = self.cell_expr(&assignment.value)?;
             if let Some(Source::Table { def, .. }) = block.rels.get(usize::from(rel)) {
                 cell = self.settle_cell(cell, def, Some(col))?;
+                cell = self.assigned_default(cell, def, (rel, col))?;
                 if rows.is_single {
                     cell = kept(cell, ColumnRef { rel, col });
                 }

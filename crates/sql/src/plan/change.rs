@@ -25,6 +25,8 @@ pub enum InsertCell {
     Expr(Expr),
     /// DEFAULT.
     Default,
+    /// DEFAULT of a column whose default is one of [`InsertPlan::defaults`].
+    Computed,
     /// The column of dates or times that is assigned, as it is: its value is not read again, whatever
     /// the mode refuses.
     Kept(Expr),
@@ -48,6 +50,10 @@ pub struct InsertPlan {
     pub columns: Vec<u16>,
     /// Rows.
     pub source: InsertSource,
+    /// Defaults that are expressions over the row (relation 0), in the order of the columns: of those that
+    /// are left out, once all others have their values, and of those for which a row has
+    /// [`InsertCell::Computed`].
+    pub defaults: Vec<(u16, Expr)>,
     /// What to do about duplicates.
     pub mode: InsertMode,
     /// ON DUPLICATE KEY UPDATE: column and value; relation 0 is the row in the table, relation 1 the new row.

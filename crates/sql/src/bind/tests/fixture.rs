@@ -94,6 +94,7 @@ fn table(id: u32, name: &str, columns: &str, keys: &[(&str, &str)]) -> Arc<Table
             comment: "".into(),
             names_btree: false,
             invisible: false,
+            unknown: None,
         }
     };
     let mut indexes: Vec<IndexDef> = keys.iter().enumerate().map(index).collect();
@@ -107,6 +108,7 @@ fn table(id: u32, name: &str, columns: &str, keys: &[(&str, &str)]) -> Arc<Table
             comment: "".into(),
             names_btree: false,
             invisible: false,
+            unknown: None,
         });
     }
     Arc::new(TableDef {
@@ -122,6 +124,7 @@ fn table(id: u32, name: &str, columns: &str, keys: &[(&str, &str)]) -> Arc<Table
         auto_increment_start: 1,
         create_time: 0,
         hints: Box::default(),
+        unknown: None,
     })
 }
 
@@ -149,6 +152,7 @@ fn column(at: u16, text: &str) -> ColumnDef {
         auto_increment: false,
         on_update_now: false,
         names_collation: false,
+        unknown: None,
         invisible: false,
         comment: "".into(),
     }
