@@ -8,7 +8,7 @@ use std::num::ParseFloatError;
 pub(super) const HEADER: &str = "name\tinstructions\tbytes_copied\tallocations\tsyscalls\tlog_bytes\tsyncs";
 
 /// Instructions may rise by this factor: the counts are exact, but code layout moves a few.
-const TOLERANCE: f64 = 1.005;
+pub(super) const TOLERANCE: f64 = 1.005;
 
 /// Calls and allocations a unit that a writing operation may have more: it meets the threads that write the
 /// log, check-point and purge, and now and then waits for one. Operations that write no log meet none of
