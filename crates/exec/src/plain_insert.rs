@@ -315,14 +315,7 @@ impl PlainInsert {
                     Some(param) => cell.store(param, room, to),
                     None => false,
                 },
-                Source::Plan => match &planned[at] {
-                    InsertCell::Default => continue,
-                    InsertCell::Kept(_) | InsertCell::Computed => false,
-                    InsertCell::Expr(expr) => match &expr.kind {
-                        ExprKind::Const(constant) => cell.store(&constant.as_value(), room, to),
-                        _ => false,
-                    },
-                },
+                Source::Plan => cell.store_planned(&planned[at], room, to),
             };
             if !is_plain {
                 return false;
@@ -333,6 +326,25 @@ impl PlainInsert {
 }
 
 impl Cell {
+    /// As [`Cell::store`], of the plan's cell; DEFAULT leaves `to` as it is. Apart, so that the loop over
+    /// parameters keeps its registers.
+    #[inline(never)]
+    fn store_planned<'v>(
+        &self,
+        planned: &'v InsertCell,
+        room: &'v mut IntBytes,
+        to: &mut Option<&'v [u8]>,
+    ) -> bool {
+        match planned {
+            InsertCell::Default => true,
+            InsertCell::Kept(_) | InsertCell::Computed => false,
+            InsertCell::Expr(expr) => match &expr.kind {
+                ExprKind::Const(constant) => self.store(&constant.as_value(), room, to),
+                _ => false,
+            },
+        }
+    }
+
     /// Makes `to` the storage bytes of a value, `None` for NULL. False: the value is converted or refused.
     #[inline(always)]
     fn store<'v>(&self, value: &Value<'v>, room: &'v mut IntBytes, to: &mut Option<&'v [u8]>) -> bool {
