@@ -134,19 +134,19 @@ impl InsertProgram {
             (InsertSource::Query(_), None) => RowOrigin::Query,
         };
         let mut writer = RowsWriter::new(&self.rule, &plan.on_duplicate, (&self.table, origin), ctx);
-        let written = match (&plan.source, &self.source) {
-            _ if texts.is_some() => self.insert_texts(plan, texts, &mut build, &mut writer)?,
-            (InsertSource::Rows(rows), _) => {
+        let written = match (texts, &plan.source, &self.source) {
+            (Some(texts), ..) => self.insert_texts(plan, texts, &mut build, &mut writer)?,
+            (None, InsertSource::Rows(rows), _) => {
                 build.store.refuse_null |= rows.len() == 1 && !ignore;
                 if is_whole_trx && rows.len() == 1 {
                     writer.end_with_row();
                 }
                 self.insert_values(plan, rows, &mut build, &mut writer)?
             }
-            (InsertSource::Query(_), Some(source)) => {
+            (None, InsertSource::Query(_), Some(source)) => {
                 self.insert_query(plan, source, &mut build, &mut writer)?
             }
-            (InsertSource::Query(_), None) => Written::default(),
+            (None, InsertSource::Query(_), None) => Written::default(),
         };
         let records = build.number;
         build.give_back(ctx.scratch);
@@ -202,11 +202,10 @@ impl InsertProgram {
     fn insert_texts(
         &self,
         plan: &InsertPlan,
-        texts: Option<LiteralRows<'_>>,
+        mut texts: LiteralRows<'_>,
         build: &mut RowBuild<'_>,
         writer: &mut RowsWriter<'_, '_>,
     ) -> Result<Written> {
-        let Some(mut texts) = texts else { return writer.finish(build) };
         let charge = Charge::new(build.run.st.memory, Purpose::Other);
         charge.add(texts.row_bytes_max())?;
         let mut arena = Bump::new();

@@ -518,6 +518,7 @@ fn a_syntax_tree_grows_no_further_than_its_statement_may() {
         format!("SELECT COUNT(*) FROM n WHERE id IN ({})", many("1")),
         format!("INSERT INTO t VALUES (1+0),{}", many("(1)")),
         format!("INSERT INTO t VALUES ({})", many("1")),
+        format!("INSERT INTO t VALUES ({0}),({0})", &many("1")[..BYTES / 2 - 1]),
         format!("SELECT COALESCE({})", many("f()")),
         format!("PREPARE p FROM 'SELECT COALESCE({})'", many("f()")),
     ];

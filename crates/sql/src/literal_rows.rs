@@ -15,6 +15,8 @@ use crate::mode::LexMode;
 
 /// Tokens before the rows, at most.
 const HEAD_TOKENS_MAX: usize = 4096;
+/// Cells of a row, at most: more than a table has columns.
+const WIDTH_MAX: usize = 4096;
 /// Rows between two looks whether the statement is to end.
 const ROWS_BETWEEN_LOOKS: usize = 4096;
 /// Bytes of a number's text, at most: fewer than any whose value is read as another type.
@@ -88,9 +90,10 @@ impl<'a> LiteralRows<'a> {
         self.rows
     }
 
-    /// Most bytes that [`LiteralRows::read_row`] puts into its arena.
+    /// Most bytes that [`LiteralRows::read_row`] takes at once: strings with escapes, and one of them again
+    /// while it is read.
     pub fn row_bytes_max(&self) -> usize {
-        self.unescaped_bytes_max
+        2 * self.unescaped_bytes_max
     }
 
     /// Appends the values of the next row to `values`; strings with escapes are in `arena`. False: there is
@@ -122,6 +125,9 @@ impl<'a> LiteralRows<'a> {
         loop {
             let (cell, is_last) = self.cell()?;
             width += 1;
+            if width > WIDTH_MAX {
+                return None;
+            }
             if let Cell::Literal { literal, .. } = cell {
                 unescaped += usize::from(literal.escaped) * literal.len as usize;
                 if !self.is_plain(&literal) {

@@ -12,6 +12,7 @@ use super::text::Text;
 use crate::client_io::ClientIo;
 use crate::error_map::SqlError;
 use crate::session::Session;
+use crate::statement_memory;
 
 /// Runs the current statement, the last of its packet. `None`, with nothing done: it is another one, or is
 /// refused before it runs, so that its whole text is to be parsed.
@@ -29,7 +30,8 @@ pub(super) fn run(
     }
     let rows = LiteralRows::find(text.sql, text.start, text.mode, hot.collation_connection)?;
     let head = rows.head();
-    let parsed = sql::parse_numbered(head, text.start, text.mode, arena, None, usize::MAX).ok()?;
+    let tree_max = statement_memory::tree_bytes_max(session, head.len());
+    let parsed = sql::parse_numbered(head, text.start, text.mode, arena, None, tree_max).ok()?;
     if !matches!(&parsed.statement, Statement::Insert(_)) || parsed.params > 0 {
         return None;
     }
@@ -45,21 +47,19 @@ pub(super) fn run(
         literals: Literals::Constants,
         params: Some(&[]),
     };
+    let _plan = statement_memory::charge_plan(session, arena).ok()?;
     let mut answer = io.answer(false);
-    let mut is_counted = false;
     loop {
         let (compiled, _) = compile(session, &parsed.statement, com, &request).ok()?;
         if compiled.warns {
             return None;
         }
-        if !is_counted {
-            session.server.plans.count_unparsed_insert();
-            is_counted = true;
-        }
-        match planned::run_literal_rows(session, &mut answer, &compiled, rows.clone()) {
-            Ok(()) => return Some(Ok(())),
-            Err(Failure::Error(error)) => return Some(Err(error)),
-            Err(Failure::Stale) => {}
-        }
+        let result = match planned::run_literal_rows(session, &mut answer, &compiled, rows.clone()) {
+            Ok(()) => Ok(()),
+            Err(Failure::Error(error)) => Err(error),
+            Err(Failure::Stale) => continue,
+        };
+        session.server.plans.count_unparsed_insert();
+        return Some(result);
     }
 }
