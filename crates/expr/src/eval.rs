@@ -271,7 +271,6 @@ fn is_in<'v>(
 
 /// `needle IN (list)` of times. The needle is read once; values that are not times equal each other and no
 /// time.
-#[cold]
 #[inline(never)]
 fn is_in_times<'v>(
     needle: &Value<'v>,

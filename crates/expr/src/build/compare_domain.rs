@@ -7,7 +7,7 @@ use types::{CollationId, DateTime, Time, TypeKind};
 use super::compare::is_number;
 use super::stored_year::stored_year;
 use super::typing::{Class, class_of, is_text};
-use super::{BindError, Builder};
+use super::{BindError, Builder, ComparedRows};
 use crate::compare::exact_integer;
 use crate::fold::fold;
 use crate::func::Func;
@@ -28,7 +28,7 @@ impl Builder {
         operation: &str,
         is_direct: bool,
     ) -> Result<CmpDomain, BindError> {
-        self.adopt_integer_constants(args, operation == " IN " || self.in_row_list);
+        self.adopt_integer_constants(args, operation == " IN " || self.rows != ComparedRows::None);
         let has_year = args.iter().any(|e| e.ty.kind == TypeKind::Year);
         if let ([a, b], true) = (&mut *args, is_direct && has_year) {
             *a = self.beside_date(std::mem::replace(a, self.null()), b)?;
@@ -106,7 +106,7 @@ impl Builder {
             }
         }
         // What is compared with several values is not stored.
-        if (is_direct || operation == "between") && operation != " IN " && !self.in_row_list {
+        if (is_direct || operation == "between") && operation != " IN " && self.rows == ComparedRows::None {
             self.store_beside_column(args, &mut adopted, domain);
         }
         args.clone_from_slice(&adopted);
@@ -135,7 +135,7 @@ impl Builder {
         };
         if has(Class::DateTime) {
             let numbers_are_dates = args.iter().all(|e| !is_number(e) || is_text(e))
-                || (!self.in_row_order
+                || (self.rows != ComparedRows::Order
                     && takes_numbers(args, operation)
                     && args.iter().all(|e| !is_number(e) || is_given(e)));
             return Ok(if numbers_are_dates { CmpDomain::DateTime } else { CmpDomain::Double });
@@ -145,7 +145,7 @@ impl Builder {
             // another time is compared as text.
             let is_taking = |e: &Expr| class_of(e) == Class::Time && matches!(e.kind, ExprKind::Column(_));
             let taking = if operation == "between" { &args[..1] } else { args };
-            let takes_constants = !text || (!self.in_row_order && taking.iter().any(is_taking));
+            let takes_constants = !text || (self.rows != ComparedRows::Order && taking.iter().any(is_taking));
             let only_time = args.iter().all(|e| {
                 matches!(class_of(e), Class::Time | Class::Null) || (takes_constants && is_given(e))
             });

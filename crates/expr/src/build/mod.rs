@@ -53,12 +53,20 @@ pub struct Builder {
     pub modes: SqlModes,
     /// `div_precision_increment`: extra fraction digits of `/`.
     pub div_precision_increment: u8,
-    /// What is compared are parts of rows in a list: constants beside columns of dates and times keep their
-    /// fractions there.
-    pub in_row_list: bool,
-    /// What is compared are parts of rows of which one is less: constants beside columns of dates, times and
-    /// years stay what they are.
-    pub in_row_order: bool,
+    /// Whether what is compared are parts of rows.
+    pub rows: ComparedRows,
+}
+
+/// The rows whose parts are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ComparedRows {
+    /// None: the values are whole.
+    #[default]
+    None,
+    /// Rows in a list: constants beside columns of dates and times keep their fractions.
+    List,
+    /// Rows of which one is less: constants beside columns of dates, times and years stay what they are.
+    Order,
 }
 
 impl Default for Builder {
@@ -67,8 +75,7 @@ impl Default for Builder {
             collation: CollationId::UTF8MB4_0900_AI_CI,
             modes: SqlModes::DEFAULT,
             div_precision_increment: types::decimal::DIV_PRECISION_INCREMENT,
-            in_row_list: false,
-            in_row_order: false,
+            rows: ComparedRows::None,
         }
     }
 }

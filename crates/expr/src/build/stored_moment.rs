@@ -103,7 +103,7 @@ impl Builder {
         (date.is_calendar_day() || moment.is_zero()).then(|| self.date(date))
     }
 
-    /// The time that a constant is in a column with so many fraction digits.
+    /// The time that a constant is in a column with this number of fraction digits.
     fn stored_time(&self, constant: &Expr, digits: u8) -> Option<Expr> {
         let mut adopted = constant.clone();
         self.adopt_temporal_constant(&mut adopted, CmpDomain::Time).ok()?;

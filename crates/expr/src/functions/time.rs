@@ -16,7 +16,7 @@ pub(crate) fn timestamp<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     if call.args.len() == 1 {
         // A cast drops a fraction silently.
         let flags = DateFlags::from_modes(call.ctx.session.modes());
-        let moment = some!(Ok::<_, EvalError>(call.read_datetime(&call.value(0)?, flags)));
+        let Some(moment) = call.read_datetime(&call.value(0)?, flags) else { return Ok(Value::Null) };
         return Ok(moment.round(fsp).map_or(Value::Null, |m| Value::DateTime(m, fsp)));
     }
     let moment = some!(call.stored_datetime(0));

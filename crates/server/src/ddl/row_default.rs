@@ -7,14 +7,15 @@ use sql::ast::Expr;
 use sql::bind::row_expression::{
     RowExpressionError, bound_default, default_reads, default_text, ensure_defaults, is_unsafe_to_copy,
 };
-use sql::bind::{BindContext, Literals, RangeMemory};
+use sql::bind::{BindContext, RangeMemory};
+use sql::print::push_escaped;
 use types::{ColumnDefault, EXPRESSION_BYTES_MAX, TableDef};
 
 use super::alter_columns::NewColumn;
 use crate::catalog::EngineCatalog;
 use crate::error_map::{self, SqlError};
 use crate::inputs::Inputs;
-use crate::run::compile::{deprecation, severity};
+use crate::run::compile::{bind_context, deprecation, severity};
 use crate::session::Session;
 use crate::{bind_error, parse_error, stack};
 
@@ -142,40 +143,14 @@ pub(super) fn bound(
 /// The text as information_schema and SHOW COLUMNS show it.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\0' => out.push_str("\\0"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\x1a' => out.push_str("\\Z"),
-            '\\' | '\'' | '"' => out.extend(['\\', c]),
-            c => out.push(c),
-        }
-    }
+    push_escaped(&mut out, text, &['\\', '\'', '"']);
     out
 }
 
 fn with_context<R>(session: &Session, sql: &[u8], work: impl FnOnce(&BindContext<'_>) -> R) -> R {
     let catalog = EngineCatalog::new(&session.server.engine);
-    let hot = &session.variables.hot;
-    work(&BindContext {
-        catalog: &catalog,
-        session,
-        sql,
-        database: session.database.as_deref(),
-        modes: hot.sql_mode,
-        collation: hot.collation_connection,
-        div_precision_increment: hot.div_precision_increment as u8,
-        param_types: &[],
-        param_count: 0,
-        literals: Literals::Constants,
-        range_memory: &RangeMemory::new(hot.range_optimizer_max_mem_size),
-        assigns_variables: &OnceCell::new(),
-        reads_lock: hot.reads_lock(),
-        column_uses: None,
-        dives: None,
-        rules: session.server.options.planner_rules,
-    })
+    let range_memory = RangeMemory::new(session.variables.hot.range_optimizer_max_mem_size);
+    work(&bind_context(session, sql, &catalog, (&range_memory, &OnceCell::new())))
 }
 
 #[cold]

@@ -207,25 +207,45 @@ fn bind_and_plan(
     let dive = |params| Dives::new(EvalCtx::new(&arena, params, &values), hot.eq_range_index_dive_limit);
     let dives = request.params.map(dive);
     let too_many = |_| error_map::NOT_SUPPORTED_YET.with(&[&"more than 65535 parameters"]);
+    let assigns_variables = OnceCell::new();
     let context = BindContext {
-        catalog: &catalog,
+        param_types: request.param_types,
+        param_count: u16::try_from(request.param_count).map_err(too_many)?,
+        literals: request.literals,
+        column_uses,
+        dives: dives.as_ref(),
+        ..bind_context(session, request.sql, &catalog, (&range_memory, &assigns_variables))
+    };
+    Ok(sql::bind_and_plan(statement, &context))
+}
+
+/// What the session's settings mean for binding `sql`, which has no parameters.
+#[inline(always)]
+pub(crate) fn bind_context<'a>(
+    session: &'a Session,
+    sql: &'a [u8],
+    catalog: &'a EngineCatalog<'a>,
+    (range_memory, assigns_variables): (&'a RangeMemory, &'a OnceCell<bool>),
+) -> BindContext<'a> {
+    let hot = &session.variables.hot;
+    BindContext {
+        catalog,
         session,
-        sql: request.sql,
+        sql,
         database: session.database.as_deref(),
         modes: hot.sql_mode,
         collation: hot.collation_connection,
         div_precision_increment: hot.div_precision_increment as u8,
-        param_types: request.param_types,
-        param_count: u16::try_from(request.param_count).map_err(too_many)?,
-        literals: request.literals,
-        range_memory: &range_memory,
-        assigns_variables: &OnceCell::new(),
+        param_types: &[],
+        param_count: 0,
+        literals: Literals::Constants,
+        range_memory,
+        assigns_variables,
         reads_lock: hot.reads_lock(),
-        column_uses,
-        dives: dives.as_ref(),
+        column_uses: None,
+        dives: None,
         rules: session.server.options.planner_rules,
-    };
-    Ok(sql::bind_and_plan(statement, &context))
+    }
 }
 
 /// With locked tables, one that is not there is one that is not locked.

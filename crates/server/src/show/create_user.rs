@@ -1,6 +1,7 @@
 //! SHOW CREATE USER.
 
 use sql::ast::Account as AccountName;
+use sql::print::push_escaped;
 
 use crate::account::Account;
 use crate::answer::{Cell, Column, Table};
@@ -78,16 +79,7 @@ fn hash_literal(bytes: &[u8], as_hex: bool) -> String {
 /// A literal for `bytes`; `escaped`: characters that have a backslash before them.
 fn literal(bytes: &[u8], escaped: &[char]) -> String {
     let mut text = "'".to_owned();
-    for character in String::from_utf8_lossy(bytes).chars() {
-        match character {
-            '\0' => text.push_str("\\0"),
-            '\n' => text.push_str("\\n"),
-            '\r' => text.push_str("\\r"),
-            '\x1a' => text.push_str("\\Z"),
-            _ if escaped.contains(&character) => text.extend(['\\', character]),
-            _ => text.push(character),
-        }
-    }
+    push_escaped(&mut text, &String::from_utf8_lossy(bytes), escaped);
     text + "'"
 }
 

@@ -1,7 +1,7 @@
 //! LIKE and WHERE of a SHOW: conditions over the columns of its table.
 
 use bumpalo::Bump;
-use expr::{Builder, EvalCtx, Expr, RowSource, eval_bool};
+use expr::{Builder, ComparedRows, EvalCtx, Expr, RowSource, eval_bool};
 use sql::ast::{self, BinaryOp, IsTest, UnaryOp};
 use sql::bind::BindError;
 use types::collation::LikePattern;
@@ -53,8 +53,7 @@ pub(super) fn retain(
         collation: hot.collation_connection,
         modes: hot.sql_mode,
         div_precision_increment: hot.div_precision_increment as u8,
-        in_row_list: false,
-        in_row_order: false,
+        rows: ComparedRows::None,
     };
     let condition = Binder { session, columns: table.columns(), builder, inputs }.bind(condition)?;
     let collations = table.columns().iter().map(|column| exact_collation(column).unwrap_or(TEXT));

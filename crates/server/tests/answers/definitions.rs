@@ -57,6 +57,11 @@ fn what_is_not_supported_is_refused_by_name_and_leaves_nothing() {
         let expected = format!("This version of MySQL doesn't yet support '{what}'");
         assert_eq!(error(&mut conn, sql), (1235, expected), "{sql}");
     }
+    for missing in ["'a' REGEXP 'b'", "'a' NOT REGEXP 'b'", "1 + REGEXP_LIKE('a', 'b')", "JSON_LENGTH('[]')"]
+    {
+        let sql = format!("CREATE TABLE n (a INT DEFAULT ({missing}))");
+        assert_eq!(error(&mut conn, &sql).0, 3770, "{sql}");
+    }
     let tables: Vec<String> = conn.query("SHOW TABLES").unwrap();
     assert_eq!(tables, ["t"]);
     assert_eq!(indexes(&mut conn, "t"), ["PRIMARY"]);

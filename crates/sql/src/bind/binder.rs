@@ -1,6 +1,6 @@
 //! The binder's state: the queries that enclose the point it has reached.
 
-use expr::{ColumnRef, Expr};
+use expr::{ColumnRef, ComparedRows, Expr};
 use types::CollationId;
 
 use super::block::{self, Source, SubBlock};
@@ -189,8 +189,7 @@ impl<'a, 'c> Binder<'a, 'c> {
             collation: ctx.collation,
             modes: ctx.modes,
             div_precision_increment: ctx.div_precision_increment,
-            in_row_list: false,
-            in_row_order: false,
+            rows: ComparedRows::None,
         };
         Binder {
             ctx,

@@ -1,6 +1,6 @@
 //! Expressions: the syntax tree's forms, one by one, to bound ones. Typing is the [`expr::Builder`]'s.
 
-use expr::{CmpOp, Expr, Func};
+use expr::{CmpOp, ComparedRows, Expr, Func};
 use types::{SqlType, TypeKind};
 
 use super::binder::Binder;
@@ -249,10 +249,14 @@ impl<'a> Binder<'a, '_> {
     /// The value of a side of a comparison. What is compared within it is no part of a row, though it may be
     /// one.
     fn compared_value(&mut self, side: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
-        let rows = (self.build.in_row_list, self.build.in_row_order);
-        (self.build.in_row_list, self.build.in_row_order) = (false, false);
-        let bound = self.value(side);
-        (self.build.in_row_list, self.build.in_row_order) = rows;
+        self.comparing(ComparedRows::None, |binder| binder.value(side))
+    }
+
+    /// What `bind` makes of parts of `rows`.
+    fn comparing<R>(&mut self, rows: ComparedRows, bind: impl FnOnce(&mut Self) -> R) -> R {
+        let before = std::mem::replace(&mut self.build.rows, rows);
+        let bound = bind(self);
+        self.build.rows = before;
         bound
     }
 
@@ -282,7 +286,7 @@ impl<'a> Binder<'a, '_> {
         self.read_times_of_day(&mut sides);
         self.read_text_first(&mut sides, written)?;
         self.pin_compared(&mut sides, &written)?;
-        if !self.build.in_row_list {
+        if self.build.rows == ComparedRows::None {
             self.note_misfits(&sides);
         }
         let moment = Self::moment_beside(&sides);
@@ -311,11 +315,8 @@ impl<'a> Binder<'a, '_> {
                 CmpOp::Eq | CmpOp::NullSafeEq => self.comparison(part_op, a, b)?,
                 CmpOp::Ne => self.comparison(CmpOp::Ne, a, b)?,
                 _ => {
-                    let before = (self.build.in_row_list, self.build.in_row_order);
-                    (self.build.in_row_list, self.build.in_row_order) = (true, true);
-                    let compared = self.compare_rows_by_order(op, left, right);
-                    (self.build.in_row_list, self.build.in_row_order) = before;
-                    return compared;
+                    let compare = |binder: &mut Self| binder.compare_rows_by_order(op, left, right);
+                    return self.comparing(ComparedRows::Order, compare);
                 }
             });
         }
@@ -383,11 +384,9 @@ impl<'a> Binder<'a, '_> {
         // One value is a plain comparison, which has the shorter ways of plans and programs.
         if let [only] = test.list {
             let is_row = matches!(test.expr.kind, ExprKind::Row(_));
-            let before = std::mem::replace(&mut self.build.in_row_list, is_row);
+            let rows = if is_row { ComparedRows::List } else { ComparedRows::None };
             let op = if test.negated { CmpOp::Ne } else { CmpOp::Eq };
-            let compared = self.comparison(op, &test.expr, only);
-            self.build.in_row_list = before;
-            return compared;
+            return self.comparing(rows, |binder| binder.comparison(op, &test.expr, only));
         }
         if let ExprKind::Row(needle) = test.expr.kind {
             return self.row_in_list(needle, test);
@@ -432,10 +431,7 @@ impl<'a> Binder<'a, '_> {
         needle: &'a [ast::Expr<'a>],
         test: &'a ast::InList<'a>,
     ) -> Result<Expr, BindError> {
-        let before = std::mem::replace(&mut self.build.in_row_list, true);
-        let found = self.equals_row_of_list(needle, test);
-        self.build.in_row_list = before;
-        found
+        self.comparing(ComparedRows::List, |binder| binder.equals_row_of_list(needle, test))
     }
 
     fn equals_row_of_list(

@@ -1,6 +1,6 @@
 //! A plan in the making: what the rules have made of a block so far.
 
-use expr::{Builder, Expr};
+use expr::{Builder, ComparedRows, Expr};
 use smallvec::SmallVec;
 
 use super::access::Methods;
@@ -168,8 +168,7 @@ pub(super) fn builder(ctx: &BindContext<'_>) -> Builder {
         collation: ctx.collation,
         modes: ctx.modes,
         div_precision_increment: ctx.div_precision_increment,
-        in_row_list: false,
-        in_row_order: false,
+        rows: ComparedRows::None,
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::fmt::{self, Write};
 
-use super::Printer;
+use super::{Printer, sql_name};
 use crate::ast::{
     Aggregate, BinaryOp, CastType, Expr, ExprKind, FrameBound, FrameUnit, IsTest, MatchMode, OrderItem, Over,
-    TimeUnit, TrimSide, UnaryOp, VarScope, WindowSpec,
+    TrimSide, UnaryOp, VarScope, WindowSpec,
 };
 use crate::literal::{Literal, LiteralKind};
 
@@ -174,16 +174,16 @@ impl Printer<'_> {
                 self.put(if add.subtract { "DATE_SUB" } else { "DATE_ADD" })?;
                 self.opt("(", Some(&add.date))?;
                 self.opt(", INTERVAL ", Some(&add.amount))?;
-                write!(self.out, " {})", unit_text(add.unit))
+                write!(self.out, " {})", sql_name(add.unit))
             }
             ExprKind::Extract(unit, operand) => {
-                write!(self.out, "EXTRACT({} FROM ", unit_text(unit))?;
+                write!(self.out, "EXTRACT({} FROM ", sql_name(unit))?;
                 self.expr(operand)?;
                 self.put(")")
             }
             ExprKind::UnitCall(call) => {
                 self.put(if call.diff { "TIMESTAMPDIFF" } else { "TIMESTAMPADD" })?;
-                write!(self.out, "({}, ", unit_text(call.unit))?;
+                write!(self.out, "({}, ", sql_name(call.unit))?;
                 self.expr(&call.first)?;
                 self.opt(", ", Some(&call.second))?;
                 self.put(")")
@@ -223,15 +223,7 @@ impl Printer<'_> {
     }
 
     fn aggregate(&mut self, aggregate: &Aggregate<'_>) -> fmt::Result {
-        let name = format!("{:?}", aggregate.func);
-        for (i, c) in name.chars().enumerate() {
-            if i > 0 && c.is_ascii_uppercase() && !name.starts_with("Json") {
-                self.out.push('_');
-            }
-            self.out.push(c.to_ascii_uppercase());
-        }
-        self.out =
-            self.out.replace("JSONARRAYAGG", "JSON_ARRAYAGG").replace("JSONOBJECTAGG", "JSON_OBJECTAGG");
+        self.put(&sql_name(aggregate.func))?;
         self.put(if aggregate.distinct { "(DISTINCT " } else { "(" })?;
         self.list(aggregate.args, Self::expr)?;
         self.order_by(aggregate.order_by)?;
@@ -292,7 +284,7 @@ impl Printer<'_> {
         match unit {
             Some(unit) => {
                 self.opt("INTERVAL ", Some(amount))?;
-                write!(self.out, " {}", unit_text(*unit))?;
+                write!(self.out, " {}", sql_name(*unit))?;
             }
             None => self.expr(amount)?,
         }
@@ -422,7 +414,8 @@ fn is_text(test: IsTest) -> &'static str {
     }
 }
 
-fn binary_text(op: BinaryOp) -> &'static str {
+/// The operator with blanks around it.
+pub(crate) fn binary_text(op: BinaryOp) -> &'static str {
     match op {
         BinaryOp::Add => " + ",
         BinaryOp::Sub => " - ",
@@ -451,17 +444,4 @@ fn binary_text(op: BinaryOp) -> &'static str {
         BinaryOp::JsonExtract => " -> ",
         BinaryOp::JsonExtractText => " ->> ",
     }
-}
-
-/// Name of a unit as in SQL.
-fn unit_text(unit: TimeUnit) -> String {
-    let name = format!("{unit:?}");
-    let mut out = String::new();
-    for (i, c) in name.chars().enumerate() {
-        if i > 0 && c.is_ascii_uppercase() {
-            out.push('_');
-        }
-        out.push(c.to_ascii_uppercase());
-    }
-    out
 }

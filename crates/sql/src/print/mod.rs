@@ -2,10 +2,10 @@
 //! text shows how operators bound, and queries. Printing what was parsed from printed text gives the same
 //! text.
 
-mod expr;
+pub(crate) mod expr;
 mod query;
 
-use std::fmt::{self, Write};
+use std::fmt::{self, Debug, Write};
 
 use crate::ast::{Expr, Query};
 
@@ -28,6 +28,33 @@ pub fn query_to_sql(query: &Query<'_>, sql: &[u8]) -> String {
     let mut printer = Printer { sql, out: String::new() };
     let _ = printer.query(query);
     printer.out
+}
+
+/// The name in SQL of a unit, a function or an operator: `DayHour` is DAY_HOUR.
+pub(crate) fn sql_name(variant: impl Debug) -> String {
+    let mut out = String::new();
+    for (at, letter) in format!("{variant:?}").char_indices() {
+        if at > 0 && letter.is_ascii_uppercase() {
+            out.push('_');
+        }
+        out.push(letter.to_ascii_uppercase());
+    }
+    // JSON_ARRAYAGG and JSON_OBJECTAGG.
+    out.replace("_AGG", "AGG")
+}
+
+/// Appends `text` as it is within quotes; `escaped`: characters that have a backslash before them.
+pub fn push_escaped(out: &mut String, text: &str, escaped: &[char]) {
+    for character in text.chars() {
+        match character {
+            '\0' => out.push_str("\\0"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\x1a' => out.push_str("\\Z"),
+            _ if escaped.contains(&character) => out.extend(['\\', character]),
+            _ => out.push(character),
+        }
+    }
 }
 
 impl Printer<'_> {

@@ -8,6 +8,7 @@ use types::{Charset, OwnedValue};
 use super::RowExpressionError as Refusal;
 use super::text::Printer;
 use crate::literal::{Literal, LiteralKind};
+use crate::print::push_escaped;
 
 impl Printer<'_, '_, '_> {
     pub(super) fn literal(&mut self, literal: &Literal) -> Result<(), Refusal> {
@@ -68,16 +69,7 @@ impl Printer<'_, '_, '_> {
     fn quoted(&mut self, text: &str) -> Result<(), Refusal> {
         self.ensure_room(text.len())?;
         self.out.push('\'');
-        for c in text.chars() {
-            match c {
-                '\0' => self.out.push_str("\\0"),
-                '\n' => self.out.push_str("\\n"),
-                '\r' => self.out.push_str("\\r"),
-                '\x1a' => self.out.push_str("\\Z"),
-                '\\' | '\'' => self.out.extend(['\\', c]),
-                c => self.out.push(c),
-            }
-        }
+        push_escaped(&mut self.out, text, &['\\', '\'']);
         self.put("'")
     }
 }

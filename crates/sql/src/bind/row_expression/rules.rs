@@ -2,8 +2,12 @@
 
 use super::RowExpressionError as Refusal;
 use crate::ast::walk::Part;
-use crate::ast::{Aggregate, Expr, ExprKind, FunctionCall};
+use crate::ast::{Aggregate, BinaryOp, Expr, ExprKind, FunctionCall};
 use crate::bind::BindError;
+use crate::print::sql_name;
+
+/// The function that REGEXP is.
+const REGEXP: &str = "`regexp_like`";
 
 /// Functions that read or change what is not in the row, under the names by which MySQL refuses them.
 const FUNCTIONS: &[(&str, &str)] = &[
@@ -16,6 +20,8 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("last_insert_id", "last_insert_id"),
     ("load_file", "load_file"),
     ("master_pos_wait", "source_pos_wait"),
+    // It is missing, and a statement with it fails only when it is computed.
+    ("regexp_like", REGEXP),
     ("release_all_locks", "release_all_locks"),
     ("release_lock", "release_lock"),
     ("row_count", "row_count"),
@@ -59,6 +65,9 @@ fn own(expr: &Expr<'_>) -> Result<(), Refusal> {
         ExprKind::Match(_) => Err(Refusal::Function("match".to_owned())),
         ExprKind::ValuesOf(_) => Err(Refusal::Function("values".to_owned())),
         ExprKind::Call(call) => function(call),
+        ExprKind::Binary(BinaryOp::Regexp | BinaryOp::NotRegexp, ..) => {
+            Err(Refusal::Function(REGEXP.to_owned()))
+        }
         ExprKind::Star | ExprKind::Default => Err(Refusal::Construct),
         _ => Ok(()),
     }
@@ -68,15 +77,7 @@ fn aggregate(call: &Aggregate<'_>) -> Refusal {
     if call.over.is_none() {
         return Refusal::Bind(BindError::InvalidGroupFunction);
     }
-    let name = format!("{:?}", call.func);
-    let mut words = String::new();
-    for (at, letter) in name.chars().enumerate() {
-        if at > 0 && letter.is_ascii_uppercase() {
-            words.push('_');
-        }
-        words.push(letter.to_ascii_lowercase());
-    }
-    Refusal::Window(words)
+    Refusal::Window(sql_name(call.func).to_ascii_lowercase())
 }
 
 fn function(call: &FunctionCall<'_>) -> Result<(), Refusal> {

@@ -8,6 +8,7 @@ use super::RowExpressionError as Refusal;
 use crate::ast::{BinaryOp, ColumnRef, Expr, ExprKind, InList, IsTest, UnaryOp};
 use crate::bind::binder::Binder;
 use crate::bind::{BindError, Clause};
+use crate::print::expr::binary_text;
 
 /// Prints the default of one column.
 pub(super) struct Printer<'p, 'a, 'c> {
@@ -125,12 +126,6 @@ impl Printer<'_, '_, '_> {
                 self.put(")")
             }
             BinaryOp::Concat => self.function("concat", &[*left, *right]),
-            BinaryOp::Regexp => self.function("regexp_like", &[*left, *right]),
-            BinaryOp::NotRegexp => {
-                self.put("(not(")?;
-                self.function("regexp_like", &[*left, *right])?;
-                self.put("))")
-            }
             BinaryOp::SoundsLike => {
                 self.put("(")?;
                 self.function("soundex", &[*left])?;
@@ -150,7 +145,7 @@ impl Printer<'_, '_, '_> {
                 self.expr(right)?;
                 self.put(")")
             }
-            _ => self.pair(left, symbol(op), right, None),
+            _ => self.pair(left, binary_text(op), right, None),
         }
     }
 
@@ -257,7 +252,6 @@ impl Printer<'_, '_, '_> {
                 self.truth(right)?;
                 self.put(")")
             }
-            ExprKind::Binary(BinaryOp::NotRegexp, left, right) => self.binary(BinaryOp::Regexp, left, right),
             ExprKind::And(terms) => self.chain(terms, " or ", Self::negation),
             ExprKind::Or(terms, _) => self.chain(terms, " and ", Self::negation),
             ExprKind::Is(operand, test, negated) => self.is(operand, test, !negated),
@@ -296,18 +290,9 @@ fn is_condition(expr: &Expr<'_>) -> bool {
         | ExprKind::Like(_) => true,
         ExprKind::Binary(op, ..) => {
             op.comparison().is_some()
-                || matches!(
-                    op,
-                    BinaryOp::Xor
-                        | BinaryOp::Regexp
-                        | BinaryOp::NotRegexp
-                        | BinaryOp::SoundsLike
-                        | BinaryOp::MemberOf
-                )
+                || matches!(op, BinaryOp::Xor | BinaryOp::SoundsLike | BinaryOp::MemberOf)
         }
-        ExprKind::Call(call) => {
-            ["isnull", "regexp_like"].iter().any(|name| call.name.eq_ignore_ascii_case(name))
-        }
+        ExprKind::Call(call) => call.name.eq_ignore_ascii_case("isnull"),
         _ => false,
     }
 }
@@ -332,29 +317,4 @@ fn opposite(op: BinaryOp) -> Option<BinaryOp> {
         BinaryOp::Ge => BinaryOp::Lt,
         _ => return None,
     })
-}
-
-fn symbol(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Add => " + ",
-        BinaryOp::Sub => " - ",
-        BinaryOp::Mul => " * ",
-        BinaryOp::Div => " / ",
-        BinaryOp::IntDiv => " DIV ",
-        BinaryOp::Mod => " % ",
-        BinaryOp::BitOr => " | ",
-        BinaryOp::BitAnd => " & ",
-        BinaryOp::BitXor => " ^ ",
-        BinaryOp::Shl => " << ",
-        BinaryOp::Shr => " >> ",
-        BinaryOp::Eq => " = ",
-        BinaryOp::NullSafeEq => " <=> ",
-        BinaryOp::Ne => " <> ",
-        BinaryOp::Lt => " < ",
-        BinaryOp::Le => " <= ",
-        BinaryOp::Gt => " > ",
-        BinaryOp::Ge => " >= ",
-        // All others are functions.
-        _ => " ",
-    }
 }

@@ -9,6 +9,7 @@ use super::RowExpressionError as Refusal;
 use super::text::Printer;
 use crate::ast::{BinaryOp, Case, CastType, Expr, ExprKind, FunctionCall, TimeUnit, Trim, TrimSide};
 use crate::bind::BindError;
+use crate::print::sql_name;
 
 /// Names of functions, and the one under which MySQL keeps each.
 const SYNONYMS: &[(&str, &str)] = &[
@@ -74,7 +75,7 @@ impl Printer<'_, '_, '_> {
             }
             ExprKind::DateAdd(add) => self.interval(&add.date, add.subtract, &add.amount, add.unit),
             ExprKind::UnitCall(call) if call.diff => {
-                write!(self.out, "timestampdiff({},", unit(call.unit).to_ascii_uppercase())?;
+                write!(self.out, "timestampdiff({},", sql_name(call.unit))?;
                 self.list("", &[call.first, call.second], ")")
             }
             ExprKind::UnitCall(call) => self.interval(&call.second, false, &call.first, call.unit),
@@ -253,27 +254,6 @@ impl Printer<'_, '_, '_> {
 }
 
 /// The unit's name.
-fn unit(unit: TimeUnit) -> &'static str {
-    match unit {
-        TimeUnit::Microsecond => "microsecond",
-        TimeUnit::Second => "second",
-        TimeUnit::Minute => "minute",
-        TimeUnit::Hour => "hour",
-        TimeUnit::Day => "day",
-        TimeUnit::Week => "week",
-        TimeUnit::Month => "month",
-        TimeUnit::Quarter => "quarter",
-        TimeUnit::Year => "year",
-        TimeUnit::SecondMicrosecond => "second_microsecond",
-        TimeUnit::MinuteMicrosecond => "minute_microsecond",
-        TimeUnit::MinuteSecond => "minute_second",
-        TimeUnit::HourMicrosecond => "hour_microsecond",
-        TimeUnit::HourSecond => "hour_second",
-        TimeUnit::HourMinute => "hour_minute",
-        TimeUnit::DayMicrosecond => "day_microsecond",
-        TimeUnit::DaySecond => "day_second",
-        TimeUnit::DayMinute => "day_minute",
-        TimeUnit::DayHour => "day_hour",
-        TimeUnit::YearMonth => "year_month",
-    }
+fn unit(unit: TimeUnit) -> String {
+    sql_name(unit).to_ascii_lowercase()
 }
