@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use expr::{ColumnRef, Expr, ExprKind};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use types::{IndexDef, IndexKind, KeyPart, KeyStatistics, TableDef};
 
 use super::cost;
@@ -14,7 +14,7 @@ use super::goal::Goal;
 use super::index_condition;
 use super::key_boxes::{self, Boxes, Placed};
 use super::ordering::Ordering;
-use super::relations::{RelKind, RelSet, Rels};
+use super::relations::{Rel, RelKind, RelSet, Rels};
 use super::sarg::{self, Test, Tree};
 use crate::bind::block::HintedIndexes;
 use crate::plan::{Path, RelationColumns};
@@ -74,6 +74,9 @@ pub(super) struct Methods {
     pub(super) paths: SmallVec<[PathRule; 8]>,
     /// Tables may be joined in another order than that written.
     pub(super) join_order: bool,
+    /// Found before the search: the way to read the only table, in the place of those that its conditions
+    /// allow.
+    pub(super) only: Option<Choice>,
     pub(super) hash_join: bool,
     /// Conditions that follow from others are left out.
     pub(super) known: bool,
@@ -106,6 +109,9 @@ pub(super) fn choices(
     goal: Goal<'_>,
     (rels, methods): (&Rels, &Methods),
 ) -> Choices {
+    if let Some(only) = &methods.only {
+        return smallvec![Box::new(only.clone())];
+    }
     let RelKind::Table { def, indexes, .. } = &rels.get(rel).kind else { return Choices::new() };
     let wants_order = !goal.is_trivial();
     let mut paths = Paths {
@@ -265,6 +271,41 @@ impl Table<'_> {
             arms: Vec::new(),
             also: None,
         }))
+    }
+
+    /// The rows of `count` keys of the clustered index, each of equalities with the parts that `first` has
+    /// some with; the path is for the caller to fill in. `constants`: leading parts that have one value in all
+    /// keys.
+    pub(super) fn listed(
+        &self,
+        first: &Tree<'_>,
+        count: usize,
+        constants: impl FnOnce() -> usize,
+    ) -> Option<Choice> {
+        let def = self.def.clustered();
+        let parts: SmallVec<[&KeyPart; 8]> = self.def.key_parts(0).collect();
+        let boxes = key_boxes::of(&parts, std::slice::from_ref(first), self.rels)?;
+        let [tests] = &boxes.list[..] else { return None };
+        let Rel { rows: all, statistics, .. } = self.rels.get(self.rel);
+        let known = statistics.as_deref().and_then(|all| all.keys.first());
+        let each = self.estimate_box(def, known, tests);
+        let rows = (0..count).map(|_| each).sum::<f64>().max(1.0).min(all.max(1.0));
+        let mut cost = cost::reading(rows, false);
+        if known.is_some() {
+            cost = cost.min(cost::most_for_equal(*all, rows) * count as f64);
+        }
+        Some(Choice {
+            path: Path::Scan { index: 0, reverse: false },
+            covering: false,
+            ensured: Vec::new(),
+            rows,
+            cost: cost::stretches(count) + cost,
+            needs: RelSet::EMPTY,
+            order: self.order(def, constants),
+            dived: None,
+            arms: Vec::new(),
+            also: None,
+        })
     }
 
     /// Cost of the subqueries that give the values of `boxes`.

@@ -1,5 +1,7 @@
 //! Join order: from each possible first table the rest follows greedily; the cheapest whole wins.
 
+use std::iter;
+
 use expr::{CmpOp, Expr, ExprKind};
 use smallvec::SmallVec;
 
@@ -84,9 +86,10 @@ pub(super) fn best(
             continue;
         }
         let (cheapest, ordered) = search.starts(at, goal);
-        best.consider(search.complete(cheapest), goal);
-        if let Some(ordered) = ordered {
-            best.consider(search.complete(ordered), goal);
+        for start in iter::once(cheapest).chain(ordered) {
+            if !best.is_beyond(&start, goal) {
+                best.consider(search.complete(start), goal);
+            }
         }
         if best.cost <= search.least(goal) {
             break;
@@ -108,6 +111,12 @@ struct Best {
 }
 
 impl Best {
+    /// Whether no join plan that begins with `start` can be cheaper: each step costs more, and no limit ends
+    /// them early.
+    fn is_beyond(&self, start: &StepCandidate, goal: Goal<'_>) -> bool {
+        goal.limit.is_none() && start.cost >= self.cost
+    }
+
     fn consider(&mut self, join_plan: JoinPlan, goal: Goal<'_>) {
         let cost = cost_for_goal(&join_plan, goal);
         if cost < self.cost || self.join_plan.is_none() {

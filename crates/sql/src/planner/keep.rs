@@ -49,6 +49,9 @@ fn compares_column(condition: &Expr) -> bool {
 /// Whether `expr` is the same for all rows of a statement; if it is not, its operands that are get computed
 /// once.
 fn keep_operands(expr: &mut Expr, fixed: Fixed<'_>) -> bool {
+    if compares_column(expr) {
+        return false;
+    }
     match &expr.kind {
         ExprKind::Const(_) => return true,
         ExprKind::Param(number) => return fixed.param(*number),

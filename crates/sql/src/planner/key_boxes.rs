@@ -108,12 +108,11 @@ pub(super) fn of<'e>(parts: &[&KeyPart], conditions: &[Tree<'e>], rels: &Rels) -
         return Some(boxes);
     }
     let limit = Limit { memory: rels.range_memory, is_exceeded: Cell::new(false) };
-    let mut list: List<'e> = smallvec![Tests::new()];
     let mut exact: SmallVec<[bool; 8]> = smallvec![false; conditions.len()];
-    for (at, condition) in conditions.iter().enumerate() {
-        let Some(arms) = arms(parts, condition, at, &limit) else { continue };
-        exact[at] = multiply(&mut list, arms.boxes, &limit) && arms.exact;
-    }
+    let mut list: List<'e> = match conjunction(parts, conditions, rels, &mut exact) {
+        Some(tests) => smallvec![tests],
+        None => product(parts, conditions, &limit, &mut exact),
+    };
     let parts_equal = list[0].len();
     let is_key_list = list.iter().all(|tests| tests.len() == parts_equal && is_key(tests));
     if !is_key_list {
@@ -128,12 +127,66 @@ pub(super) fn of<'e>(parts: &[&KeyPart], conditions: &[Tree<'e>], rels: &Rels) -
     (boxes.is_lookup() || limit.allows(boxes.bytes())).then_some(boxes)
 }
 
+/// The boxes of `conditions`, and which of them they are exact for.
+fn product<'e>(
+    parts: &[&KeyPart],
+    conditions: &[Tree<'e>],
+    limit: &Limit<'_>,
+    exact: &mut [bool],
+) -> List<'e> {
+    let mut list: List<'e> = smallvec![Tests::new()];
+    for (at, condition) in conditions.iter().enumerate() {
+        let arms = arms(parts, condition, at, limit);
+        exact[at] = arms.is_some_and(|arms| multiply(&mut list, arms.boxes, limit) && arms.exact);
+    }
+    list
+}
+
+/// As [`product`], the one box of `conditions` without disjunctions. `None`: they have some, or are too many.
+fn conjunction<'e>(
+    parts: &[&KeyPart],
+    conditions: &[Tree<'e>],
+    rels: &Rels,
+    exact: &mut [bool],
+) -> Option<Tests<'e>> {
+    #[cfg(test)]
+    if NO_LOOKUPS.get() {
+        return None;
+    }
+    let mut tests = Tests::new();
+    for (at, condition) in conditions.iter().enumerate() {
+        let terms = match condition {
+            Tree::Leaf(_) => std::slice::from_ref(condition),
+            Tree::All(terms) => &terms[..],
+            Tree::Other => continue,
+            Tree::Any(_) => return None,
+        };
+        let (before, mut is_exact) = (tests.len(), true);
+        for term in terms {
+            let Tree::Leaf(sarg) = term else { return None };
+            match place(parts, sarg, at) {
+                Some((placed, is_whole)) => {
+                    tests.push(placed);
+                    is_exact &= is_whole;
+                }
+                None => is_exact = false,
+            }
+        }
+        exact[at] = is_exact && tests.len() > before;
+    }
+    #[cfg(test)]
+    CONJUNCTIONS.set(CONJUNCTIONS.get() + 1);
+    let is_allowed = tests.len() <= BOX_TESTS_MAX && rels.range_memory.allows(tests.len() * TEST_BYTES);
+    is_allowed.then_some(tests)
+}
+
 #[cfg(test)]
 thread_local! {
-    /// Whether [`lookup`] leaves all conditions of this thread to the general way, and how many sets of boxes
-    /// it has made.
+    /// Whether [`lookup`] and [`conjunction`] leave all conditions of this thread to the general way, and how
+    /// many sets of boxes each of them has made.
     pub(in crate::planner) static NO_LOOKUPS: Cell<bool> = const { Cell::new(false) };
     pub(in crate::planner) static LOOKUPS: Cell<usize> = const { Cell::new(0) };
+    pub(in crate::planner) static CONJUNCTIONS: Cell<usize> = const { Cell::new(0) };
 }
 
 /// As [`of`], where all that is said of the parts are equalities: nothing has to be multiplied. `None`: it is
@@ -225,11 +278,22 @@ fn column(condition: &Tree<'_>) -> Option<u16> {
 
 /// Whether every box that `condition` makes has a test on the part `column`. Boxes of several conditions have
 /// one if those of one condition have.
-fn bounds(condition: &Tree<'_>, column: u16) -> bool {
+pub(super) fn bounds(condition: &Tree<'_>, column: u16) -> bool {
+    has_in_all(condition, &|sarg| sarg.col == column)
+}
+
+/// Whether every box that `condition` makes leaves the part `column` values that the condition names.
+pub(super) fn lists(condition: &Tree<'_>, column: u16) -> bool {
+    let is_listed = |test: Test<'_>| test.is_point() && !matches!(test, Test::InSubquery(..));
+    has_in_all(condition, &|sarg| sarg.col == column && is_listed(sarg.test))
+}
+
+/// Whether every box that `condition` makes has a test that is `wanted`.
+fn has_in_all(condition: &Tree<'_>, wanted: &impl Fn(&Sarg<'_>) -> bool) -> bool {
     match condition {
-        Tree::Leaf(sarg) => sarg.col == column,
-        Tree::All(terms) => terms.iter().any(|term| bounds(term, column)),
-        Tree::Any(terms) => terms.iter().all(|term| bounds(term, column)),
+        Tree::Leaf(sarg) => wanted(sarg),
+        Tree::All(terms) => terms.iter().any(|term| has_in_all(term, wanted)),
+        Tree::Any(terms) => terms.iter().all(|term| has_in_all(term, wanted)),
         Tree::Other => false,
     }
 }
@@ -325,6 +389,18 @@ fn is_key(tests: &[Placed<'_>]) -> bool {
         usize::from(placed.part) == at && matches!(placed.test, Test::Eq(_))
     };
     tests.iter().enumerate().all(is_equal)
+}
+
+/// Whether no test makes another one needless: each is the only one on its part, or one of its two ends.
+fn is_simple(tests: &[Placed<'_>]) -> bool {
+    tests.chunk_by(|a, b| a.part == b.part).all(|on_part| match on_part {
+        [_] => true,
+        [a, b] => matches!(
+            (a.test, b.test),
+            (Test::Lower(..), Test::Upper(..)) | (Test::Upper(..), Test::Lower(..))
+        ),
+        _ => false,
+    })
 }
 
 /// The keys of rows for which `condition`, the `at`-th, may hold; `None`: any.
@@ -445,7 +521,9 @@ impl Trim<'_> {
         if !is_key(tests) {
             tests.sort_by_key(|placed| placed.part);
             self.cut(tests);
-            self.simplify(tests);
+            if !is_simple(tests) {
+                self.simplify(tests);
+            }
         }
     }
 

@@ -4,8 +4,7 @@
 //! ```text
 //! WHERE (w, i) IN ((1, 5), (1, 7))       WHERE (w = 1 AND i = 5) OR (w = 1 AND i = 7)       WHERE id IN (5, 7)
 //! ```
-//! Where no other index begins with a part of the key, so few lookups cost less than any other path: none is
-//! compared. Longer lists are left to the general way ([`super::rules`]), which finds the same plan for
+//! Where the key bounds no other index as far, so few lookups cost less than any other path: none is compared. Longer lists are left to the general way ([`super::rules`]), which finds the same plan for
 //! short ones.
 
 use std::sync::Arc;
@@ -26,7 +25,7 @@ use crate::plan::{Estimate, KeyBox, KeySet, ParamKeys, PartTest, Path, QueryPlan
 const INLINE_KEYS: usize = 16;
 
 /// Where the values of keys are in the arms of a disjunction.
-type Rows = SmallVec<[Places; INLINE_KEYS]>;
+pub(super) type Rows = SmallVec<[Places; INLINE_KEYS]>;
 
 /// A list of whole clustered keys.
 pub(super) struct KeyList {
@@ -81,7 +80,7 @@ fn is_of_items(condition: &Expr, parts: &[KeyPart]) -> bool {
 }
 
 /// The keys that `arms` are.
-fn rows_of(arms: &[Expr], parts: &[KeyPart]) -> Option<Rows> {
+pub(super) fn rows_of(arms: &[Expr], parts: &[KeyPart]) -> Option<Rows> {
     let key = |arm: &Expr| match &arm.kind {
         ExprKind::And(terms) if terms.len() == parts.len() => places(terms, parts),
         _ => None,
@@ -93,10 +92,14 @@ fn rows_of(arms: &[Expr], parts: &[KeyPart]) -> Option<Rows> {
     Some(keys)
 }
 
-/// Whether conditions on the columns of `parts`, the clustered key's, bound another index.
-fn another_index_serves(def: &TableDef, parts: &[KeyPart]) -> bool {
-    let is_of_key = |first: &KeyPart| parts.iter().any(|part| part.column == first.column);
-    def.indexes[1..].iter().any(|index| index.parts.first().is_none_or(is_of_key))
+/// Whether equalities with all columns of `parts`, the first of the clustered key, bound another index as far.
+/// One with another column before the last of them finds more rows by them.
+pub(super) fn another_index_serves(def: &TableDef, parts: &[KeyPart]) -> bool {
+    let is_of_key = |part: &&KeyPart| parts.iter().any(|known| known.column == part.column);
+    def.indexes[1..].iter().any(|index| {
+        let bounded = index.parts.iter().take_while(is_of_key).count();
+        bounded == parts.len() || bounded == index.parts.len()
+    })
 }
 
 impl KeyList {
@@ -133,7 +136,7 @@ thread_local! {
 }
 
 /// The boxes of `keys`, whose values are taken out of `arms`.
-fn boxes_of(keys: &[Places], arms: &mut [Expr]) -> Vec<KeyBox> {
+pub(super) fn boxes_of(keys: &[Places], arms: &mut [Expr]) -> Vec<KeyBox> {
     let mut boxes = Vec::with_capacity(arms.len());
     for (arm, places) in arms.iter_mut().zip(keys) {
         let ExprKind::And(terms) = &mut arm.kind else { unreachable!("a key of several parts") };

@@ -46,6 +46,9 @@ struct Wanted {
 /// Takes the ends of groups in the place of a join plan that costs more.
 pub(super) fn apply(draft: &mut Draft<'_>) {
     let Some(join_plan) = &draft.join_plan else { return };
+    if draft.methods.only.is_some() {
+        return;
+    }
     let price = join_order::cost_for_goal(join_plan, draft.goal());
     if let Some((node, order, estimate)) = plan(draft.block, &draft.list, price, &draft.rels) {
         draft.join_plan = None;

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! Block -> constants folded (fold) -> one row or a few by their whole keys (whole_key, key_list): done
-//!       -> else subqueries of WHERE in both of their forms (semi_join, subquery_plans) -> left joins that
-//! act as inner ones made inner (outer_join) -> inner joins flattened (flatten) -> conditions split, disjunctions to lists,
-//! constants settled (split_conditions, in_list, constant_conditions, keep), equalities spread (equality) -> conditions moved
-//! into derived tables (derived) -> join order and access paths (join_plan with join_order, hash_join and access, which asks
-//! key_paths, skip_scan, subquery_free, scans, index_merge, forced_index, dive and index_intersect; key_boxes, sarg) -> each
-//! condition at its place, none twice, in its cheaper form, before the row is read where entries decide it (join_node,
-//! known_equalities, index_condition) -> aggregation, sort, limit (grouped, index_order, result, min_max, loose_scan) -> QueryPlan
+//!       -> else subqueries of WHERE in both of their forms (semi_join, subquery_plans) -> left joins that act as inner ones
+//! made inner (outer_join) -> inner joins flattened (flatten) -> a list of keys taken as it is (row_list) -> conditions
+//! split, disjunctions to lists, constants settled (split_conditions, in_list, constant_conditions, keep), equalities spread
+//! (equality) -> conditions moved into derived tables (derived) -> join order and access paths (join_plan with join_order,
+//! hash_join and access, which asks key_paths, skip_scan, subquery_free, scans, index_merge, forced_index, dive and
+//! index_intersect; key_boxes, sarg) -> each condition at its place, none twice, in its cheaper form, before the row is read
+//! where entries decide it (join_node, known_equalities, index_condition) -> aggregation, sort, limit (grouped, index_order,
+//! result, min_max, loose_scan) -> QueryPlan
 //! ```
 //! A [`draft::Draft`] goes from rule to rule. Some rules do their work at once, others let the search do
 //! theirs: a way to read a table is asked for at each place of the table in a join.
@@ -56,6 +57,7 @@ mod outer_join;
 mod query;
 mod relations;
 mod result;
+mod row_list;
 mod rule;
 mod rules;
 mod sarg;

@@ -213,14 +213,18 @@ impl<'c> Rels<'c> {
 
     /// Notes the columns that `expr` reads.
     pub(super) fn note_used(&mut self, expr: &Expr) {
-        if let Some(column) = expr.as_column() {
-            return self.note_column(column);
+        // Long lists of rows are disjunctions of comparisons.
+        match &expr.kind {
+            ExprKind::Column(column) => self.note_column(*column),
+            ExprKind::Const(_) | ExprKind::Param(_) => {}
+            ExprKind::And(terms) | ExprKind::Or(terms) => terms.iter().for_each(|term| self.note_used(term)),
+            ExprKind::Compare { args, .. } => args.iter().for_each(|arg| self.note_used(arg)),
+            _ => expr.walk(&mut |e| {
+                if let ExprKind::Column(column) = e.kind {
+                    self.note_column(column);
+                }
+            }),
         }
-        expr.walk(&mut |e| {
-            if let ExprKind::Column(column) = e.kind {
-                self.note_column(column);
-            }
-        });
     }
 
     /// Notes that `column` is read.
@@ -237,9 +241,12 @@ impl<'c> Rels<'c> {
 
     /// The relations that `expr` names, itself or through subqueries.
     pub(super) fn of(&self, expr: &Expr) -> RelSet {
-        match expr.kind {
+        let all = |operands: &[Expr]| operands.iter().fold(RelSet::EMPTY, |set, e| set.with(self.of(e)));
+        match &expr.kind {
             ExprKind::Column(column) => return RelSet::of(column.rel),
             ExprKind::Const(_) | ExprKind::Param(_) => return RelSet::EMPTY,
+            ExprKind::And(terms) | ExprKind::Or(terms) => return all(terms),
+            ExprKind::Compare { args, .. } => return all(&**args),
             _ => {}
         }
         let mut set = RelSet::EMPTY;

@@ -5,7 +5,7 @@ use super::{
     constant_conditions, constant_order, derived, derived_plans, dive, equality, flatten, fold, forced_index,
     group_order, grouped, hash_join, in_list, index_condition, index_intersect, index_merge, index_order,
     join_node, join_order, join_plan, keep, key_list, key_paths, known_equalities, loose_scan, min_max,
-    outer_join, result, scans, semi_join, skip_scan, sources, split_conditions, subquery_free,
+    outer_join, result, row_list, scans, semi_join, skip_scan, sources, split_conditions, subquery_free,
     subquery_plans, whole_key,
 };
 
@@ -21,6 +21,7 @@ pub static RULES: &[Rule] = &[
     Rule::optional("constant_order", constant_order::apply),
     Rule::optional("outer_join", outer_join::apply),
     Rule::needed("flatten", flatten::apply),
+    Rule::optional("row_list", row_list::apply),
     Rule::optional("split_conditions", split_conditions::apply),
     Rule::optional("in_list", in_list::apply),
     Rule::optional("constant_conditions", constant_conditions::apply),

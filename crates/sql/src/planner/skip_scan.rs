@@ -45,12 +45,18 @@ fn choices(table: &Table<'_>, index: usize, conditions: &[Tree<'_>]) -> Vec<Choi
     let rel = table.rels.get(table.rel);
     let known = rel.statistics.as_deref().and_then(|all| all.keys.get(index));
     let Some(known) = known.filter(|_| !table.rels.reads_lock) else { return Vec::new() };
-    let parts = table.def.indexes[index].parts.len();
+    let parts = &table.def.indexes[index].parts[..];
+    // Where conditions list the values of a part, a key goes on behind it.
+    let is_of_use = |lead: &usize| {
+        let [part, next] = [parts[*lead].column, parts[*lead + 1].column];
+        conditions.iter().any(|condition| key_boxes::bounds(condition, next))
+            && !conditions.iter().any(|condition| key_boxes::lists(condition, part))
+    };
     let skipping = |lead| {
         let ways = [free, confined];
         ways.into_iter().filter_map(move |way| way(table, index, lead, known, conditions))
     };
-    (0..parts.saturating_sub(1)).flat_map(skipping).collect()
+    (0..parts.len().saturating_sub(1)).filter(is_of_use).flat_map(skipping).collect()
 }
 
 /// The path that jumps over all values of the part at `lead`, with equalities on all before it.

@@ -41,6 +41,14 @@ impl Place {
     /// That of a part without an equality.
     const NONE: Place = Place { condition: u32::MAX, side: 0 };
 
+    /// The value in its equality, one of `conditions`.
+    pub(super) fn value(self, conditions: &[Expr]) -> &Expr {
+        match &conditions[self.condition as usize].kind {
+            ExprKind::Compare { args, .. } => &args[self.side as usize],
+            _ => unreachable!("an equality"),
+        }
+    }
+
     /// Takes the value out of its equality, one of `conditions`.
     pub(super) fn take(self, conditions: &mut [Expr]) -> Expr {
         let ExprKind::Compare { args, .. } = &mut conditions[self.condition as usize].kind else {

@@ -20,7 +20,7 @@ use crate::bind::{RangeMemory, ReadsLock};
 use crate::plan::explain;
 use crate::{CacheKey, LexMode, parse, parse_numbered};
 
-/// Tables `emp`, `dept`, `employees`, `salaries`, `many`, `log`, `stock` in schema `db`.
+/// Tables `emp`, `dept`, `employees`, `salaries`, `many`, `log`, `stock`, `order_line` in schema `db`.
 pub(crate) struct TestCatalog {
     tables: Vec<(Arc<TableDef>, u64)>,
 }
@@ -59,6 +59,12 @@ impl Default for TestCatalog {
             "w int!, i int!, quantity int!, name varchar",
             &[("PRIMARY", "w,i"), ("UNIQUE n", "name")],
         );
+        let order_line = table(
+            8,
+            "order_line",
+            "w int!, d int!, o int!, n int!, item int, amount decimal",
+            &[("PRIMARY", "w,d,o,n"), ("item", "item,w")],
+        );
         TestCatalog {
             tables: vec![
                 (emp, 6),
@@ -68,6 +74,7 @@ impl Default for TestCatalog {
                 (many, 1_000_000),
                 (log, 1000),
                 (stock, 100_000),
+                (order_line, 500_000),
             ],
         }
     }

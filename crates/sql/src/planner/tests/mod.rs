@@ -1,11 +1,12 @@
 //! Plan shapes, as EXPLAIN shows them.
 
 mod row_keys;
+mod row_list;
 mod whole_key;
 
 use base::prng::Prng;
 
-use super::key_boxes::{LOOKUPS, NO_LOOKUPS};
+use super::key_boxes::{CONJUNCTIONS, LOOKUPS, NO_LOOKUPS};
 use super::key_paths::LEAST_PATHS;
 use crate::bind::tests::fixture::{bind, plan};
 
@@ -26,18 +27,20 @@ fn plans_have_the_shapes_written_down() {
 }
 
 #[test]
-fn equalities_make_the_keys_that_the_general_way_makes() {
+fn conjunctions_make_the_keys_that_the_general_way_makes() {
     let shapes = SHAPES.split("\n\n").filter_map(|case| case.split_once("\n----\n"));
     let more = [
         "SELECT name FROM stock WHERE i = 5 AND quantity > 3 AND w = 1 ORDER BY name",
         "SELECT name FROM stock WHERE i = 5 AND w = 1 AND i = 6 ORDER BY name",
         "SELECT name FROM stock WHERE i = 5 ORDER BY name",
         "SELECT name FROM stock WHERE w = 1 AND i > 5 ORDER BY name",
+        "SELECT name FROM stock WHERE w = 1 AND i > 5 AND i <= 9 AND i IS NOT NULL ORDER BY name",
+        "SELECT name FROM stock WHERE w BETWEEN 1 AND 3 AND i IN (2, 3) AND w <> 2 ORDER BY name",
         "SELECT e.name FROM stock s JOIN emp e ON e.id = s.i WHERE s.w = 1 AND s.i = 5.0 AND e.dept = s.quantity",
     ];
-    let (before, least_before) = (LOOKUPS.get(), LEAST_PATHS.get());
+    let (before, least_before, more_before) = (LOOKUPS.get(), LEAST_PATHS.get(), CONJUNCTIONS.get());
     let mut prng = Prng::new(7);
-    let drawn: Vec<String> = (0..500).map(|_| equalities(&mut prng)).collect();
+    let drawn: Vec<String> = (0..900).map(|_| conjunction(&mut prng)).collect();
     let drawn = drawn.iter().map(|sql| &sql[..]);
     for sql in shapes.map(|(sql, _)| sql.trim()).chain(more).chain(drawn) {
         let shown = |is_general: bool| {
@@ -49,16 +52,19 @@ fn equalities_make_the_keys_that_the_general_way_makes() {
     NO_LOOKUPS.set(false);
     assert!(LOOKUPS.get() > before + 1000, "only {} lookups", LOOKUPS.get() - before);
     assert!(LEAST_PATHS.get() > least_before + 100, "only {}", LEAST_PATHS.get() - least_before);
+    assert!(CONJUNCTIONS.get() > more_before + 500, "only {}", CONJUNCTIONS.get() - more_before);
 }
 
-/// A query of two tables with equalities: some limit one key part twice, or leave out the part before.
-fn equalities(prng: &mut Prng) -> String {
+/// A query of two tables with comparisons: some limit one key part twice, or leave out the part before.
+fn conjunction(prng: &mut Prng) -> String {
     const COLUMNS: [&str; 7] = ["m.id", "m.a", "m.b", "s.w", "s.i", "s.quantity", "s.w"];
     const VALUES: [&str; 3] = ["1", "2", "3.5"];
     let mut any = |of: &[&'static str]| of[prng.below(of.len() as u64) as usize];
     let all = [&COLUMNS[..], &VALUES[..]].concat();
     let count = any(&["111", "1111", "11111", "111111"]).len();
-    let terms: Vec<String> = (0..count).map(|_| format!("{} = {}", any(&COLUMNS), any(&all))).collect();
+    let operators = [&["="; 8][..], &["<", ">=", "<>", "<=>"]].concat();
+    let mut term = || format!("{} {} {}", any(&COLUMNS), any(&operators), any(&all));
+    let terms: Vec<String> = (0..count).map(|_| term()).collect();
     let hint = any(&[
         "FROM stock s JOIN many m",
         "FROM many m LEFT JOIN stock s",
