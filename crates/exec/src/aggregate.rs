@@ -5,8 +5,9 @@ use std::rc::Rc;
 use base::memory::{ALLOCATION_OVERHEAD_BYTES, ByteStore, Charge, ChargedVec, Purpose, StatementAccount};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
-use expr::{Accumulator, AccumulatorSpec, EvalCtx, EvalError, Expr, HashIndex, append_group_key, eval};
+use expr::{Accumulator, AccumulatorSpec, EvalCtx, EvalError, Expr, HashIndex, eval};
 use sql::plan::AggSpec;
+use types::key::append_group;
 use types::{OwnedValue, Value};
 
 use crate::aggregate_ints::IntState;
@@ -121,7 +122,7 @@ impl Groups<'_> {
         let ctx = self.run.ctx(&self.arena);
         for expr in &self.op.groups {
             let value = eval(expr, frame, &ctx).map_err(|error| self.run.st.eval_error(error))?;
-            append_group_key(&value, key);
+            append_group(&value, key);
         }
         self.run.st.check()
     }
@@ -301,7 +302,7 @@ impl Sink for HashedSink<'_> {
         st.check()?;
         self.key.clear();
         for value in &group {
-            append_group_key(value, &mut self.key);
+            append_group(value, &mut self.key);
         }
         let (number, is_new) = self.index.insert(&self.key)?;
         if is_new {

@@ -1,7 +1,8 @@
 //! The first row of each combination of values.
 
 use bumpalo::Bump;
-use expr::{Expr, HashIndex, append_group_key, eval};
+use expr::{Expr, HashIndex, eval};
+use types::key::append_group;
 
 use crate::error::Result;
 use crate::frame::Frame;
@@ -47,7 +48,7 @@ impl<'x> Seen<'x> {
         let ctx = self.run.ctx(arena);
         for expr in exprs {
             let value = eval(expr, frame, &ctx).map_err(|error| self.run.st.eval_error(error))?;
-            append_group_key(&value, &mut self.key);
+            append_group(&value, &mut self.key);
         }
         self.run.st.check()?;
         self.run.st.fail_if_cut_short(&self.key)?;

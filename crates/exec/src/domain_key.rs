@@ -1,7 +1,8 @@
 //! Keys of values that compare as equal.
 
 use bumpalo::Bump;
-use expr::{CmpDomain, Number, append_group_key, moment_of};
+use expr::{CmpDomain, Number, moment_of};
+use types::key::append_group;
 use types::temporal::DateFlags;
 use types::{DateTime, Time, Value};
 
@@ -26,9 +27,9 @@ pub(crate) fn append_domain_key(value: &Value<'_>, domain: CmpDomain, run: &Quer
         CmpDomain::String(collation) => {
             let mut scratch = Vec::new();
             let data = value.as_text(&mut scratch);
-            append_group_key(&Value::Bytes { data, collation }, key);
+            append_group(&Value::Bytes { data, collation }, key);
             return;
         }
     };
-    append_group_key(&converted, key);
+    append_group(&converted, key);
 }

@@ -7,7 +7,8 @@ use std::rc::Rc;
 use base::memory::{ByteStore, ChargedVec, Place, Purpose, StatementAccount};
 use base::sort_runs::{Merge, sort_runs};
 use bumpalo::Bump;
-use expr::{append_sort_key, eval};
+use expr::eval;
+use types::key::append_sort;
 
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
@@ -47,7 +48,7 @@ impl Source for Sort<'_> {
                 let ctx = run.ctx(&arena);
                 for part in &op.keys {
                     let value = eval(&part.expr, frame, &ctx).map_err(|error| run.st.eval_error(error))?;
-                    append_sort_key(&value, part.desc, &mut key);
+                    append_sort(&value, part.desc, &mut key);
                 }
                 run.st.fail_if_cut_short(&key)?;
                 if rows.wants(&key) {

@@ -7,8 +7,9 @@ use std::sync::atomic::AtomicU64;
 use base::memory::StatementAccount;
 use bumpalo::Bump;
 use engine::{Engine, InitialValues, PutRow, has_same_storage};
-use expr::{Expr, SessionInfo, append_sort_key};
+use expr::{Expr, SessionInfo};
 use types::collation::{Charset, convert as convert_text};
+use types::key::append_sort;
 use types::storage::max_width;
 use types::value::{Loss, integer_prefix};
 use types::{
@@ -164,7 +165,7 @@ impl TableCopy<'_> {
                 }
                 value => value,
             };
-            append_sort_key(&value, is_descending, out);
+            append_sort(&value, is_descending, out);
         }
     }
 

@@ -7,7 +7,8 @@ use crate::op::UnionOp;
 use crate::query_run::QueryRun;
 use crate::source::{Flow, Sink, Source, pause_with};
 use crate::statement::Statement;
-use expr::{HashIndex, append_group_key};
+use expr::HashIndex;
+use types::key::append_group;
 
 /// A running UNION.
 pub(crate) struct Union<'r> {
@@ -49,7 +50,7 @@ impl Sink for UniqueSink<'_> {
         self.key.clear();
         if let CurrentRow::Temp(row) = &frame.row {
             for &(rel, col) in &row.layout.sources {
-                append_group_key(&row.value(rel, col), &mut self.key);
+                append_group(&row.value(rel, col), &mut self.key);
             }
         }
         self.st.fail_if_cut_short(&self.key)?;

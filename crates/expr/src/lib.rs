@@ -34,13 +34,12 @@ mod moment;
 mod node;
 mod pattern_memo;
 mod print;
-mod sort_key;
 #[cfg(test)]
 mod test_session;
 #[cfg(any(test, feature = "test-support"))]
 pub mod test_support;
 
-pub use aggregate::{Accumulator, AccumulatorSpec, AggFunc, TypedAggregate, append_group_key};
+pub use aggregate::{Accumulator, AccumulatorSpec, AggFunc, TypedAggregate};
 pub use build::{BindError, Builder, ComparedRows};
 pub use compare::{Number, compare_values, double, exact_integer, fail_if_cut_short, truth};
 pub use context::{EvalCtx, RowSource, SessionInfo, SubqueryRunner, UserLock, in_arena};
@@ -54,4 +53,3 @@ pub(crate) use moment::{cuts_fractions, micros_of_seconds, time_of};
 pub use moment::{moment_of, no_date};
 pub use node::{CmpDomain, CmpOp, ColumnRef, Expr, ExprKind, SubqueryForm};
 pub use pattern_memo::PatternMemo;
-pub use sort_key::append_sort_key;

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use base::memory::{Charge, Purpose, StatementAccount};
+use types::key::append_group;
 use types::value::double_prefix;
 use types::{OwnedValue, SqlType, Value};
 
@@ -11,7 +12,6 @@ use super::AggFunc;
 use super::bits::Bits;
 use super::concat::Concat;
 use super::extreme::Extreme;
-use super::group_key::append_group_key;
 use super::number::{Sum, Variance};
 use super::typing::order_domain;
 use crate::compare::double;
@@ -183,7 +183,7 @@ impl Accumulator {
         let Seen { index, key, .. } = &mut **seen;
         key.clear();
         for value in args {
-            append_group_key(value, key);
+            append_group(value, key);
         }
         // A long key may be cut short by the end of a killed statement.
         ctx.fail_if_killed_over(key)?;

@@ -6,9 +6,10 @@ use base::memory::{ALLOCATION_OVERHEAD_BYTES, Charge, append_in_pieces};
 use base::sort_runs::{Merge, sort_runs};
 use types::Value;
 use types::collation::Charset;
+use types::key::append_sort;
 
 use crate::functions::STEPS_BETWEEN_LOOKS;
-use crate::{EvalCtx, EvalError, Warning, append_sort_key};
+use crate::{EvalCtx, EvalError, Warning};
 
 /// One row's text, and the bytes by which it is ordered.
 #[derive(Debug)]
@@ -77,7 +78,7 @@ impl Concat {
         } else {
             self.key.clear();
             for (value, descends) in order.iter().zip(&self.descends) {
-                append_sort_key(value, *descends, &mut self.key);
+                append_sort(value, *descends, &mut self.key);
             }
             ctx.fail_if_killed_over(&self.key)?;
             charge.add(text.len() + self.key.len() + 2 * ALLOCATION_OVERHEAD_BYTES)?;

@@ -7,12 +7,10 @@ mod accumulator;
 mod bits;
 mod concat;
 mod extreme;
-mod group_key;
 mod number;
 mod typing;
 
 pub use accumulator::{Accumulator, AccumulatorSpec};
-pub use group_key::append_group_key;
 pub use typing::TypedAggregate;
 
 /// An aggregate function.

@@ -1,7 +1,14 @@
-//! Normalised keys: byte strings whose `memcmp` order is the order of the values, what B-trees compare.
+//! Values as byte strings that are compared by `memcmp`.
 //!
-//! A key is the concatenation of its parts. Each part delimits itself: no part's bytes are a proper prefix of
-//! another value's bytes for the same part, so that order and boundaries need no lengths.
+//! | kind | of what | two keys compare as |
+//! |---|---|---|
+//! | index keys ([`KeyEncoder`]) | storage bytes of a column | the values, in the order that an index declares |
+//! | sort keys ([`append_sort`]) | values of an expression | the values, in the order of ORDER BY |
+//! | group keys ([`append_group`]) | values of an expression | equal or not: DISTINCT, GROUP BY, hash joins |
+//!
+//! Index keys are *normalised* keys: B-trees compare nothing else. A key is the concatenation of its parts.
+//! Each part delimits itself: no part's bytes are a proper prefix of another value's bytes for the same part,
+//! so that order and boundaries need no lengths.
 //!
 //! | column | bytes of the part |
 //! |---|---|
@@ -22,11 +29,16 @@
 //! bytes on the columns of an index keeps all but freak strings of many-weight characters whole.
 
 mod encoder;
+mod group;
 mod integer;
+mod ordinal;
+mod sort;
 #[cfg(test)]
 mod tests;
 
 pub use encoder::{Extent, KeyEncoder};
+pub use group::append_group;
+pub use sort::append_sort;
 
 use crate::SqlType;
 

@@ -1,11 +1,13 @@
 //! Byte strings whose order is the order of values: what rows are sorted by.
 
 use base::memory::append_in_pieces;
-use types::{Decimal, Value};
+
+use super::ordinal;
+use crate::{Decimal, Value};
 
 /// Appends a part whose `memcmp` order is that of ORDER BY: NULL first, or last and all reversed if `desc`.
 /// Parts of one expression's values delimit themselves.
-pub fn append_sort_key(value: &Value<'_>, desc: bool, out: &mut Vec<u8>) {
+pub fn append_sort(value: &Value<'_>, desc: bool, out: &mut Vec<u8>) {
     let start = out.len();
     append_ascending(value, out);
     if desc {
@@ -28,16 +30,13 @@ fn append_ascending(value: &Value<'_>, out: &mut Vec<u8>) {
             // A key that the interrupt cut short is noticed where long keys are.
             None => _ = append_in_pieces(data, out),
         },
-        Value::Date(v) => out.extend_from_slice(&v.packed().to_be_bytes()),
         Value::Time(v, _) => append_integer(!v.is_negative(), v.micros() as u64, out),
-        Value::DateTime(v, _) => {
-            out.extend_from_slice(&v.packed_seconds().to_be_bytes());
-            out.extend_from_slice(&v.micro().to_be_bytes());
-        }
-        Value::Year(v) => out.extend_from_slice(&v.to_be_bytes()),
-        Value::Bit { value, .. } => out.extend_from_slice(&value.to_be_bytes()),
-        Value::Enum { index, .. } => out.extend_from_slice(&index.to_be_bytes()),
-        Value::Set { mask, .. } => out.extend_from_slice(&mask.to_be_bytes()),
+        Value::Date(_)
+        | Value::DateTime(..)
+        | Value::Year(_)
+        | Value::Bit { .. }
+        | Value::Enum { .. }
+        | Value::Set { .. } => ordinal::append(value, out),
     }
 }
 
@@ -76,11 +75,11 @@ fn append_decimal(value: Decimal, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use types::CollationId;
+    use crate::CollationId;
 
     fn key(value: Value<'_>, desc: bool) -> Vec<u8> {
         let mut out = Vec::new();
-        append_sort_key(&value, desc, &mut out);
+        append_sort(&value, desc, &mut out);
         out
     }
 

@@ -1,10 +1,11 @@
 //! Bytes by which rows are distinguished: in DISTINCT, GROUP BY and hash joins.
 
-use types::{CollationId, Value};
+use super::ordinal;
+use crate::{CollationId, Value};
 
 /// Appends bytes that are equal for two values of one type exactly if the values are, NULLs among them. No
 /// key is a prefix of another, so keys of several values can be appended one after the other.
-pub fn append_group_key(value: &Value<'_>, out: &mut Vec<u8>) {
+pub fn append_group(value: &Value<'_>, out: &mut Vec<u8>) {
     let tag = out.len();
     out.push(1);
     match *value {
@@ -25,16 +26,13 @@ pub fn append_group_key(value: &Value<'_>, out: &mut Vec<u8>) {
             Some(known) => known.sort_key(data, out),
             None => append_bytes(data, out),
         },
-        Value::Date(v) => out.extend_from_slice(&v.packed().to_be_bytes()),
         Value::Time(v, _) => out.extend_from_slice(&v.micros().to_be_bytes()),
-        Value::DateTime(v, _) => {
-            out.extend_from_slice(&v.packed_seconds().to_be_bytes());
-            out.extend_from_slice(&v.micro().to_be_bytes());
-        }
-        Value::Year(v) => out.extend_from_slice(&v.to_be_bytes()),
-        Value::Bit { value, .. } => out.extend_from_slice(&value.to_be_bytes()),
-        Value::Enum { index, .. } => out.extend_from_slice(&index.to_be_bytes()),
-        Value::Set { mask, .. } => out.extend_from_slice(&mask.to_be_bytes()),
+        Value::Date(_)
+        | Value::DateTime(..)
+        | Value::Year(_)
+        | Value::Bit { .. }
+        | Value::Enum { .. }
+        | Value::Set { .. } => ordinal::append(value, out),
     }
 }
 
