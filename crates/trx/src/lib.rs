@@ -30,6 +30,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod client;
+mod commit_point;
 mod commit_table;
 mod deadline;
 pub mod error;
@@ -48,6 +49,7 @@ pub mod undo;
 mod unfinished;
 
 pub use client::{Client, ClientInfo, ClientSettings};
+pub use commit_point::CommitPoint;
 pub use commit_table::TrxOutcome;
 pub use error::Error;
 pub use isolation::Isolation;

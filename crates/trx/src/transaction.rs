@@ -10,6 +10,7 @@ use base::{Lsn, TrxId, UndoPtr};
 
 use crate::client::Client;
 use crate::client::TableWaiter;
+use crate::commit_point::CommitPoint;
 use crate::commit_table::TrxOutcome;
 use crate::error::Error;
 use crate::held_locks::HeldLocks;
@@ -106,8 +107,8 @@ pub struct WriteParts<'t> {
     pub locks_gaps: bool,
     /// What `view` does not see is not changed.
     pub snapshot_isolation: bool,
-    /// The transaction commits with the change: see [`Trx::commit_with_change`].
-    pub commits: bool,
+    /// Where the transaction commits; the change moves it on if it logs the commit.
+    pub commit_point: CommitPoint,
 }
 
 /// A session's transaction. The object is used again by the session's next transaction; between two it holds
@@ -123,10 +124,7 @@ pub struct Trx {
     /// See [`ReadView::is_mixed`].
     mixed: bool,
     open: bool,
-    /// See [`Trx::commit_with_change`].
-    commits_with_change: bool,
-    /// End of the commit that the last change has logged.
-    committed: Option<Lsn>,
+    commit_point: CommitPoint,
     savepoints: Savepoints,
     metadata: HeldLocks,
     interrupt: Option<Arc<AtomicBool>>,
@@ -155,8 +153,7 @@ impl Trx {
             view: None,
             mixed: false,
             open: true,
-            commits_with_change: false,
-            committed: None,
+            commit_point: CommitPoint::Own,
             savepoints: Savepoints::default(),
             metadata: HeldLocks::default(),
             interrupt: None,
@@ -330,7 +327,7 @@ impl Trx {
     /// is over then except for [`Trx::end`], and nothing may come in between that can fail.
     #[inline]
     pub fn commit_with_change(&mut self) {
-        self.commits_with_change = true;
+        self.commit_point = CommitPoint::LastChange;
     }
 
     /// The last change has committed the transaction by [`Locker::end_committed`] with a frame that ends at
@@ -340,13 +337,13 @@ impl Trx {
         if let Some(id) = self.id.take() {
             self.system.locks.release(id);
         }
-        self.committed = Some(end);
+        self.commit_point = CommitPoint::Logged(end);
     }
 
     /// End of the commit that the last change has logged, if it did.
     #[inline]
     pub fn committed(&self) -> Option<Lsn> {
-        self.committed
+        self.commit_point.logged()
     }
 
     /// The state that a change of the transaction `id` needs, in one call.
@@ -364,9 +361,9 @@ impl Trx {
             return Err(Error::ShuttingDown);
         }
         let (locks_gaps, snapshot_isolation) = (self.locks_gaps(), self.is_snapshot());
-        let commits = self.commits_with_change;
+        let commit_point = self.commit_point;
         let (buffers, slot, view) = (&mut self.buffers, &*self.slot, self.view.as_ref());
-        Ok(WriteParts { log, buffers, slot, locker, view, locks_gaps, snapshot_isolation, commits })
+        Ok(WriteParts { log, buffers, slot, locker, view, locks_gaps, snapshot_isolation, commit_point })
     }
 
     /// Where the transaction stands: undoing back to it undoes what comes after. A statement's mark.
@@ -481,8 +478,7 @@ impl Trx {
         self.savepoints.clear();
         self.metadata.release_all();
         self.open = false;
-        self.commits_with_change = false;
-        self.committed = None;
+        self.commit_point = CommitPoint::Own;
         ended
     }
 }

@@ -2,12 +2,12 @@
 
 use std::ops::Bound;
 
-use base::{Lsn, ROW_HEADER_BYTES, TrxId, UndoPtr};
+use base::{ROW_HEADER_BYTES, TrxId, UndoPtr};
 use btree::{LeafEdit, Neighbour};
 use log::{FrameRange, Part};
 use page::{RowHeader, SlotFlags};
 use space::Store;
-use trx::{Attempt, Locker, NewUndo, ReadView, Trx, UndoKind, UndoLog, WriteParts};
+use trx::{Attempt, CommitPoint, Locker, NewUndo, ReadView, Trx, UndoKind, UndoLog, WriteParts};
 
 use super::rollback;
 use super::version::flags_to_undo;
@@ -32,12 +32,10 @@ pub(crate) struct RowWriter<'a> {
     snapshot_isolation: bool,
     /// A row was changed over a version that the view does not see.
     mixed: bool,
-    /// The transaction commits with the last edit of the change.
-    commits: bool,
-    /// It commits with the next one.
+    /// Where the transaction commits.
+    commit_point: CommitPoint,
+    /// It does so with the next edit.
     commits_next: bool,
-    /// End of the frame that has its commit.
-    committed: Option<Lsn>,
 }
 
 /// Runs a change of one row; if it fails, what it did is undone. The row is all or nothing.
@@ -52,8 +50,16 @@ pub(crate) fn change<R>(
         engine.ensure_undo_room()?;
     }
     let id = trx.begin_write()?;
-    let WriteParts { mut log, buffers, slot, locker, view, locks_gaps: gaps, snapshot_isolation, commits } =
-        trx.write_parts(id)?;
+    let WriteParts {
+        mut log,
+        buffers,
+        slot,
+        locker,
+        view,
+        locks_gaps: gaps,
+        snapshot_isolation,
+        commit_point,
+    } = trx.write_parts(id)?;
     let mark = log.mark();
     if mark.is_none() {
         slot.note_first_undo(engine.store.log().current());
@@ -71,13 +77,12 @@ pub(crate) fn change<R>(
         snapshot_isolation,
         mixed: false,
         // A change is noted before others may change the row.
-        commits: commits && !is_building,
+        commit_point: if is_building { CommitPoint::Own } else { commit_point },
         commits_next: false,
-        committed: None,
     };
     let done = work(&mut writer, buffers);
-    let RowWriter { mixed, committed, .. } = writer;
-    if let Some(end) = committed {
+    let RowWriter { mixed, commit_point, .. } = writer;
+    if let CommitPoint::Logged(end) = commit_point {
         // Under the mutex of the undo: the rollback at shutdown finds no transaction.
         locker.end_committed(&mut log, end);
         drop(log);
@@ -218,7 +223,7 @@ impl<'a> RowWriter<'a> {
     /// The next edit that is committed is the change's last one: see [`RowWriter::commit_last`].
     #[inline]
     pub(crate) fn expect_last_edit(&mut self) {
-        self.commits_next = self.commits;
+        self.commits_next = self.commit_point == CommitPoint::LastChange;
     }
 
     /// As [`RowWriter::commit`] of the change's last edit, after which nothing can fail: the transaction
@@ -247,20 +252,21 @@ impl<'a> RowWriter<'a> {
     /// Before the change's last frame: whether the transaction commits with it.
     #[inline(always)]
     fn begin_last(&mut self) -> bool {
-        if self.commits {
+        let commits = self.commit_point == CommitPoint::LastChange;
+        if commits {
             // Before the frame has a position: readers that meet a change of the transaction wait for its
             // number. From here to the end this takes no latch.
             self.log.begin_commit();
             self.log.push_part(&Part::Commit { trx: self.id, micros: now_micros() });
         }
-        self.commits
+        commits
     }
 
     /// After a frame, which has the transaction's commit if `commits`.
     #[inline(always)]
     fn note_frame(&mut self, range: Option<FrameRange>, commits: bool) {
-        if commits {
-            self.committed = range.map(|range| range.end);
+        if commits && let Some(range) = range {
+            self.commit_point = CommitPoint::Logged(range.end);
         }
         self.log.clear_parts();
     }
