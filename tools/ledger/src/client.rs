@@ -1,7 +1,10 @@
 //! The client's end: just enough of the MySQL protocol to ask and to find the end of the answer.
 
 use std::io::{Read, Write};
+use std::ops::Range;
 use std::os::unix::net::UnixStream;
+
+use crate::answers::Answers;
 
 /// LONG_PASSWORD, LONG_FLAG, CONNECT_WITH_DB, LOCAL_FILES, PROTOCOL_41, TRANSACTIONS, SECURE_CONNECTION,
 /// PLUGIN_AUTH, DEPRECATE_EOF.
@@ -42,12 +45,21 @@ pub(crate) struct Client {
     at: usize,
     end: usize,
     packet: Vec<u8>,
+    /// Answers since they were last taken.
+    answers: Answers,
 }
 
 impl Client {
     /// Logs in as root without a password.
     pub(crate) fn connect(socket: UnixStream, database: &str) -> Result<Self, String> {
-        let mut client = Client { socket, buffer: vec![0; BUFFER_BYTES], at: 0, end: 0, packet: Vec::new() };
+        let mut client = Client {
+            socket,
+            buffer: vec![0; BUFFER_BYTES],
+            at: 0,
+            end: 0,
+            packet: Vec::new(),
+            answers: Answers::default(),
+        };
         client.receive()?;
         let mut hello = CAPABILITIES.to_le_bytes().to_vec();
         hello.extend((1u32 << 30).to_le_bytes());
@@ -69,6 +81,11 @@ impl Client {
             }
             sequence += 2;
         }
+    }
+
+    /// The answers since the last call.
+    pub(crate) fn take_answers(&mut self) -> Answers {
+        std::mem::take(&mut self.answers)
     }
 
     /// Asks for a sign of life.
@@ -156,6 +173,12 @@ impl Client {
 
     /// The next packet's payload.
     fn receive(&mut self) -> Result<&[u8], String> {
+        let packet = self.receive_range()?;
+        Ok(&self.buffer[packet])
+    }
+
+    /// Where the next packet's payload is in the buffer.
+    fn receive_range(&mut self) -> Result<Range<usize>, String> {
         loop {
             let waiting = &self.buffer[self.at..self.end];
             if let Some(header) = waiting.first_chunk::<4>() {
@@ -163,7 +186,7 @@ impl Client {
                 if waiting.len() >= 4 + n {
                     let from = self.at + 4;
                     self.at = from + n;
-                    return Ok(&self.buffer[from..from + n]);
+                    return Ok(from..from + n);
                 }
             }
             self.fill()?;
@@ -183,9 +206,13 @@ impl Client {
     }
 
     fn count_rows(&mut self) -> Result<u64, String> {
-        let first = self.receive()?;
+        let first = self.receive_range()?;
+        let first = &self.buffer[first];
         match first.first() {
-            Some(0) => return Ok(0),
+            Some(0) => {
+                self.answers.add_ok(first);
+                return Ok(0);
+            }
             Some(0xff) => return Err(error_text(first)),
             _ => {}
         }
@@ -194,12 +221,14 @@ impl Client {
         }
         let mut rows = 0;
         loop {
-            let packet = self.receive()?;
+            let packet = self.receive_range()?;
+            let packet = &self.buffer[packet];
             match packet.first() {
                 Some(0xfe) => return Ok(rows),
                 Some(0xff) => return Err(error_text(packet)),
-                _ => rows += 1,
+                _ => self.answers.add_row(packet),
             }
+            rows += 1;
         }
     }
 }

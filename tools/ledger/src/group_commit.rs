@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use engine::Engine;
 
+use crate::answers::Answers;
 use crate::client::Client;
 use crate::measure::{Measured, Runner};
 use crate::operation::{Draw, Operation};
@@ -34,8 +35,9 @@ pub(crate) fn measure(datadir: &Path, operation: &Operation, seed: u64) -> Resul
     starts.wait();
     let (syncs, log, begun) = (syncs(&server.engine), server.engine.store().log().current(), Instant::now());
     starts.wait();
+    let mut answers = Answers::default();
     for thread in threads {
-        thread.join().map_err(|_| "a client panicked".to_owned())??;
+        answers.add_changes(&thread.join().map_err(|_| "a client panicked".to_owned())??);
     }
     Ok(Measured {
         units: u64::from(CLIENTS) * u64::from(operation.executions),
@@ -45,6 +47,7 @@ pub(crate) fn measure(datadir: &Path, operation: &Operation, seed: u64) -> Resul
         log_bytes: server.engine.store().log().current().0 - log.0,
         syncs: self::syncs(&server.engine) - syncs,
         elapsed: begun.elapsed(),
+        answers,
     })
 }
 
@@ -59,7 +62,7 @@ fn work(
     seed: u64,
     number: u32,
     starts: &Barrier,
-) -> Result<(), String> {
+) -> Result<Answers, String> {
     let mut draw = Draw::new(seed);
     draw.skip(number * (WARM_UP + operation.executions));
     let mut client = Client::connect(socket, SCHEMA);
@@ -71,5 +74,8 @@ fn work(
     starts.wait();
     starts.wait();
     warm?;
-    runner?.run(operation.executions).map(drop)
+    let mut runner = runner?;
+    runner.take_answers();
+    runner.run(operation.executions)?;
+    Ok(runner.take_answers())
 }

@@ -6,6 +6,7 @@
 
 #![allow(clippy::print_stdout, reason = "a command-line tool reports on standard output")]
 
+mod answers;
 mod callgrind;
 mod client;
 mod counters;
@@ -34,7 +35,7 @@ const USAGE: &str = "usage: ledger prepare DATADIR
        ledger run DATADIR [NAME ..]
        ledger count DATADIR [NAME ..]
               every operation, or those named; `count` watches system calls, for which it stops them:
-              name<TAB>units<TAB>bytes copied<TAB>allocations<TAB>system calls<TAB>log bytes<TAB>syncs<TAB>nanoseconds
+              name<TAB>units<TAB>bytes copied<TAB>allocations<TAB>system calls<TAB>log bytes<TAB>syncs<TAB>nanoseconds<TAB>answers
        ledger group_commit DATADIR
               the operation that many clients do at once
        ledger client SOCKET NAME PASSES
@@ -98,7 +99,7 @@ fn group_commit(datadir: &Path) -> Result<(), String> {
 fn line(operation: &Operation, measured: &Measured) -> String {
     let counted = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
     format!(
-        "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
+        "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
         operation.name,
         measured.units,
         counted(measured.copied_bytes),
@@ -106,7 +107,8 @@ fn line(operation: &Operation, measured: &Measured) -> String {
         counted(measured.syscalls),
         measured.log_bytes,
         measured.syncs,
-        measured.elapsed.as_nanos()
+        measured.elapsed.as_nanos(),
+        measured.answers
     )
 }
 

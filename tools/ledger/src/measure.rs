@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use engine::Engine;
 
+use crate::answers::Answers;
 use crate::callgrind;
 use crate::client::{Client, Prepared};
 use crate::counters;
@@ -34,6 +35,8 @@ pub(crate) struct Measured {
     pub(crate) syncs: u64,
     /// Time from the first statement to the last answer.
     pub(crate) elapsed: Duration,
+    /// The answers to the statements.
+    pub(crate) answers: Answers,
 }
 
 /// An operation on its connection.
@@ -57,6 +60,11 @@ impl<'a> Runner<'a> {
     /// Runs statements in place of the operation's.
     fn run_all(&mut self, statements: &[&str]) -> Result<(), String> {
         statements.iter().try_for_each(|text| self.client.query(text).map(drop))
+    }
+
+    /// The answers since the last call.
+    pub(crate) fn take_answers(&mut self) -> Answers {
+        self.client.take_answers()
     }
 
     /// Rows of the answers.
@@ -102,6 +110,7 @@ pub(crate) fn measure(
     runner.run(WARM_UP.min(operation.executions))?;
     runner.run_all(operation.after)?;
     runner.run_all(operation.before)?;
+    runner.take_answers();
     let (counts, units) = match operation.work {
         None => count(engine, operation.name, || runner.run(operation.executions))?,
         Some(work) => {
@@ -110,8 +119,9 @@ pub(crate) fn measure(
             count_in_background(engine, operation.name, work)?
         }
     };
+    let answers = runner.take_answers();
     runner.run_all(operation.after)?;
-    Ok(Measured { units: fixed_units.unwrap_or(units).max(1), ..counts })
+    Ok(Measured { answers, units: fixed_units.unwrap_or(units).max(1), ..counts })
 }
 
 /// Runs `work` between two checks of the counters; what it did, and its answer.
@@ -138,6 +148,7 @@ fn count(
         log_bytes: log_after.0 - log_before.0,
         syncs: log_after.1 - log_before.1,
         elapsed,
+        answers: Answers::default(),
     };
     Ok((measured, units?))
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use super::answers::Answers;
 use super::line::{Line, per_unit};
 use crate::process::{fresh, remove, run, target_dir};
 
@@ -24,6 +25,14 @@ struct Counted {
     syscalls: Option<u64>,
     log_bytes: u64,
     syncs: u64,
+    /// What the server answered.
+    answers: String,
+}
+
+/// What a run has found.
+pub(super) struct Measured {
+    pub(super) lines: Vec<Line>,
+    pub(super) answers: Answers,
 }
 
 /// The line of many clients at once. They are not counted by instructions: a thread's work depends on which
@@ -31,42 +40,52 @@ struct Counted {
 const TOGETHER: &str = "commit_16_clients";
 
 /// Measures the operations called `names`, or all, in a driver that is built with these options of cargo.
-pub(super) fn all(names: &[&str], options: &[&str]) -> Result<Vec<Line>, String> {
+pub(super) fn all(names: &[&str], options: &[&str]) -> Result<Measured, String> {
     build(options)?;
     prepare()?;
     let alone: Vec<&str> = names.iter().copied().filter(|name| *name != TOGETHER).collect();
-    let mut lines = if names.is_empty() || !alone.is_empty() { one_client(&alone)? } else { Vec::new() };
-    if names.is_empty() || alone.len() < names.len() {
-        lines.extend(group_commit()?);
+    let mut measured = Measured { lines: Vec::new(), answers: Answers::default() };
+    if names.is_empty() || !alone.is_empty() {
+        one_client(&alone, &mut measured)?;
     }
-    Ok(lines)
+    if names.is_empty() || alone.len() < names.len() {
+        group_commit(&mut measured)?;
+    }
+    Ok(measured)
 }
 
-fn one_client(names: &[&str]) -> Result<Vec<Line>, String> {
+fn one_client(names: &[&str], measured: &mut Measured) -> Result<(), String> {
     let counted = count(names)?;
-    let (measured, instructions) = callgrind(names)?;
-    measured
-        .iter()
-        .map(|pass| {
-            let native = counted.iter().find(|native| native.name == pass.name);
-            let native = native.ok_or_else(|| format!("{} works under callgrind only", pass.name))?;
-            let count = instructions.get(&pass.name).ok_or_else(|| format!("no dump of {}", pass.name))?;
-            Ok(Line {
-                instructions: Some(per_unit(*count, pass.units, 1)),
-                bytes_copied: Some(per_unit(native.bytes_copied.unwrap_or(0), native.units, 1)),
-                allocations: pass.allocations.map(|calls| per_unit(calls, pass.units, 2)),
-                ..native.line()
-            })
-        })
-        .collect()
+    let (passes, instructions) = callgrind(names)?;
+    for pass in &passes {
+        let native = counted.iter().find(|native| native.name == pass.name);
+        let native = native.ok_or_else(|| format!("{} works under callgrind only", pass.name))?;
+        let count = instructions.get(&pass.name).ok_or_else(|| format!("no dump of {}", pass.name))?;
+        measured.lines.push(Line {
+            instructions: Some(per_unit(*count, pass.units, 1)),
+            bytes_copied: Some(per_unit(native.bytes_copied.unwrap_or(0), native.units, 1)),
+            allocations: pass.allocations.map(|calls| per_unit(calls, pass.units, 2)),
+            ..native.line()
+        });
+        if native.answers != pass.answers {
+            let [a, b] = [&native.answers, &pass.answers];
+            return Err(format!("{} answers '{a}' natively, '{b}' under callgrind", pass.name));
+        }
+        measured.answers.enter(&pass.name, &pass.answers);
+    }
+    Ok(())
 }
 
 /// Natively, so that clients do meet.
-fn group_commit() -> Result<Vec<Line>, String> {
+fn group_commit(measured: &mut Measured) -> Result<(), String> {
     copy_data()?;
     let counted = read_output(driver_command().args(["group_commit", "run"]))?;
     remove(&workplace().join("run"))?;
-    Ok(counted.iter().map(Counted::line).collect())
+    for pass in &counted {
+        measured.lines.push(pass.line());
+        measured.answers.enter(&pass.name, &pass.answers);
+    }
+    Ok(())
 }
 
 impl Counted {
@@ -228,6 +247,8 @@ fn counted(line: &str) -> Option<Counted> {
         syscalls: number()?,
         log_bytes: number()??,
         syncs: number()??,
+        // After the time.
+        answers: fields.nth(1)?.to_owned(),
     })
 }
 
@@ -240,7 +261,8 @@ mod tests {
         let dump = "version: 1\ndesc: Trigger: Client Request: ping\nevents: Ir\ntotals: 5015237\n";
         assert_eq!(field(dump, "desc: Trigger: Client Request: "), Some("ping"));
         assert_eq!(total(dump), Some(5_015_237));
-        let line = counted("ping\t5000\t-\t0\t10000\t0\t7\t51780965").unwrap();
+        let line = counted("ping\t5000\t-\t0\t10000\t0\t7\t51780965\t0 rows, 0 affected, 1f").unwrap();
+        assert_eq!(line.answers, "0 rows, 0 affected, 1f");
         assert_eq!((line.units, line.bytes_copied, line.syscalls, line.syncs), (5000, None, Some(10_000), 7));
         assert!(counted("ping\tmany").is_none());
     }

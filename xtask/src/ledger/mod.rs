@@ -1,5 +1,6 @@
 //! `cargo xtask ledger`: what each operation costs, compared with what the ledger allows it to cost.
 
+mod answers;
 mod entries;
 mod line;
 mod measure;
@@ -10,7 +11,9 @@ use std::fs;
 
 use crate::process::root;
 use crate::rises;
+use answers::Answers;
 use line::{Line, figure, parse_figure};
+use measure::Measured;
 
 /// The ledger, from the workspace's root.
 const LEDGER: &str = "tools/ledger/ledger.tsv";
@@ -38,10 +41,11 @@ pub(crate) fn gate() -> Result<(), String> {
 /// What the gate finds, each told, in a driver that is built with these options of cargo.
 pub(crate) fn findings_in_build(options: &[&str]) -> Result<Vec<String>, String> {
     let allowed = read(LEDGER)?;
-    let measured = measure::all(&[], options)?;
+    let Measured { lines: measured, answers } = measure::all(&[], options)?;
     let budgets = budgets()?;
     print_table(&measured, &allowed, &budgets);
     let mut findings = findings(&measured, &allowed);
+    findings.extend(answers.findings(&Answers::read()?));
     findings.extend(above_limit(&measured, &budgets));
     findings.extend(without_reason(&measured, &budgets));
     findings.extend(rises::unexplained(LEDGER, |text| line::parse_all(text).ok(), rises)?);
@@ -56,13 +60,14 @@ pub(crate) fn findings_in_build(options: &[&str]) -> Result<Vec<String>, String>
 /// of a line.
 fn inform(names: &[&str]) -> Result<(), String> {
     let allowed = read(LEDGER)?;
-    print_table(&measure::all(names, &[])?, &allowed, &budgets()?);
+    print_table(&measure::all(names, &[])?.lines, &allowed, &budgets()?);
     Ok(())
 }
 
 fn bless() -> Result<(), String> {
     let allowed = read(LEDGER)?;
-    let measured = measure::all(&[], &[])?;
+    let Measured { lines: measured, answers } = measure::all(&[], &[])?;
+    answers.write()?;
     print_table(&measured, &allowed, &budgets()?);
     let mut text = format!("{}\n", line::HEADER);
     for line in &measured {

@@ -19,7 +19,7 @@ const PASSES: (u64, u64) = (2, 4);
 
 pub(super) fn run() -> Result<(), String> {
     run_command("cargo", &["build", "--release", "--package", "server", "--bin", "ratchetd"])?;
-    let inside = measure::all(&NAMES, &[])?;
+    let inside = measure::all(&NAMES, &[])?.lines;
     let inside: String = inside.iter().map(|line| format!("{line}\n")).collect();
     let inside = parse_all(&format!("{HEADER}\n{inside}"))?;
     let mut failures = 0;
