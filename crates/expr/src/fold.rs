@@ -30,7 +30,11 @@ fn has_constant_operation(expr: &Expr) -> bool {
         ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Column(_) => return false,
         ExprKind::Held { .. } => return true,
         ExprKind::And(terms) | ExprKind::Or(terms) => return any_constant_operation(terms),
-        ExprKind::Compare { args, .. } => return any_constant_operation(&args[..]),
+        ExprKind::Compare { args, .. } => {
+            let is_leaf = |e: &Expr| matches!(e.kind, ExprKind::Param(_) | ExprKind::Column(_));
+            // Long lists of rows are disjunctions of such comparisons.
+            return !args.iter().all(is_leaf) && any_constant_operation(&args[..]);
+        }
         _ => {}
     }
     let (mut found, mut all_constant) = (false, true);

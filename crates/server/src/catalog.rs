@@ -6,6 +6,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use engine::{Engine, Error, KeyRange, NameError, Table};
+use smallvec::SmallVec;
 use sql::bind::{Catalog, CatalogError, SessionTypes};
 use types::{CollationId, LobSize, OwnedValue, SqlType, TableDef, TableStatistics, TypeKind};
 
@@ -20,22 +21,25 @@ use crate::virtual_tables;
 /// The engine's catalog as one statement asks for it.
 pub struct EngineCatalog<'e> {
     engine: &'e Engine,
-    /// The table that was looked up last: what is asked next is about it, most of the time.
-    last: RefCell<Option<Arc<Table>>>,
+    /// Tables that were looked up, the last [`TABLES_MAX`]: what is asked next is about them.
+    known: RefCell<SmallVec<[Arc<Table>; TABLES_MAX]>>,
 }
+
+/// Tables that are remembered: most statements have fewer.
+const TABLES_MAX: usize = 4;
 
 impl<'e> EngineCatalog<'e> {
     /// The catalog of `engine`.
     pub fn new(engine: &'e Engine) -> Self {
-        EngineCatalog { engine, last: RefCell::default() }
+        EngineCatalog { engine, known: RefCell::default() }
     }
 
     /// The table that has the name of `def`.
     fn of_definition(&self, def: &TableDef) -> Option<Arc<Table>> {
-        let last = self.last.borrow();
-        match &*last {
-            Some(table) if std::ptr::eq(Arc::as_ptr(&table.def), def) => Some(Arc::clone(table)),
-            _ => self.engine.table(&def.schema, &def.name).ok(),
+        let known = self.known.borrow();
+        match known.iter().find(|table| std::ptr::eq(Arc::as_ptr(&table.def), def)) {
+            Some(table) => Some(Arc::clone(table)),
+            None => self.engine.table(&def.schema, &def.name).ok(),
         }
     }
 }
@@ -59,7 +63,11 @@ impl Catalog for EngineCatalog<'_> {
         match self.engine.table(schema, name) {
             Ok(table) => {
                 let def = Arc::clone(&table.def);
-                self.last.replace(Some(table));
+                let mut known = self.known.borrow_mut();
+                if known.len() == TABLES_MAX {
+                    known.remove(0);
+                }
+                known.push(table);
                 Ok(Some(def))
             }
             Err(Error::Name(missing)) if is_missing(&missing, schema) => Ok(None),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use base::memory::{Charge, Purpose, StatementAccount};
-use sql::plan::{KeyBox, KeySet, ParamKeys, PartTest};
+use sql::plan::{KeyBox, KeySet, ParamKeys, ParamOrigin, PartTest};
 use types::{ColumnDef, IndexDef, IndexKind, SqlType, TableDef, TypeKind, Value};
 
 use super::support::*;
@@ -46,7 +46,7 @@ fn key_set(keys: usize, parts: usize) -> KeySet {
 /// As [`key_set`], as the planner keeps it.
 fn flat_set(keys: usize, parts: usize) -> KeySet {
     let numbers = (0..(keys * parts) as u16).collect();
-    KeySet::of_params(ParamKeys { parts, numbers })
+    KeySet::of_params(ParamKeys { origin: ParamOrigin::Literals, parts, numbers })
 }
 
 /// `first = ? AND second IN (?, ..)`: keys of the first of `1 + count` parameters with each of the others.

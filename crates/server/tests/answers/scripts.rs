@@ -83,6 +83,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     on_duplicate_columns,
     prepared_kept_numbers,
     prepared_kept_types,
+    prepared_row_lists,
     prepared_types,
     prepared_values,
     protocol_compression,

@@ -25,13 +25,25 @@ pub struct KeySet {
     keys: Option<ParamKeys>,
 }
 
-/// Keys of parameters that stand for integer literals, one for each of the first parts.
+/// Keys of integer parameters, one for each of the first parts.
 #[derive(Clone, Debug)]
 pub struct ParamKeys {
+    /// What the parameters are.
+    pub origin: ParamOrigin,
     /// Parts of a key.
     pub parts: usize,
     /// Numbers of the parameters, key by key.
     pub numbers: Box<[u16]>,
+}
+
+/// What integer parameters come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamOrigin {
+    /// Integer literals of the text: none is NULL.
+    Literals,
+    /// A client, of a prepared statement that compares them with signed integers. They may have values of
+    /// other types when it runs.
+    Client,
 }
 
 /// A conjunction of tests on the first parts of an index. Every part before the last has a test that leaves
@@ -153,9 +165,31 @@ impl ParamKeys {
     #[cold]
     #[inline(never)]
     fn boxes(&self) -> Vec<KeyBox> {
-        let test = |(part, number): (u16, &u16)| (part, PartTest::Eq(int_param(*number)));
+        let test = |(part, number): (u16, &u16)| (part, PartTest::Eq(self.origin.param(*number)));
         let key_box = |key: &[u16]| KeyBox { tests: (0..).zip(key).map(test).collect() };
         self.numbers.chunks_exact(self.parts.max(1)).map(key_box).collect()
+    }
+}
+
+impl ParamOrigin {
+    /// What `expr` comes from, and its number, if it is such a parameter.
+    pub(crate) fn of(expr: &Expr) -> Option<(ParamOrigin, u16)> {
+        let ExprKind::Param(number) = expr.kind else { return None };
+        if expr.ty.kind != TypeKind::BigInt || expr.ty.unsigned {
+            return None;
+        }
+        let origin = if expr.nullable { ParamOrigin::Client } else { ParamOrigin::Literals };
+        Some((origin, number))
+    }
+
+    /// The parameter `number`.
+    fn param(self, number: u16) -> Expr {
+        match self {
+            ParamOrigin::Literals => int_param(number),
+            ParamOrigin::Client => {
+                Expr { kind: ExprKind::Param(number), ty: SqlType::bigint(), nullable: true }
+            }
+        }
     }
 }
 

@@ -25,7 +25,7 @@ pub use change::{
 pub use explain::explain;
 pub use item_name::ItemName;
 pub(crate) use key_set::int_param;
-pub use key_set::{KeyBox, KeySet, ParamKeys, PartTest};
+pub use key_set::{KeyBox, KeySet, ParamKeys, ParamOrigin, PartTest};
 pub use node::{
     AggSpec, Column, Estimate, ItemText, JoinKind, Node, OutputColumn, Path, QueryPlan, Relation, RowLock,
     RowLocks, SortKey, SubPlan,

@@ -92,7 +92,7 @@ pub(super) struct Paths<'p> {
     /// They may name `bound` and the table.
     pub(super) conditions: &'p [&'p Expr],
     pub(super) bound: RelSet,
-    pub(super) trees: SmallVec<[Tree<'p>; 4]>,
+    pub(super) trees: SmallVec<[Tree<'p>; 8]>,
     pub(super) tests: RowTests<'p>,
     pub(super) found: Choices,
     /// One of those found meets the goal and costs less than what scans and jumps cost.
@@ -157,7 +157,7 @@ pub(super) struct RowTests<'t> {
     rel: u16,
     conditions: &'t [&'t Expr],
     /// Cost of each condition for a row; NaN: not computed yet.
-    weights: SmallVec<[Cell<f64>; 4]>,
+    weights: SmallVec<[Cell<f64>; 8]>,
     /// The table is read once.
     is_once: bool,
     rels: &'t Rels<'t>,
@@ -173,6 +173,9 @@ impl<'t> RowTests<'t> {
         let present = choice.rows * self.rels.get(self.rel).present;
         let subqueries = |at: usize| self.rels.subqueries.cost(self.conditions[at], present, self.is_once);
         let tested = (0..self.weights.len()).filter(|at| !choice.ensured.contains(at));
+        if self.rels.subqueries.is_empty() {
+            return tested.map(|at| choice.rows * self.weight(at)).sum();
+        }
         tested.map(|at| choice.rows * self.weight(at) + subqueries(at)).sum()
     }
 
@@ -249,8 +252,10 @@ impl Table<'_> {
             let most = cost::most_for_equal(self.rels.get(self.rel).rows, rows);
             cost = cost.min(most * stretches as f64);
         }
-        let needs = boxes.list.iter().flatten().flat_map(|placed| placed.test.values());
-        let needs = needs.fold(RelSet::EMPTY, |set, e| set.with(self.rels.of(e)));
+        let mut needs = RelSet::EMPTY;
+        for placed in boxes.list.iter().flatten() {
+            placed.test.values().iter().for_each(|value| needs = needs.with(self.rels.of(value)));
+        }
         let lists = self.cost_of_lists(&boxes);
         let is_unique = is_one_row(def, &boxes);
         let order = match is_unique {
@@ -274,8 +279,7 @@ impl Table<'_> {
     }
 
     /// The rows of `count` keys of the clustered index, each of equalities with the parts that `first` has
-    /// some with; the path is for the caller to fill in. `constants`: leading parts that have one value in all
-    /// keys.
+    /// some with; the caller fills in the path. `constants`: leading parts with one value in all keys.
     pub(super) fn listed(
         &self,
         first: &Tree<'_>,

@@ -13,6 +13,8 @@ const ADDED_MAX: usize = 16;
 /// An equality of a column and another operand, which are operands of conditions.
 #[derive(Clone, Copy)]
 struct Equality<'e> {
+    /// The column that `column` is.
+    of: ColumnRef,
     column: &'e Expr,
     other: &'e Expr,
     domain: CmpDomain,
@@ -46,8 +48,11 @@ fn following(conditions: &[Expr], rels: &Rels) -> SmallVec<[Expr; 2]> {
     let mut at = 0;
     while at < known.len() {
         for second in 0..at {
+            if known[at].of != known[second].of {
+                continue;
+            }
             let Some(new) = join(known[at], known[second]) else { continue };
-            if known.iter().any(|e| is_same(e, &new)) || rels.of(new.other).has(column_of(new.column).rel) {
+            if known.iter().any(|e| is_same(e, &new)) || rels.of(new.other).has(new.of.rel) {
                 continue;
             }
             let Ok(condition) = rels.build.compare(CmpOp::Eq, new.column.clone(), new.other.clone()) else {
@@ -79,15 +84,15 @@ fn add_readings<'e>(condition: &'e Expr, known: &mut Equalities<'e>) {
             ExprKind::Column(_) => is_one_type(column, other),
             _ => false,
         };
-        if matches!(column.kind, ExprKind::Column(_)) && other_fits {
-            known.push(Equality { column, other, domain: *domain });
+        if let (ExprKind::Column(of), true) = (&column.kind, other_fits) {
+            known.push(Equality { of: *of, column, other, domain: *domain });
         }
     }
 }
 
-/// From `x = a` and `x = b`: `a = b`, where `a` is a column.
+/// From `x = a` and `x = b`, with the same `x`: `a = b`, where `a` is a column.
 fn join<'e>(first: Equality<'e>, second: Equality<'e>) -> Option<Equality<'e>> {
-    if first.domain != second.domain || !same::same(first.column, second.column) {
+    if first.domain != second.domain {
         return None;
     }
     let (column, other) = match (&first.other.kind, &second.other.kind) {
@@ -96,7 +101,7 @@ fn join<'e>(first: Equality<'e>, second: Equality<'e>) -> Option<Equality<'e>> {
         _ => return None,
     };
     let is_fit = !same::same(column, other) && is_one_type(first.column, column);
-    is_fit.then_some(Equality { column, other, domain: first.domain })
+    is_fit.then_some(Equality { of: column_of(column), column, other, domain: first.domain })
 }
 
 fn is_same(a: &Equality<'_>, b: &Equality<'_>) -> bool {

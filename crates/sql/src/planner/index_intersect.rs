@@ -29,7 +29,7 @@ pub(super) fn allow(methods: &mut Methods) {
 }
 
 fn add(paths: &mut Paths<'_>) -> ControlFlow<()> {
-    if paths.bound.is_empty() {
+    if paths.bound.is_empty() && paths.table.def.indexes.len() > 1 {
         let both = best(&paths.table, &paths.found, paths.conditions);
         paths.found.extend(both.map(Box::new));
     }

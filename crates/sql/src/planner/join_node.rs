@@ -142,8 +142,10 @@ impl<'r> NodeBuilder<'r> {
     fn take(&mut self, wanted: impl Fn(RelSet) -> bool) -> Vec<Expr> {
         let mut taken = Vec::new();
         for (at, condition) in self.list.conditions.iter().enumerate() {
-            let waits = !self.is_joined && self.is_of_joined.get(at) == Some(&true);
-            if self.is_placed[at] || waits || !wanted(self.list.named[at]) {
+            if self.is_placed[at] || !wanted(self.list.named[at]) {
+                continue;
+            }
+            if !self.is_joined && self.is_of_joined.get(at) == Some(&true) {
                 continue;
             }
             self.is_placed[at] = true;
@@ -315,12 +317,17 @@ impl NodeBuilder<'_> {
 /// Whether `condition` calls a volatile function, and is no equality between relations that may be the key of
 /// a join.
 fn is_of_joined(condition: &Expr, rels: &Rels) -> bool {
-    if !calls_volatile(condition) {
+    if is_plain_comparison(condition) || !calls_volatile(condition) {
         return false;
     }
     let ExprKind::Compare { op: CmpOp::Eq, args, .. } = &condition.kind else { return true };
     let (left, right) = (rels.of(&args[0]), rels.of(&args[1]));
     left.is_empty() || right.is_empty() || left.meets(right)
+}
+
+fn is_plain_comparison(condition: &Expr) -> bool {
+    let is_plain = |e: &Expr| matches!(e.kind, ExprKind::Column(_) | ExprKind::Param(_) | ExprKind::Const(_));
+    matches!(&condition.kind, ExprKind::Compare { args, .. } if args.iter().all(is_plain))
 }
 
 fn join(kind: JoinKind, outer: Node, inner: Node, inner_rels: RelSet) -> Node {

@@ -85,12 +85,7 @@ pub(super) fn best(
         if !item.needs().within(outside) || (search.is_ordered && at > 0) {
             continue;
         }
-        let (cheapest, ordered) = search.starts(at, goal);
-        for start in iter::once(cheapest).chain(ordered) {
-            if !best.is_beyond(&start, goal) {
-                best.consider(search.complete(start), goal);
-            }
-        }
+        search.begin(at, goal, &mut best);
         if best.cost <= search.least(goal) {
             break;
         }
@@ -111,10 +106,10 @@ struct Best {
 }
 
 impl Best {
-    /// Whether no join plan that begins with `start` can be cheaper: each step costs more, and no limit ends
-    /// them early.
-    fn is_beyond(&self, start: &StepCandidate, goal: Goal<'_>) -> bool {
-        goal.limit.is_none() && start.cost >= self.cost
+    /// Whether a join plan whose first step costs `cost` may be cheaper. Each step costs more, but a limit
+    /// ends them early.
+    fn may_be_beaten(&self, cost: f64, goal: Goal<'_>) -> bool {
+        cost < self.cost || goal.limit.is_some() || self.join_plan.is_none()
     }
 
     fn consider(&mut self, join_plan: JoinPlan, goal: Goal<'_>) {
@@ -165,19 +160,27 @@ impl<'r> Search<'r> {
         }
     }
 
-    /// Ways to begin with item `at`: the cheapest, and the cheapest that serves the goal.
-    fn starts(&self, at: usize, goal: Goal<'_>) -> (StepCandidate, Option<StepCandidate>) {
+    /// Considers the join plans that begin with item `at`: with the cheapest way to read it, and the cheapest
+    /// that serves the goal.
+    fn begin(&self, at: usize, goal: Goal<'_>, best: &mut Best) {
         let Item::Rel(rel) = self.list.items[at] else {
-            return (self.left(at, 1.0, self.outside), None);
+            return best.consider(self.complete(self.left(at, 1.0, self.outside)), goal);
         };
         if !matches!(self.rels.get(rel).kind, RelKind::Table { .. }) {
-            return (self.derived(at, rel, 1.0, self.outside), None);
+            return best.consider(self.complete(self.derived(at, rel, 1.0, self.outside)), goal);
         }
         let (positions, mut choices) = self.choices(rel, self.outside, goal);
-        let ordered = choices.iter().position(|c| goal.is_met(&c.order)).filter(|&at| at > 0);
-        let ordered = ordered.map(|at| choices.swap_remove(at));
-        let offer = |choice| self.access(at, rel, 1.0, choice, &positions, false);
-        (offer(first(choices)), ordered.map(offer))
+        let mut ordered = None;
+        if !goal.is_trivial() {
+            let at = choices.iter().position(|c| goal.is_met(&c.order)).filter(|&at| at > 0);
+            ordered = at.map(|at| choices.swap_remove(at));
+        }
+        for choice in iter::once(first(choices)).chain(ordered) {
+            if best.may_be_beaten(choice.cost, goal) {
+                let start = self.access(at, rel, 1.0, choice, &positions, false);
+                best.consider(self.complete(start), goal);
+            }
+        }
     }
 
     /// Joins the other items after `first`, the most promising one each time.

@@ -104,9 +104,6 @@ pub(super) fn of<'e>(parts: &[&KeyPart], conditions: &[Tree<'e>], rels: &Rels) -
     if !conditions.iter().any(|condition| bounds(condition, first)) {
         return None;
     }
-    if let Some(boxes) = lookup(parts, conditions, rels) {
-        return Some(boxes);
-    }
     let limit = Limit { memory: rels.range_memory, is_exceeded: Cell::new(false) };
     let mut exact: SmallVec<[bool; 8]> = smallvec![false; conditions.len()];
     let mut list: List<'e> = match conjunction(parts, conditions, rels, &mut exact) {
@@ -150,7 +147,7 @@ fn conjunction<'e>(
     exact: &mut [bool],
 ) -> Option<Tests<'e>> {
     #[cfg(test)]
-    if NO_LOOKUPS.get() {
+    if NO_CONJUNCTIONS.get() {
         return None;
     }
     let mut tests = Tests::new();
@@ -182,98 +179,10 @@ fn conjunction<'e>(
 
 #[cfg(test)]
 thread_local! {
-    /// Whether [`lookup`] and [`conjunction`] leave all conditions of this thread to the general way, and how
-    /// many sets of boxes each of them has made.
-    pub(in crate::planner) static NO_LOOKUPS: Cell<bool> = const { Cell::new(false) };
-    pub(in crate::planner) static LOOKUPS: Cell<usize> = const { Cell::new(0) };
+    /// Whether [`conjunction`] leaves all conditions of this thread to the general way, and how many boxes it
+    /// has made.
+    pub(in crate::planner) static NO_CONJUNCTIONS: Cell<bool> = const { Cell::new(false) };
     pub(in crate::planner) static CONJUNCTIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-/// As [`of`], where all that is said of the parts are equalities: nothing has to be multiplied. `None`: it is
-/// something else.
-fn lookup<'e>(parts: &[&KeyPart], conditions: &[Tree<'e>], rels: &Rels) -> Option<Boxes<'e>> {
-    #[cfg(test)]
-    if NO_LOOKUPS.get() {
-        return None;
-    }
-    let (mut tests, mut ensured) = (Tests::new(), Vec::with_capacity(conditions.len()));
-    let mut equal_parts = 0_u64;
-    let mut placed_count = 0;
-    for (at, condition) in conditions.iter().enumerate() {
-        let sarg = match condition {
-            Tree::Leaf(sarg) => sarg,
-            Tree::Other => continue,
-            Tree::All(_) | Tree::Any(_) => return None,
-        };
-        let Some((placed, exact)) = place(parts, sarg, at) else { continue };
-        let part = 1_u64.checked_shl(u32::from(placed.part))?;
-        if !matches!(placed.test, Test::Eq(_)) {
-            return None;
-        }
-        placed_count += 1;
-        if equal_parts & part == 0 {
-            equal_parts |= part;
-            tests.push(placed);
-        } else {
-            match second(&mut tests, placed, rels)? {
-                Second::Same => {}
-                Second::Instead => ensured.retain(|at| column(&conditions[*at]) != Some(sarg.col)),
-                Second::Beside => continue,
-            }
-        }
-        if exact {
-            ensured.push(at);
-        }
-    }
-    // A part without an equality ends the key: what is said of those after it is tested with the row.
-    let reached = equal_parts.trailing_ones() as u16;
-    if reached == 0 || placed_count > BOX_TESTS_MAX || !rels.range_memory.allows(placed_count * TEST_BYTES) {
-        return None;
-    }
-    tests.sort_unstable_by_key(|placed| placed.part);
-    for beyond in tests.drain(usize::from(reached)..) {
-        let beyond = parts[usize::from(beyond.part)].column;
-        ensured.retain(|at| column(&conditions[*at]) != Some(beyond));
-    }
-    #[cfg(test)]
-    LOOKUPS.set(LOOKUPS.get() + 1);
-    Some(Boxes { list: smallvec![tests], ensured, is_key_list: true })
-}
-
-/// What a second equality of a part comes to.
-enum Second {
-    /// It is the first one again.
-    Same,
-    /// It has taken the place of the first one.
-    Instead,
-    /// It is tested with the row.
-    Beside,
-}
-
-/// Joins the equality `second` with that of the same part in `tests`: a constant takes the place of a value
-/// of other relations, as in [`Trim::simplify`]. `None`: both limit the keys.
-fn second<'e>(tests: &mut Tests<'e>, second: Placed<'e>, rels: &Rels) -> Option<Second> {
-    let first = tests.iter_mut().find(|first| first.part == second.part)?;
-    if is_same(first.test, second.test) {
-        return Some(Second::Same);
-    }
-    let is_constant = |placed: &Placed<'_>| placed.test.values().iter().all(|v| rels.of(v).is_empty());
-    match (is_constant(first), is_constant(&second)) {
-        (true, true) => None,
-        (false, true) => {
-            *first = second;
-            Some(Second::Instead)
-        }
-        (_, false) => Some(Second::Beside),
-    }
-}
-
-/// The column that `condition` is about, if it is about one alone.
-fn column(condition: &Tree<'_>) -> Option<u16> {
-    match condition {
-        Tree::Leaf(sarg) => Some(sarg.col),
-        _ => None,
-    }
 }
 
 /// Whether every box that `condition` makes has a test on the part `column`. Boxes of several conditions have
@@ -301,7 +210,9 @@ fn has_in_all(condition: &Tree<'_>, wanted: &impl Fn(&Sarg<'_>) -> bool) -> bool
 impl Boxes<'_> {
     /// Number of stretches, at most.
     pub(super) fn stretches(&self) -> usize {
-        if self.is_key_list {
+        let is_one =
+            |placed: &Placed<'_>| !matches!(placed.test, Test::In(_) | Test::NotIn(_) | Test::InSubquery(..));
+        if self.is_key_list || matches!(&self.list[..], [tests] if tests.iter().all(is_one)) {
             return self.list.len();
         }
         let of_box = |tests: &Tests<'_>| {

@@ -4,12 +4,13 @@
 //! ```text
 //! WHERE (w, i) IN ((1, 5), (1, 7))       WHERE (w = 1 AND i = 5) OR (w = 1 AND i = 7)       WHERE id IN (5, 7)
 //! ```
-//! Where the key bounds no other index as far, so few lookups cost less than any other path: none is compared. Longer lists are left to the general way ([`super::rules`]), which finds the same plan for
-//! short ones.
+//! Where the key bounds no other index as far, so few lookups cost less than any other path: none is
+//! compared. Longer lists are left to the general way ([`super::rules`]), which finds the same plan for short
+//! ones.
 
 use std::sync::Arc;
 
-use expr::{Expr, ExprKind};
+use expr::{CmpOp, Expr, ExprKind};
 use smallvec::{SmallVec, smallvec};
 use types::{KeyPart, TableDef};
 
@@ -19,7 +20,7 @@ use super::whole_key::{Places, only_table, places, plan_of_path, relation};
 use super::{cost, key_boxes, sarg};
 use crate::bind::BindContext;
 use crate::bind::block::Block;
-use crate::plan::{Estimate, KeyBox, KeySet, ParamKeys, PartTest, Path, QueryPlan, Relation};
+use crate::plan::{Estimate, KeyBox, KeySet, ParamKeys, ParamOrigin, PartTest, Path, QueryPlan, Relation};
 
 /// Keys whose places need no allocation: about as many as a short list has.
 const INLINE_KEYS: usize = 16;
@@ -36,8 +37,15 @@ pub(super) struct KeyList {
 
 /// Plans the block, if it is a query of a few rows.
 pub(super) fn apply(start: &mut PlanInput<'_>) -> Option<MakePlan> {
-    start.keys = if start.extra.is_statement { find(start.block, start.ctx) } else { None };
-    start.keys.is_some().then_some(plan_found as MakePlan)
+    #[cfg(test)]
+    if NO_ROW_LISTS.get() && start.block.row_keys.is_none() {
+        return None;
+    }
+    if !start.extra.is_statement {
+        return None;
+    }
+    start.keys = Some(find(start.block, start.ctx)?);
+    Some(plan_found)
 }
 
 fn plan_found(start: &mut PlanInput<'_>) -> QueryPlan {
@@ -81,19 +89,43 @@ fn is_of_items(condition: &Expr, parts: &[KeyPart]) -> bool {
 
 /// The keys that `arms` are.
 pub(super) fn rows_of(arms: &[Expr], parts: &[KeyPart]) -> Option<Rows> {
-    let key = |arm: &Expr| match &arm.kind {
-        ExprKind::And(terms) if terms.len() == parts.len() => places(terms, parts),
-        _ => None,
-    };
-    let mut keys = SmallVec::new();
+    let mut keys = Rows::new();
+    let mut before: Option<&[Expr]> = None;
     for arm in arms {
-        keys.push(key(arm)?);
+        let ExprKind::And(terms) = &arm.kind else { return None };
+        if terms.len() != parts.len() {
+            return None;
+        }
+        let key = match before.zip(keys.last()) {
+            Some((before, key)) if are_alike(before, terms) => key.clone(),
+            _ => places(terms, parts)?,
+        };
+        keys.push(key);
+        before = Some(terms);
     }
     Some(keys)
 }
 
-/// Whether equalities with all columns of `parts`, the first of the clustered key, bound another index as far.
-/// One with another column before the last of them finds more rows by them.
+/// Whether the values of two keys are in the same places, as those of rows of one list mostly are: all terms
+/// compare the same columns with parameters of one type, or with constants of one.
+fn are_alike(key: &[Expr], other: &[Expr]) -> bool {
+    let is_side_alike = |(a, b): (&Expr, &Expr)| match (&a.kind, &b.kind) {
+        (ExprKind::Column(a), ExprKind::Column(b)) => a == b,
+        (ExprKind::Param(_), ExprKind::Param(_)) | (ExprKind::Const(_), ExprKind::Const(_)) => a.ty == b.ty,
+        _ => false,
+    };
+    let is_alike = |(a, b): (&Expr, &Expr)| match (&a.kind, &b.kind) {
+        (
+            ExprKind::Compare { op: CmpOp::Eq, domain, args },
+            ExprKind::Compare { op: CmpOp::Eq, domain: other_domain, args: others },
+        ) => domain == other_domain && args.iter().zip(&**others).all(is_side_alike),
+        _ => false,
+    };
+    key.iter().zip(other).all(is_alike)
+}
+
+/// Whether equalities with all columns of `parts`, the first of the clustered key, bound another index as
+/// far. One with another column before the last of them finds more rows by them.
 pub(super) fn another_index_serves(def: &TableDef, parts: &[KeyPart]) -> bool {
     let is_of_key = |part: &&KeyPart| parts.iter().any(|known| known.column == part.column);
     def.indexes[1..].iter().any(|index| {
@@ -107,7 +139,7 @@ impl KeyList {
     pub(super) fn plan(&self, block: &mut Block, extra: &Extra<'_>) -> QueryPlan {
         let relation = relation(block, extra, &[]);
         let keys = match block.filter.pop().map(|condition| condition.kind) {
-            Some(ExprKind::Or(mut arms)) => KeySet::new(boxes_of(&self.rows, &mut arms)),
+            Some(ExprKind::Or(mut arms)) => keys_of(&self.rows, &mut arms),
             Some(ExprKind::In { list, .. }) => {
                 KeySet::new(vec![KeyBox { tests: smallvec![(0, PartTest::In(list))] }])
             }
@@ -126,17 +158,53 @@ fn params_of(block: &mut Block, relation: &Relation) -> ParamKeys {
     let parts = &def.clustered().parts;
     #[cfg(test)]
     FLAT_LISTS.set(FLAT_LISTS.get() + 1);
-    ParamKeys { parts: parts.len(), numbers: keys.in_order(parts.iter().map(|part| part.column)) }
+    let numbers = keys.in_order(parts.iter().map(|part| part.column));
+    ParamKeys { origin: ParamOrigin::Literals, parts: parts.len(), numbers }
 }
 
 #[cfg(test)]
 thread_local! {
     /// How many plans of this thread have keys that were never made a condition.
     pub(in crate::planner) static FLAT_LISTS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    /// Whether none is planned by its keys, here and in [`super::row_list`].
+    pub(in crate::planner) static NO_ROW_LISTS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    /// How many lists of conditions were found to be parameters.
+    pub(in crate::planner) static PARAM_LISTS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// The keys `rows`, whose values are taken out of `arms`.
+pub(super) fn keys_of(rows: &[Places], arms: &mut [Expr]) -> KeySet {
+    match params_in(rows, arms) {
+        Some(keys) => KeySet::of_params(keys),
+        None => KeySet::new(boxes_of(rows, arms)),
+    }
+}
+
+/// The keys `rows`, if all values in `arms` are integer parameters of one origin.
+fn params_in(rows: &[Places], arms: &[Expr]) -> Option<ParamKeys> {
+    let value = |row: usize, part: usize| match &arms[row].kind {
+        ExprKind::And(terms) => ParamOrigin::of(rows[row].get(part)?.value(terms)),
+        _ => None,
+    };
+    let parts = rows.first()?.len();
+    let (origin, _) = value(0, 0)?;
+    let mut numbers = Vec::with_capacity(rows.len() * parts);
+    for row in 0..rows.len() {
+        for part in 0..parts {
+            let (of, number) = value(row, part)?;
+            if of != origin {
+                return None;
+            }
+            numbers.push(number);
+        }
+    }
+    #[cfg(test)]
+    PARAM_LISTS.set(PARAM_LISTS.get() + 1);
+    Some(ParamKeys { origin, parts, numbers: numbers.into() })
 }
 
 /// The boxes of `keys`, whose values are taken out of `arms`.
-pub(super) fn boxes_of(keys: &[Places], arms: &mut [Expr]) -> Vec<KeyBox> {
+fn boxes_of(keys: &[Places], arms: &mut [Expr]) -> Vec<KeyBox> {
     let mut boxes = Vec::with_capacity(arms.len());
     for (arm, places) in arms.iter_mut().zip(keys) {
         let ExprKind::And(terms) = &mut arm.kind else { unreachable!("a key of several parts") };

@@ -23,10 +23,11 @@ fn add(paths: &mut Paths<'_>) -> ControlFlow<()> {
     let Paths { table, goal, hinted, trees, tests, found, .. } = paths;
     let may_be_least = !table.wants_order && table.rels.subqueries.is_empty();
     #[cfg(test)]
-    let may_be_least = may_be_least && !key_boxes::NO_LOOKUPS.get();
+    let may_be_least = may_be_least && !key_boxes::NO_CONJUNCTIONS.get();
     for index in super::access::index_positions(table.def, *hinted) {
         let Some(choice) = table.keyed(index, trees) else { continue };
-        let is_least = may_be_least && choice.cost + tests.cost(&choice) <= cost::LEAST;
+        let is_least =
+            may_be_least && choice.cost <= cost::LEAST && choice.cost + tests.cost(&choice) <= cost::LEAST;
         if is_least {
             #[cfg(test)]
             LEAST_PATHS.set(LEAST_PATHS.get() + 1);

@@ -15,27 +15,30 @@ pub(super) fn allow(methods: &mut Methods) {
 /// Equalities in force.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownEqualities<'e> {
-    pairs: SmallVec<[(&'e Expr, &'e Expr, CmpDomain); 4]>,
+    /// Conditions in force, other ones among them: most are never searched.
+    conditions: SmallVec<[&'e Expr; 8]>,
 }
 
 impl<'e> KnownEqualities<'e> {
     /// Notes that `condition` holds.
     pub(super) fn add(&mut self, condition: &'e Expr) {
-        self.pairs.extend(transitive_equality(condition));
+        self.conditions.push(condition);
     }
 
     /// Whether `condition` follows from what is known.
     pub(super) fn implies(&self, condition: &Expr) -> bool {
         let Some((a, b, domain)) = transitive_equality(condition) else { return false };
+        let pairs = self.conditions.iter().filter_map(|known| transitive_equality(known));
+        let pairs: SmallVec<[(&Expr, &Expr, CmpDomain); 8]> =
+            pairs.filter(|(.., other_domain)| *other_domain == domain).collect();
         if same::same(a, b) {
             // That a column equals itself says that it is not NULL, as every other equality of it does.
-            return self.pairs.iter().any(|(x, y, d)| *d == domain && (same::same(x, a) || same::same(y, a)));
+            return pairs.iter().any(|(x, y, _)| same::same(x, a) || same::same(y, a));
         }
         let mut reached: SmallVec<[&Expr; 4]> = smallvec![a];
         let mut at = 0;
         while at < reached.len() {
-            for (left, right, other_domain) in self.pairs.iter().filter(|(_, _, d)| *d == domain) {
-                debug_assert_eq!(*other_domain, domain);
+            for (left, right, _) in &pairs {
                 for (from, to) in [(*left, *right), (*right, *left)] {
                     if same::same(from, reached[at]) && !reached.iter().any(|e| same::same(e, to)) {
                         reached.push(to);

@@ -8,9 +8,13 @@ use crate::plan::{Path, SortKey};
 /// Columns of an index: few have more.
 type Columns = SmallVec<[ColumnRef; 4]>;
 
-/// The order of a stream of rows.
+/// The order of a stream of rows; empty where nothing is known of it, or it does not matter.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ordering {
+pub(super) struct Ordering(Option<Box<KnownOrder>>);
+
+/// What is known of an order.
+#[derive(Clone, Debug, Default)]
+struct KnownOrder {
     /// Columns, most significant first; `true`: descending.
     columns: SmallVec<[(ColumnRef, bool); 4]>,
     /// Columns with one value in all rows.
@@ -33,22 +37,49 @@ pub(super) enum Reading {
 impl Ordering {
     /// At most one row of `rel`.
     pub(super) fn one_row(rel: u16) -> Ordering {
-        Ordering { single: Some(rel), ..Ordering::default() }
+        Ordering(Some(Box::new(KnownOrder { single: Some(rel), ..KnownOrder::default() })))
+    }
+
+    fn known_mut(&mut self) -> &mut KnownOrder {
+        self.0.get_or_insert_default()
     }
 
     pub(super) fn add(&mut self, column: ColumnRef, desc: bool) {
-        self.columns.push((column, desc));
+        self.known_mut().columns.push((column, desc));
     }
 
     pub(super) fn add_constant(&mut self, column: ColumnRef) {
-        self.constants.push(column);
+        self.known_mut().constants.push(column);
     }
 
     /// A unique key without NULLs.
     pub(super) fn add_key(&mut self, columns: impl Iterator<Item = ColumnRef>) {
-        self.keys.push(columns.collect());
+        self.known_mut().keys.push(columns.collect());
     }
 
+    /// How rows in this order must be read to be ordered by `keys`; `None` if they must be sorted.
+    pub(super) fn reading(&self, keys: &[SortKey]) -> Option<Reading> {
+        match &self.0 {
+            Some(known) => known.reading(keys),
+            None => KnownOrder::default().reading(keys),
+        }
+    }
+
+    /// Whether equal values of `groups` are next to one another.
+    pub(super) fn groups(&self, groups: &[Expr]) -> bool {
+        match &self.0 {
+            Some(known) => known.groups(groups),
+            None => KnownOrder::default().groups(groups),
+        }
+    }
+
+    /// The order of groups formed from rows in this order, in terms of the output relation's columns.
+    pub(super) fn of_groups(&self, groups: &[Expr], rel: u16) -> Ordering {
+        self.0.as_ref().map_or_else(Ordering::default, |known| known.of_groups(groups, rel))
+    }
+}
+
+impl KnownOrder {
     fn is_constant(&self, column: ColumnRef) -> bool {
         self.constants.contains(&column) || self.single == Some(column.rel)
     }
@@ -60,8 +91,8 @@ impl Ordering {
             || self.keys.iter().any(|key| key.iter().all(|c| c.rel == column.rel && is_fixed(c)))
     }
 
-    /// How rows in this order must be read to be ordered by `keys`; `None` if they must be sorted.
-    pub(super) fn reading(&self, keys: &[SortKey]) -> Option<Reading> {
+    /// See [`Ordering::reading`].
+    fn reading(&self, keys: &[SortKey]) -> Option<Reading> {
         let mut reading = None;
         let mut fixed = Columns::new();
         let mut have = self.columns.iter().filter(|(column, _)| !self.is_constant(*column));
@@ -88,8 +119,8 @@ impl Ordering {
         Some(reading.unwrap_or(Reading::Forward))
     }
 
-    /// Whether equal values of `groups` are next to one another.
-    pub(super) fn groups(&self, groups: &[Expr]) -> bool {
+    /// See [`Ordering::groups`].
+    fn groups(&self, groups: &[Expr]) -> bool {
         let mut wanted = Columns::new();
         for group in groups {
             match group.kind {
@@ -109,8 +140,8 @@ impl Ordering {
         leading.len() == wanted.len() && wanted.iter().all(|c| leading.contains(c))
     }
 
-    /// The order of groups formed from rows in this order, in terms of the output relation's columns.
-    pub(super) fn of_groups(&self, groups: &[Expr], rel: u16) -> Ordering {
+    /// See [`Ordering::of_groups`].
+    fn of_groups(&self, groups: &[Expr], rel: u16) -> Ordering {
         let mut order = Ordering::default();
         let place = |column: ColumnRef| {
             let at = groups.iter().position(|g| matches!(g.kind, ExprKind::Column(c) if c == column))?;
@@ -119,13 +150,14 @@ impl Ordering {
         for group in groups {
             if let ExprKind::Column(column) = group.kind
                 && self.is_constant(column)
+                && let Some(group) = place(column)
             {
-                order.constants.extend(place(column));
+                order.add_constant(group);
             }
         }
         for &(column, desc) in self.columns.iter().filter(|(c, _)| !self.is_constant(*c)) {
             match place(column) {
-                Some(group) => order.columns.push((group, desc)),
+                Some(group) => order.add(group, desc),
                 None => break,
             }
         }

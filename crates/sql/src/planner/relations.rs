@@ -51,7 +51,13 @@ impl RelSet {
 
     /// The relations, ascending.
     pub(super) fn iter(self) -> impl Iterator<Item = u16> {
-        (0..64).filter(move |&rel| self.has(rel))
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let rel = left.trailing_zeros();
+            // Without the lowest one.
+            left &= left.wrapping_sub(1);
+            (rel < u64::BITS).then_some(rel as u16)
+        })
     }
 }
 
@@ -218,7 +224,15 @@ impl<'c> Rels<'c> {
             ExprKind::Column(column) => self.note_column(*column),
             ExprKind::Const(_) | ExprKind::Param(_) => {}
             ExprKind::And(terms) | ExprKind::Or(terms) => terms.iter().for_each(|term| self.note_used(term)),
-            ExprKind::Compare { args, .. } => args.iter().for_each(|arg| self.note_used(arg)),
+            ExprKind::Compare { args, .. } => {
+                for arg in args.iter() {
+                    match arg.kind {
+                        ExprKind::Column(column) => self.note_column(column),
+                        ExprKind::Const(_) | ExprKind::Param(_) => {}
+                        _ => self.note_used(arg),
+                    }
+                }
+            }
             _ => expr.walk(&mut |e| {
                 if let ExprKind::Column(column) = e.kind {
                     self.note_column(column);
@@ -246,7 +260,14 @@ impl<'c> Rels<'c> {
             ExprKind::Column(column) => return RelSet::of(column.rel),
             ExprKind::Const(_) | ExprKind::Param(_) => return RelSet::EMPTY,
             ExprKind::And(terms) | ExprKind::Or(terms) => return all(terms),
-            ExprKind::Compare { args, .. } => return all(&**args),
+            ExprKind::Compare { args, .. } => {
+                let of_side = |side: &Expr| match side.kind {
+                    ExprKind::Column(column) => RelSet::of(column.rel),
+                    ExprKind::Const(_) | ExprKind::Param(_) => RelSet::EMPTY,
+                    _ => self.of(side),
+                };
+                return of_side(&args[0]).with(of_side(&args[1]));
+            }
             _ => {}
         }
         let mut set = RelSet::EMPTY;

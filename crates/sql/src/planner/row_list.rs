@@ -14,23 +14,22 @@ use expr::{Expr, ExprKind};
 use super::access::{Choice, Table};
 use super::draft::Draft;
 use super::join_list::Item;
-use super::key_list::{Rows, another_index_serves, boxes_of, rows_of};
+use super::key_list::{Rows, another_index_serves, keys_of, rows_of};
 use super::relations::{RelKind, RelSet};
 use super::{cost, key_boxes, sarg};
 use crate::bind::same;
-use crate::plan::{KeySet, Path};
+use crate::plan::Path;
 
 #[cfg(test)]
 thread_local! {
-    /// How many lists of this thread were taken so, and whether none is.
+    /// How many lists of this thread were taken so.
     pub(in crate::planner) static ROW_LISTS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
-    pub(in crate::planner) static NO_ROW_LISTS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 /// Finds the rows by the list, if that is all that WHERE is.
 pub(super) fn apply(draft: &mut Draft<'_>) {
     #[cfg(test)]
-    if NO_ROW_LISTS.get() {
+    if super::key_list::NO_ROW_LISTS.get() {
         return;
     }
     let [Item::Rel(rel)] = draft.list.items[..] else { return };
@@ -46,13 +45,13 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
     let Some((rows, mut choice)) = find(&table, arms) else { return };
     #[cfg(test)]
     ROW_LISTS.set(ROW_LISTS.get() + 1);
-    let keys = Arc::new(KeySet::new(boxes_of(&rows, arms)));
+    let keys = Arc::new(keys_of(&rows, arms));
     choice.path = Path::Intervals { index: 0, keys, reverse: false };
     draft.list.conditions.clear();
     draft.methods.only = Some(choice);
 }
 
-/// The places of the keys that `arms` are, and the way to find their rows, but for its path.
+/// The places of the keys that `arms` are, and the way to find their rows; its path is not filled in.
 fn find(table: &Table<'_>, arms: &[Expr]) -> Option<(Rows, Choice)> {
     let Table { def, rels, rel, .. } = table;
     let ExprKind::And(first) = &arms.first()?.kind else { return None };

@@ -3,7 +3,8 @@
 use base::prng::Prng;
 
 use crate::bind::tests::fixture::bind;
-use crate::planner::row_list::{NO_ROW_LISTS, ROW_LISTS};
+use crate::planner::key_list::{NO_ROW_LISTS, PARAM_LISTS};
+use crate::planner::row_list::ROW_LISTS;
 
 /// Compares both ways of planning `sql`; whether a list was taken.
 fn compare(sql: &str) -> bool {
@@ -43,6 +44,28 @@ fn a_list_of_first_parts_is_planned_as_comparing_all_paths_plans_it() {
     ] {
         assert!(compare(&sql), "{sql}");
     }
+}
+
+#[test]
+fn parameters_of_clients_are_kept_by_their_numbers() {
+    let before = PARAM_LISTS.get();
+    for sql in [
+        "SELECT d, SUM(amount) FROM order_line WHERE (w, d, o) IN ((?, ?, ?), (?, ?, ?)) GROUP BY d",
+        "UPDATE order_line SET amount = ? WHERE (d, o, w) IN ((?, ?, ?), (?, ?, ?), (?, ?, ?))",
+        "DELETE FROM order_line WHERE (w = ? AND d = ? AND o = ?) OR (? = w AND o = ? AND d = ?)",
+    ] {
+        assert!(compare(sql), "{sql}");
+    }
+    // As a whole.
+    assert!(!compare("SELECT quantity FROM stock WHERE (w, i) IN ((?, ?), (?, ?)) FOR UPDATE"));
+    assert_eq!(PARAM_LISTS.get() - before, 4);
+    for sql in [
+        "UPDATE order_line SET amount = ? WHERE (w, d, o) IN ((?, ?, 7), (?, ?, ?))",
+        "DELETE FROM order_line WHERE (w, d, o) IN ((1, 1, 1), (?, ?, ?))",
+    ] {
+        assert!(compare(sql), "{sql}");
+    }
+    assert_eq!(PARAM_LISTS.get() - before, 4, "constants among them");
 }
 
 #[test]
