@@ -32,7 +32,8 @@ mod uca_pad;
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask COMMAND
-  ci [--fast]   format, lints, tidy, tests in debug and release, ledger gate (--fast: no release steps)
+  ci [--fast | --step NAME]
+                format, lints, tidy, tests in debug and release, ledger gate (--fast: no release steps; --step: one of them)
   compat [--only NAME | --prepare]
                 drivers of five languages and the stock client log in, over TCP and sockets, with TLS and without, by both
                 plugins; openssl tries old protocols and weak ciphers (what must be installed: docs/testing.md;
@@ -89,6 +90,7 @@ fn main() -> ExitCode {
     let result = match args.as_slice() {
         ["ci"] => ci::run(false),
         ["ci", "--fast"] => ci::run(true),
+        ["ci", "--step", name] => ci::run_step(name),
         ["compat", options @ ..] => compat::run(options),
         ["demo"] => demo::run(),
         ["fuzz", options @ ..] => fuzz::run(options),

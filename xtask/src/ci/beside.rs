@@ -1,12 +1,11 @@
 //! Programs that run beside a step at the lowest priority, and take what processors it leaves.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::Instant;
 
-use crate::process::{root, target_dir};
+use super::output::Output;
+use crate::process::root;
 
 /// A program to run.
 pub(super) struct Job {
@@ -29,8 +28,7 @@ pub(super) struct Beside(Vec<Running>);
 struct Running {
     name: &'static str,
     child: Child,
-    /// What it says: it would mix with what the step says.
-    said: PathBuf,
+    output: Output,
 }
 
 impl Beside {
@@ -51,23 +49,17 @@ impl Beside {
 
 impl Running {
     fn start(mut job: Job) -> Result<Self, String> {
-        let folder = target_dir().join("ci");
-        let said = folder.join(job.name.replace([' ', ','], "-"));
-        let told = |e: std::io::Error| format!("{}: {e}", said.display());
-        fs::create_dir_all(&folder).map_err(told)?;
-        let file = File::create(&said).map_err(told)?;
-        let errors = file.try_clone().map_err(told)?;
-        job.command.stdin(Stdio::null()).stdout(file).stderr(errors);
+        let output = Output::of(job.name);
+        output.redirect(&mut job.command)?;
         let child = job.command.spawn().map_err(|e| format!("cannot run nice: {e}"))?;
         println!("== {}, beside it", job.name);
-        Ok(Running { name: job.name, child, said })
+        Ok(Running { name: job.name, child, output })
     }
 
     fn finish(&mut self) -> Result<(), String> {
         let begun = Instant::now();
         let status = self.child.wait().map_err(|e| format!("{}: {e}", self.name))?;
-        let said = fs::read_to_string(&self.said).map_err(|e| format!("{}: {e}", self.said.display()))?;
-        print!("== {}\n{said}", self.name);
+        print!("== {}\n{}", self.name, self.output.read()?);
         println!("ci: {}: beside it, and {} s more", self.name, begun.elapsed().as_secs());
         if status.success() { Ok(()) } else { Err(format!("failed: {}", self.name)) }
     }
@@ -83,6 +75,8 @@ impl Drop for Running {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -11,7 +11,9 @@
 //! workspace. Another selection would have other features of them, and compile nearly everything again.
 
 mod beside;
+mod output;
 mod programs;
+mod test_programs;
 
 use std::time::Instant;
 
@@ -20,7 +22,7 @@ use crate::fuzz;
 use crate::hostile;
 use crate::hot;
 use crate::ledger;
-use crate::process::{run as command, run_with as command_with};
+use crate::process::run as command;
 use crate::tidy;
 use beside::{Beside, Job};
 
@@ -66,14 +68,26 @@ const fn alone(name: &'static str, run: fn() -> Result<(), String>) -> Step {
 pub(crate) fn run(fast: bool) -> Result<(), String> {
     let begun = Instant::now();
     for step in if fast { &FAST[..] } else { &ALL } {
-        let start = Instant::now();
-        let beside = Beside::start((step.beside)())?;
-        (step.run)()?;
-        println!("ci: {}: {} s", step.name, start.elapsed().as_secs());
-        beside.finish()?;
+        step.take()?;
     }
     println!("ci: all checks passed in {} s", begun.elapsed().as_secs());
     Ok(())
+}
+
+/// Runs one check, with what runs beside it. What it needs of earlier ones must be there.
+pub(crate) fn run_step(name: &str) -> Result<(), String> {
+    let names = || ALL.map(|step| step.name).join(", ");
+    ALL.iter().find(|step| step.name == name).ok_or_else(|| format!("steps are: {}", names()))?.take()
+}
+
+impl Step {
+    fn take(&self) -> Result<(), String> {
+        let start = Instant::now();
+        let beside = Beside::start((self.beside)())?;
+        (self.run)()?;
+        println!("ci: {}: {} s", self.name, start.elapsed().as_secs());
+        beside.finish()
+    }
 }
 
 fn format() -> Result<(), String> {
@@ -96,7 +110,7 @@ fn build_tests() -> Result<(), String> {
 }
 
 fn checked_tests() -> Result<(), String> {
-    command("cargo", &["test", "--workspace", "--profile=sim"])
+    test_programs::run(&["--workspace", "--profile=sim"], &[])
 }
 
 fn released_build() -> Vec<Job> {
@@ -104,13 +118,13 @@ fn released_build() -> Vec<Job> {
     vec![Job::new("released build", "cargo", &args)]
 }
 
-/// Runs the test programs of the crate server, as they were built before, against the server as it is
+/// Runs the test programs that start a server, as they were built before, against the server as it is
 /// released.
 fn released_tests() -> Result<(), String> {
-    let mut args: Vec<String> = ["test", "--workspace", "--profile=sim"].map(str::to_owned).to_vec();
+    let mut args: Vec<String> = ["--workspace", "--profile=sim"].map(str::to_owned).to_vec();
     args.extend(programs::of_server_process()?.into_iter().map(|name| format!("--test={name}")));
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    command_with("cargo", &args, &[(hostile::BINARY, &programs::released())])
+    test_programs::run(&args, &[(hostile::BINARY, &programs::released())])
 }
 
 fn computations() -> Vec<Job> {
