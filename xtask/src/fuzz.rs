@@ -19,7 +19,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-use crate::parallel::in_parallel;
 use crate::process::{fresh, root, target_dir};
 
 /// The planted bug.
@@ -28,8 +27,6 @@ const CANARY: &str = "canary";
 const CANARY_SECONDS: u64 = 60;
 /// A target of the short form.
 const SHORT_SECONDS: u64 = 9;
-/// Targets at a time in the short form. Most have a single thread.
-const SHORT_WORKERS: usize = 2;
 /// A target of the long form, if nothing is said.
 const LONG_SECONDS: u64 = 1800;
 /// An input that takes longer is a hang.
@@ -64,6 +61,8 @@ struct Request {
     targets: Vec<String>,
     seconds: Option<u64>,
     minimise: bool,
+    /// The form for continuous integration: few seconds a target, the same seed each time.
+    short: bool,
 }
 
 /// What a run of a target came to.
@@ -87,14 +86,10 @@ pub(crate) fn run(options: &[&str]) -> Result<(), String> {
         return chosen.iter().try_for_each(|target| minimise(target));
     }
     find_canary()?;
-    fuzz_all(1, chosen, request.seconds.unwrap_or(LONG_SECONDS), None)
-}
-
-/// The form for continuous integration: all targets in a minute beside the build, the same seed each time.
-pub(crate) fn short() -> Result<(), String> {
-    let all = build()?;
-    find_canary()?;
-    fuzz_all(SHORT_WORKERS, &all, SHORT_SECONDS, Some(1))
+    if request.short {
+        return fuzz_all(chosen, request.seconds.unwrap_or(SHORT_SECONDS), Some(1));
+    }
+    fuzz_all(chosen, request.seconds.unwrap_or(LONG_SECONDS), None)
 }
 
 impl Request {
@@ -108,8 +103,9 @@ impl Request {
                     request.seconds = Some(seconds.ok_or("--seconds N")?);
                 }
                 "--minimise" => request.minimise = true,
+                "--short" => request.short = true,
                 _ if option.starts_with('-') => {
-                    return Err("fuzz [TARGET ..] [--seconds N] [--minimise]".to_owned());
+                    return Err("fuzz [TARGET ..] [--seconds N] [--minimise | --short]".to_owned());
                 }
                 target => request.targets.push(target.to_owned()),
             }
@@ -241,13 +237,16 @@ fn find_canary() -> Result<(), String> {
     Ok(())
 }
 
-/// Runs all of `targets`, `workers` at a time and `seconds` each, and prints their outcomes; an error if one
+/// Runs all of `targets`, one after another and `seconds` each, and prints their outcomes; an error if one
 /// failed.
-fn fuzz_all(workers: usize, targets: &[String], seconds: u64, seed: Option<u32>) -> Result<(), String> {
+fn fuzz_all(targets: &[String], seconds: u64, seed: Option<u32>) -> Result<(), String> {
     println!("{:<12} {:>7} {:>11} {:>8} {:>7}", "target", "seconds", "executions", "edges", "inputs");
-    let passed = in_parallel(workers, targets, |target| fuzz_one(target, seconds, seed))?;
-    let failed = targets.iter().zip(passed).filter(|(_, passed)| !passed);
-    let failed: Vec<String> = failed.map(|(target, _)| target.clone()).collect();
+    let mut failed = Vec::new();
+    for target in targets {
+        if !fuzz_one(target, seconds, seed)? {
+            failed.push(target.clone());
+        }
+    }
     if failed.is_empty() {
         return Ok(());
     }

@@ -39,9 +39,10 @@ const USAGE: &str = "usage: cargo xtask COMMAND
                 plugins; openssl tries old protocols and weak ciphers (what must be installed: docs/testing.md;
                 --prepare: only fetches and builds what `ci` runs of it)
   demo          a fresh server, the employees database, some queries, and what each took
-  fuzz [TARGET ..] [--seconds N] [--minimise]
+  fuzz [TARGET ..] [--seconds N] [--minimise | --short]
                 coverage-guided fuzzing, a target after the other, each for N seconds (1800), after the canary: a planted
-                bug that must be found (--minimise: replaces the corpora in fuzz/corpus by the smallest that reach as much)
+                bug that must be found (--minimise: replaces the corpora in fuzz/corpus by the smallest that reach as much;
+                --short: for 9 seconds, from the same seed each time)
   hostile       the tests of hostile clients against the released server
   hot           builds the server and the ledger's driver for release and asks their machine code whether the hot functions
                 keep to tools/ledger/hot_paths.toml, and history whether its numbers rose without a reason

@@ -4,8 +4,8 @@
 //! them at the lowest priority: a test that wakes up has the processor at once.
 //!
 //! ```text
-//!  lints -> builds -> tests          -> tests of the released server -> fuzz, compat, ledger, hot
-//!                     released build    simulation, loom, compat build
+//!  lints -> builds -> tests          -> tests of the released server -> compat -> ledger -> hot
+//!                     released build    simulation, loom, compat build            fuzz
 //! ```
 //! Lints, tests, simulation and fuzzing share the libraries of the profile `sim`, and so select the whole
 //! workspace. Another selection would have other features of them, and compile nearly everything again.
@@ -43,7 +43,7 @@ const FAST: [Step; 4] = [
 ];
 
 /// Tests are optimised and have debug assertions, as the simulation, which is built with them.
-const ALL: [Step; 11] = [
+const ALL: [Step; 10] = [
     alone("format", format),
     alone("tidy", tidy::run),
     // The fuzzer's programs, too, which an ordinary build passes over.
@@ -52,9 +52,8 @@ const ALL: [Step; 11] = [
     alone("fuzz build", || fuzz::build().map(|_| ())),
     Step { name: "tests", run: checked_tests, beside: released_build },
     Step { name: "tests of the released server", run: released_tests, beside: computations },
-    alone("fuzz", fuzz::short),
     alone("compat", || compat::gate(&programs::released())),
-    alone("ledger", ledger::gate),
+    Step { name: "ledger", run: ledger::gate, beside: fuzzing },
     alone("hot", || hot::gate_by(&programs::checked("ratchet"))),
 ];
 
@@ -125,6 +124,11 @@ fn released_tests() -> Result<(), String> {
     args.extend(programs::of_server_process()?.into_iter().map(|name| format!("--test={name}")));
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     test_programs::run(&args, &[(hostile::BINARY, &programs::released())])
+}
+
+/// The ledger counts instructions, on one processor for most of its time. The fuzzer takes the other.
+fn fuzzing() -> Vec<Job> {
+    vec![Job::new("fuzz", "cargo", &["xtask", "fuzz", "--short"])]
 }
 
 fn computations() -> Vec<Job> {
