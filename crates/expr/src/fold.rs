@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 
 use bumpalo::Bump;
+use types::value::Loss;
 use types::{CollationId, Locale, OwnedValue, SqlModes, TimeZone, Value};
 
 use crate::func::Func;
@@ -10,8 +11,8 @@ use crate::{EvalCtx, Expr, ExprKind, SessionInfo, Warning, eval};
 
 /// `expr` with its constant subtrees evaluated. What warns, fails, or asks the session anything stays as it
 /// is. Explicit collations stay too: they decide the coercibility of an operand. So do names of character
-/// sets and collations, which are texts of the system. Operands of what fails stay as well: the error that is
-/// raised at execution quotes them as they are written.
+/// sets and collations, which are texts of the system. Operands of what fails or warns stay as well: messages
+/// quote them as they are written, and MySQL says other things of computed texts than of literals.
 pub fn fold(expr: Expr) -> Expr {
     if has_constant_operation(&expr) { fold_node(expr).expr } else { expr }
 }
@@ -59,6 +60,10 @@ struct Folded {
 }
 
 fn fold_node(mut expr: Expr) -> Folded {
+    // Its operand's own digits would be those of the constant's type.
+    if matches!(expr.kind, ExprKind::Call { func: Func::OwnDigits, .. }) {
+        return Folded { expr, written: None };
+    }
     let mut written = Vec::new();
     expr.for_each_child_mut(&mut |child| {
         let taken = std::mem::replace(child, Expr::constant(OwnedValue::Null, types::SqlType::null()));
@@ -67,12 +72,15 @@ fn fold_node(mut expr: Expr) -> Folded {
         written.push(folded.written);
     });
     let outcome = outcome_of(&expr);
-    if matches!(outcome, Outcome::Varies) {
+    let is_arithmetic = reads_numbers(&expr);
+    if matches!(outcome, Outcome::Varies) && !is_arithmetic {
         return Folded { expr, written: None };
     }
     let mut operands = written.into_iter();
     expr.for_each_child_mut(&mut |child| {
-        if let Some(Some(operand)) = operands.next() {
+        if let Some(Some(operand)) = operands.next()
+            && (!matches!(outcome, Outcome::Varies) || is_no_number(child))
+        {
             *child = operand;
         }
     });
@@ -81,13 +89,27 @@ fn fold_node(mut expr: Expr) -> Folded {
     Folded { expr: constant, written: Some(expr) }
 }
 
+/// Whether `expr` is an operator that reads its operands as numbers.
+fn reads_numbers(expr: &Expr) -> bool {
+    use Func::{Add, Div, IntDiv, Mod, Mul, Neg, Sub};
+    matches!(expr.kind, ExprKind::Call { func: Add | Sub | Mul | Div | IntDiv | Mod | Neg, .. })
+}
+
+/// Whether `expr` is a text that is no number.
+fn is_no_number(expr: &Expr) -> bool {
+    let ExprKind::Const(value) = &expr.kind else { return false };
+    let value = value.as_value();
+    value.is_textual() && value.to_f64().loss != Loss::None
+}
+
 /// From here on doubles are past every BIGINT.
 const BIGINT_END: f64 = 9_223_372_036_854_775_808.0;
 
 /// Constant folding: the value of an operation before any row is read.
 enum Outcome {
     Value(OwnedValue),
-    Fails,
+    /// It fails or warns.
+    Speaks,
     /// It is no operation on constants, or depends on the session.
     Varies,
 }
@@ -127,8 +149,9 @@ fn outcome_of(expr: &Expr) -> Outcome {
     let (arena, session) = (Bump::new(), NoSession::new(None));
     let ctx = EvalCtx::new(&arena, &[], &session);
     match eval(expr, &(), &ctx) {
-        Err(_) => Outcome::Fails,
-        Ok(_) if session.asked.get() || !session.warnings.borrow().is_empty() => Outcome::Varies,
+        Err(_) => Outcome::Speaks,
+        Ok(_) if !session.warnings.borrow().is_empty() => Outcome::Speaks,
+        Ok(_) if session.asked.get() => Outcome::Varies,
         // Where an integer is wanted, such a number is an error only if it is computed.
         Ok(Value::Double(value)) if value.abs() >= BIGINT_END => Outcome::Varies,
         Ok(value) => Outcome::Value(value.to_owned_value()),

@@ -67,6 +67,7 @@ functions! {
         KeptNumber [] 1..=1;
         KeptValue [] 1..=1;
         FullScale [] 1..=1;
+        OwnDigits [] 1..=1;
         AsMoment [] 1..=1;
         DateInList [] 1..=1;
         Collate [] 1..=1;

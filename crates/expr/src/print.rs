@@ -45,7 +45,8 @@ fn call_text(func: Func, args: &[Expr], ty: &SqlType, ctx: &EvalCtx<'_>) -> Stri
         | Func::KeptValue
         | Func::AsMoment
         | Func::DateInList
-        | Func::FullScale => list(args, "", ctx),
+        | Func::FullScale
+        | Func::OwnDigits => list(args, "", ctx),
         Func::FormatUnixTime => {
             format!("date_format(from_unixtime({}),{})", to_text(&args[0], ctx), list(&args[1..], ",", ctx))
         }

@@ -5,7 +5,7 @@
 //! operators of columns do not ask.
 
 use types::TypeKind;
-use types::decimal::SCALE_MAX;
+use types::decimal::{PRECISION_MAX, SCALE_MAX};
 
 use crate::func::Func;
 use crate::{Expr, ExprKind};
@@ -58,6 +58,32 @@ impl Expr {
     fn in_full_scale(self) -> Expr {
         let (ty, nullable) = (self.ty.clone(), self.nullable);
         Expr { kind: ExprKind::Call { func: Func::FullScale, args: Box::new([self]) }, ty, nullable }
+    }
+
+    /// Whether this is a value as a decimal of the type that several values have in common, which has the most
+    /// digits that there are.
+    pub(crate) fn is_common_decimal(&self) -> bool {
+        let is_longest = self.ty.kind == TypeKind::Decimal && self.ty.length == PRECISION_MAX;
+        let from_number = |arg: &Expr| arg.ty.kind == TypeKind::Decimal || arg.ty.is_integer();
+        is_longest && matches!(&self.kind, ExprKind::Cast { arg, .. } if from_number(arg))
+    }
+
+    /// The decimal as a text or a date that stores it shows it: with the digits that it has itself.
+    #[must_use]
+    pub fn with_own_digits(self) -> Expr {
+        use Func::{Add, Coalesce, Div, FullScale, IfNull, Mod, Mul, Neg, Sub};
+        let is_computed = match &self.kind {
+            ExprKind::Call { func, .. } => {
+                matches!(func, Add | Sub | Mul | Div | Mod | Neg | Coalesce | IfNull | FullScale)
+            }
+            ExprKind::Case { .. } => true,
+            _ => self.is_common_decimal(),
+        };
+        if !is_computed || self.ty.kind != TypeKind::Decimal {
+            return self;
+        }
+        let (ty, nullable) = (self.ty.clone(), self.nullable);
+        Expr { kind: ExprKind::Call { func: Func::OwnDigits, args: Box::new([self]) }, ty, nullable }
     }
 
     /// The expression as what keeps it in a column of its type shows it.

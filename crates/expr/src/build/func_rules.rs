@@ -47,6 +47,7 @@ rules! {
     KeptNumber Double, Args;
     KeptValue Of(rule::as_first), Args;
     FullScale Of(rule::as_first), Args;
+    OwnDigits Of(rule::as_first), Args;
     AsMoment Of(rule::as_first), Args;
     DateInList Date, Args;
     Collate Of(rule::as_first), Args;

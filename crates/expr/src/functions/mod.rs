@@ -25,6 +25,7 @@ pub(crate) mod kept;
 mod known_collation;
 mod no_number;
 pub(crate) mod number;
+pub(crate) mod own_digits;
 pub(crate) mod pad;
 mod pieces;
 pub(crate) mod radix;

@@ -145,7 +145,7 @@ pub(super) enum Moment {
 impl Moment {
     /// What argument `i` is; NULL, with a warning, if it is neither.
     pub(super) fn of(call: &Call<'_>, i: usize) -> Result<Option<Moment>, EvalError> {
-        let value = call.value(i)?;
+        let value = signed(call.value(i)?);
         let read = match value {
             Value::Null => return Ok(None),
             Value::Time(time, _) => Some(Moment::Span(time)),
@@ -160,13 +160,13 @@ impl Moment {
             None if value.is_textual() || matches!(value, Value::Bit { .. }) => {
                 warn_no_moment(&value, call.ctx);
             }
-            None if is_past_times(&signed(value)) => {
+            None if is_past_times(&value) => {
                 if value.to_decimal().loss == Loss::OutOfRange {
                     warn_past_decimal(&value, call.ctx);
                 }
                 warn_no_moment(&value, call.ctx);
             }
-            None => call.truncated("time", &signed(value)),
+            None => call.truncated("time", &value),
             Some(_) => {}
         }
         Ok(read)

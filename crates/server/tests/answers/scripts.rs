@@ -109,6 +109,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     statements,
     storage_hints,
     stored_as_mysql_does,
+    stored_digits,
     stored_moments,
     strcmp_beside_moments,
     texts_beside_numbers,

@@ -12,6 +12,17 @@ pub enum Part<'a> {
 }
 
 impl<'a> Expr<'a> {
+    /// Whether `is_it` holds for the expression or a part of it outside of subqueries.
+    pub(crate) fn any(&self, is_it: &dyn Fn(&Expr<'_>) -> bool) -> bool {
+        let mut found = is_it(self);
+        self.for_each_part(&mut |part| {
+            if let Part::Expr(part) = part {
+                found = found || part.any(is_it);
+            }
+        });
+        found
+    }
+
     /// Calls `visit` on each operand, argument and subquery. Window specifications are left out.
     pub fn for_each_part(&self, visit: &mut dyn FnMut(Part<'a>)) {
         let mut list = |parts: &'a [Expr<'a>]| parts.iter().for_each(|e| visit(Part::Expr(e)));

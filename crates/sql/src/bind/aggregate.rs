@@ -46,7 +46,12 @@ impl<'a> Binder<'a, '_> {
 
     fn aggregate_spec(&mut self, func: AggFunc, call: &'a ast::Aggregate<'a>) -> Result<AggSpec, BindError> {
         let is_star = matches!(call.args, [ast::Expr { kind: ast::ExprKind::Star, .. }]);
-        let mut args = if is_star { Vec::new() } else { self.values(call.args)? };
+        let mut args = match func {
+            _ if is_star => Vec::new(),
+            // An average has more fraction digits than its values.
+            AggFunc::Avg => self.values_with_digits(call.args)?,
+            _ => self.values(call.args)?,
+        };
         if matches!(func, AggFunc::Sum | AggFunc::Avg | AggFunc::Min | AggFunc::Max) {
             self.note_padding(&args);
         }

@@ -37,24 +37,35 @@ impl Binder<'_, '_> {
     ) -> Result<(), BindError> {
         let type_of = |col: u16| &table.columns[usize::from(col)].ty;
         let mut assigned = block.output.iter().zip(columns);
-        let is_kept = assigned.any(|(item, &col)| is_read_as_text(&item.expr.ty, type_of(col)))
-            && is_gathered(block, table);
+        let differs = assigned.any(|(item, &col)| {
+            let (from, to) = (&item.expr.ty, type_of(col));
+            is_read_as_text(from, to) || from.kind == TypeKind::Decimal && !to.is_integer()
+        });
+        let is_gathered = differs && is_gathered(block, table);
         for (at, &col) in columns.iter().enumerate() {
             let value = std::mem::replace(&mut block.output[at].expr, self.build.null());
             let ty = type_of(col);
             let is_extreme = block.aggregation.as_ref().is_some_and(|rows| rows.is_extreme(&value));
-            let is_moment = is_kept && (is_extreme || is_mixed(&value)) && is_read_as_text(&value.ty, ty);
+            let is_moment = is_gathered && (is_extreme || is_mixed(&value)) && is_read_as_text(&value.ty, ty);
             block.output[at].expr = match (is_moment, is_extreme) {
                 (true, _) => value,
                 (false, true) => self.mixed_value_for(value, ty)?,
-                (false, false) => self.value_for(value, ty)?,
+                (false, false) if is_gathered => self.value_for(value, ty)?,
+                (false, false) => self.stored_value(value, ty)?,
             };
         }
         Ok(())
     }
 
-    /// `value` as a column of type `ty` gets it.
-    pub(super) fn value_for(&self, value: Expr, ty: &SqlType) -> Result<Expr, BindError> {
+    /// `value` as a column of type `ty` gets it, without a table between.
+    pub(super) fn stored_value(&self, value: Expr, ty: &SqlType) -> Result<Expr, BindError> {
+        let value = self.value_for(value, ty)?;
+        let shows_digits = ty.is_string() || ty.is_temporal();
+        Ok(if shows_digits { value.with_own_digits() } else { value })
+    }
+
+    /// `value` as a column of type `ty` gets it, perhaps from a table that gathers the rows.
+    fn value_for(&self, value: Expr, ty: &SqlType) -> Result<Expr, BindError> {
         match &value.kind {
             ExprKind::Const(OwnedValue::Bit { .. }) if value.ty.is_string() => Ok(bytes_for(value, ty)),
             ExprKind::Const(_) if value.ty.is_string() && value.ty.unsigned => Ok(bytes_for(value, ty)),
@@ -81,11 +92,14 @@ impl Binder<'_, '_> {
         }
     }
 
-    /// As [`Binder::value_for`], for what is one of several values: of a date or time, MySQL knows the text
-    /// alone, and of bits the number.
+    /// As [`Binder::value_for`], of what is one of several values: of a date or time, MySQL knows the text
+    /// alone, of bits the number, and of a FLOAT the double.
     fn mixed_value_for(&self, value: Expr, ty: &SqlType) -> Result<Expr, BindError> {
         if value.ty.kind == TypeKind::Bit && (ty.is_string() || ty.is_temporal()) {
             return Ok(self.build.cast(value, CastTo::Unsigned)?);
+        }
+        if value.ty.kind == TypeKind::Float && ty.is_string() {
+            return Ok(self.build.cast(value, CastTo::Double)?);
         }
         if !is_read_as_text(&value.ty, ty) {
             return Ok(value);

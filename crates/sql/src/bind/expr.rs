@@ -190,7 +190,9 @@ impl<'a> Binder<'a, '_> {
         if let Some(op) = op.comparison() {
             return self.comparison(op, left, right);
         }
-        let mut operands = [self.value(left)?, self.value(right)?];
+        // A quotient has as many fraction digits more than its dividend as the session says.
+        let left = if op == BinaryOp::Div { self.value_with_digits(left)? } else { self.value(left)? };
+        let mut operands = [left, self.value(right)?];
         match op {
             BinaryOp::Xor => self.settle_condition(&mut operands),
             BinaryOp::Regexp | BinaryOp::NotRegexp | BinaryOp::SoundsLike | BinaryOp::Concat => {

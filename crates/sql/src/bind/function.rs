@@ -1,7 +1,7 @@
 //! Functions, casts and the forms with a syntax of their own.
 
-use expr::Expr;
 use expr::build::{CastTo, TrimSide};
+use expr::{Expr, Func};
 use types::temporal::IntervalUnit;
 use types::{SqlType, TypeKind};
 
@@ -77,7 +77,7 @@ impl<'a> Binder<'a, '_> {
             return Err(BindError::NotSupported("RETURNING"));
         }
         self.build.ensure_count(call.name, call.args.len())?;
-        let mut args = self.values(call.args)?;
+        let mut args = self.args_of(call)?;
         self.settle_args(call.name, &mut args);
         self.note_counts(call.name, &mut args, call.args)?;
         if let ([_, _], true) = (&args[..], call.name.eq_ignore_ascii_case("nullif")) {
@@ -87,6 +87,20 @@ impl<'a> Binder<'a, '_> {
         match call.using {
             Some(charset) => Ok(self.build.char_using(args, charset)?),
             None => Ok(self.build.call(call.name, args)?),
+        }
+    }
+
+    /// The arguments of `call`. Where they decide how many fraction digits it shows, they are constants.
+    fn args_of(&mut self, call: &'a ast::FunctionCall<'a>) -> Result<Vec<Expr>, BindError> {
+        use Func::{FromUnixTime, MakeTime, Round, SecToTime, Timestamp, Truncate};
+        match (Func::find(call.name), call.args) {
+            (Some(Round | Truncate), [number, digits]) => {
+                Ok(vec![self.value_with_digits(number)?, self.value_of_literals(digits)?])
+            }
+            (Some(Round | Truncate | SecToTime | FromUnixTime | MakeTime | Timestamp), args) => {
+                self.values_with_digits(args)
+            }
+            (_, args) => self.values(args),
         }
     }
 

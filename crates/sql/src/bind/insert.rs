@@ -211,7 +211,7 @@ impl<'a> Binder<'a, '_> {
             Cell::Bool(value) => self.build.boolean(*value),
             Cell::Param(n) => self.param(*n),
             Cell::Expr(expr) => match self.cell_expr(expr)? {
-                InsertCell::Expr(value) => self.value_for(value, ty)?,
+                InsertCell::Expr(value) => self.stored_value(value, ty)?,
                 _ => return Ok(default_cell(column)),
             },
         }))
@@ -237,7 +237,7 @@ impl<'a> Binder<'a, '_> {
             (InsertCell::Expr(mut value), Some(column)) => {
                 self.settle(&mut value, &column.ty);
                 self.note_role(&value, ParamRole::Stored);
-                Ok(InsertCell::Expr(self.value_for(value, &column.ty)?))
+                Ok(InsertCell::Expr(self.stored_value(value, &column.ty)?))
             }
             (cell, _) => Ok(cell),
         }

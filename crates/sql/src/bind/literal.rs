@@ -59,6 +59,26 @@ impl<'a> Binder<'a, '_> {
         Decimal::parse(literal.text(self.ctx.sql)).is_some()
     }
 
+    /// The value of an operand whose fraction digits decide those of a result: its decimals stay constants of
+    /// the plan, as parameters have the most digits that there are.
+    pub(super) fn value_with_digits(&mut self, e: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
+        let is_decimal = |e: &ast::Expr<'_>| matches!(e.kind, ast::ExprKind::Literal(literal) if literal.kind == LiteralKind::Decimal);
+        if e.any(&is_decimal) { self.value_of_literals(e) } else { self.value(e) }
+    }
+
+    /// The value of `e`, whose literals stay constants of the plan.
+    pub(super) fn value_of_literals(&mut self, e: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
+        let before = std::mem::replace(&mut self.keeps_literals, true);
+        let bound = self.value(e);
+        self.keeps_literals = before;
+        bound
+    }
+
+    /// [`Binder::value_with_digits`] of each of `list`.
+    pub(super) fn values_with_digits(&mut self, list: &'a [ast::Expr<'a>]) -> Result<Vec<Expr>, BindError> {
+        list.iter().map(|e| self.value_with_digits(e)).collect()
+    }
+
     /// Notes that the plan holds the value of `literal`, so that it serves this text only.
     pub(super) fn pin(&mut self, literal: &Literal) {
         if literal.ordinal != Literal::UNNUMBERED {
@@ -185,10 +205,7 @@ impl<'a> Binder<'a, '_> {
             } else if stored.is_some_and(|numbers_alone| !numbers_alone || is_number(value))
                 && self.is_of_literals(value)
             {
-                let before = std::mem::replace(&mut self.keeps_literals, true);
-                let constant = self.value(written);
-                self.keeps_literals = before;
-                *value = constant?;
+                *value = self.value_of_literals(written)?;
             }
         }
         Ok(())

@@ -239,10 +239,7 @@ impl<'a> Binder<'a, '_> {
     fn values_row(&mut self, row: &'a [ast::Expr<'a>]) -> Result<Block, BindError> {
         let mut output = Vec::with_capacity(row.len());
         for (at, value) in row.iter().enumerate() {
-            let before = std::mem::replace(&mut self.keeps_literals, true);
-            let bound = self.value(value);
-            self.keeps_literals = before;
-            let expr = bound?;
+            let expr = self.value_of_literals(value)?;
             output.push(OutputColumn { name: format!("column_{at}").into(), expr, origin: None, text: None });
         }
         let subqueries = std::mem::take(&mut self.level().subqueries);

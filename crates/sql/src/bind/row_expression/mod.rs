@@ -210,7 +210,7 @@ impl<'a> Binder<'a, '_> {
         self.level().scope = scope;
         self.enter(Clause::Default, Aggregates::Forbidden, Aliases::Hidden);
         let value = self.value(expr)?;
-        let value = self.value_for(value, &table.columns[position].ty)?;
+        let value = self.stored_value(value, &table.columns[position].ty)?;
         self.deferred.take()?;
         Ok(value)
     }

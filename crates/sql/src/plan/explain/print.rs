@@ -160,9 +160,12 @@ impl<'p> Printer<'p> {
             Func::Div => " / ",
             Func::IntDiv => " DIV ",
             Func::Mod => " % ",
-            Func::KeptNumber | Func::KeptValue | Func::AsMoment | Func::DateInList | Func::FullScale => {
-                return self.list(args);
-            }
+            Func::KeptNumber
+            | Func::KeptValue
+            | Func::AsMoment
+            | Func::DateInList
+            | Func::FullScale
+            | Func::OwnDigits => return self.list(args),
             _ => return format!("{}({})", func.name(), self.list(args)),
         };
         format!("({})", self.join(args.iter(), operator))
