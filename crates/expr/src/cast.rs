@@ -205,7 +205,9 @@ fn to_year<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
         return incorrect(call, "YEAR", value);
     }
     if is_text && value.to_i64().loss != Loss::None {
-        if year == 0 && !value.as_text(&mut Vec::new()).trim_ascii_start().starts_with(b"0") {
+        let mut scratch = Vec::new();
+        let text = value.as_text(&mut scratch).trim_ascii_start();
+        if year == 0 && !text.strip_prefix(b"+").unwrap_or(text).starts_with(b"0") {
             return incorrect(call, "YEAR", value);
         }
         call.truncated("YEAR", value);

@@ -36,6 +36,19 @@ fn list(args: &[Expr], separator: &str, ctx: &EvalCtx<'_>) -> String {
     args.iter().map(|e| to_text(e, ctx)).collect::<Vec<_>>().join(separator)
 }
 
+/// A comparison of rows, of those of their parts.
+fn rows_text(parts: &[Expr], ctx: &EvalCtx<'_>) -> String {
+    let (mut left, mut right, mut symbol) = (Vec::new(), Vec::new(), "");
+    for part in parts {
+        if let ExprKind::Compare { op, args, .. } = &part.kind {
+            left.push(to_text(&args[0], ctx));
+            right.push(to_text(&args[1], ctx));
+            symbol = op.symbol();
+        }
+    }
+    format!("(({}) {symbol} ({}))", left.join(","), right.join(","))
+}
+
 /// A function or an operator that is one.
 fn call_text(func: Func, args: &[Expr], ty: &SqlType, ctx: &EvalCtx<'_>) -> String {
     match func {
@@ -47,6 +60,7 @@ fn call_text(func: Func, args: &[Expr], ty: &SqlType, ctx: &EvalCtx<'_>) -> Stri
         | Func::DateInList
         | Func::FullScale
         | Func::OwnDigits => list(args, "", ctx),
+        Func::RowOrder => rows_text(args, ctx),
         Func::FormatUnixTime => {
             format!("date_format(from_unixtime({}),{})", to_text(&args[0], ctx), list(&args[1..], ",", ctx))
         }

@@ -109,6 +109,10 @@ fn bits_type(arg: &Expr) -> Result<SqlType, BindError> {
     if !is_bytes || is_long_hexadecimal(arg) {
         return Ok(SqlType::bigint_unsigned());
     }
+    // So is a variable of bytes that is set.
+    if matches!((&arg.kind, arg.ty.kind), (ExprKind::UserVar(_), TypeKind::Blob(_) | TypeKind::Text(_))) {
+        return Err(BindError::BitStringTooLong);
+    }
     // A BLOB is refused whatever it holds.
     if matches!(arg.ty.kind, TypeKind::Blob(size) if size.max_bytes() > u64::from(BIT_STRING_BYTES_MAX))
         && matches!(arg.kind, ExprKind::Column(_))

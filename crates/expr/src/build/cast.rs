@@ -166,6 +166,7 @@ impl Builder {
                 Expr::cast(expr, SqlType { length: ty.length, ..SqlType::double() }, nullable)
             }
             _ if is_text(&expr) && ty.is_string() => self.in_charset(expr, ty.collation),
+            TypeKind::Decimal if ty.is_string() => expr.with_own_digits(),
             _ => expr,
         };
         let is_moment =

@@ -16,7 +16,7 @@ const SHORT_NAME: u32 = 32;
 /// DATE_FORMAT, TIME_FORMAT, FROM_UNIXTIME with a format.
 pub(crate) fn formatted_time(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
     let chars = match &args[1].kind {
-        ExprKind::Const(format) if !format.is_null() => {
+        ExprKind::Const(format) if args[1].ty.is_string() && !format.is_null() => {
             format_width(format.as_value().as_text(&mut Vec::new()))
         }
         _ => super::shown_chars(&args[1].ty).saturating_mul(CHARS_PER_FORMAT_CHAR),

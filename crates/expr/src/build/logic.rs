@@ -4,6 +4,7 @@ use types::{SqlType, TypeKind};
 
 use super::Builder;
 use super::kept_constant::is_constant;
+use crate::func::Func;
 use crate::{Expr, ExprKind};
 
 /// The type of a truth value.
@@ -16,6 +17,16 @@ pub(super) fn truth(kind: ExprKind, nullable: bool) -> Expr {
 }
 
 impl Builder {
+    /// `(a, b) < (c, d)`, of the comparisons `a < c` and `b < d`. `None`: one of them is something else.
+    pub fn row_order(&self, parts: Vec<Expr>) -> Option<Expr> {
+        if !parts.iter().all(|part| matches!(part.kind, ExprKind::Compare { .. })) {
+            return None;
+        }
+        let nullable = parts.iter().any(|part| part.nullable);
+        let kind = ExprKind::Call { func: Func::RowOrder, args: parts.into() };
+        Some(truth(kind, nullable))
+    }
+
     /// Conjunction; nested ones are flattened, one term stands for itself.
     ///
     /// # Panics

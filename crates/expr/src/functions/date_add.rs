@@ -130,6 +130,22 @@ fn is_dated(text: &[u8]) -> bool {
     Time::parse(text).is_some_and(|parsed| parsed.date_dropped)
         || is_plain_date(text)
         || is_standard_moment(text)
+        || is_date_of_digits(text)
+}
+
+/// Whether a text is a date without delimiters, perhaps with a time, and nothing else.
+fn is_date_of_digits(text: &[u8]) -> bool {
+    const DIGITS_MIN: usize = 5;
+    let any_day = DateFlags { allow_invalid_dates: true, ..DateFlags::default() };
+    let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
+    let is_fraction = |rest: &[u8]| match rest {
+        [] => true,
+        [b'.', digits @ ..] => digits.iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    digits >= DIGITS_MIN
+        && is_fraction(&text[digits..])
+        && DateTime::parse(text, any_day).is_some_and(|parsed| !parsed.truncated)
 }
 
 /// Whether a text is a date and time with a T between the two, and nothing else.

@@ -85,10 +85,14 @@ pub(crate) fn day_of_year<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     of_day(call, |d| i64::from(d.day_of_year()))
 }
 
+/// The week of a date for the mode NULL.
+const NO_WEEK: Value<'static> = Value::Int(0);
+
 /// WEEK(date, mode)
 pub(crate) fn week<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let date = some!(call.calendar_date(0));
-    let mode = if call.args.len() > 1 { some!(mode_of_weeks(call)) } else { default_week_format(call) };
+    let mode = if call.args.len() > 1 { mode_of_weeks(call)? } else { Some(default_week_format(call)) };
+    let Some(mode) = mode else { return Ok(NO_WEEK) };
     Ok(Value::Int(i64::from(date.week(WeekMode::from_number(mode)).1)))
 }
 
@@ -110,7 +114,8 @@ pub(crate) fn week_of_year<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> 
 /// YEARWEEK(date, mode)
 pub(crate) fn year_week<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let date = some!(call.calendar_date(0));
-    let mode = if call.args.len() > 1 { some!(mode_of_weeks(call)) } else { 0 };
+    let mode = if call.args.len() > 1 { mode_of_weeks(call)? } else { Some(0) };
+    let Some(mode) = mode else { return Ok(NO_WEEK) };
     let (year, week) = date.week(WeekMode { year_of_week: true, ..WeekMode::from_number(mode) });
     Ok(Value::Int(i64::from(year) * 100 + i64::from(week)))
 }

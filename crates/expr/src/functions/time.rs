@@ -248,7 +248,7 @@ fn shown_time(hour: i64, minute: i64, second: Decimal, is_exact: bool) -> String
     let whole = second.truncate(0);
     let has_digits = !is_exact && whole != second;
     let padded = if has_digits { second.rescale(NANO_DIGITS) } else { None };
-    let digits = padded.unwrap_or(second).to_string();
+    let digits = if whole == second { String::new() } else { padded.unwrap_or(second).to_string() };
     let fraction = digits.find('.').map_or("", |point| &digits[point..]);
     let whole = whole.to_i64().unwrap_or_default();
     format!("{}:{minute:02}:{whole:02}{fraction}", hour.unsigned_abs())

@@ -103,7 +103,7 @@ impl Binder<'_> {
         use ast::ExprKind;
         match &written.kind {
             ExprKind::Column(column) => self.column(column.column),
-            ExprKind::And(terms) => self.all(terms).map(|terms| self.builder.and(terms)),
+            ExprKind::And(terms, _) => self.all(terms).map(|terms| self.builder.and(terms)),
             ExprKind::Or(terms, _) => self.all(terms).map(|terms| self.builder.or(terms)),
             ExprKind::Unary(UnaryOp::Not, operand) => {
                 self.bind(operand).map(|operand| self.builder.not(operand))

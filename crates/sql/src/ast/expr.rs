@@ -43,8 +43,8 @@ pub enum ExprKind<'a> {
     Unary(UnaryOp, &'a Expr<'a>),
     /// An infix operator.
     Binary(BinaryOp, &'a Expr<'a>, &'a Expr<'a>),
-    /// `a AND b AND ..`, two or more.
-    And(&'a [Expr<'a>]),
+    /// `a AND b AND ..`, two or more, and how many of the operators are written `&&`.
+    And(&'a [Expr<'a>], u32),
     /// `a OR b OR ..`, two or more, and how many of the operators are written `||`.
     Or(&'a [Expr<'a>], u32),
     /// `(a, b)` or `ROW(a, b)`.

@@ -88,7 +88,7 @@ impl ExprKind<'_> {
             ExprKind::Column(_) => "a column",
             ExprKind::UserVar(_) | ExprKind::SystemVar(_) | ExprKind::Assign(_) => "a variable",
             ExprKind::Unary(..) | ExprKind::Binary(..) => "an operator",
-            ExprKind::And(_) => "AND",
+            ExprKind::And(..) => "AND",
             ExprKind::Or(..) => "OR",
             ExprKind::Row(_) => "a row",
             ExprKind::Is(..) => "IS",

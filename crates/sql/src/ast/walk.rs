@@ -39,7 +39,7 @@ impl<'a> Expr<'a> {
             | ExprKind::ValuesOf(_)
             | ExprKind::DefaultOf(_)
             | ExprKind::Keyword(_) => {}
-            ExprKind::And(terms) | ExprKind::Or(terms, _) | ExprKind::Row(terms) => list(terms),
+            ExprKind::And(terms, _) | ExprKind::Or(terms, _) | ExprKind::Row(terms) => list(terms),
             ExprKind::Call(call) => list(call.args),
             ExprKind::Aggregate(call) => {
                 list(call.args);

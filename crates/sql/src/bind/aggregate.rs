@@ -124,7 +124,7 @@ impl<'a> Binder<'a, '_> {
             GroupRewriter { level, rel, groups: &groups, aggs, determined, strict, refused: None };
         let mut subqueries = std::mem::take(&mut block.subqueries);
         for (at, item) in block.output.iter_mut().enumerate() {
-            regroup.expr(&mut item.expr, &mut subqueries, ("SELECT list", at + 1), &block.rels);
+            regroup.item(&mut item.expr, &mut subqueries, at + 1, &block.rels);
         }
         for (at, key) in block.order.iter_mut().enumerate() {
             regroup.expr(&mut key.expr, &mut subqueries, ("ORDER BY clause", at + 1), &block.rels);
@@ -182,6 +182,44 @@ struct GroupRewriter<'l, 'a> {
 }
 
 impl GroupRewriter<'_, '_> {
+    /// Rewrites item `ordinal` of the select list. As in MySQL a group's expression is one value as a whole
+    /// item, not as a part of another.
+    fn item(&mut self, expr: &mut Expr, subqueries: &mut [SubBlock], ordinal: usize, rels: &[Source]) {
+        let place = ("SELECT list", ordinal);
+        if self.strict && self.groups.iter().any(|g| !matches!(g.kind, ExprKind::Column(_))) {
+            self.refuse_parts(expr, place);
+        }
+        self.expr(expr, subqueries, place, rels);
+    }
+
+    /// Refuses the columns of groups' expressions within `expr` that have no one value themselves.
+    fn refuse_parts(&mut self, expr: &Expr, place: Place) {
+        if self.groups.iter().any(|g| same::same(g, expr)) {
+            return;
+        }
+        let mut found = None;
+        expr.for_each_child(&mut |child| {
+            child.walk(&mut |part| {
+                if let ExprKind::Column(column) = part.kind
+                    && found.is_none()
+                    && self.is_below(column)
+                    && !self.determined.contains(&column)
+                {
+                    found = Some(column);
+                }
+            })
+        });
+        if let (Some(column), None) = (found, &self.refused) {
+            self.refused = Some(self.refuse(column, place));
+        }
+    }
+
+    /// Whether `column` is one below the aggregation.
+    fn is_below(&self, column: ColumnRef) -> bool {
+        let is_above = outer_id(column.rel).is_some() || column.rel == self.rel;
+        !is_above && column.rel != AGG_PENDING && !volatile::is_item(column)
+    }
+
     fn expr(&mut self, expr: &mut Expr, subqueries: &mut [SubBlock], place: Place, rels: &[Source]) {
         if let Some(at) = self.groups.iter().position(|g| same::same(g, expr)) {
             *expr = Expr::column(self.rel, at as u16, kept_type(expr), expr.nullable);
@@ -210,12 +248,12 @@ impl GroupRewriter<'_, '_> {
 
     /// The output column that stands for `column`: a pending aggregate, or the value of any row of the group.
     fn column(&mut self, column: ColumnRef, ty: types::SqlType, nullable: bool, place: Place) -> ColumnRef {
-        if outer_id(column.rel).is_some() || column.rel == self.rel || volatile::is_item(column) {
-            return column;
-        }
         let first = self.groups.len() as u16;
         if column.rel == AGG_PENDING {
             return ColumnRef { rel: self.rel, col: first + column.col };
+        }
+        if !self.is_below(column) {
+            return column;
         }
         if self.strict && self.refused.is_none() && !self.determined.contains(&column) {
             self.refused = Some(self.refuse(column, place));

@@ -28,6 +28,8 @@ pub enum Deprecated {
     ValuesFunction,
     /// `a || b` for `a OR b`.
     Pipes,
+    /// `a && b`.
+    Ampersands,
     /// `!value`.
     Bang,
     /// `BINARY value`.
@@ -96,6 +98,9 @@ impl fmt::Display for Deprecated {
             Deprecated::Pipes => {
                 "'|| as a synonym for OR' is deprecated and will be removed in a future release. Please use OR instead"
             }
+            Deprecated::Ampersands => {
+                "'&&' is deprecated and will be removed in a future release. Please use AND instead"
+            }
             Deprecated::Bang => "'!' is deprecated and will be removed in a future release. Please use NOT instead",
             Deprecated::BinaryPrefix => {
                 "'BINARY expr' is deprecated and will be removed in a future release. Please use CAST instead"
@@ -127,7 +132,7 @@ impl Binder<'_, '_> {
     #[inline]
     pub(super) fn note_deprecated(&mut self, e: &ast::Expr<'_>) {
         let is_plain = match e.kind {
-            ExprKind::Column(_) | ExprKind::Param(_) | ExprKind::Binary(..) => true,
+            ExprKind::Column(_) | ExprKind::Param(_) | ExprKind::Binary(..) | ExprKind::And(_, 0) => true,
             ExprKind::Literal(literal) => literal.charset == Introducer::NONE,
             _ => false,
         };
@@ -151,12 +156,8 @@ impl Binder<'_, '_> {
         let written = self.ctx.sql.get(e.pos as usize..).unwrap_or_default();
         let begins = |word: &[u8]| written.get(..word.len()).is_some_and(|w| w.eq_ignore_ascii_case(word));
         let found = match e.kind {
-            ExprKind::Or(_, pipes) => {
-                for _ in 0..if self.is_first_look(e, &Deprecated::Pipes) { pipes } else { 0 } {
-                    self.deprecated.push(Deprecated::Pipes);
-                }
-                return;
-            }
+            ExprKind::Or(_, pipes) => return self.note_symbols(e, Deprecated::Pipes, pipes),
+            ExprKind::And(_, ampersands) => return self.note_symbols(e, Deprecated::Ampersands, ampersands),
             ExprKind::Assign(_) => Deprecated::AssignVariable,
             ExprKind::ValuesOf(_) => Deprecated::ValuesFunction,
             ExprKind::Call(call) if call.name.eq_ignore_ascii_case("found_rows") && call.args.is_empty() => {
@@ -174,6 +175,13 @@ impl Binder<'_, '_> {
         };
         if self.is_first_look(e, &found) {
             self.deprecated.push(found);
+        }
+    }
+
+    /// Notes the `count` symbols between the operands of `e`.
+    fn note_symbols(&mut self, e: &ast::Expr<'_>, found: Deprecated, count: u32) {
+        if self.is_first_look(e, &found) {
+            self.deprecated.extend((0..count).map(|_| found.clone()));
         }
     }
 

@@ -11,7 +11,8 @@ impl<'a> Binder<'a, '_> {
     /// A condition of WHERE, ON or HAVING, which need not distinguish NULL from false.
     pub(super) fn condition(&mut self, condition: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
         match condition.kind {
-            ExprKind::And(terms) => {
+            ExprKind::And(terms, _) => {
+                self.note_deprecated(condition);
                 let terms = terms.iter().map(|term| self.condition(term)).collect::<Result<Vec<_>, _>>()?;
                 Ok(self.build.and(terms))
             }
@@ -45,7 +46,7 @@ impl<'a> Binder<'a, '_> {
         condition: &'a ast::Expr<'a>,
         out: &mut Vec<Expr>,
     ) -> Result<(), BindError> {
-        if matches!(condition.kind, ExprKind::And(_)) {
+        if matches!(condition.kind, ExprKind::And(..)) {
             return self.terms(condition, out);
         }
         conjuncts::split(self.filter(condition)?, out);
@@ -53,7 +54,8 @@ impl<'a> Binder<'a, '_> {
     }
 
     fn terms(&mut self, condition: &'a ast::Expr<'a>, out: &mut Vec<Expr>) -> Result<(), BindError> {
-        if let ExprKind::And(terms) = condition.kind {
+        if let ExprKind::And(terms, _) = condition.kind {
+            self.note_deprecated(condition);
             out.reserve(terms.len());
             return terms.iter().try_for_each(|term| self.terms(term, out));
         }
@@ -90,7 +92,7 @@ impl<'a> Binder<'a, '_> {
             }
             ExprKind::Unary(op, operand) => self.unary(op, operand),
             ExprKind::Binary(op, left, right) => self.binary(op, left, right),
-            ExprKind::And(terms) => {
+            ExprKind::And(terms, _) => {
                 let mut terms = self.values(terms)?;
                 self.settle_condition(&mut terms);
                 Ok(self.build.and(terms))
@@ -317,12 +319,30 @@ impl<'a> Binder<'a, '_> {
                 CmpOp::Eq | CmpOp::NullSafeEq => self.comparison(part_op, a, b)?,
                 CmpOp::Ne => self.comparison(CmpOp::Ne, a, b)?,
                 _ => {
-                    let compare = |binder: &mut Self| binder.compare_rows_by_order(op, left, right);
+                    let compare = |binder: &mut Self| binder.compare_rows_in_order(op, left, right);
                     return self.comparing(ComparedRows::Order, compare);
                 }
             });
         }
         Ok(if op == CmpOp::Ne { self.build.or(parts) } else { self.build.and(parts) })
+    }
+
+    /// `(a, b) < (c, d)`: part by part, each computed once, unless an index may serve it or nothing is computed.
+    fn compare_rows_in_order(
+        &mut self,
+        op: CmpOp,
+        left: &'a [ast::Expr<'a>],
+        right: &'a [ast::Expr<'a>],
+    ) -> Result<Expr, BindError> {
+        if left.len() < 2 || super::row_compare::is_by_order([left, right]) {
+            return self.compare_rows_by_order(op, left, right);
+        }
+        let parts = left.iter().zip(right).map(|(a, b)| self.comparison(op, a, b));
+        let parts = parts.collect::<Result<Vec<_>, _>>()?;
+        match self.build.row_order(parts) {
+            Some(compared) => Ok(compared),
+            None => self.compare_rows_by_order(op, left, right),
+        }
     }
 
     /// `(a, b) < (c, d)` is `a < c OR (a = c AND b < d)`.

@@ -58,7 +58,7 @@ impl<'a> Binder<'a, '_> {
         }
         let keys = match condition.kind {
             ExprKind::InList(test) => self.keys_of_list(level, test),
-            ExprKind::And(terms) => self.key_of_terms(level, terms),
+            ExprKind::And(terms, _) => self.key_of_terms(level, terms),
             ExprKind::Binary(..) => self.key_of_terms(level, std::slice::from_ref(condition)),
             _ => None,
         }?;

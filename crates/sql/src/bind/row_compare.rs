@@ -72,3 +72,17 @@ impl<'a> Binder<'a, '_> {
         Ok(compared)
     }
 }
+
+/// Whether rows of which one is less are compared as `a < c OR (a = c AND b < d)`: where an index may serve
+/// them, and where their parts are columns and literals, which cost nothing to repeat.
+pub(super) fn is_by_order(rows: [&[ast::Expr<'_>]; 2]) -> bool {
+    use ast::ExprKind::{Bool, Column, Literal, Null, Param, Row, Subquery};
+    let is_column = |e: &ast::Expr<'_>| matches!(e.kind, Column(_));
+    let varies = |e: &ast::Expr<'_>| e.any(&|part| matches!(part.kind, Column(_) | Subquery(_)));
+    let is_key = |key: usize| rows[key].iter().all(is_column) && !rows[1 - key].iter().any(varies);
+    let is_plain = |e: &ast::Expr<'_>| matches!(e.kind, Bool(_) | Column(_) | Literal(_) | Null | Param(_));
+    let mut all = rows[0].iter().chain(rows[1]);
+    let is_nested = all.clone().any(|e| matches!(e.kind, Row(_)));
+    let has_column = all.clone().any(is_column);
+    is_nested || is_key(0) || is_key(1) || has_column && all.all(is_plain)
+}

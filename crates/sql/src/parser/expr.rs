@@ -193,9 +193,9 @@ impl<'a> Parser<'a, '_> {
         let mut height = left.height;
         let mut operands = self.vec();
         operands.push(left);
-        let mut pipes = 0;
+        let mut symbols = 0;
         loop {
-            pipes += u32::from(self.tok.kind == Tok::OrOr);
+            symbols += u32::from(matches!(self.tok.kind, Tok::OrOr | Tok::AndAnd));
             self.bump();
             let operand = self.expr_above(bp + 1)?;
             height = height.max(operand.height);
@@ -206,7 +206,8 @@ impl<'a> Parser<'a, '_> {
             }
         }
         let operands = operands.into_bump_slice();
-        let kind = if bp == power::AND { ExprKind::And(operands) } else { ExprKind::Or(operands, pipes) };
+        let make = if bp == power::AND { ExprKind::And } else { ExprKind::Or };
+        let kind = make(operands, symbols);
         self.node(kind, left.pos, height)
     }
 

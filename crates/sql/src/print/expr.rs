@@ -48,7 +48,7 @@ impl Printer<'_> {
                 }
                 self.put(")")
             }
-            ExprKind::And(operands) => self.chain(operands, " AND "),
+            ExprKind::And(operands, _) => self.chain(operands, " AND "),
             ExprKind::Or(operands, _) => self.chain(operands, " OR "),
             ExprKind::Row(items) => {
                 self.put("ROW")?;

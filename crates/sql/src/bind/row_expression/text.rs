@@ -58,7 +58,7 @@ impl Printer<'_, '_, '_> {
             ExprKind::Column(name) => self.column(name),
             ExprKind::Unary(op, operand) => self.unary(op, operand),
             ExprKind::Binary(op, left, right) => self.binary(op, left, right),
-            ExprKind::And(terms) => self.chain(terms, " and ", Self::truth),
+            ExprKind::And(terms, _) => self.chain(terms, " and ", Self::truth),
             ExprKind::Or(terms, _) => self.chain(terms, " or ", Self::truth),
             ExprKind::Row(items) => self.list("(", items, ")"),
             ExprKind::Is(operand, test, negated) => self.is(operand, test, negated),
@@ -252,7 +252,7 @@ impl Printer<'_, '_, '_> {
                 self.truth(right)?;
                 self.put(")")
             }
-            ExprKind::And(terms) => self.chain(terms, " or ", Self::negation),
+            ExprKind::And(terms, _) => self.chain(terms, " or ", Self::negation),
             ExprKind::Or(terms, _) => self.chain(terms, " and ", Self::negation),
             ExprKind::Is(operand, test, negated) => self.is(operand, test, !negated),
             ExprKind::Between(test) => self.between((&test.expr, &test.low, &test.high), !test.negated),
@@ -282,7 +282,7 @@ fn is_condition(expr: &Expr<'_>) -> bool {
     match expr.kind {
         ExprKind::Bool(_)
         | ExprKind::Unary(UnaryOp::Not, _)
-        | ExprKind::And(_)
+        | ExprKind::And(..)
         | ExprKind::Or(..)
         | ExprKind::Is(..)
         | ExprKind::Between(_)
