@@ -72,11 +72,6 @@ impl Decimal {
         wide::digit_count(&self.mag).max(u32::from(self.scale)).max(1)
     }
 
-    /// Digits before the point, 0 for values below 1.
-    pub fn integer_digits(&self) -> u32 {
-        wide::digit_count(&self.mag).saturating_sub(u32::from(self.scale))
-    }
-
     /// Whether the value is 0.
     #[inline]
     pub fn is_zero(&self) -> bool {
@@ -102,7 +97,7 @@ impl Decimal {
     }
 
     /// The same number with the fewest fraction digits: equal numbers have identical normal forms.
-    pub fn normalize(self) -> Decimal {
+    pub(crate) fn normalize(self) -> Decimal {
         let mut out = self;
         while out.scale > 0 {
             let mut mag = out.mag;

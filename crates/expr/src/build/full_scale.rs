@@ -60,8 +60,8 @@ impl Expr {
         Expr { kind: ExprKind::Call { func: Func::FullScale, args: Box::new([self]) }, ty, nullable }
     }
 
-    /// Whether this is a value as a decimal of the type that several values have in common, which has the most
-    /// digits that there are.
+    /// Whether this is a number as a decimal of the type that several values have in common, which has the
+    /// most digits that there are.
     pub(crate) fn is_common_decimal(&self) -> bool {
         let is_longest = self.ty.kind == TypeKind::Decimal && self.ty.length == PRECISION_MAX;
         let from_number = |arg: &Expr| arg.ty.kind == TypeKind::Decimal || arg.ty.is_integer();

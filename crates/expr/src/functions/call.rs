@@ -93,6 +93,11 @@ impl<'v> Call<'v> {
         Ok(value)
     }
 
+    /// The value of `expr`, a part of an argument.
+    pub(crate) fn value_of(&self, expr: &'v Expr) -> Result<Value<'v>, EvalError> {
+        eval(expr, self.row, self.ctx)
+    }
+
     /// Argument `i` as text; `None` for NULL. An error if it is long and the statement was killed.
     pub(crate) fn text(&self, i: usize) -> Result<Option<&'v [u8]>, EvalError> {
         let value = self.value(i)?;

@@ -6,7 +6,7 @@ use types::Value;
 
 use super::Call;
 use crate::compare::{compare_values, fail_if_cut_short, truth};
-use crate::{EvalError, ExprKind, eval};
+use crate::{EvalError, ExprKind};
 
 /// The truth of `(a, b) < (c, d)`, whose arguments are comparisons of the parts. The first parts that differ
 /// decide, or are NULL; later ones are not computed. Each part is computed once.
@@ -14,11 +14,11 @@ pub(crate) fn row_order<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let Some((last, parts)) = call.args.split_last() else { return Ok(Value::Null) };
     for part in parts {
         let ExprKind::Compare { op, domain, args } = &part.kind else { return Ok(Value::Null) };
-        let a = eval(&args[0], call.row, call.ctx)?;
+        let a = call.value_of(&args[0])?;
         if a.is_null() {
             return Ok(Value::Null);
         }
-        let b = eval(&args[1], call.row, call.ctx)?;
+        let b = call.value_of(&args[1])?;
         let order = compare_values(&a, &b, *domain, call.ctx);
         fail_if_cut_short(*domain, [&a, &b], call.ctx)?;
         match order {
@@ -27,5 +27,5 @@ pub(crate) fn row_order<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
             Some(order) => return Ok(truth(Some(op.accepts(order)))),
         }
     }
-    eval(last, call.row, call.ctx)
+    call.value_of(last)
 }

@@ -198,16 +198,14 @@ impl GroupRewriter<'_, '_> {
             return;
         }
         let mut found = None;
-        expr.for_each_child(&mut |child| {
-            child.walk(&mut |part| {
-                if let ExprKind::Column(column) = part.kind
-                    && found.is_none()
-                    && self.is_below(column)
-                    && !self.determined.contains(&column)
-                {
-                    found = Some(column);
-                }
-            })
+        expr.walk(&mut |part| {
+            if let ExprKind::Column(column) = part.kind
+                && found.is_none()
+                && self.is_below(column)
+                && !self.determined.contains(&column)
+            {
+                found = Some(column);
+            }
         });
         if let (Some(column), None) = (found, &self.refused) {
             self.refused = Some(self.refuse(column, place));

@@ -327,7 +327,8 @@ impl<'a> Binder<'a, '_> {
         Ok(if op == CmpOp::Ne { self.build.or(parts) } else { self.build.and(parts) })
     }
 
-    /// `(a, b) < (c, d)`: part by part, each computed once, unless an index may serve it or nothing is computed.
+    /// `(a, b) < (c, d)`: part by part, each computed once, unless an index may serve it or nothing is
+    /// computed.
     fn compare_rows_in_order(
         &mut self,
         op: CmpOp,

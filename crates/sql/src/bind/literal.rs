@@ -62,7 +62,6 @@ impl<'a> Binder<'a, '_> {
     /// The value of an operand whose fraction digits decide those of a result: its decimals stay constants of
     /// the plan, as parameters have the most digits that there are.
     pub(super) fn value_with_digits(&mut self, e: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
-        let is_decimal = |e: &ast::Expr<'_>| matches!(e.kind, ast::ExprKind::Literal(literal) if literal.kind == LiteralKind::Decimal);
         if e.any(&is_decimal) { self.value_of_literals(e) } else { self.value(e) }
     }
 
@@ -277,6 +276,11 @@ impl<'a> Binder<'a, '_> {
             LexMode::NONE
         }
     }
+}
+
+/// Whether `e` is an exact number with a point.
+fn is_decimal(e: &ast::Expr<'_>) -> bool {
+    matches!(e.kind, ast::ExprKind::Literal(literal) if literal.kind == LiteralKind::Decimal)
 }
 
 /// The literal for which `value`, written so, is a parameter, and whether a minus is before it.
