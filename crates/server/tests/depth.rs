@@ -396,7 +396,7 @@ fn short_texts_that_come_to_exponential_work_are_answered_or_refused_soon() {
         (format!("SELECT '2020-01-01'{} FROM t", " + INTERVAL v DAY".repeat(60)), Ok("2020-03-01")),
         (wrapped("BIN(", "v", ")", 60), Ok("1")),
         (wrapped("((", "v", ",1)<(1,2))", 10), Ok("1")),
-        (wrapped("((", "v", ",1)<(1,2))", 60), Err(1436)),
+        (wrapped("((", "v", ",1)<(1,2))", 60), Ok("1")),
         (format!("SELECT MOD(a,1000) FROM ({sums}) d WHERE a = 1"), Ok("")),
         (format!("SELECT {} a FROM t HAVING {} > 0", vec!["v"; 900].join("+"), ones(900)), Err(1436)),
     ];
