@@ -26,9 +26,12 @@ impl IntKey {
     /// `None` if some part is no integer, keys are too wide, or a box has other tests than equalities, lists
     /// of integers and bounds.
     pub(crate) fn new(keys: &KeySet, parts: &[KeyPart]) -> Option<Self> {
+        // Two equalities of one part are no key.
         let is_point = |key_box: &KeyBox| {
             key_box.tests.len() == parts.len()
-                && key_box.tests.iter().all(|(_, test)| matches!(test, PartTest::Eq(_)))
+                && (0..)
+                    .zip(&key_box.tests)
+                    .all(|(at, (part, test))| *part == at && matches!(test, PartTest::Eq(_)))
         };
         let is_points = match keys.params() {
             Some(keys) => keys.parts == parts.len(),

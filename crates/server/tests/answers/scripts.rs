@@ -93,6 +93,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     row_keys,
     row_lists_of_numbers,
     rows_in_order,
+    rows_of_one_column,
     safe_updates,
     select_basic,
     select_list,
