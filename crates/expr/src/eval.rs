@@ -1,5 +1,7 @@
 //! The interpreter's dispatch: one arm per form of expression.
 
+use std::cmp::Ordering;
+
 use types::Value;
 use types::collation::LikePattern;
 use types::value::Loss;
@@ -10,7 +12,7 @@ use crate::context::in_arena;
 use crate::functions::{
     Call, known_collation as collation_of, number_of_moment, some, table, text_in_arena, warn_no_number,
 };
-use crate::{CmpDomain, CmpOp, EvalCtx, EvalError, Expr, ExprKind, RowSource};
+use crate::{CmpDomain, CmpOp, EvalCtx, EvalError, Expr, ExprKind, RowPart, RowSource};
 
 /// The value of `expr` for the current row.
 ///
@@ -43,13 +45,12 @@ pub fn eval<'v>(
             fail_if_cut_short(*domain, [&a, &b], ctx)?;
             Ok(truth(is_true))
         }
+        ExprKind::CompareRows(parts) => compare_rows(parts, row, ctx),
         ExprKind::Between { negated, domain, args } => between(args, *negated, *domain, row, ctx),
         ExprKind::In { negated, domain, needle, list } => {
             in_list((needle, list), *negated, *domain, row, ctx)
         }
-        ExprKind::IsNull { negated, arg } => {
-            Ok(Value::Int(i64::from(eval(arg, row, ctx)?.is_null() != *negated)))
-        }
+        ExprKind::IsNull { negated, arg } => Ok(truth(Some(eval(arg, row, ctx)?.is_null() != *negated))),
         ExprKind::IsTruth { negated, truth, arg } => {
             let is = eval_bool(arg, row, ctx)? == Some(*truth);
             Ok(Value::Int(i64::from(is != *negated)))
@@ -175,6 +176,30 @@ fn number_of_text(text: &Value<'_>, domain: CmpDomain, ctx: &EvalCtx<'_>) -> Val
 
 /// Items of a list that takes long enough to look first whether the statement was killed.
 const LONG_LIST: usize = 256;
+
+/// `(a, b) < (c, d)`. Parts after the first that differ, or are NULL, are not computed.
+#[inline(never)]
+fn compare_rows<'v>(
+    parts: &'v [RowPart],
+    row: &'v dyn RowSource,
+    ctx: &'v EvalCtx<'v>,
+) -> Result<Value<'v>, EvalError> {
+    for (at, RowPart { op, domain, sides }) in (1..).zip(parts) {
+        let a = eval(&sides[0], row, ctx)?;
+        if a.is_null() {
+            break;
+        }
+        let b = eval(&sides[1], row, ctx)?;
+        let order = compare_values(&a, &b, *domain, ctx);
+        fail_if_cut_short(*domain, [&a, &b], ctx)?;
+        match order {
+            None => break,
+            Some(Ordering::Equal) if at < parts.len() => {}
+            Some(order) => return Ok(truth(Some(op.accepts(order)))),
+        }
+    }
+    Ok(Value::Null)
+}
 
 /// `value [NOT] BETWEEN low AND high`.
 fn between<'v>(

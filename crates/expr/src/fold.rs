@@ -60,15 +60,9 @@ struct Folded {
 }
 
 fn fold_node(mut expr: Expr) -> Folded {
-    match &mut expr.kind {
-        // Its operand's own digits would be those of the constant's type.
-        ExprKind::Call { func: Func::OwnDigits, .. } => return Folded { expr, written: None },
-        // Its comparisons stay some.
-        ExprKind::Call { func: Func::RowOrder, args } => {
-            args.iter_mut().for_each(|part| part.for_each_child_mut(&mut fold_in_place));
-            return Folded { expr, written: None };
-        }
-        _ => {}
+    // Its operand's own digits would be those of the constant's type.
+    if matches!(expr.kind, ExprKind::Call { func: Func::OwnDigits, .. }) {
+        return Folded { expr, written: None };
     }
     let mut written = Vec::new();
     expr.for_each_child_mut(&mut |child| {

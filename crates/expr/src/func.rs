@@ -68,7 +68,6 @@ functions! {
         KeptValue [] 1..=1;
         FullScale [] 1..=1;
         OwnDigits [] 1..=1;
-        RowOrder [] 1..=MANY;
         AsMoment [] 1..=1;
         DateInList [] 1..=1;
         Collate [] 1..=1;

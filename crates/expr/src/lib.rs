@@ -51,5 +51,5 @@ pub use functions::SeededRandom;
 pub use hash_index::HashIndex;
 pub(crate) use moment::{cuts_fractions, micros_of_seconds, time_of};
 pub use moment::{moment_of, no_date};
-pub use node::{CmpDomain, CmpOp, ColumnRef, Expr, ExprKind, SubqueryForm};
+pub use node::{CmpDomain, CmpOp, ColumnRef, Expr, ExprKind, RowPart, SubqueryForm};
 pub use pattern_memo::PatternMemo;

@@ -122,6 +122,17 @@ pub enum SubqueryForm {
     },
 }
 
+/// The comparison of a part of two rows.
+#[derive(Clone, Debug)]
+pub struct RowPart {
+    /// Operator.
+    pub op: CmpOp,
+    /// How they are compared.
+    pub domain: CmpDomain,
+    /// Left and right.
+    pub sides: [Expr; 2],
+}
+
 /// What an expression computes.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
@@ -148,6 +159,8 @@ pub enum ExprKind {
         /// Left and right.
         args: Box<[Expr; 2]>,
     },
+    /// `(a, b) < (c, d)`: the first parts that differ decide, or are NULL. At least two parts.
+    CompareRows(Box<[RowPart]>),
     /// `value [NOT] BETWEEN low AND high`.
     Between {
         /// NOT BETWEEN.
@@ -279,6 +292,13 @@ macro_rules! visit_children {
                 args.$iter().for_each($visit);
             }
             ExprKind::Between { args, .. } => args.$iter().for_each($visit),
+            ExprKind::CompareRows(parts) => {
+                for part in parts.$iter() {
+                    for side in part.sides.$iter() {
+                        $visit(side);
+                    }
+                }
+            }
             ExprKind::Not(arg)
             | ExprKind::IsNull { arg, .. }
             | ExprKind::IsTruth { arg, .. }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::build::charset_of;
 use crate::func::Func;
-use crate::{EvalCtx, Expr, ExprKind};
+use crate::{EvalCtx, Expr, ExprKind, RowPart};
 use types::{Charset, CollationId, OwnedValue, SqlModes, SqlType, TypeKind};
 
 /// The expression as MySQL's errors show it: `(a + 1)`, `cast(1 as unsigned)`.
@@ -37,16 +37,13 @@ fn list(args: &[Expr], separator: &str, ctx: &EvalCtx<'_>) -> String {
 }
 
 /// A comparison of rows, of those of their parts.
-fn rows_text(parts: &[Expr], ctx: &EvalCtx<'_>) -> String {
-    let (mut left, mut right, mut symbol) = (Vec::new(), Vec::new(), "");
-    for part in parts {
-        if let ExprKind::Compare { op, args, .. } = &part.kind {
-            left.push(to_text(&args[0], ctx));
-            right.push(to_text(&args[1], ctx));
-            symbol = op.symbol();
-        }
-    }
-    format!("(({}) {symbol} ({}))", left.join(","), right.join(","))
+fn rows_text(parts: &[RowPart], ctx: &EvalCtx<'_>) -> String {
+    let side = |at: usize| {
+        let texts: Vec<String> = parts.iter().map(|part| to_text(&part.sides[at], ctx)).collect();
+        texts.join(",")
+    };
+    let symbol = parts.first().map_or("", |part| part.op.symbol());
+    format!("(({}) {symbol} ({}))", side(0), side(1))
 }
 
 /// A function or an operator that is one.
@@ -60,7 +57,6 @@ fn call_text(func: Func, args: &[Expr], ty: &SqlType, ctx: &EvalCtx<'_>) -> Stri
         | Func::DateInList
         | Func::FullScale
         | Func::OwnDigits => list(args, "", ctx),
-        Func::RowOrder => rows_text(args, ctx),
         Func::FormatUnixTime => {
             format!("date_format(from_unixtime({}),{})", to_text(&args[0], ctx), list(&args[1..], ",", ctx))
         }
@@ -100,6 +96,7 @@ fn predicate_text(expr: &Expr, ctx: &EvalCtx<'_>) -> String {
             let not = if *negated { "not " } else { "" };
             format!("({} is {not}{truth})", to_text(arg, ctx))
         }
+        ExprKind::CompareRows(parts) => rows_text(parts, ctx),
         ExprKind::Between { negated, args, .. } => {
             let [value, low, high] = [0, 1, 2].map(|i| to_text(&args[i], ctx));
             format!("({value} {}between {low} and {high})", if *negated { "not " } else { "" })

@@ -53,8 +53,8 @@ fn starts_server(path: &Path) -> Result<bool, String> {
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let told = |e: std::io::Error| format!("{}: {e}", folder.display());
-    fs::read_dir(folder).map_err(told)?.map(|entry| Ok(entry.map_err(told)?.path())).collect()
+    let named = |e: std::io::Error| format!("{}: {e}", folder.display());
+    fs::read_dir(folder).map_err(named)?.map(|entry| Ok(entry.map_err(named)?.path())).collect()
 }
 
 #[cfg(test)]

@@ -48,7 +48,6 @@ rules! {
     KeptValue Of(rule::as_first), Args;
     FullScale Of(rule::as_first), Args;
     OwnDigits Of(rule::as_first), Args;
-    RowOrder Bool, Args;
     AsMoment Of(rule::as_first), Args;
     DateInList Date, Args;
     Collate Of(rule::as_first), Args;

@@ -4,8 +4,7 @@ use types::{SqlType, TypeKind};
 
 use super::Builder;
 use super::kept_constant::is_constant;
-use crate::func::Func;
-use crate::{Expr, ExprKind};
+use crate::{Expr, ExprKind, RowPart};
 
 /// The type of a truth value.
 pub(crate) fn boolean_type() -> SqlType {
@@ -19,12 +18,13 @@ pub(super) fn truth(kind: ExprKind, nullable: bool) -> Expr {
 impl Builder {
     /// `(a, b) < (c, d)`, of the comparisons `a < c` and `b < d`. `None`: one of them is something else.
     pub fn row_order(&self, parts: Vec<Expr>) -> Option<Expr> {
-        if !parts.iter().all(|part| matches!(part.kind, ExprKind::Compare { .. })) {
-            return None;
-        }
         let nullable = parts.iter().any(|part| part.nullable);
-        let kind = ExprKind::Call { func: Func::RowOrder, args: parts.into() };
-        Some(truth(kind, nullable))
+        let part = |compared: Expr| match compared.kind {
+            ExprKind::Compare { op, domain, args } => Some(RowPart { op, domain, sides: *args }),
+            _ => None,
+        };
+        let parts: Option<Box<[RowPart]>> = parts.into_iter().map(part).collect();
+        Some(truth(ExprKind::CompareRows(parts?), nullable))
     }
 
     /// Conjunction; nested ones are flattened, one term stands for itself.

@@ -31,7 +31,6 @@ mod pieces;
 pub(crate) mod radix;
 pub(crate) mod random;
 pub(crate) mod round;
-pub(crate) mod row_order;
 pub(crate) mod search;
 pub(crate) mod str_to_date;
 pub(crate) mod table;

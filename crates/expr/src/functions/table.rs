@@ -6,8 +6,8 @@ use types::Value;
 
 use super::{
     Call, arithmetic, bits, choose, clock, date, date_add, date_parts, encode, epoch, format, hash,
-    identifier, info, kept, number, own_digits, pad, radix, random, round, row_order, search, str_to_date,
-    text, text_edit, time, user_lock,
+    identifier, info, kept, number, own_digits, pad, radix, random, round, search, str_to_date, text,
+    text_edit, time, user_lock,
 };
 use crate::EvalError;
 use crate::func::Func;
@@ -50,7 +50,6 @@ implementations! {
         KeptValue kept::value;
         FullScale round::full_scale;
         OwnDigits own_digits::own_digits;
-        RowOrder row_order::row_order;
         AsMoment choose::as_moment;
         DateInList date::date_in_list;
         Collate text::collate;

@@ -1,6 +1,6 @@
 //! Whether two expressions are the same, as GROUP BY and DISTINCT ask.
 
-use expr::{Expr, ExprKind};
+use expr::{Expr, ExprKind, RowPart};
 
 /// Whether `a` and `b` compute the same thing from the same columns. Types follow from the operands and are
 /// not read. Subqueries are the same only as clones of one another.
@@ -32,6 +32,10 @@ fn same_node(a: &Expr, b: &Expr) -> bool {
         }
         (K::Compare { op, domain, .. }, K::Compare { op: op2, domain: domain2, .. }) => {
             op == op2 && domain == domain2
+        }
+        (K::CompareRows(parts), K::CompareRows(others)) => {
+            let is_same = |(a, b): (&RowPart, &RowPart)| a.op == b.op && a.domain == b.domain;
+            parts.len() == others.len() && parts.iter().zip(others).all(is_same)
         }
         (K::Between { negated, domain, .. }, K::Between { negated: n2, domain: d2, .. })
         | (K::In { negated, domain, .. }, K::In { negated: n2, domain: d2, .. }) => {

@@ -63,9 +63,6 @@ fn keep_operands(expr: &mut Expr, fixed: Fixed<'_>) -> bool {
         ExprKind::Call { func: Func::KeptNumber | Func::KeptValue, .. } => return false,
         _ => {}
     }
-    if let ExprKind::Call { func: Func::RowOrder, args } = &mut expr.kind {
-        return keep_in_rows(args, fixed);
-    }
     let mut constant = SmallVec::<[bool; 8]>::new();
     expr.for_each_child_mut(&mut |operand| constant.push(keep_operands(operand, fixed)));
     let is_volatile = match expr.kind {
@@ -83,27 +80,6 @@ fn keep_operands(expr: &mut Expr, fixed: Fixed<'_>) -> bool {
             keep(operand, is_read_as_number);
         }
     });
-    false
-}
-
-/// As [`keep_operands`], of the comparisons that order two rows: they stay comparisons.
-fn keep_in_rows(parts: &mut [Expr], fixed: Fixed<'_>) -> bool {
-    let mut constant = SmallVec::<[bool; 8]>::new();
-    for part in parts.iter_mut() {
-        part.for_each_child_mut(&mut |operand| constant.push(keep_operands(operand, fixed)));
-    }
-    if constant.iter().all(|is_constant| *is_constant) {
-        return true;
-    }
-    let mut constant = constant.into_iter();
-    for part in parts {
-        let is_read_as_number = matches!(part.kind, ExprKind::Compare { domain: CmpDomain::Double, .. });
-        part.for_each_child_mut(&mut |operand| {
-            if constant.next() == Some(true) {
-                keep(operand, is_read_as_number);
-            }
-        });
-    }
     false
 }
 

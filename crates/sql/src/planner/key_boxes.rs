@@ -158,18 +158,8 @@ fn conjunction<'e>(
             Tree::Other => continue,
             Tree::Any(_) => return None,
         };
-        let (before, mut is_exact) = (tests.len(), true);
-        for term in terms {
-            let Tree::Leaf(sarg) = term else { return None };
-            match place(parts, sarg, at) {
-                Some((placed, is_whole)) => {
-                    tests.push(placed);
-                    is_exact &= is_whole;
-                }
-                None => is_exact = false,
-            }
-        }
-        exact[at] = is_exact && tests.len() > before;
+        let before = tests.len();
+        exact[at] = place_all(parts, terms, at, &mut tests)? && tests.len() > before;
     }
     #[cfg(test)]
     CONJUNCTIONS.set(CONJUNCTIONS.get() + 1);
@@ -363,7 +353,16 @@ fn one_box<'e>(parts: &[&KeyPart], condition: &Tree<'e>, at: usize) -> Option<(T
         Tree::Leaf(_) => std::slice::from_ref(condition),
         _ => return None,
     };
-    let (mut tests, mut exact) = (Tests::new(), true);
+    let mut tests = Tests::new();
+    let exact = place_all(parts, terms, at, &mut tests)?;
+    Some((tests, exact))
+}
+
+/// Adds the tests that `terms` of the condition `at` are on parts, and says whether they find just the rows
+/// that pass. `None`: one is no condition on a single column.
+#[inline]
+fn place_all<'e>(parts: &[&KeyPart], terms: &[Tree<'e>], at: usize, tests: &mut Tests<'e>) -> Option<bool> {
+    let mut exact = true;
     for term in terms {
         let Tree::Leaf(sarg) = term else { return None };
         match place(parts, sarg, at) {
@@ -374,7 +373,7 @@ fn one_box<'e>(parts: &[&KeyPart], condition: &Tree<'e>, at: usize) -> Option<(T
             None => exact = false,
         }
     }
-    Some((tests, exact))
+    Some(exact)
 }
 
 /// The test that `sarg` is on a part, and whether it finds just the rows that pass.

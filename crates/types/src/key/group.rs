@@ -27,12 +27,7 @@ pub fn append_group(value: &Value<'_>, out: &mut Vec<u8>) {
             None => append_bytes(data, out),
         },
         Value::Time(v, _) => out.extend_from_slice(&v.micros().to_be_bytes()),
-        Value::Date(_)
-        | Value::DateTime(..)
-        | Value::Year(_)
-        | Value::Bit { .. }
-        | Value::Enum { .. }
-        | Value::Set { .. } => ordinal::append(value, out),
+        _ => ordinal::append(value, out),
     }
 }
 

@@ -31,12 +31,7 @@ fn append_ascending(value: &Value<'_>, out: &mut Vec<u8>) {
             None => _ = append_in_pieces(data, out),
         },
         Value::Time(v, _) => append_integer(!v.is_negative(), v.micros() as u64, out),
-        Value::Date(_)
-        | Value::DateTime(..)
-        | Value::Year(_)
-        | Value::Bit { .. }
-        | Value::Enum { .. }
-        | Value::Set { .. } => ordinal::append(value, out),
+        _ => ordinal::append(value, out),
     }
 }
 

@@ -92,6 +92,11 @@ impl<'p> Printer<'p> {
             ExprKind::Compare { op, args, .. } => {
                 format!("({} {} {})", self.expr(&args[0]), op.symbol(), self.expr(&args[1]))
             }
+            ExprKind::CompareRows(parts) => {
+                let side = |at: usize| self.join(parts.iter().map(|part| &part.sides[at]), ", ");
+                let symbol = parts.first().map_or("", |part| part.op.symbol());
+                format!("(({}) {symbol} ({}))", side(0), side(1))
+            }
             ExprKind::Between { negated, args, .. } => format!(
                 "({}{} between {} and {})",
                 self.expr(&args[0]),
