@@ -523,7 +523,8 @@ impl<'a> Binder<'a, '_> {
         use TypeKind::{Decimal, Double, Float};
         let item = self.compared_value(right)?;
         let is_real = matches!(item.ty.kind, Decimal | Double | Float);
-        if self.is_param(&item) || self.is_param(&bound) {
+        // A parameter of a given type is read as a literal of it is.
+        if self.is_open(&item) || self.is_param(&bound) {
             return self.compare_bound(CmpOp::Eq, [bound, item], [left, right]);
         }
         if bound.ty.is_string() && (is_real || item.ty.is_integer()) {

@@ -70,7 +70,7 @@ impl Binder<'_, '_> {
         (self.has_open_params && is_open(self.ctx, n)).then_some(n)
     }
 
-    fn is_open(&self, expr: &Expr) -> bool {
+    pub(super) fn is_open(&self, expr: &Expr) -> bool {
         self.open_param(expr).is_some()
     }
 
