@@ -260,7 +260,10 @@ fn a_client_that_does_not_read_loses_its_connection_and_its_locks() {
     assert_eq!(deaf.command(0x1b, b"\0\0")[0], 0xfe, "several statements in one");
     // Answers of 60 MB, more than sockets hold.
     deaf.send(0, &[b"\x03", "SELECT * FROM d.t FOR UPDATE;".repeat(60).as_bytes()].concat());
-    eventually("the statement", || status(&mut watcher, "Threads_running") > 1);
+    eventually("the lock", || {
+        let unlocked: Option<u8> = watcher.query_first("SELECT a FROM d.t FOR UPDATE SKIP LOCKED").unwrap();
+        unlocked.is_none()
+    });
     let began = Instant::now();
     watcher.query_drop("UPDATE d.t SET b = '' WHERE a = 1").unwrap();
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
