@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use base::prng::Prng;
-use base::sync::{LatchLevel, Mutex, sim};
+use base::sync::{Event, LatchLevel, Mutex, sim};
 
 use crate::disk::{Disk, DiskLock, File, OpenOptions};
 use crate::error::{IoError, IoOp, Result};
@@ -47,6 +47,10 @@ struct Shared {
     block_bytes: AtomicU64,
     /// Whether a crash loses what was not synced.
     volatile: bool,
+    /// Syncs that come do not end.
+    holds_syncs: AtomicBool,
+    /// Notified when they end again.
+    syncs_end: Event,
 }
 
 #[derive(Debug)]
@@ -110,6 +114,8 @@ impl SimDisk {
             is_full: AtomicBool::new(false),
             block_bytes: AtomicU64::new(SECTOR as u64),
             volatile,
+            holds_syncs: AtomicBool::new(false),
+            syncs_end: Event::new(),
         }))
     }
 
@@ -155,6 +161,22 @@ impl SimDisk {
 
     fn block_bytes(&self) -> u64 {
         self.0.block_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Lets no sync end from now on, or all of them.
+    pub fn hold_syncs(&self, held: bool) {
+        self.0.holds_syncs.store(held, Ordering::Release);
+        self.0.syncs_end.notify_all();
+    }
+
+    fn wait_while_syncs_are_held(&self) {
+        loop {
+            let ticket = self.0.syncs_end.ticket();
+            if !self.0.holds_syncs.load(Ordering::Acquire) {
+                return;
+            }
+            self.0.syncs_end.wait(ticket, None);
+        }
     }
 
     /// Flips the lowest bit of one stored byte, as bit rot would.
@@ -485,6 +507,7 @@ impl File for SimFile {
         }
         // Some syncs take long, and others come meanwhile.
         sim::linger();
+        self.disk.wait_while_syncs_are_held();
         self.contents.lock().sync();
         Ok(())
     }

@@ -84,8 +84,10 @@ impl Engine {
             Ok((self.put_altered(old, def, Rows::Same(built), auto_increment)?, exclusive))
         });
         match put {
-            Ok((gone, _exclusive)) => {
+            Ok((gone, exclusive)) => {
                 let kept = self.keep_made_trees(&made);
+                drop(exclusive);
+                self.flush_change()?;
                 self.free_trees_later(gone)?;
                 kept
             }

@@ -64,10 +64,12 @@ impl Engine {
             if Arc::ptr_eq(&table.def, old) { Ok(()) } else { Err(Error::TableChanged) }
         };
         if alteration.def.indexes.iter().all(|index| index.id != IndexId(0)) {
-            return self.with_exclusive(&old.schema, &old.name, wait, |exclusive| {
+            let gone = self.with_exclusive(&old.schema, &old.name, wait, |exclusive| {
                 is_same(&exclusive.0)?;
                 self.alter_locked(&exclusive.0, alteration)
-            });
+            })?;
+            self.flush_change()?;
+            return self.free_trees_later(gone);
         }
         let table = self.table(&old.schema, &old.name)?;
         let lock = DefinitionLock::lock(Arc::clone(&table), &wait)?;
@@ -112,21 +114,24 @@ impl Engine {
         wait: impl Into<ExclusiveWait>,
     ) -> Result<()> {
         self.ensure_open()?;
-        self.with_exclusive(schema, table, wait, |exclusive| {
+        let gone = self.with_exclusive(schema, table, wait, |exclusive| {
             let mut def = (*exclusive.0.def).clone();
             limits::dropped_index(&def, name)?;
             def.indexes.retain(|index| !index.name.eq_ignore_ascii_case(name));
             self.alter_locked(&exclusive.0, Alteration { def, auto_increment: None })
-        })
+        })?;
+        self.flush_change()?;
+        self.free_trees_later(gone)
     }
 
-    /// [`Engine::alter_table`] without new indexes, of a table whose exclusive lock is held.
-    fn alter_locked(&self, old: &Arc<Table>, alteration: Alteration) -> Result<()> {
+    /// [`Engine::alter_table`] without new indexes, of a table whose exclusive lock is held; returns the
+    /// trees of the indexes that it drops.
+    fn alter_locked(&self, old: &Arc<Table>, alteration: Alteration) -> Result<Vec<IndexId>> {
         let Alteration { def, auto_increment } = alteration;
         ensure_alterable(&old.def, &def)?;
         self.ensure_name_is_free(&old.def, &def)?;
         let put = self.put_altered(old, def, Rows::Same(Vec::new()), auto_increment);
-        self.free_trees_later(put.map_err(|error| self.name_damage(error, std::slice::from_ref(old)))?)
+        put.map_err(|error| self.name_damage(error, std::slice::from_ref(old)))
     }
 
     /// Removes the note that the trees in `made` are pending: a table has them now. Its lock is held, so that
@@ -168,7 +173,8 @@ impl Engine {
     }
 
     /// Puts the table of `def` in place of `old`, whose exclusive lock is held; returns the trees of the
-    /// indexes that it drops. `next`: the next AUTO_INCREMENT number that was asked for.
+    /// indexes that it drops. `next`: the next AUTO_INCREMENT number that was asked for. The caller ends with
+    /// [`Engine::flush_change`].
     pub(super) fn put_altered(
         &self,
         old: &Table,
@@ -190,7 +196,7 @@ impl Engine {
             change.put(Kind::Counters, &old.def.id.0.to_be_bytes(), &old.counters(limit));
         }
         if *old.def == def {
-            self.write_change(change)?;
+            self.log_change(change)?;
         } else {
             let (history, indexes) = match rows {
                 Rows::Same(built) => (old.history(), indexes_of(old, &def, built)),

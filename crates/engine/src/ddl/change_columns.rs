@@ -56,7 +56,7 @@ impl Engine {
         wait: impl Into<ExclusiveWait>,
     ) -> Result<()> {
         self.ensure_open()?;
-        self.with_exclusive(&old.schema, &old.name, wait, |exclusive| {
+        let gone = self.with_exclusive(&old.schema, &old.name, wait, |exclusive| {
             let table = &exclusive.0;
             if !Arc::ptr_eq(&table.def, old) {
                 return Err(Error::TableChanged);
@@ -69,8 +69,10 @@ impl Engine {
             limits::table(&def)?;
             self.ensure_name_is_free(old, &def)?;
             let put = self.put_altered(table, def, Rows::Versioned(history), alteration.auto_increment);
-            self.free_trees_later(put.map_err(|error| self.name_damage(error, std::slice::from_ref(table)))?)
-        })
+            put.map_err(|error| self.name_damage(error, std::slice::from_ref(table)))
+        })?;
+        self.flush_change()?;
+        self.free_trees_later(gone)
     }
 }
 

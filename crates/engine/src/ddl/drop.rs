@@ -39,6 +39,7 @@ impl Engine {
         let gone = self.with_all_exclusive(&wait.into(), find, |tables| {
             self.drop_locked(tables, Change::new(), |_| {})
         })?;
+        self.flush_change()?;
         self.free_trees_later(gone)
     }
 
@@ -58,6 +59,7 @@ impl Engine {
             let gone = self.drop_locked(tables, change, |catalog| drop(catalog.schemas.remove(name)))?;
             Ok((gone, tables.len()))
         })?;
+        self.flush_change()?;
         self.free_trees_later(gone)?;
         Ok(dropped)
     }

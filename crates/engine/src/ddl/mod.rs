@@ -1,10 +1,12 @@
 //! DDL: changes of the dictionary and the catalog, one for each statement.
 //!
-//! Each one locks all tables that it names, checks, makes what is new, writes the dictionary, shows the new
-//! catalog, and gives up what is old, in that order. The dictionary changes at once, however many tables a
-//! statement names (`dictionary/change.rs`), and so does the catalog: a crash, an error or a reader finds all
-//! of a statement or nothing. Trees that are made or freed are recorded in the dictionary before, so that a
-//! start after a crash frees what no table has (`recovery/trees.rs`).
+//! Each one locks all tables that it names, checks, makes what is new, logs the change of the dictionary,
+//! shows the new catalog, gives its locks back, flushes the log, and gives up what is old, in that order. No
+//! other session waits for a sync behind its locks: what others commit meanwhile is behind the change in the
+//! log, so that no crash loses the change and keeps theirs. The dictionary changes at once, however many
+//! tables a statement names (`dictionary/change.rs`), and so does the catalog: a crash, an error or a reader
+//! finds all of a statement or nothing. Trees that are made or freed are recorded in the dictionary before,
+//! so that a start after a crash frees what no table has (`recovery/trees.rs`).
 
 mod add_indexes;
 mod alter;
@@ -125,8 +127,9 @@ impl Engine {
         self.dictionary.put(&self.store, Kind::Table, &table.def.id.0.to_be_bytes(), &bytes)
     }
 
-    /// Makes a change of the dictionary, durable on return. The caller holds the definition mutex.
-    fn write_change(&self, change: Change) -> Result<()> {
+    /// Makes a change of the dictionary. The caller holds the definition mutex, and ends with
+    /// [`Engine::flush_change`].
+    fn log_change(&self, change: Change) -> Result<()> {
         self.store.log().admit()?;
         if let Some(error) = self.dictionary.commit(&self.store, change)?
             && !error.is_full_disk()
@@ -135,12 +138,17 @@ impl Engine {
                 "dictionary: a DDL statement is decided and could not be applied: {error}; the next start applies it"
             ));
         }
+        Ok(())
+    }
+
+    /// Makes what the statement has logged durable. It has given its locks back.
+    fn flush_change(&self) -> Result<()> {
         Ok(self.store.log().flush()?)
     }
 
     /// Puts the new version of each table, or nothing, in place of the old one: with what `change` does to
     /// the dictionary and `also` to the catalog, as one change. The tables' locks and the definition mutex
-    /// are held.
+    /// are held; the caller ends with [`Engine::flush_change`].
     fn replace_tables(
         &self,
         tables: &[(&Table, Option<Arc<Table>>)],
@@ -156,7 +164,7 @@ impl Engine {
                 change.delete(Kind::Counters, &id);
             }
         }
-        self.write_change(change)?;
+        self.log_change(change)?;
         for (old, _) in tables {
             old.retire();
         }
@@ -176,14 +184,14 @@ impl Engine {
     fn put_entry(&self, kind: Kind, name: &[u8], value: &[u8]) -> Result<()> {
         self.store.log().admit()?;
         self.dictionary.put(&self.store, kind, name, value)?;
-        Ok(self.store.log().flush()?)
+        self.flush_change()
     }
 
     /// Removes a definition, durable on return; whether there was one. The caller holds the definition mutex.
     fn delete_entry(&self, kind: Kind, name: &[u8]) -> Result<bool> {
         self.store.log().admit()?;
         let deleted = self.dictionary.delete(&self.store, kind, name)?;
-        self.store.log().flush()?;
+        self.flush_change()?;
         Ok(deleted)
     }
 }

@@ -49,7 +49,8 @@ impl Engine {
             }
         }
         let _definition = self.definition.lock();
-        self.write_change(change)?;
+        self.log_change(change)?;
+        self.flush_change()?;
         self.change_catalog(|_| {});
         Ok(())
     }

@@ -117,8 +117,10 @@ impl Engine {
             Ok((self.switch_table(&table, &new, rows, auto_increment)?, rows, exclusive))
         });
         match switched {
-            Ok((gone, rows, _exclusive)) => {
+            Ok((gone, rows, exclusive)) => {
                 let settled = self.keep_made_trees(&made);
+                drop(exclusive);
+                self.flush_change()?;
                 self.free_trees_later(gone)?;
                 settled?;
                 Ok(rows)

@@ -56,7 +56,8 @@ impl Engine {
             let replaced: Vec<(&Table, Option<Arc<Table>>)> =
                 moved.iter().map(|(name, table)| (&**table, Some(renamed(table, *name)))).collect();
             self.replace_tables(&replaced, Change::new(), |_| {})
-        })
+        })?;
+        self.flush_change()
     }
 }
 

@@ -63,8 +63,9 @@ impl Engine {
             }
         };
         self.forget_pending_trees(&ids)?;
-        self.store.log().flush()?;
         self.change_catalog(|catalog| catalog.add_table(&table));
+        drop(definition);
+        self.flush_change()?;
         Ok(table)
     }
 
@@ -82,7 +83,7 @@ impl Engine {
     /// TRUNCATE TABLE: new trees, old ones given up, counters from the start.
     pub fn truncate_table(&self, schema: &str, name: &str, wait: impl Into<ExclusiveWait>) -> Result<()> {
         self.ensure_open()?;
-        self.with_exclusive(schema, name, wait, |exclusive| {
+        let ids = self.with_exclusive(schema, name, wait, |exclusive| {
             let old = &*exclusive.0;
             let definition = self.definition.lock();
             let mut def = (*old.def).clone();
@@ -104,11 +105,13 @@ impl Engine {
             }
             drop(definition);
             match replaced {
-                Ok(()) => self.free_trees_later(ids),
+                Ok(()) => Ok(ids),
                 // The table has the old ones: the new ones are freed.
                 Err(error) => Err(self.free_made(ids, error)),
             }
-        })
+        })?;
+        self.flush_change()?;
+        self.free_trees_later(ids)
     }
 
     /// Runs `work` with the exclusive metadata lock of the table that has the name when the lock is granted.

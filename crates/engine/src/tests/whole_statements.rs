@@ -211,6 +211,35 @@ fn a_table_in_use_keeps_a_statement_on_several_from_all_of_them() {
 }
 
 #[test]
+fn nobody_waits_for_a_sync_behind_a_statements_locks() {
+    for (what, statement) in STATEMENTS {
+        let (engine, disk) = engine();
+        make_tables(&engine);
+        let before = content(&engine);
+        let syncs = disk.count(env::IoOp::Sync);
+        disk.hold_syncs(true);
+        let done = std::thread::scope(|scope| {
+            let thread = scope.spawn(|| statement(&engine));
+            while disk.count(env::IoOp::Sync) == syncs {
+                assert!(!thread.is_finished(), "{what} has not synced");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            let mut trx = engine.begin(BeginOptions { metadata_wait: SHORT, ..BeginOptions::default() });
+            let used = engine.tables("s").map(|tables| {
+                let names = tables.iter().map(|table| table.def.name.clone());
+                names.map(|name| engine.open_table(&mut trx, "s", &name)).collect::<Result<Vec<_>>>()
+            });
+            disk.hold_syncs(false);
+            engine.rollback(&mut trx).unwrap();
+            assert!(!matches!(used, Ok(Err(_))), "{what}: {used:?}");
+            thread.join().unwrap()
+        });
+        done.unwrap();
+        assert_ne!(content(&engine), before, "{what}");
+    }
+}
+
+#[test]
 fn statements_on_the_same_tables_in_any_order_wait_for_each_other_and_end() {
     let (engine, _disk) = engine();
     make_tables(&engine);
