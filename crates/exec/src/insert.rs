@@ -6,8 +6,9 @@ use base::memory::{Charge, Purpose};
 use bumpalo::Bump;
 use engine::{Engine, Table};
 use expr::{ExprKind, eval};
-use sql::LiteralRows;
+use sql::bind::bits_for;
 use sql::plan::{InsertCell, InsertMode, InsertPlan, InsertSource};
+use sql::{LiteralRows, RowCell};
 use types::Value;
 
 use crate::auto_numbers::RowOrigin;
@@ -92,7 +93,16 @@ impl InsertProgram {
         self.run_rows(plan, None, ctx)
     }
 
-    /// Inserts `texts` in the place of the plan's one row, which has as many cells, all of them literals.
+    /// Whether [`InsertProgram::run_texts`] takes these rows.
+    pub(crate) fn takes_texts(&self, plan: &InsertPlan, texts: &LiteralRows<'_>) -> bool {
+        let is_computed =
+            |&col: &u16| self.table.def.columns[usize::from(col)].default_expression().is_some();
+        texts.width() == plan.columns.len()
+            && self.source.is_none()
+            && !(texts.has_defaults() && plan.columns.iter().any(is_computed))
+    }
+
+    /// Inserts `texts` in the place of the plan's one row.
     #[cold]
     pub(crate) fn run_texts(
         &self,
@@ -100,8 +110,8 @@ impl InsertProgram {
         texts: LiteralRows<'_>,
         ctx: &mut ExecCtx<'_>,
     ) -> Result<Outcome> {
-        if texts.width() != plan.columns.len() || self.source.is_some() {
-            return Err(ExecError::NotSupported("rows of another width"));
+        if !self.takes_texts(plan, &texts) {
+            return Err(ExecError::NotSupported("rows for another statement"));
         }
         self.run_rows(plan, Some(texts), ctx)
     }
@@ -211,14 +221,33 @@ impl InsertProgram {
         let mut arena = Bump::new();
         for _ in 0..texts.rows() {
             arena.reset();
-            let mut values = bumpalo::collections::Vec::with_capacity_in(texts.width(), &arena);
-            if !texts.read_row(&arena, &mut values) {
+            let mut cells = bumpalo::collections::Vec::with_capacity_in(texts.width(), &arena);
+            if !texts.read_row(&arena, &mut cells) {
                 return Err(ExecError::NotSupported("a row of something else than literals"));
             }
-            let built = self.build_row_of(plan, &values, build);
+            let built = self.build_text(plan, &cells, build);
             writer.take(build, built)?;
         }
         writer.finish(build)
+    }
+
+    #[inline]
+    fn build_text(&self, plan: &InsertPlan, cells: &[RowCell<'_>], build: &mut RowBuild<'_>) -> Result<()> {
+        build.begin()?;
+        self.left_out.iter().try_for_each(|&col| build.set_missing(col))?;
+        for (&col, cell) in plan.columns.iter().zip(cells) {
+            match cell {
+                RowCell::Value(value) => build.set_value(col, value)?,
+                RowCell::Bits(bytes) => {
+                    let value = bits_for(bytes, &self.table.def.columns[usize::from(col)].ty);
+                    build.set_value(col, &value)?;
+                }
+                RowCell::Default => build.set_default_cell(col)?,
+            }
+        }
+        self.wanting.iter().try_for_each(|&col| settle(plan, build, col))?;
+        build.finish();
+        Ok(())
     }
 
     /// Builds the row of `values`, which need nothing but to be stored.

@@ -264,6 +264,14 @@ impl Program {
         outcome
     }
 
+    /// Whether [`Program::run_literal_rows`] takes these rows.
+    pub fn takes_literal_rows(&self, rows: &LiteralRows<'_>) -> bool {
+        match (&self.body, &*self.plan) {
+            (Body::Insert(program), Plan::Insert(plan)) => program.takes_texts(plan, rows),
+            _ => false,
+        }
+    }
+
     /// Runs an INSERT of one row of literals with `rows` in its place.
     ///
     /// # Errors

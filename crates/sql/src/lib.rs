@@ -41,7 +41,7 @@ pub use bind::{
 pub use cache_key::{CacheKey, TextTree};
 pub use error::{ParseError, ParseErrorKind};
 pub use literal::{Literal, LiteralKind};
-pub use literal_rows::LiteralRows;
+pub use literal_rows::{LiteralRows, RowCell};
 pub use mode::LexMode;
 pub use parser::{Parsed, parse, parse_numbered};
 pub use planner::{RULES, Rule};

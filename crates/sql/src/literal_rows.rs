@@ -34,20 +34,35 @@ pub struct LiteralRows<'a> {
     head: usize,
     width: usize,
     rows: usize,
-    unescaped_bytes_max: usize,
+    has_defaults: bool,
+    decoded_bytes_max: usize,
 }
 
-/// A cell of a row.
+/// What a column gets.
+#[derive(Clone, Copy, Debug)]
+pub enum RowCell<'v> {
+    /// This value.
+    Value(Value<'v>),
+    /// The bytes of a hexadecimal or bit literal, to be read by [`crate::bind::bits_for`].
+    Bits(&'v [u8]),
+    /// DEFAULT.
+    Default,
+}
+
+/// A cell as it is written.
 #[derive(Clone, Copy, Debug)]
 enum Cell {
     Null,
+    Default,
+    Bool(bool),
     Literal { literal: Literal, is_negative: bool },
 }
 
 impl<'a> LiteralRows<'a> {
     /// The rows of the statement that begins at byte `start` of `sql`, if they are two at least and each has
-    /// as many cells as the first, which are numbers, plain strings of the connection's `collation`, or
-    /// NULL. `None`: it is another statement, or is to be parsed to say what is wrong with it.
+    /// as many cells as the first, which are numbers, strings of the connection's `collation` or of bytes,
+    /// hexadecimal and bit literals, TRUE, FALSE, NULL or DEFAULT. `None`: it is another statement, or is to
+    /// be parsed to say what is wrong with it.
     ///
     /// Cost: one pass over the text.
     pub fn find(sql: &'a [u8], start: usize, mode: LexMode, collation: CollationId) -> Option<Self> {
@@ -62,7 +77,8 @@ impl<'a> LiteralRows<'a> {
             head: 0,
             width: 0,
             rows: 0,
-            unescaped_bytes_max: 0,
+            has_defaults: false,
+            decoded_bytes_max: 0,
         };
         let first = rows.lexer;
         loop {
@@ -90,27 +106,32 @@ impl<'a> LiteralRows<'a> {
         self.rows
     }
 
-    /// Most bytes that [`LiteralRows::read_row`] takes at once: strings with escapes, and one of them again
-    /// while it is read.
-    pub fn row_bytes_max(&self) -> usize {
-        2 * self.unescaped_bytes_max
+    /// Whether a cell is DEFAULT.
+    pub fn has_defaults(&self) -> bool {
+        self.has_defaults
     }
 
-    /// Appends the values of the next row to `values`; strings with escapes are in `arena`. False: there is
-    /// no other.
+    /// Most bytes that [`LiteralRows::read_row`] takes at once: strings with escapes and what is written in
+    /// digits, and one of them again while it is read.
+    pub fn row_bytes_max(&self) -> usize {
+        2 * self.decoded_bytes_max
+    }
+
+    /// Appends the cells of the next row to `cells`; what is not in the text as it is, is in `arena`. False:
+    /// there is no other.
     #[inline]
     pub fn read_row<'v>(
         &mut self,
         arena: &'v Bump,
-        values: &mut bumpalo::collections::Vec<'v, Value<'v>>,
+        cells: &mut bumpalo::collections::Vec<'v, RowCell<'v>>,
     ) -> bool
     where
         'a: 'v,
     {
         loop {
             let Some((cell, is_last)) = self.cell() else { return false };
-            let Some(value) = self.value(cell, arena) else { return false };
-            values.push(value);
+            let Some(cell) = self.read(cell, arena) else { return false };
+            cells.push(cell);
             if is_last {
                 // What is behind the last row was seen before.
                 self.next_row();
@@ -121,18 +142,22 @@ impl<'a> LiteralRows<'a> {
 
     /// Reads a row for what is to be known before any is used; `None`: it is none of these rows.
     fn count_row(&mut self) -> Option<()> {
-        let (mut width, mut unescaped) = (0, 0);
+        let (mut width, mut decoded) = (0, 0);
         loop {
             let (cell, is_last) = self.cell()?;
             width += 1;
             if width > WIDTH_MAX {
                 return None;
             }
-            if let Cell::Literal { literal, .. } = cell {
-                unescaped += usize::from(literal.escaped) * literal.len as usize;
-                if !self.is_plain(&literal) {
-                    return None;
+            match cell {
+                Cell::Literal { literal, .. } => {
+                    decoded += usize::from(is_decoded(&literal)) * literal.len as usize;
+                    if !self.is_plain(&literal) {
+                        return None;
+                    }
                 }
+                Cell::Default => self.has_defaults = true,
+                Cell::Null | Cell::Bool(_) => {}
             }
             if is_last {
                 break;
@@ -142,7 +167,7 @@ impl<'a> LiteralRows<'a> {
             (self.width, self.head) = (width, self.lexer.pos());
         }
         self.rows += 1;
-        self.unescaped_bytes_max = self.unescaped_bytes_max.max(unescaped);
+        self.decoded_bytes_max = self.decoded_bytes_max.max(decoded);
         let is_to_end = self.rows.is_multiple_of(ROWS_BETWEEN_LOOKS) && interrupt::is_requested();
         (width == self.width && !is_to_end).then_some(())
     }
@@ -151,7 +176,7 @@ impl<'a> LiteralRows<'a> {
     fn is_plain(&self, literal: &Literal) -> bool {
         let is_short = literal.len as usize <= NUMBER_BYTES_MAX;
         match literal.kind {
-            LiteralKind::String => true,
+            LiteralKind::String | LiteralKind::Hex | LiteralKind::Bit => true,
             LiteralKind::Int => matches!(literal.int_value(self.sql), IntValue::Signed(_)),
             LiteralKind::Decimal => is_short && Decimal::parse(literal.text(self.sql)).is_some(),
             LiteralKind::Float => is_short && self.double(literal).is_some(),
@@ -169,7 +194,7 @@ impl<'a> LiteralRows<'a> {
     fn cell(&mut self) -> Option<(Cell, bool)> {
         match self.lexer.literal_cell() {
             Some(cell) => {
-                let literal = literal(cell.start, cell.len, cell.kind, false);
+                let literal = literal((cell.start, cell.len), cell.kind, Introducer::NONE, false);
                 Some((Cell::Literal { literal, is_negative: false }, cell.last))
             }
             None => self.cell_of_tokens(),
@@ -180,18 +205,26 @@ impl<'a> LiteralRows<'a> {
     fn cell_of_tokens(&mut self) -> Option<(Cell, bool)> {
         let mut token = self.lexer.next();
         let is_negative = token.kind == Tok::Minus;
-        if is_negative {
+        let is_bytes = token.kind == Tok::Introducer(Introducer::BINARY);
+        if is_negative || is_bytes {
             token = self.lexer.next();
         }
+        let is_alone = !(is_negative || is_bytes);
         let (kind, escaped) = match token.kind {
-            Tok::Kw(Kw::NULL) if !is_negative => return Some((Cell::Null, self.ends_row()?)),
+            Tok::Kw(Kw::NULL) if is_alone => return Some((Cell::Null, self.ends_row()?)),
+            Tok::Kw(Kw::DEFAULT) if is_alone => return Some((Cell::Default, self.ends_row()?)),
+            Tok::Kw(Kw::TRUE) if is_alone => return Some((Cell::Bool(true), self.ends_row()?)),
+            Tok::Kw(Kw::FALSE) if is_alone => return Some((Cell::Bool(false), self.ends_row()?)),
             Tok::Str(escaped) if !is_negative => (LiteralKind::String, escaped),
-            Tok::Int => (LiteralKind::Int, false),
-            Tok::Decimal => (LiteralKind::Decimal, false),
-            Tok::Float => (LiteralKind::Float, false),
+            Tok::Hex if !is_negative => (LiteralKind::Hex, false),
+            Tok::Bit if !is_negative => (LiteralKind::Bit, false),
+            Tok::Int if !is_bytes => (LiteralKind::Int, false),
+            Tok::Decimal if !is_bytes => (LiteralKind::Decimal, false),
+            Tok::Float if !is_bytes => (LiteralKind::Float, false),
             _ => return None,
         };
-        let literal = literal(token.start, token.end - token.start, kind, escaped);
+        let charset = if is_bytes { Introducer::BINARY } else { Introducer::NONE };
+        let literal = literal((token.start, token.end - token.start), kind, charset, escaped);
         Some((Cell::Literal { literal, is_negative }, self.ends_row()?))
     }
 
@@ -222,12 +255,17 @@ impl<'a> LiteralRows<'a> {
     }
 
     #[inline]
-    fn value<'v>(&self, cell: Cell, arena: &'v Bump) -> Option<Value<'v>>
+    fn read<'v>(&self, cell: Cell, arena: &'v Bump) -> Option<RowCell<'v>>
     where
         'a: 'v,
     {
-        let Cell::Literal { literal, is_negative } = cell else { return Some(Value::Null) };
-        Some(match literal.kind {
+        let (literal, is_negative) = match cell {
+            Cell::Literal { literal, is_negative } => (literal, is_negative),
+            Cell::Null => return Some(RowCell::Value(Value::Null)),
+            Cell::Bool(value) => return Some(RowCell::Value(Value::Int(i64::from(value)))),
+            Cell::Default => return Some(RowCell::Default),
+        };
+        Some(RowCell::Value(match literal.kind {
             LiteralKind::Int => match literal.int_value(self.sql) {
                 IntValue::Signed(value) => Value::Int(if is_negative { -value } else { value }),
                 _ => return None,
@@ -237,8 +275,11 @@ impl<'a> LiteralRows<'a> {
                     std::borrow::Cow::Borrowed(data) => data,
                     std::borrow::Cow::Owned(data) => arena.alloc_slice_copy(&data),
                 };
-                Value::Bytes { data, collation: self.collation }
+                let is_bytes = literal.charset == Introducer::BINARY;
+                let collation = if is_bytes { CollationId::BINARY } else { self.collation };
+                Value::Bytes { data, collation }
             }
+            LiteralKind::Hex | LiteralKind::Bit => return Some(RowCell::Bits(self.bits(&literal, arena))),
             LiteralKind::Decimal => {
                 let value = Decimal::parse(literal.text(self.sql))?;
                 Value::Decimal(if is_negative { value.negate() } else { value })
@@ -247,12 +288,28 @@ impl<'a> LiteralRows<'a> {
                 let value = self.double(&literal)?;
                 Value::Double(if is_negative { -value } else { value })
             }
-        })
+        }))
+    }
+
+    #[inline(never)]
+    fn bits<'v>(&self, literal: &Literal, arena: &'v Bump) -> &'v [u8] {
+        let mut bytes = Vec::with_capacity(literal.len as usize / 2);
+        if literal.kind == LiteralKind::Hex {
+            literal.hex_value(self.sql, &mut bytes);
+        } else {
+            literal.bit_value(self.sql, &mut bytes);
+        }
+        arena.alloc_slice_copy(&bytes)
     }
 }
 
-fn literal(offset: u32, len: u32, kind: LiteralKind, escaped: bool) -> Literal {
-    Literal { offset, len, ordinal: Literal::UNNUMBERED, kind, charset: Introducer::NONE, escaped }
+/// Whether the value is written otherwise than it is.
+fn is_decoded(literal: &Literal) -> bool {
+    literal.escaped || matches!(literal.kind, LiteralKind::Hex | LiteralKind::Bit)
+}
+
+fn literal((offset, len): (u32, u32), kind: LiteralKind, charset: Introducer, escaped: bool) -> Literal {
+    Literal { offset, len, ordinal: Literal::UNNUMBERED, kind, charset, escaped }
 }
 
 /// The lexer behind `VALUES (` of the INSERT or REPLACE that `lexer` is before.

@@ -51,7 +51,7 @@ pub(super) fn run(
     let mut answer = io.answer(false);
     loop {
         let (compiled, _) = compile(session, &parsed.statement, com, &request).ok()?;
-        if compiled.warns {
+        if compiled.warns || !compiled.program.takes_literal_rows(&rows) {
             return None;
         }
         let result = match planned::run_literal_rows(session, &mut answer, &compiled, rows.clone()) {

@@ -33,6 +33,15 @@ fn cell(column: usize, row: usize, prng: &mut Prng, wild: u64) -> String {
         "'x'",
         "''",
         "NULL",
+        "TRUE",
+        "false",
+        "DEFAULT",
+        "0x21",
+        "x''",
+        "0xffffffffffffffffff",
+        "b'1000'",
+        "_binary '5'",
+        "_binary 0x07",
     ]);
     let texts = [
         "'abc'",
@@ -46,6 +55,13 @@ fn cell(column: usize, row: usize, prng: &mut Prng, wild: u64) -> String {
         "'日本'",
         "5",
         "NULL",
+        "DEFAULT",
+        "0x4142C3A4",
+        "X'00ff27'",
+        "b'0100000101000010'",
+        r"_binary 'a\0\'\\'",
+        "_BINARY'abc'",
+        "_binary x'414243'",
     ];
     let days = [
         "'2020-02-29'",
@@ -56,6 +72,9 @@ fn cell(column: usize, row: usize, prng: &mut Prng, wild: u64) -> String {
         "'2020-01-02 03:04:05'",
         "'nope'",
         "NULL",
+        "0x323032302D30322D3039",
+        "_binary '2020-02-09'",
+        "DEFAULT",
     ];
     let pick = |list: &[&str], prng: &mut Prng| list[prng.below(list.len() as u64) as usize].to_owned();
     let is_wild = prng.below(1000) < wild;
@@ -78,7 +97,7 @@ fn cell(column: usize, row: usize, prng: &mut Prng, wild: u64) -> String {
         9 => pick(&["'10:20:30'", "'-1:02:03'", "NULL"], prng),
         10 => pick(&["2020", "'1999'", "0", "NULL"], prng),
         11 => pick(&["'a'", "'it''s'", "2", "NULL"], prng),
-        12 => pick(&["1", "1023", "NULL"], prng),
+        12 => pick(&["1", "1023", "NULL", "b'101'", r"_binary '\0'", "0x03FF", "TRUE"], prng),
         _ => pick(&texts, prng),
     }
 }
@@ -185,6 +204,23 @@ fn rows_that_are_not_parsed_are_inserted_as_parsed_ones() {
         }
     }
     assert!(failed > 3 && warned > 10, "{failed} statements failed, {warned} warned");
+}
+
+#[test]
+fn defaults_that_are_expressions_are_computed_for_each_row() {
+    let server = TestServer::start(&["--innodb-flush-log-at-trx-commit=2"]);
+    let target = Target { port: server.port, user: "root".to_owned() };
+    let mut conn = target.connect(None).unwrap();
+    for sql in ["CREATE DATABASE d", "USE d", "CREATE TABLE t (a INT PRIMARY KEY, b INT DEFAULT (a + 1))"] {
+        conn.query_drop(sql).unwrap();
+    }
+    let row =
+        |n: u32| if n.is_multiple_of(2) { format!("({n},DEFAULT)") } else { format!("({n},{})", n + 1) };
+    let rows: Vec<String> = (0..5_000).map(row).collect();
+    conn.query_drop(format!("INSERT INTO t VALUES {}", rows.join(","))).unwrap();
+    let wrong: Option<u64> = conn.query_first("SELECT COUNT(*) FROM t WHERE b <> a + 1").unwrap();
+    let all: Option<u64> = conn.query_first("SELECT COUNT(*) FROM t").unwrap();
+    assert_eq!((all, wrong), (Some(5_000), Some(0)));
 }
 
 #[test]

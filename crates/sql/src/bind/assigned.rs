@@ -2,7 +2,7 @@
 
 use expr::build::CastTo;
 use expr::{ColumnRef, Expr, ExprKind, Func};
-use types::{CollationId, OwnedValue, SqlType, TableDef, TypeKind};
+use types::{CollationId, OwnedValue, SqlType, TableDef, TypeKind, Value};
 
 use super::BindError;
 use super::binder::Binder;
@@ -180,8 +180,7 @@ fn is_read_as_number(from: &SqlType, to: &SqlType) -> bool {
     }
 }
 
-/// A hexadecimal or bit literal for a column of type `ty`: a number for numbers, bytes for others. A number
-/// of more than 64 bits, or 63 for a column with a sign, is the greatest of them and out of range.
+/// A hexadecimal or bit literal for a column of type `ty`: see [`bits_for`].
 pub(super) fn bytes_for(literal: Expr, ty: &SqlType) -> Expr {
     let ExprKind::Const(constant) = &literal.kind else { return literal };
     let bytes = match constant {
@@ -189,26 +188,33 @@ pub(super) fn bytes_for(literal: Expr, ty: &SqlType) -> Expr {
         OwnedValue::Bytes { data, collation: CollationId::BINARY } => data.clone(),
         _ => return literal,
     };
-    let value = match ty.kind {
-        TypeKind::Bit | TypeKind::Year => number(&bytes, u64::MAX),
-        TypeKind::Decimal | TypeKind::Float | TypeKind::Double => number(&bytes, greatest(ty)),
-        _ if ty.is_integer() => number(&bytes, greatest(ty)),
-        _ => OwnedValue::Bytes { data: bytes, collation: CollationId::BINARY },
-    };
+    let value = bits_for(&bytes, ty).to_owned_value();
     Expr { kind: ExprKind::Const(value), ..literal }
+}
+
+/// The value that the bytes of a hexadecimal or bit literal are for a column of type `ty`: a number for
+/// numbers. One of more than 64 bits, or 63 for a column with a sign, is the greatest of them and out of
+/// range.
+pub fn bits_for<'v>(bytes: &'v [u8], ty: &SqlType) -> Value<'v> {
+    match ty.kind {
+        TypeKind::Bit | TypeKind::Year => number(bytes, u64::MAX),
+        TypeKind::Decimal | TypeKind::Float | TypeKind::Double => number(bytes, greatest(ty)),
+        _ if ty.is_integer() => number(bytes, greatest(ty)),
+        _ => Value::Bytes { data: bytes, collation: CollationId::BINARY },
+    }
 }
 
 fn greatest(ty: &SqlType) -> u64 {
     if ty.unsigned { u64::MAX } else { i64::MAX as u64 }
 }
 
-fn number(bytes: &[u8], greatest: u64) -> OwnedValue {
+fn number(bytes: &[u8], greatest: u64) -> Value<'static> {
     if bytes.is_empty() {
-        return OwnedValue::Int(0);
+        return Value::Int(0);
     }
     let value = bytes.iter().fold(0, |value: u64, &byte| value << 8 | u64::from(byte));
     if bytes.len() > 8 || value > greatest {
-        return OwnedValue::Bit { value: greatest, bytes: TOO_MANY_BYTES };
+        return Value::Bit { value: greatest, bytes: TOO_MANY_BYTES };
     }
-    OwnedValue::Bit { value, bytes: bytes.len() as u8 }
+    Value::Bit { value, bytes: bytes.len() as u8 }
 }

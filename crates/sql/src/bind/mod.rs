@@ -63,6 +63,7 @@ mod text_errors;
 mod text_param;
 pub(crate) mod volatile;
 
+pub use assigned::bits_for;
 pub use bad_literal::{bad_literal, national_texts};
 pub use catalog::{Catalog, CatalogError};
 pub use column_use::{ColumnAccess, ColumnUse, ColumnUses, TableAccess, TableUse, UsedColumns};
