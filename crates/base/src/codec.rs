@@ -113,6 +113,16 @@ pub fn copy_short(to: &mut [u8], from: &[u8]) {
     }
 }
 
+/// As [`copy_short`], without a call for 2 and 3 bytes either.
+#[inline]
+pub fn copy_shorter(to: &mut [u8], from: &[u8]) {
+    assert!(to.len() == from.len(), "{} bytes for {}", to.len(), from.len());
+    match from.len() {
+        2..4 => copy_ends::<2>(to, from),
+        _ => copy_short(to, from),
+    }
+}
+
 /// Copies the first and the last `N` bytes.
 #[inline(always)]
 fn copy_ends<const N: usize>(to: &mut [u8], from: &[u8]) {

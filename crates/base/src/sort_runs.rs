@@ -49,7 +49,7 @@ pub struct Merge<'e, T, C> {
     compare: C,
     /// The rest of each run.
     runs: Vec<Range<usize>>,
-    order: LoserTree,
+    order: LoserTree<()>,
 }
 
 impl<'e, T, C: FnMut(&T, &T) -> Ordering> Merge<'e, T, C> {
@@ -59,7 +59,8 @@ impl<'e, T, C: FnMut(&T, &T) -> Ordering> Merge<'e, T, C> {
         if runs.is_empty() {
             runs.push(0..0);
         }
-        let order = LoserTree::new(runs.len(), |a, b| is_less(entries, &runs[a], &runs[b], &mut compare));
+        let order =
+            LoserTree::new(runs.iter().map(drop), |a, b| is_less(entries, &runs[a], &runs[b], &mut compare));
         Merge { entries, compare, runs, order }
     }
 }
@@ -80,7 +81,7 @@ impl<'e, T, C: FnMut(&T, &T) -> Ordering> Iterator for Merge<'e, T, C> {
     fn next(&mut self) -> Option<&'e T> {
         let Merge { entries, compare, runs, order } = self;
         let entry = &entries[runs[order.winner()].next()?];
-        order.replay(|a, b| is_less(entries, &runs[a], &runs[b], &mut *compare));
+        order.replay((), |a, b| is_less(entries, &runs[a], &runs[b], &mut *compare));
         Some(entry)
     }
 }

@@ -12,7 +12,7 @@ mod level;
 use self::leaf_copy::LeafCopy;
 use self::level::{Level, Place};
 use base::{PageNo, ROW_HEADER_BYTES, TrxId, invariant};
-use page::{Batch, FormatPage, PageOp, Record, SlotFlags};
+use page::{Batch, FormatPage, PageOp, Record, SHORT_KEY_BYTES_MAX, SlotFlags};
 use space::{Error, Latched, Locality, Mtr, Result, Store};
 
 use crate::separator::shortest;
@@ -60,6 +60,17 @@ impl<'s> BulkBuild<'s> {
             self.make_room(key, payload.len())?;
         }
         self.levels[0].push_record(key, payload, flags);
+        Ok(())
+    }
+
+    /// As [`BulkBuild::push`] of a record that is nothing but the first `len` bytes of `key`, the others of
+    /// which are zero. Cost: 45 instructions.
+    #[inline(always)]
+    pub fn push_short_key(&mut self, key: [u8; SHORT_KEY_BYTES_MAX], len: usize) -> Result<()> {
+        if self.levels[0].may_be_full_for_record(len, 0) {
+            self.make_room(&key[..len], 0)?;
+        }
+        self.levels[0].push_short_key(key, len);
         Ok(())
     }
 

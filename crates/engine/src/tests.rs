@@ -17,6 +17,7 @@ mod full_start;
 mod histories;
 mod in_place;
 mod index_builds;
+mod int_entries;
 mod logged;
 mod long_values;
 mod lost_values;

@@ -53,7 +53,7 @@ pub use layout::{
     COMMON_HEADER_BYTES, HEADER_BYTES, KEY_BYTES_MAX, OWN_PREFIX_BYTES_MAX, PAGE_SIZE, PageBytes, PageType,
     SlotFlags, TRX_ID_BYTES, max_inline_payload,
 };
-pub use op::{Batch, EntryClose, LeafInsert, OpError, PageOp, RowDelete, RowPatch};
+pub use op::{Batch, EntryClose, LeafInsert, OpError, PageOp, RowDelete, RowPatch, SHORT_KEY_BYTES_MAX};
 pub use overflow::{OVERFLOW_CAPACITY, OVERFLOW_REF_BYTES, OverflowRef};
 pub use page_mut::{FormatPage, PageFull, PageMut};
 pub use page_ref::{CELL_OVERHEAD_BYTES_MAX, Fit, PageRef, TreeLevel};

@@ -302,6 +302,16 @@ impl<'a> Batch<'a> {
         }
     }
 
+    /// Appends a leaf record that is nothing but the first `len` bytes of `key`, the others of which are
+    /// zero, to the batch in `out`.
+    #[inline]
+    pub fn push_short_key(out: &mut Vec<u8>, key: [u8; SHORT_KEY_BYTES_MAX], len: usize) {
+        let mut record = [0; key_alone_record_bytes(SHORT_KEY_BYTES_MAX)];
+        record[0] = len as u8;
+        record[1..=SHORT_KEY_BYTES_MAX].copy_from_slice(&key);
+        push_start(out, &record, key_alone_record_bytes(len));
+    }
+
     /// Appends a clustered record without marks to the batch in `out`: `record` with `header` in place of its
     /// own.
     #[inline]
@@ -419,6 +429,9 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 }
+
+/// Bytes of the keys of [`Batch::push_short_key`], at most.
+pub const SHORT_KEY_BYTES_MAX: usize = 16;
 
 /// Bytes of a key whose length takes one byte in a batch.
 pub(crate) const KEY_ALONE_BYTES_MAX: usize = 0x7f;

@@ -2,7 +2,7 @@
 
 use base::codec::{take, take_varint};
 use base::{PageNo, ROW_HEADER_BYTES};
-use page::{Batch, HEADER_BYTES, PAGE_SIZE, Record, SlotFlags};
+use page::{Batch, HEADER_BYTES, PAGE_SIZE, Record, SHORT_KEY_BYTES_MAX, SlotFlags};
 
 use super::leaf_copy::TAKEN_BYTES_MIN;
 use crate::separator::{common_prefix_len, shortest};
@@ -89,6 +89,14 @@ impl Level {
         debug_assert!(self.count() == 0 || self.last_key() < key, "keys ascend");
         self.note(key.len(), payload.len());
         Batch::push_record(&mut self.batch, key, payload, flags);
+    }
+
+    /// See [`Batch::push_short_key`].
+    #[inline(always)]
+    pub(super) fn push_short_key(&mut self, key: [u8; SHORT_KEY_BYTES_MAX], len: usize) {
+        debug_assert!(self.count() == 0 || self.last_key() < &key[..len], "keys ascend");
+        self.note(len, 0);
+        Batch::push_short_key(&mut self.batch, key, len);
     }
 
     /// See [`Batch::push_row`].

@@ -12,13 +12,14 @@ use crate::column_set::ColumnSet;
 use crate::engine::Engine;
 use crate::error::{Error, Result, fail_if_interrupted};
 use crate::index::Index;
-use crate::index_sort::{IndexSort, Merge, SortMemory, SortPlace};
+use crate::index_sort::{Headed, IndexSort, Merge, MergeOf, ShortKeys, SortMemory, SortPlace};
 use crate::range::{Direction, KeyRange};
 use crate::row::built_entry;
 use crate::row::duplicate;
+use crate::row::int_entry::IntEntries;
 use crate::row::key::{Value, append_declared_key, row_id_of};
 use crate::row::row_image::{RowImage, value_of, with_values};
-use crate::scan::Scan;
+use crate::scan::{Batch, Scan};
 use crate::table::Table;
 
 /// Entries that a build adds between two checks of the kill flag.
@@ -40,7 +41,8 @@ impl Engine {
         let place = SortPlace { folder: &self.temp_folder, name: &name, counters: &self.sort_counters };
         let layouts = indexes.iter().map(built_entry::layout).collect();
         let sort = IndexSort::new(place, layouts, memory)?;
-        let mut collector = Collector { engine: self, table, indexes, sort, scratch: Vec::new() };
+        let made = Vec::with_capacity(indexes.len());
+        let mut collector = Collector { engine: self, table, indexes, sort, made, scratch: Vec::new() };
         collector.collect(view, look)?;
         let mut entries = collector.sort.finish()?;
         for (position, index) in indexes.iter().enumerate() {
@@ -53,13 +55,36 @@ impl Engine {
     /// Fills the empty tree of `index` with `entries`, those of the rows of `table` that `view` sees.
     fn build_from(
         &self,
-        mut entries: Merge<'_>,
+        entries: Merge<'_>,
         table: &Table,
         view: &ReadView,
         index: &Index,
         look: &dyn Fn() -> Result<()>,
     ) -> Result<()> {
-        let mut build = BulkBuild::new(&self.store, &index.tree, base::TrxId::NONE)?;
+        let build = BulkBuild::new(&self.store, &index.tree, base::TrxId::NONE)?;
+        let target = Target { engine: self, table, view, index };
+        match entries {
+            Merge::Headed(entries) => target.build_from_entries(entries, build, look),
+            Merge::Short(keys) => target.build_from_keys(keys, build, look),
+        }
+    }
+}
+
+/// An index in the making.
+struct Target<'a> {
+    engine: &'a Engine,
+    table: &'a Table,
+    view: &'a ReadView,
+    index: &'a Index,
+}
+
+impl Target<'_> {
+    fn build_from_entries(
+        &self,
+        mut entries: MergeOf<'_, Headed>,
+        mut build: BulkBuild<'_>,
+        look: &dyn Fn() -> Result<()>,
+    ) -> Result<()> {
         // Key bytes that no other entry may begin with.
         let mut last = Vec::new();
         let mut count = 0usize;
@@ -69,10 +94,10 @@ impl Engine {
                 look()?;
             }
             count += 1;
-            if index.is_unique() {
+            if self.index.is_unique() {
                 let declared = entry.declared();
                 if !declared.is_empty() && declared == last {
-                    return Err(clash(self, table, view, index, &entry.key()[declared.len()..])?);
+                    return Err(self.clash(&entry.key()[declared.len()..])?);
                 }
                 last.clear();
                 last.extend_from_slice(declared);
@@ -80,6 +105,37 @@ impl Engine {
             build.push(entry.key(), entry.payload(), SlotFlags::NONE)?;
         }
         Ok(build.finish()?)
+    }
+
+    fn build_from_keys(
+        &self,
+        mut merge: MergeOf<'_, ShortKeys>,
+        mut build: BulkBuild<'_>,
+        look: &dyn Fn() -> Result<()>,
+    ) -> Result<()> {
+        let keys = merge.keys();
+        let (mut last, mut count) = (None, 0usize);
+        while let Some(number) = merge.next()? {
+            if count.is_multiple_of(ENTRIES_BETWEEN_LOOKS) {
+                fail_if_interrupted()?;
+                look()?;
+            }
+            count += 1;
+            let key = number.to_be_bytes();
+            let declared = keys.declared_of(number);
+            if declared.is_some() && declared == last {
+                return Err(self.clash(&key[keys.declared()..keys.len()])?);
+            }
+            last = declared;
+            build.push_short_key(key, keys.len())?;
+        }
+        Ok(build.finish()?)
+    }
+
+    /// The error for the row with `clustered_key`.
+    #[cold]
+    fn clash(&self, clustered_key: &[u8]) -> Result<Error> {
+        clash(self.engine, self.table, self.view, self.index, clustered_key)
     }
 }
 
@@ -143,6 +199,8 @@ struct Collector<'a> {
     table: &'a Table,
     indexes: &'a [Index],
     sort: IndexSort<'a>,
+    /// Which indexes have the entries of the current leaf's rows.
+    made: Vec<bool>,
     scratch: Vec<u8>,
 }
 
@@ -153,6 +211,9 @@ impl Collector<'_> {
         while let Some(batch) = scan.next_batch()? {
             fail_if_interrupted()?;
             look()?;
+            if self.add_leaf(&batch)? {
+                continue;
+            }
             batch.try_for_each_row(
                 |row| {
                     if row.has_off_page() { self.add_large(&row) } else { self.add(&row) }
@@ -162,10 +223,24 @@ impl Collector<'_> {
         Ok(())
     }
 
+    /// Adds the entries that indexes of integers have of the rows of `batch`; whether these are all entries.
+    fn add_leaf(&mut self, batch: &Batch<'_>) -> Result<bool> {
+        self.made.clear();
+        for (position, index) in self.indexes.iter().enumerate() {
+            let entries = IntEntries::of_leaf(index, batch);
+            let is_made = entries.is_some() && self.sort.makes_room(batch.len())?;
+            if let (Some(entries), true) = (entries, is_made) {
+                self.sort.add_numbers(position, |numbers| entries.append_all(batch, numbers));
+            }
+            self.made.push(is_made);
+        }
+        Ok(self.made.iter().all(|&made| made))
+    }
+
     #[inline]
     fn add(&mut self, row: &RowRef<'_>) -> Result<()> {
-        let Collector { indexes, sort, scratch, .. } = self;
-        for (position, index) in indexes.iter().enumerate() {
+        let Collector { indexes, sort, scratch, made, .. } = self;
+        for (position, index) in indexes.iter().enumerate().filter(|&(position, _)| !made[position]) {
             sort.add(position, |bytes| built_entry::append_of_record(index, row, bytes, scratch))?;
         }
         Ok(())
@@ -186,12 +261,12 @@ impl Collector<'_> {
             row_id = row_id_of(&self.scratch);
         }
         let (values, spans) = image.fetched(&self.engine.store, &wanted)?;
-        let Collector { indexes, sort, scratch, .. } = self;
+        let Collector { indexes, sort, scratch, made, .. } = self;
         with_values(
             spans.len(),
             |i| value_of(&values, spans[i]),
             |row| {
-                for (position, index) in indexes.iter().enumerate() {
+                for (position, index) in indexes.iter().enumerate().filter(|&(position, _)| !made[position]) {
                     sort.add(position, |bytes| built_entry::append(index, row, row_id, bytes, scratch))?;
                 }
                 Ok(())

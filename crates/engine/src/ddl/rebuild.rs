@@ -296,7 +296,7 @@ impl Rebuild<'_> {
         })?;
         let mut rows = NewRows::new(engine, new, true).map_err(|error| self.named(error))?;
         let mut sorted = sort.finish()?;
-        let mut entries = sorted.take(0)?;
+        let mut entries = sorted.take(0)?.headed().expect("the layout asked for");
         let mut count = 0usize;
         while let Some(entry) = entries.next()? {
             if count.is_multiple_of(ROWS_BETWEEN_LOOKS) {

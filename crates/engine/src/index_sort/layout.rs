@@ -1,14 +1,12 @@
 //! The bytes of an index's entries in sorted blocks and runs.
 
-use super::entry::Entry;
-
 /// Bytes of a short key, at most.
 pub(super) const SHORT_KEY_BYTES_MAX: usize = 16;
 
 /// How the entries of an index are laid out in sorted blocks and runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// As [`Entry`]s.
+    /// As [`super::Entry`]s.
     Headed,
     /// As keys alone, which are sorted and compared as numbers.
     Short(ShortKeys),
@@ -23,6 +21,8 @@ pub(crate) struct ShortKeys {
     pub(super) declared: usize,
     /// No two keys have the same declared parts.
     pub(super) is_unique: bool,
+    /// The bits of a number that a key has.
+    mask: u128,
 }
 
 impl Layout {
@@ -30,59 +30,9 @@ impl Layout {
     /// parts; [`Layout::Headed`] if the keys are long.
     pub(crate) fn of_keys(len: usize, declared: usize, is_unique: bool) -> Self {
         if len <= SHORT_KEY_BYTES_MAX && declared > 0 {
-            Layout::Short(ShortKeys { len, declared, is_unique })
+            Layout::Short(ShortKeys::new(len, declared, is_unique))
         } else {
             Layout::Headed
-        }
-    }
-
-    /// Bytes of the entry that `bytes` begin with.
-    #[inline]
-    pub(super) fn entry_len(self, bytes: &[u8]) -> usize {
-        match self {
-            Layout::Headed => Entry::at_start_of(bytes).bytes().len(),
-            Layout::Short(keys) => keys.len,
-        }
-    }
-
-    /// The entry whose bytes these are.
-    #[inline(always)]
-    pub(super) fn entry(self, bytes: &[u8]) -> SortedEntry<'_> {
-        SortedEntry { layout: self, bytes }
-    }
-}
-
-/// An entry of a merge.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SortedEntry<'b> {
-    layout: Layout,
-    bytes: &'b [u8],
-}
-
-impl<'b> SortedEntry<'b> {
-    #[inline(always)]
-    pub(crate) fn key(self) -> &'b [u8] {
-        match self.layout {
-            Layout::Headed => Entry::new(self.bytes).key(),
-            Layout::Short(_) => self.bytes,
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn payload(self) -> &'b [u8] {
-        match self.layout {
-            Layout::Headed => Entry::new(self.bytes).payload(),
-            Layout::Short(_) => &[],
-        }
-    }
-
-    /// As [`Entry::declared`].
-    #[inline(always)]
-    pub(crate) fn declared(self) -> &'b [u8] {
-        match self.layout {
-            Layout::Headed => Entry::new(self.bytes).declared(),
-            Layout::Short(keys) if keys.is_unique => &self.bytes[..keys.declared],
-            Layout::Short(_) => &[],
         }
     }
 }
@@ -100,6 +50,35 @@ pub(super) fn number_of(key: &[u8]) -> u128 {
 }
 
 impl ShortKeys {
+    fn new(len: usize, declared: usize, is_unique: bool) -> Self {
+        ShortKeys { len, declared, is_unique, mask: u128::MAX << (u128::BITS - 8 * len as u32) }
+    }
+
+    /// [`number_of`] the key that `bytes` begin with.
+    #[inline(always)]
+    pub(super) fn first_number(self, bytes: &[u8]) -> u128 {
+        match bytes.first_chunk() {
+            Some(start) => u128::from_be_bytes(*start) & self.mask,
+            None => number_of(&bytes[..self.len]),
+        }
+    }
+
+    /// The declared parts of a key, if no other key may have the same.
+    #[inline(always)]
+    pub(crate) fn declared_of(self, number: u128) -> Option<u128> {
+        self.is_unique.then(|| number >> (u128::BITS - 8 * self.declared as u32))
+    }
+
+    /// Bytes of a key's declared parts.
+    pub(crate) fn declared(self) -> usize {
+        self.declared
+    }
+
+    /// Bytes of a key.
+    pub(crate) fn len(self) -> usize {
+        self.len
+    }
+
     /// Brings keys into order. Cost: passes by the bytes of the declared parts that differ, where what
     /// follows them is in order already, as it is in rows read in the order of the clustered key. Takes as
     /// much memory as `keys`.
@@ -125,7 +104,7 @@ mod tests {
         let mut prng = Prng::new(3);
         for (len, declared) in [(1, 1), (8, 4), (9, 5), (16, 8), (16, 12), (16, 16)] {
             for is_in_order in [true, false] {
-                let keys = ShortKeys { len, declared, is_unique: false };
+                let keys = ShortKeys::new(len, declared, false);
                 let key = |row: u64| {
                     let mut key: Vec<u8> = (0..declared).map(|_| prng.below(5) as u8).collect();
                     let rest = if is_in_order { row } else { prng.next_u64() };

@@ -40,10 +40,10 @@ mod sorter;
 mod totals;
 
 pub(crate) use entry::{ENTRY_BYTES_MAX, Entry, EntryLens, append_entry};
-pub(crate) use layout::Layout;
+pub(crate) use layout::{Layout, ShortKeys};
 pub(crate) use memory::Charged;
 pub use memory::SortMemory;
-pub(crate) use merge::Merge;
+pub(crate) use merge::{Headed, Merge, MergeOf};
 pub(crate) use sorter::{IndexSort, SortPlace};
 pub(crate) use totals::SortCounters;
 pub use totals::SortTotals;

@@ -100,6 +100,31 @@ impl OpenBlock {
         Ok(())
     }
 
+    /// Whether `rows` entries of each index are a small part of a block.
+    pub(super) fn is_large_for(&self, rows: usize) -> bool {
+        rows * self.places.len() <= self.entries_max / 4
+    }
+
+    /// Whether `rows` entries of each index can be added before the block is to be sorted, short ones without
+    /// more memory.
+    pub(super) fn has_room(&self, rows: usize) -> bool {
+        self.bytes.len() < self.bytes_max && self.entries + rows * self.places.len() < self.entries_max
+    }
+
+    /// Adds keys of `index`, whose keys are short: `fill` appends [`number_of`] each.
+    #[inline(always)]
+    pub(super) fn add_numbers(&mut self, index: usize, fill: impl FnOnce(&mut Vec<u128>)) {
+        let Entries::Short(keys, numbers) = &mut self.places[index] else {
+            debug_assert!(false, "index {index} has entries with headers");
+            return;
+        };
+        let before = numbers.len();
+        fill(numbers);
+        let added = numbers.len() - before;
+        self.short_bytes += added * keys.len;
+        self.entries += added;
+    }
+
     /// Bytes of entries.
     pub(super) fn len(&self) -> usize {
         self.bytes.len() + self.short_bytes

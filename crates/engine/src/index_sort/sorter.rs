@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::entry::EntryLens;
 use super::layout::Layout;
 use super::memory::{Charged, Division, SortMemory};
-use super::merge::{Merge, Source};
+use super::merge::Merge;
 use super::open_block::OpenBlock;
 use super::run_file::{Run, RunFile, RunReader, RunWriter};
 use super::totals::{SortCounters, SortTotals};
@@ -76,6 +76,27 @@ impl<'e> IndexSort<'e> {
         if self.open.is_full() { self.sort_block() } else { Ok(()) }
     }
 
+    /// Makes room for `rows` entries of each index at once; false: they would fill too much of a block.
+    ///
+    /// # Errors
+    /// Those of [`IndexSort::add`].
+    pub(crate) fn makes_room(&mut self, rows: usize) -> Result<bool> {
+        if !self.open.is_large_for(rows) {
+            return Ok(false);
+        }
+        if !self.open.has_room(rows) {
+            self.sort_block()?;
+        }
+        Ok(true)
+    }
+
+    /// Adds keys of `index`, whose keys are short and for which there is room: `fill` appends them as
+    /// numbers.
+    #[inline]
+    pub(crate) fn add_numbers(&mut self, index: usize, fill: impl FnOnce(&mut Vec<u128>)) {
+        self.open.add_numbers(index, fill);
+    }
+
     /// Ends the collection.
     ///
     /// # Errors
@@ -121,9 +142,7 @@ impl<'e> IndexSort<'e> {
             if blocks.is_empty() {
                 continue;
             }
-            let in_memory = |block| Source::in_memory(layout, block);
-            let sources = std::mem::take(blocks).into_iter().map(in_memory).collect();
-            runs.push(write_run(file, Merge::new(sources))?);
+            runs.push(write_run(file, Merge::in_memory(layout, std::mem::take(blocks)))?);
             self.place.counters.add(SortTotals { sorts: 1, runs: 1, ..SortTotals::default() });
         }
         self.block_bytes = 0;
@@ -152,8 +171,7 @@ impl SortedEntries<'_> {
         let layout = self.layouts[index];
         let Some(file) = file else {
             self.counters.add(SortTotals { sorts: 1, ..SortTotals::default() });
-            let in_memory = |block| Source::in_memory(layout, block);
-            return Ok(Merge::new(std::mem::take(&mut blocks[index]).into_iter().map(in_memory).collect()));
+            return Ok(Merge::in_memory(layout, std::mem::take(&mut blocks[index])));
         };
         let mut runs = VecDeque::from(std::mem::take(&mut runs[index]));
         let buffers = runs.len().min(self.division.sources) + 1;
@@ -181,8 +199,7 @@ fn merged_at_once(runs: usize, sources: usize) -> usize {
 }
 
 fn merge_of(file: &RunFile, layout: Layout, runs: impl IntoIterator<Item = Run>) -> Result<Merge<'_>> {
-    let sources = runs.into_iter().map(|run| Source::in_file(layout, RunReader::new(file, run)));
-    Ok(Merge::new(sources.collect::<Result<_>>()?))
+    Merge::in_file(layout, runs.into_iter().map(|run| RunReader::new(file, run)))
 }
 
 fn write_run(file: &RunFile, mut entries: Merge<'_>) -> Result<Run> {

@@ -76,11 +76,22 @@ fn add(sort: &mut IndexSort<'_>, index: usize, (key, payload): &Pair) -> Result<
 
 /// All entries of an index, which have the declared parts that [`add`] gives them.
 fn taken(sorted: &mut SortedEntries<'_>, index: usize) -> Result<Vec<Pair>> {
-    let mut entries = sorted.take(index)?;
     let mut all = Vec::new();
-    while let Some(entry) = entries.next()? {
-        assert_eq!(entry.declared(), &entry.key()[..entry.key().len() / 2]);
-        all.push((entry.key().to_vec(), entry.payload().to_vec()));
+    match sorted.take(index)? {
+        Merge::Headed(mut entries) => {
+            while let Some(entry) = entries.next()? {
+                assert_eq!(entry.declared(), &entry.key()[..entry.key().len() / 2]);
+                all.push((entry.key().to_vec(), entry.payload().to_vec()));
+            }
+        }
+        Merge::Short(mut merge) => {
+            let keys = merge.keys();
+            while let Some(number) = merge.next()? {
+                let declared = number >> (u128::BITS - 8 * keys.declared() as u32);
+                assert_eq!((keys.declared(), keys.declared_of(number)), (keys.len() / 2, Some(declared)));
+                all.push((number.to_be_bytes()[..keys.len()].to_vec(), Vec::new()));
+            }
+        }
     }
     Ok(all)
 }
@@ -271,10 +282,10 @@ fn a_killed_statement_ends_wherever_it_is_and_leaves_no_file() {
     flag.store(false, Ordering::Relaxed);
     let mut sorted = place.finish(&LEAST, &[all]).unwrap();
     let mut merge = sorted.take(0).unwrap();
-    merge.next().unwrap().unwrap();
+    merge.next_bytes().unwrap().unwrap();
     flag.store(true, Ordering::Relaxed);
     let rest = loop {
-        match merge.next() {
+        match merge.next_bytes() {
             Ok(Some(_)) => {}
             ended => break ended.map(drop),
         }

@@ -6,6 +6,7 @@ pub(crate) mod duplicate;
 pub(crate) mod entry;
 pub(crate) mod insert;
 pub(crate) mod insert_batch;
+pub(crate) mod int_entry;
 pub(crate) mod key;
 pub(crate) mod mixed;
 pub(crate) mod move_entry;

@@ -1,0 +1,122 @@
+//! The entries that a build of an index makes of a leaf's rows at once, if they are integers one after the
+//! other: as numbers, what [`super::built_entry`] makes of a row as bytes.
+
+use page::{Cell, IntPart, KeyInt, Place};
+
+use crate::index::Index;
+use crate::scan::Batch;
+
+/// Most integers in a key, those of the clustered key counted as one.
+const PARTS_MAX: usize = 6;
+/// Bytes of the number that a key is the beginning of.
+const NUMBER_BYTES: usize = size_of::<u128>();
+
+/// Where an integer of the key comes from. Its bits are flipped as the key has them.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    /// Little-endian bytes of the record's body.
+    Body { from: u16, width: u8, flip: u64 },
+    /// Bytes of the clustered key.
+    Key { key: KeyInt, width: u8, flip: u64 },
+}
+
+/// How the keys of an index are made of the rows of a leaf.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IntEntries {
+    parts: [Part; PARTS_MAX],
+    count: usize,
+    /// Bits behind the key.
+    behind: u32,
+}
+
+impl IntEntries {
+    /// The entries of `index` for the rows of `batch`. `None`: they are something else than integers that are
+    /// never NULL.
+    pub(crate) fn of_leaf(index: &Index, batch: &Batch<'_>) -> Option<Self> {
+        let clustered_len = batch.format().fixed_key_len()?;
+        if !index.format.has_no_payload() || !(1..=8).contains(&clustered_len) {
+            return None;
+        }
+        let declared = &index.format.key_parts()[..index.def.parts.len()];
+        let last = declared.len();
+        if last >= PARTS_MAX {
+            return None;
+        }
+        let whole =
+            Part::Key { key: batch.key_int(0, clustered_len.into()), width: clustered_len as u8, flip: 0 };
+        let (mut parts, mut bytes) = ([whole; PARTS_MAX], usize::from(clustered_len));
+        for (part, place) in parts.iter_mut().zip(declared) {
+            let int = place.int.filter(|_| !place.nullable)?;
+            *part = source(batch, usize::from(place.column?), int)?;
+            bytes += usize::from(int.width);
+        }
+        let behind = NUMBER_BYTES.checked_sub(bytes)?;
+        Some(IntEntries { parts, count: last + 1, behind: 8 * behind as u32 })
+    }
+
+    /// Appends the keys of the rows of `batch`. Cost: 15 instructions a row and 15 for each of its integers.
+    #[inline]
+    pub(crate) fn append_all(&self, batch: &Batch<'_>, out: &mut Vec<u128>) {
+        let records = batch.records();
+        if let [Part::Body { from, width: 4, flip }, Part::Key { key, width, flip: 0 }, ..] = self.parts
+            && self.count == 2
+            && self.behind >= u64::BITS
+        {
+            // The whole key is in the upper half of the number.
+            let (bits, behind) = (8 * u32::from(width), self.behind - u64::BITS);
+            batch.for_each_cell(|cell| {
+                let int = u32::from_le_bytes(cell.chunk(from)) ^ flip as u32;
+                let number = u64::from(int) << bits | key.of_cell(&records, cell);
+                out.push(u128::from(number << behind) << u64::BITS);
+            });
+            return;
+        }
+        batch.for_each_cell(|cell| {
+            let number = self.parts[..self.count].iter().fold(0, |number, part| {
+                let (int, width) = match *part {
+                    Part::Body { from, width, flip } => (body_int(cell, from, width) ^ flip, width),
+                    Part::Key { key, width, flip } => (key.of_cell(&records, cell) ^ flip, width),
+                };
+                let bits = 8 * u32::from(width);
+                number << bits | u128::from(int & u64::MAX >> (64 - bits))
+            });
+            out.push(number << self.behind);
+        });
+    }
+}
+
+/// Where the column at `position` comes from, for the part `int` of a key.
+fn source(batch: &Batch<'_>, position: usize, int: IntPart) -> Option<Part> {
+    let (format, IntPart { width, flip }) = (batch.format(), int);
+    match format.columns()[position].place {
+        Place::Fixed { offset, width: bytes } if bytes == width.into() && is_body_width(width) => {
+            Some(Part::Body { from: offset, width, flip })
+        }
+        Place::Key { part } => {
+            let place = &format.key_parts()[usize::from(part)];
+            let int = place.int.filter(|int| !place.nullable && int.width == width)?;
+            let key = batch.key_int(place.offset?.into(), width.into());
+            Some(Part::Key { key, width, flip: flip ^ int.flip })
+        }
+        _ => None,
+    }
+}
+
+/// Whether [`body_int`] reads integers of `width` bytes.
+fn is_body_width(width: u8) -> bool {
+    matches!(width, 1..=4 | 8)
+}
+
+#[inline(always)]
+fn body_int(cell: Cell<'_>, from: u16, width: u8) -> u64 {
+    match width {
+        1 => u64::from(cell.chunk::<1>(from)[0]),
+        2 => u64::from(u16::from_le_bytes(cell.chunk(from))),
+        3 => {
+            let [a, b, c] = cell.chunk(from);
+            u64::from(u32::from_le_bytes([a, b, c, 0]))
+        }
+        4 => u64::from(u32::from_le_bytes(cell.chunk(from))),
+        _ => u64::from_le_bytes(cell.chunk(from)),
+    }
+}
