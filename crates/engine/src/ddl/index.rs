@@ -227,10 +227,11 @@ impl Collector<'_> {
     fn add_leaf(&mut self, batch: &Batch<'_>) -> Result<bool> {
         self.made.clear();
         for (position, index) in self.indexes.iter().enumerate() {
-            let entries = IntEntries::of_leaf(index, batch);
-            let is_made = entries.is_some() && self.sort.makes_room(batch.len())?;
-            if let (Some(entries), true) = (entries, is_made) {
-                self.sort.add_numbers(position, |numbers| entries.append_all(batch, numbers));
+            let mut is_made = false;
+            if let Some(entries) = IntEntries::of_leaf(index, batch)
+                && self.sort.makes_room(batch.len())?
+            {
+                is_made = self.sort.add_numbers(position, |numbers| entries.append_all(batch, numbers));
             }
             self.made.push(is_made);
         }

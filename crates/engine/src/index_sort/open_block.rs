@@ -111,18 +111,17 @@ impl OpenBlock {
         self.bytes.len() < self.bytes_max && self.entries + rows * self.places.len() < self.entries_max
     }
 
-    /// Adds keys of `index`, whose keys are short: `fill` appends [`number_of`] each.
+    /// Adds keys of `index`: `fill` appends [`number_of`] each. False, with nothing added: its entries have
+    /// headers.
     #[inline(always)]
-    pub(super) fn add_numbers(&mut self, index: usize, fill: impl FnOnce(&mut Vec<u128>)) {
-        let Entries::Short(keys, numbers) = &mut self.places[index] else {
-            debug_assert!(false, "index {index} has entries with headers");
-            return;
-        };
+    pub(super) fn add_numbers(&mut self, index: usize, fill: impl FnOnce(&mut Vec<u128>)) -> bool {
+        let Entries::Short(keys, numbers) = &mut self.places[index] else { return false };
         let before = numbers.len();
         fill(numbers);
         let added = numbers.len() - before;
         self.short_bytes += added * keys.len;
         self.entries += added;
+        true
     }
 
     /// Bytes of entries.

@@ -90,11 +90,11 @@ impl<'e> IndexSort<'e> {
         Ok(true)
     }
 
-    /// Adds keys of `index`, whose keys are short and for which there is room: `fill` appends them as
-    /// numbers.
+    /// Adds keys of `index` for which there is room: `fill` appends them as numbers. False, with nothing
+    /// added: its layout is another.
     #[inline]
-    pub(crate) fn add_numbers(&mut self, index: usize, fill: impl FnOnce(&mut Vec<u128>)) {
-        self.open.add_numbers(index, fill);
+    pub(crate) fn add_numbers(&mut self, index: usize, fill: impl FnOnce(&mut Vec<u128>)) -> bool {
+        self.open.add_numbers(index, fill)
     }
 
     /// Ends the collection.

@@ -1,7 +1,7 @@
 //! The entries that a build of an index makes of a leaf's rows at once, if they are integers one after the
 //! other: as numbers, what [`super::built_entry`] makes of a row as bytes.
 
-use page::{Cell, IntPart, KeyInt, Place};
+use page::{Cell, IntPart, KeyInt, KeyPartPlace, NullBit, Place};
 
 use crate::index::Index;
 use crate::scan::Batch;
@@ -16,6 +16,8 @@ const NUMBER_BYTES: usize = size_of::<u128>();
 enum Part {
     /// Little-endian bytes of the record's body.
     Body { from: u16, width: u8, flip: u64 },
+    /// The same with a marker byte before it, where the body may say NULL.
+    Nullable { from: u16, width: u8, flip: u64, null: NullBit, mask: u8 },
     /// Bytes of the clustered key.
     Key { key: KeyInt, width: u8, flip: u64 },
 }
@@ -30,8 +32,7 @@ pub(crate) struct IntEntries {
 }
 
 impl IntEntries {
-    /// The entries of `index` for the rows of `batch`. `None`: they are something else than integers that are
-    /// never NULL.
+    /// The entries of `index` for the rows of `batch`. `None`: they are something else than integers.
     pub(crate) fn of_leaf(index: &Index, batch: &Batch<'_>) -> Option<Self> {
         let clustered_len = batch.format().fixed_key_len()?;
         if !index.format.has_no_payload() || !(1..=8).contains(&clustered_len) {
@@ -46,9 +47,8 @@ impl IntEntries {
             Part::Key { key: batch.key_int(0, clustered_len.into()), width: clustered_len as u8, flip: 0 };
         let (mut parts, mut bytes) = ([whole; PARTS_MAX], usize::from(clustered_len));
         for (part, place) in parts.iter_mut().zip(declared) {
-            let int = place.int.filter(|_| !place.nullable)?;
-            *part = source(batch, usize::from(place.column?), int)?;
-            bytes += usize::from(int.width);
+            *part = source(batch, place)?;
+            bytes += usize::from(place.len?);
         }
         let behind = NUMBER_BYTES.checked_sub(bytes)?;
         Some(IntEntries { parts, count: last + 1, behind: 8 * behind as u32 })
@@ -73,25 +73,38 @@ impl IntEntries {
         }
         batch.for_each_cell(|cell| {
             let number = self.parts[..self.count].iter().fold(0, |number, part| {
-                let (int, width) = match *part {
-                    Part::Body { from, width, flip } => (body_int(cell, from, width) ^ flip, width),
-                    Part::Key { key, width, flip } => (key.of_cell(&records, cell) ^ flip, width),
+                let (before, int, width) = match *part {
+                    Part::Body { from, width, flip } => (number, body_int(cell, from, width) ^ flip, width),
+                    Part::Key { key, width, flip } => (number, key.of_cell(&records, cell) ^ flip, width),
+                    Part::Nullable { from, width, flip, null, mask } => {
+                        let is_null = cell.null_bit(null.byte, null.mask);
+                        let int = body_int(cell, from, width) ^ flip;
+                        let marker = mask ^ u8::from(!is_null);
+                        let int = if is_null { u64::MAX * u64::from(mask & 1) } else { int };
+                        (number << 8 | u128::from(marker), int, width)
+                    }
                 };
                 let bits = 8 * u32::from(width);
-                number << bits | u128::from(int & u64::MAX >> (64 - bits))
+                before << bits | u128::from(int & u64::MAX >> (64 - bits))
             });
             out.push(number << self.behind);
         });
     }
 }
 
-/// Where the column at `position` comes from, for the part `int` of a key.
-fn source(batch: &Batch<'_>, position: usize, int: IntPart) -> Option<Part> {
-    let (format, IntPart { width, flip }) = (batch.format(), int);
-    match format.columns()[position].place {
-        Place::Fixed { offset, width: bytes } if bytes == width.into() && is_body_width(width) => {
-            Some(Part::Body { from: offset, width, flip })
+/// Where the part `part` of a key comes from.
+fn source(batch: &Batch<'_>, part: &KeyPartPlace) -> Option<Part> {
+    let (format, IntPart { width, flip }) = (batch.format(), part.int?);
+    let column = &format.columns()[usize::from(part.column?)];
+    match column.place {
+        Place::Fixed { offset: from, width: bytes } if bytes == width.into() && is_body_width(width) => {
+            if !part.nullable {
+                return Some(Part::Body { from, width, flip });
+            }
+            let mask = if part.desc { u8::MAX } else { 0 };
+            Some(Part::Nullable { from, width, flip, null: column.null?, mask })
         }
+        Place::Key { part: _ } if part.nullable => None,
         Place::Key { part } => {
             let place = &format.key_parts()[usize::from(part)];
             let int = place.int.filter(|int| !place.nullable && int.width == width)?;

@@ -1,6 +1,7 @@
 //! Entries that a build of an index makes of a leaf's rows at once are those that it makes of each row.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::prng::Prng;
 use types::{ColumnDef, IndexDef, IndexKind, SqlType, TableDef, TypeKind};
@@ -9,6 +10,8 @@ use super::support::*;
 use crate::row::built_entry;
 use crate::row::int_entry::IntEntries;
 use crate::*;
+
+const SHORT: Duration = Duration::from_millis(20);
 
 /// Columns of integers, and a text between them.
 fn columns() -> Vec<ColumnDef> {
@@ -29,6 +32,9 @@ fn columns() -> Vec<ColumnDef> {
 /// Bytes of each column; 0: a text.
 const WIDTHS: [usize; 8] = [1, 2, 3, 0, 4, 4, 8, 4];
 
+/// Bytes of each column in a key.
+const BYTES: [usize; 8] = [1, 2, 3, 0, 4, 4, 8, 5];
+
 /// A table with this primary key, none if it is empty, and rows of random bytes.
 fn filled(engine: &Arc<Engine>, name: &str, primary: &[u16], prng: &mut Prng) -> Arc<Table> {
     let indexes = match primary {
@@ -47,7 +53,10 @@ fn filled(engine: &Arc<Engine>, name: &str, primary: &[u16], prng: &mut Prng) ->
             })
             .collect();
         values[5] = number.wrapping_mul(0x9E37_79B1).to_le_bytes().to_vec();
-        let row: Vec<Option<&[u8]>> = values.iter().map(|value| Some(&value[..])).collect();
+        let mut row: Vec<Option<&[u8]>> = values.iter().map(|value| Some(&value[..])).collect();
+        if number % 3 == 0 {
+            row[7] = None;
+        }
         table.insert(engine, &mut trx, &row).unwrap();
     }
     engine.commit(&mut trx).unwrap();
@@ -99,14 +108,16 @@ fn integer_keys_made_of_a_leaf_are_those_of_its_rows() {
     for (at, primary) in primaries.into_iter().enumerate() {
         let table = filled(&engine, &format!("t{at}"), primary, &mut prng);
         let clustered = usize::from(table.clustered().format.fixed_key_len().unwrap());
-        for parts in [&[4][..], &[6], &[0, 1], &[104], &[2, 101], &[5], &[105, 0], &[0, 1, 2, 4]] {
-            let bytes: usize = parts.iter().map(|part| WIDTHS[usize::from(part % 100)]).sum();
+        let indexes = [&[4][..], &[6], &[0, 1], &[104], &[2, 101], &[5], &[105, 0], &[0, 1, 2, 4]];
+        let nullable = [&[7][..], &[107], &[4, 7], &[107, 0], &[0, 1, 107]];
+        for parts in indexes.into_iter().chain(nullable) {
+            let bytes = parts.iter().map(|part| BYTES[usize::from(part % 100)]).sum::<usize>();
             let expected = if clustered <= 8 && clustered + bytes <= 16 { 600 } else { 0 };
             let keys = compared(&engine, &table, &index_of(&table, parts), ReadView::newest());
             assert_eq!(keys.len(), expected, "{primary:?} {parts:?}");
         }
         // Others are left to the rows.
-        for parts in [&[7][..], &[3], &[4, 7]] {
+        for parts in [&[3][..], &[4, 3]] {
             let keys = compared(&engine, &table, &index_of(&table, parts), ReadView::newest());
             assert!(keys.is_empty(), "{parts:?}");
         }
@@ -141,4 +152,27 @@ fn versions_that_an_old_view_sees_have_their_own_keys() {
     let new = compared(&engine, &table, &index, ReadView::newest());
     let changed = new.iter().filter(|key| key.starts_with(&[0x81, 1, 1, 1])).count();
     assert!(new.len() == 400 && changed >= 200, "{} keys, {changed} changed", new.len());
+}
+
+#[test]
+fn indexes_of_integers_that_may_be_null_are_built_with_all_rows() {
+    let (engine, _disk) = engine();
+    let table = filled(&engine, "t", &[5], &mut Prng::new(7));
+    let mut def = (*table.def).clone();
+    // NULLs keep the keys of the unique one from being short.
+    def.indexes.extend([
+        def_of("k", IndexKind::Secondary, &[7]),
+        def_of("u", IndexKind::Unique, &[7, 5]),
+        def_of("d", IndexKind::Secondary, &[107, 4]),
+        def_of("w", IndexKind::Unique, &[4, 5]),
+        def_of("c", IndexKind::Secondary, &[4, 3]),
+    ]);
+    for index in def.indexes.iter_mut().filter(|index| &*index.name == "c") {
+        index.parts[1].prefix_len = Some(5);
+    }
+    let alteration = Alteration { def, auto_increment: None };
+    engine.alter_table(&table.def, alteration, &BuildOptions::default(), SHORT).unwrap();
+    let table = engine.table("s", "t").unwrap();
+    assert_eq!(table.def.indexes.len(), 6);
+    assert_sound(&engine, &table);
 }
