@@ -29,6 +29,7 @@
 
 mod append;
 pub mod check;
+mod corruption;
 pub mod extent_map;
 pub mod file_header;
 mod layout;
@@ -46,7 +47,8 @@ mod search;
 mod space;
 mod template;
 
-pub use check::{Corruption, CorruptionKind, check_overflow_value, stamp_checksum, verify_on_read};
+pub use check::{check_overflow_value, stamp_checksum, verify_on_read};
+pub use corruption::{Corruption, CorruptionKind};
 pub use extent_map::{EXTENT_PAGES, ExtentEntry, ExtentPlace, ExtentState};
 pub use file_header::{FileHeader, FileHeaderError};
 pub use layout::{

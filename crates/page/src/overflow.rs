@@ -23,7 +23,7 @@
 use base::codec::{get_u32, get_u64, put_u32, put_u64};
 use base::{IndexId, PageNo};
 
-use crate::check::{Corruption, CorruptionKind};
+use crate::corruption::{Corruption, CorruptionKind};
 use crate::layout::{COMMON_HEADER_BYTES, PAGE_SIZE, PageType};
 use crate::page_mut::PageMut;
 use crate::page_ref::PageRef;

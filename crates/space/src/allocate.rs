@@ -8,10 +8,10 @@ use page::extent_map::EXTENTS_PER_MAP;
 use page::{Corruption, CorruptionKind, EXTENT_PAGES, ExtentEntry, ExtentState, PageOp, PageType};
 
 use crate::error::{Error, Result};
-use crate::extent_no::{ExtentNo, bit_of, extent_of};
+use crate::extent_no::{ExtentNo, bit_of, extent_of, map_page_of};
 use crate::extents::Locality;
 use crate::mtr::{Latched, Mtr};
-use crate::space::{Space, map_page_of, reserved_pages, write_entry};
+use crate::space::{Space, reserved_pages, write_entry};
 use crate::space_reserve::SpaceReserve;
 use crate::store::Store;
 

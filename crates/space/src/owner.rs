@@ -4,8 +4,7 @@ use base::{IndexId, PageNo};
 use page::{PageRef, PageType};
 
 use crate::error::Result;
-use crate::extent_no::extent_of;
-use crate::space::map_page_of;
+use crate::extent_no::{extent_of, map_page_of};
 use crate::store::Store;
 
 impl Store {

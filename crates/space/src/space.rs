@@ -19,7 +19,7 @@ use page::extent_map::EXTENTS_PER_MAP;
 use page::{EXTENT_PAGES, ExtentEntry, ExtentPlace, ExtentState, PAGE_SIZE, PageMut, PageOp, PageRef};
 
 use crate::error::{Error, Result};
-use crate::extent_no::ExtentNo;
+use crate::extent_no::{ExtentNo, map_page_of};
 use crate::extents::Extents;
 use crate::garbage::GarbageBits;
 use crate::mtr::{Latched, Mtr};
@@ -214,11 +214,6 @@ impl Space {
 /// The pages of an extent that are in use and never given out.
 pub(crate) fn reserved_pages(extent: ExtentNo) -> u64 {
     if extent.is_multiple_of(EXTENTS_PER_MAP) { RESERVED_PAGES } else { 0 }
-}
-
-/// The page that describes an extent.
-pub(crate) fn map_page_of(extent: ExtentNo) -> PageNo {
-    ExtentPlace::of(PageNo(extent * EXTENT_PAGES)).map
 }
 
 /// Makes the map page of a group of free extents; the first one is in use.

@@ -9,36 +9,16 @@ use crate::stats::{self, Comparison, Estimate, Reached, Rounds, median};
 
 mod html;
 mod markdown;
+mod number;
+mod row;
 mod standing;
 mod summary;
 mod tsv;
 
 pub use html::{Extras, Profile, html, profiles, relative};
 pub use markdown::markdown;
+pub use row::{Row, TargetResult};
 pub use tsv::tsv;
-
-/// A row of the report: the base first, then the other targets in the header's order.
-#[derive(Debug)]
-pub struct Row {
-    /// Workload, threads, setting.
-    pub key: RowKey,
-    /// One per target of the header.
-    pub results: Vec<TargetResult>,
-    /// How each of them stands to the best of the others.
-    pub to_best: Vec<Option<Estimate>>,
-}
-
-/// What a target did in a row.
-#[derive(Debug)]
-pub enum TargetResult {
-    /// Medians of its rounds, and how it compares to the base; none for the base itself and with too few
-    /// rounds.
-    Measured(Box<Figures>, Option<Comparison>),
-    /// No number, and why.
-    Failed(String),
-    /// Not measured yet.
-    Missing,
-}
 
 /// The seed of the arithmetic: the same journal always says the same.
 const SEED: u64 = 1;
@@ -105,25 +85,6 @@ pub fn unsure(header: &Header, cells: &[Cell]) -> Vec<RowKey> {
     let others = header.targets.len() - 1;
     let of_key = unsure.chunks(others.max(1)).map(|targets| targets.contains(&true));
     keys.into_iter().zip(of_key).filter(|(_, unsure)| *unsure).map(|(key, _)| key.clone()).collect()
-}
-
-/// Rows measured with the same number of clients and the same setting.
-type Group<'a> = (usize, &'a str);
-
-/// In the order of measurement.
-fn groups(rows: &[Row]) -> Vec<Group<'_>> {
-    let mut groups = Vec::new();
-    for row in rows {
-        let group = (row.key.threads, &row.key.setting[..]);
-        if !groups.contains(&group) {
-            groups.push(group);
-        }
-    }
-    groups
-}
-
-fn rows_of<'a>(rows: &'a [Row], group: Group<'a>) -> impl Iterator<Item = &'a Row> {
-    rows.iter().filter(move |row| (row.key.threads, &row.key.setting[..]) == group)
 }
 
 fn keys(cells: &[Cell]) -> Vec<&RowKey> {
@@ -222,17 +183,4 @@ fn medians(figures: &[&Figures]) -> Figures {
         other_cores: of(|f| f.other_cores),
         retried: of(|f| f.retried),
     }
-}
-
-/// A whole number, its thousands parted.
-fn thousands(value: f64) -> String {
-    let digits = format!("{value:.0}");
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Corruption, CorruptionKind};
+use crate::corruption::{Corruption, CorruptionKind};
 use crate::layout::HEADER_BYTES;
 use crate::page_ref::{PageRef, head_of};
 

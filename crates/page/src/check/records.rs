@@ -3,7 +3,7 @@
 use base::TrxId;
 use base::codec::{get_u16, get_u48};
 
-use super::{Corruption, CorruptionKind};
+use crate::corruption::{Corruption, CorruptionKind};
 use crate::layout::{
     CELL_HAS_BEGIN, CELL_LEN, HEAD_BYTES, HEADER_BYTES, SLOT_OFFSET, SlotFlags, TRX_ID_BYTES,
 };

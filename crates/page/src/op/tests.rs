@@ -4,7 +4,8 @@ use base::prng::Prng;
 use base::{IndexId, PageNo, TrxId};
 
 use super::*;
-use crate::check::{CorruptionKind, check_page, check_structure};
+use crate::check::{check_page, check_structure};
+use crate::corruption::CorruptionKind;
 use crate::layout::PageBytes;
 
 /// An empty page without bounds.

@@ -14,7 +14,7 @@ use page::{EXTENT_PAGES, ExtentEntry, ExtentState, PAGE_SIZE};
 
 use super::Problems;
 use crate::error::{Error, Result};
-use crate::space::map_page_of;
+use crate::extent_no::map_page_of;
 use crate::store::{Store, StoreConfig, log_folder, read_header};
 
 /// A data file that is read.

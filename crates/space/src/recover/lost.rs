@@ -7,8 +7,7 @@ use base::PageNo;
 use base::sync::plain::Mutex;
 use buffer::{CorruptPage, Error, PageDefect};
 
-use crate::extent_no::extent_of;
-use crate::space::map_page_of;
+use crate::extent_no::{extent_of, map_page_of};
 
 /// Pages whose redo is skipped. Each page belongs to one thread.
 #[derive(Clone, Debug)]

@@ -8,9 +8,9 @@ use std::fmt::Write;
 use crate::journal::{Figures, Header, RowKey};
 use crate::ledger::History;
 
+use super::row::{Group, Row, TargetResult, groups, rows_of};
 use super::standing::{Standing, sign};
 use super::summary::{Tally, tallies};
-use super::{Group, Row, TargetResult, groups, rows_of};
 
 mod bars;
 mod canvas;

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use crate::journal::{Header, RowKey};
 use crate::stats::{Estimate, median};
 
+use super::number::thousands;
+use super::row::{Row, TargetResult, groups, rows_of};
 use super::summary::{Tally, tallies};
-use super::{Row, TargetResult, groups, rows_of, thousands};
 
 /// The whole report.
 pub fn markdown(header: &Header, rows: &[Row]) -> String {

@@ -2,7 +2,7 @@
 
 use crate::stats::{Comparison, Verdict};
 
-use super::{Row, TargetResult};
+use super::row::{Row, TargetResult};
 
 /// How a target stands in a row.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use crate::journal::RowKey;
 use crate::stats::Verdict;
 use crate::workload::{Kind, catalogue, reference_workloads};
 
-use super::Row;
+use super::row::Row;
 use super::standing::Standing;
 
 /// Groups of workloads, in the order of the summary.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::journal::Header;
 use crate::stats::Estimate;
 
-use super::{Row, TargetResult};
+use super::row::{Row, TargetResult};
 
 const COLUMNS: &str = "workload\tthreads\tsetting\ttarget\tqps\tratio\tlow\thigh\tp\tleast\tverdict\trounds\tp50_ms\tp95_ms\tp99_ms\t\
      user_us\tsystem_us\tvoluntary_switches\tinvoluntary_switches\tdisk_bytes\tlog_bytes\tlog_syncs\tpeak_rss_bytes\t\

@@ -2,7 +2,7 @@
 //! workloads.
 
 use crate::journal::Header;
-use crate::report::{Row, TargetResult, groups, rows_of};
+use crate::report::row::{Row, TargetResult, groups, rows_of};
 use crate::stats::median;
 
 use super::canvas::{Canvas, FASTER, LINE, MUTED, PAPER, PLAIN, SLOWER, Side, TEXT, WIDTH, draw};

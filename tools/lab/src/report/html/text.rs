@@ -1,5 +1,7 @@
 //! Text of a page: nothing that a name holds may become markup, or turn the text around it.
 
+use crate::report::number::thousands;
+
 /// A name or sentence as text of a page or value of an attribute. Characters that XML forbids, and those that
 /// change the direction of what follows, are shown as U+FFFD.
 pub(super) fn escape(text: &str) -> String {
@@ -66,7 +68,7 @@ pub(super) fn number(value: f64) -> String {
         v if v.abs() < 0.0995 => format!("{v:.3}"),
         v if v.abs() < 9.95 => format!("{v:.2}"),
         v if v.abs() < 99.5 => format!("{v:.1}"),
-        v => super::super::thousands(v),
+        v => thousands(v),
     }
 }
 
