@@ -364,6 +364,49 @@ impl Func {
         )
     }
 
+    /// Whether the text that it makes has nothing of a text among its arguments, its collation neither.
+    pub(crate) fn makes_own_text(self) -> bool {
+        use Func::{
+            AddTime, Bin, BinToUuid, Char, Charset, Collation, Conv, CurrentRole, CurrentUser, Database,
+            DateAdd, DateSub, DayName, Format, FromBase64, GetFormat, Hex, InetNtoa, Md5, MonthName, Oct,
+            Sha1, Sha2, Space, SubTime, ToBase64, Unhex, User, Uuid, UuidToBin, Version,
+        };
+        matches!(
+            self,
+            AddTime
+                | BinToUuid
+                | Bin
+                | Char
+                | Charset
+                | Collation
+                | Conv
+                | CurrentRole
+                | CurrentUser
+                | Database
+                | DateAdd(_)
+                | DateSub(_)
+                | DayName
+                | Format
+                | FromBase64
+                | GetFormat
+                | Hex
+                | InetNtoa
+                | Md5
+                | MonthName
+                | Oct
+                | Sha1
+                | Sha2
+                | Space
+                | SubTime
+                | ToBase64
+                | Unhex
+                | User
+                | Uuid
+                | UuidToBin
+                | Version
+        )
+    }
+
     /// Every name that a call may have.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|(name, _)| *name)

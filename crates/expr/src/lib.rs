@@ -22,6 +22,7 @@
 mod aggregate;
 pub mod build;
 mod cast;
+mod coercibility;
 mod compare;
 mod context;
 mod error;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use types::collation::LikePattern;
 use types::{CollationId, OwnedValue, SqlType};
 
-use crate::build::{Coercibility, coercibility};
+use crate::coercibility::{Coercibility, coercibility};
 use crate::func::Func;
 
 /// A bound expression.

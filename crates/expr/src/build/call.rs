@@ -4,7 +4,8 @@ use types::{Charset, SqlType, TypeKind};
 
 use super::collation::find_charset;
 use super::func_rules::rule_of;
-use super::{BindError, Builder, Coercibility, coercibility, string_type};
+use super::{BindError, Builder, string_type};
+use crate::coercibility::{Coercibility, coercibility};
 use crate::func::Func;
 use crate::{Expr, ExprKind};
 

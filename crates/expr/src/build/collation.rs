@@ -1,88 +1,14 @@
-//! Which collation operands share: MySQL's coercibility.
-
-use std::fmt;
+//! Which collation operands share.
 
 use types::collation::{Charset, Collation, Conversion, convert};
 use types::{CollationId, OwnedValue, TypeKind};
 
-use super::func_rules::is_own_text;
-use super::typing::is_text;
+use super::typing::{charset_of, is_text};
 use super::{BindError, Builder, string_type};
+use crate::coercibility::{Coercibility, coercibility};
 use crate::fold::fold;
 use crate::func::Func;
 use crate::{Expr, ExprKind};
-
-/// How hard a collation holds on to its operand; the lower one wins. Numbers as COERCIBILITY() returns them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Coercibility {
-    /// COLLATE.
-    Explicit = 0,
-    /// Operands with different collations.
-    NoCollation = 1,
-    /// Columns, CAST.
-    Implicit = 2,
-    /// USER(), VERSION().
-    SystemConstant = 3,
-    /// Literals.
-    Coercible = 4,
-    /// Numbers and dates.
-    Numeric = 5,
-    /// NULL.
-    Ignorable = 6,
-}
-
-impl fmt::Display for Coercibility {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Coercibility::Explicit => "EXPLICIT",
-            Coercibility::NoCollation => "NONE",
-            Coercibility::Implicit => "IMPLICIT",
-            Coercibility::SystemConstant => "SYSCONST",
-            Coercibility::Coercible => "COERCIBLE",
-            Coercibility::Numeric => "NUMERIC",
-            Coercibility::Ignorable => "IGNORABLE",
-        })
-    }
-}
-
-/// The coercibility of an operand.
-pub(crate) fn coercibility(expr: &Expr) -> Coercibility {
-    if expr.ty.kind == TypeKind::Null {
-        return Coercibility::Ignorable;
-    }
-    if !is_text(expr) {
-        // The bits of a column are bytes where a text is wanted.
-        let is_bits = expr.ty.kind == TypeKind::Bit;
-        return if is_bits { Coercibility::Implicit } else { Coercibility::Numeric };
-    }
-    match &expr.kind {
-        ExprKind::Const(_) | ExprKind::Param(_) => Coercibility::Coercible,
-        ExprKind::SysVar { .. } => Coercibility::SystemConstant,
-        ExprKind::Call { func, args } => match func {
-            Func::Collate => Coercibility::Explicit,
-            Func::ConvertUsing | Func::ShareCharset => Coercibility::Implicit,
-            Func::Version | Func::Database | Func::User | Func::CurrentUser | Func::CurrentRole => {
-                Coercibility::SystemConstant
-            }
-            Func::DateFormat | Func::TimeFormat | Func::FormatUnixTime => strongest(args[1..].iter()),
-            _ if is_own_text(*func) => Coercibility::Coercible,
-            _ => match func.main_text() {
-                Some(main) => strongest(args[main..=main].iter()),
-                None => strongest(args.iter()),
-            },
-        },
-        ExprKind::Case { arms, otherwise } => {
-            strongest(arms.iter().map(|(_, result)| result).chain(otherwise.as_deref()))
-        }
-        ExprKind::Let { body, .. } => coercibility(body),
-        ExprKind::Held { coercibility, .. } => *coercibility,
-        _ => Coercibility::Implicit,
-    }
-}
-
-fn strongest<'e>(args: impl Iterator<Item = &'e Expr>) -> Coercibility {
-    args.map(coercibility).filter(|c| *c < Coercibility::Numeric).min().unwrap_or(Coercibility::Coercible)
-}
 
 /// One side while collations are combined.
 #[derive(Clone, Copy)]
@@ -158,18 +84,13 @@ fn is_ascii(expr: &Expr) -> bool {
         ExprKind::Call { func, args } => match func {
             Func::Char | Func::ConvertUsing | Func::Collate => false,
             Func::FromBase64 | Func::Unhex | Func::UuidToBin => false,
-            _ => is_own_text(*func) || args.iter().all(is_ascii),
+            _ => func.makes_own_text() || args.iter().all(is_ascii),
         },
         ExprKind::Case { arms, otherwise } => {
             arms.iter().map(|(_, result)| result).chain(otherwise.as_deref()).all(is_ascii)
         }
         _ => false,
     }
-}
-
-/// The character set of `collation`; bytes for one that is not known.
-pub(crate) fn charset_of(collation: CollationId) -> Charset {
-    collation.collation().map_or(Charset::Binary, |c| c.charset)
 }
 
 impl Builder {

@@ -178,10 +178,6 @@ pub(super) fn is_temporal(expr: &Expr) -> bool {
     matches!(class_of(expr), Class::DateTime | Class::Time)
 }
 
-pub(crate) fn is_number(expr: &Expr) -> bool {
-    matches!(class_of(expr), Class::Int | Class::Decimal | Class::Double)
-}
-
 /// Whether `expr` is a column whose values were rounded when they were stored. What is computed has the
 /// length of every DOUBLE.
 fn is_stored_with_digits(expr: &Expr) -> bool {

@@ -4,9 +4,8 @@ use types::temporal::FSP_MAX;
 
 use types::{CollationId, DateTime, Time, TypeKind};
 
-use super::compare::is_number;
 use super::stored_year::stored_year;
-use super::typing::{Class, class_of, is_text};
+use super::typing::{Class, class_of, is_number, is_text};
 use super::{BindError, Builder, ComparedRows};
 use crate::compare::exact_integer;
 use crate::fold::fold;

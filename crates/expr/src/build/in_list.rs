@@ -3,10 +3,10 @@
 use types::temporal::FSP_MAX;
 use types::{OwnedValue, SqlType, Time, TypeKind, Value};
 
-use super::compare::{is_number, is_plain_integer, is_temporal};
+use super::compare::{is_plain_integer, is_temporal};
 use super::kept_constant::is_constant;
 use super::logic::truth;
-use super::typing::{Class, class_of, is_text};
+use super::typing::{Class, class_of, is_number, is_text};
 use super::{BindError, Builder};
 use crate::func::Func;
 use crate::{CmpDomain, Expr, ExprKind, fold};

@@ -34,14 +34,11 @@ mod typing;
 use types::{CollationId, SqlModes};
 
 pub use cast::CastTo;
-pub use collation::Coercibility;
-pub(crate) use collation::{charset_of, coercibility};
-pub(crate) use compare::is_number;
 pub use error::BindError;
 pub use temporal::TrimSide;
 pub(crate) use typing::{
-    Class, byte_width, class_of, decimal_digits, double_of, is_long_hexadecimal, is_text, numeric_class,
-    shown_chars, string_type,
+    Class, byte_width, charset_of, class_of, decimal_digits, double_of, is_long_hexadecimal, is_number,
+    is_text, numeric_class, shown_chars, string_type,
 };
 
 /// Settings of the session that types depend on. `Copy`; make one per statement.

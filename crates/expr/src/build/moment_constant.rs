@@ -4,9 +4,8 @@ use types::temporal::{DateFlags, FSP_MAX, OddDelimiter};
 use types::value::Loss;
 use types::{Date, DateTime, OwnedValue, Time, TypeKind, Value};
 
-use super::compare::is_number;
 use super::in_list::is_given;
-use super::typing::{Class, class_of, is_text};
+use super::typing::{Class, class_of, is_number, is_text};
 use super::{Builder, no_moment};
 use crate::fold::fold;
 use crate::func::Func;

@@ -12,9 +12,8 @@
 use types::temporal::FSP_MAX;
 use types::{DateTime, OwnedValue, SqlModes, SqlType, Time, TypeKind};
 
-use super::compare::is_number;
 use super::stored_year::stored_year;
-use super::typing::{Class, class_of, is_text};
+use super::typing::{Class, class_of, is_number, is_text};
 use super::{BindError, Builder};
 use crate::fold::{fold, quiet_value};
 use crate::{CmpDomain, Expr, ExprKind};

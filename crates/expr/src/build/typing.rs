@@ -1,6 +1,6 @@
 //! What typing asks of an operand: its class in arithmetic and comparison, its digits, its length as text.
 
-use types::{CollationId, LobSize, OwnedValue, SqlType, TypeKind};
+use types::{Charset, CollationId, LobSize, OwnedValue, SqlType, TypeKind};
 
 use crate::{Expr, ExprKind};
 
@@ -41,6 +41,11 @@ pub(crate) fn class_of(expr: &Expr) -> Class {
 }
 
 /// Whether an operand can be text: strings, ENUM, SET, and hexadecimal literals, which are numbers only among
+/// Whether the value is a number.
+pub(crate) fn is_number(expr: &Expr) -> bool {
+    matches!(class_of(expr), Class::Int | Class::Decimal | Class::Double)
+}
+
 /// numbers.
 pub(crate) fn is_text(expr: &Expr) -> bool {
     expr.ty.is_string() || matches!(expr.ty.kind, TypeKind::Enum | TypeKind::Set)
@@ -163,4 +168,9 @@ pub(crate) fn string_type(chars: u32, collation: CollationId) -> SqlType {
         (false, true) => TypeKind::Blob(size),
     };
     SqlType { kind, ..varchar }
+}
+
+/// The character set of `collation`; bytes for one that is not known.
+pub(crate) fn charset_of(collation: CollationId) -> Charset {
+    collation.collation().map_or(Charset::Binary, |c| c.charset)
 }

@@ -6,7 +6,8 @@ use types::{CollationId, Value};
 
 use super::known_collation::known_collation;
 use super::{Call, some};
-use crate::build::{Class, Coercibility, class_of, coercibility as coercibility_of};
+use crate::build::{Class, class_of};
+use crate::coercibility::{Coercibility, coercibility as coercibility_of};
 use crate::{EvalError, Expr, ExprKind, Func, eval};
 
 /// The collation of argument 0: numbers are binary.
