@@ -151,9 +151,8 @@ fn planning(text: &str, columns: usize) -> u64 {
         reads_lock: sql::bind::ReadsLock::default(),
         column_uses: None,
         dives: None,
-        rules: sql::RULES,
     };
-    allocations(|| assert!(bind_and_plan(&parsed.statement, &context).is_ok(), "{text}"))
+    allocations(|| assert!(bind_and_plan(&parsed.statement, &context, sql::RULES).is_ok(), "{text}"))
 }
 
 #[test]

@@ -96,9 +96,9 @@ impl Bench {
             reads_lock: ReadsLock::default(),
             column_uses: None,
             dives,
-            rules: sql::RULES,
         };
-        sql::bind_and_plan(&parsed.statement, &ctx).unwrap_or_else(|error| panic!("{sql}: {error:?}"))
+        sql::bind_and_plan(&parsed.statement, &ctx, sql::RULES)
+            .unwrap_or_else(|error| panic!("{sql}: {error:?}"))
     }
 
     /// The rows of a query, columns parted by blanks and rows by commas.

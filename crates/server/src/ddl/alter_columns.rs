@@ -6,6 +6,7 @@
 //!    AFTER names a column as it is called after the statement.
 
 use sql::ast::{ColumnPosition, Expr};
+use sql::bind::row_expression::default_reads;
 use types::{ColumnDef, ColumnDefault, TableDef, TypeKind};
 
 use super::column::{self, Column};
@@ -200,4 +201,25 @@ fn set_attribute<'a>(
 pub(super) fn take<T>(all: &mut Vec<T>, is_it: impl Fn(&T) -> bool) -> Option<T> {
     let at = all.iter().position(is_it)?;
     Some(all.remove(at))
+}
+
+/// Refuses to drop or rename a column of `old` that the default of one of `columns` reads, unless the
+/// statement gives that column another default.
+///
+/// # Errors
+/// 3766
+pub(super) fn ensure_unread(old: &TableDef, columns: &[NewColumn<'_>]) -> Result<(), SqlError> {
+    let readers = || columns.iter().filter(|column| row_default::is_settled(&column.def.default));
+    if readers().next().is_none() {
+        return Ok(());
+    }
+    for (position, column) in old.columns.iter().enumerate() {
+        let is_it = |new: &&NewColumn<'_>| new.old == Some(position as u16);
+        let stays =
+            columns.iter().find(is_it).is_some_and(|new| new.def.name.eq_ignore_ascii_case(&column.name));
+        if !stays && readers().any(|reader| default_reads(&reader.def, &column.name)) {
+            return Err(error_map::DEPENDENT_BY_DEFAULT.with(&[&column.name, &old.name]));
+        }
+    }
+    Ok(())
 }

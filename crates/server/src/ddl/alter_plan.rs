@@ -8,7 +8,7 @@ use sql::ast::{
 };
 use types::{CollationId, IndexDef, TableDef};
 
-use super::alter_columns::{Attribute, ColumnActions, Definition, NewColumn};
+use super::alter_columns::{Attribute, ColumnActions, Definition, NewColumn, ensure_unread};
 use super::alter_keys::{self, KeyActions, NewKey};
 use super::collation::CollationClauses;
 use super::column::Written;
@@ -218,7 +218,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         names::ensure_few(self.columns.definitions.len(), self.keys.added.len())?;
         let place = (&*self.name.table, self.old);
         let mut columns = self.columns.apply(self.session, self.inputs, place)?;
-        row_default::ensure_unread(self.old, &columns)?;
+        ensure_unread(self.old, &columns)?;
         self.keys.ensure_primary_stays_visible(self.old, &columns)?;
         let converted = converts.map_or(Ok(()), |collation| {
             let mut columns = columns.iter_mut();

@@ -12,6 +12,7 @@
 //! | `alter_table` | ALTER TABLE, CREATE INDEX, DROP INDEX |
 //! | `alter_plan`, `alter_columns`, `alter_keys`, `convert_charset` | the definition that a table is to have |
 //! | `alter_kind`, `alter_rows` | what kind of change that is, and the rows of a rebuild |
+//! | `common` | results, options for the engine, errors |
 //! | `program` | stored programs, of which there are none |
 //! | `drop_table` | DROP, TRUNCATE and RENAME TABLE |
 //!
@@ -26,6 +27,7 @@ mod alter_table;
 pub(crate) mod collation;
 mod column;
 mod column_type;
+mod common;
 mod convert_charset;
 mod create_table;
 mod database;
@@ -37,28 +39,19 @@ pub(crate) mod program;
 pub(crate) mod row_default;
 mod table_options;
 
-use std::rc::Rc;
 use std::sync::Arc;
 
-use engine::{BuildOptions, Engine, SortMemory};
-use sql::ast::{LockOption, Statement};
+use engine::Engine;
+use sql::ast::Statement;
 
+pub use common::Done;
+pub(crate) use common::{build_options, not_yet, refused};
 pub use create_table::table_def;
 
-use crate::engine_error;
-use crate::error_map::{self, SqlError};
+use crate::error_map::SqlError;
 use crate::inputs::Inputs;
 use crate::session::Session;
 use crate::{table_locks, virtual_tables};
-
-/// Result of a DDL statement.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Done {
-    /// Rows affected, as the OK packet reports them.
-    pub affected: u64,
-    /// Summary for the OK packet; empty: none.
-    pub info: String,
-}
 
 /// MySQL's name of a statement that [`execute`] runs, which commits the transaction before and ends it after.
 pub(crate) fn command_name(statement: &Statement<'_>) -> Option<&'static str> {
@@ -111,34 +104,4 @@ pub fn execute(
         Statement::DropIndex(drop) => alter_table::drop_index(session, engine, drop, inputs),
         _ => Err(not_yet(statement.name())),
     }
-}
-
-/// A DDL statement's memory for the sort of new indexes' entries.
-fn sort_memory(session: &Session) -> SortMemory {
-    SortMemory {
-        buffer_bytes: session.variables.named("innodb_ddl_buffer_size").as_u64(),
-        account: Some(Rc::clone(&session.statement_memory)),
-    }
-}
-
-/// The build options of a DDL statement with the option `lock`: memory, and whether others may change rows
-/// meanwhile.
-pub(crate) fn build_options(session: &Session, lock: Option<LockOption>) -> BuildOptions {
-    let variables = session.server.variables.read();
-    BuildOptions {
-        memory: sort_memory(session),
-        side_log_bytes_max: variables.named("innodb_online_alter_log_max_size").as_u64(),
-        lets_writers_on: !matches!(lock, Some(LockOption::Shared | LockOption::Exclusive)),
-    }
-}
-
-/// The client's error for an engine's.
-#[cold]
-pub(crate) fn refused(session: &Session, error: &engine::Error) -> SqlError {
-    engine_error::sql_error(error, &session.variables.hot.time_zone)
-}
-
-#[cold]
-pub(crate) fn not_yet(what: &str) -> SqlError {
-    error_map::NOT_SUPPORTED_YET.with(&[&what])
 }

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use sql::ast::Expr;
 use sql::bind::row_expression::{
-    RowExpressionError, bound_default, default_reads, default_text, ensure_defaults, is_unsafe_to_copy,
+    RowExpressionError, bound_default, default_text, ensure_defaults, is_unsafe_to_copy,
 };
 use sql::bind::{BindContext, RangeMemory};
 use sql::print::push_escaped;
 use types::{ColumnDefault, EXPRESSION_BYTES_MAX, TableDef};
 
-use super::alter_columns::NewColumn;
 use crate::catalog::EngineCatalog;
 use crate::error_map::{self, SqlError};
 use crate::inputs::Inputs;
@@ -25,7 +24,7 @@ pub(super) fn pending() -> ColumnDefault {
 }
 
 /// Whether the default is an expression whose text is known.
-fn is_settled(default: &ColumnDefault) -> bool {
+pub(super) fn is_settled(default: &ColumnDefault) -> bool {
     matches!(default, ColumnDefault::Expression(text) if !text.is_empty())
 }
 
@@ -74,27 +73,6 @@ pub(super) fn settle<'a>(
         session.warn(severity(one), deprecation(one));
     }
     settled
-}
-
-/// Refuses to drop or rename a column of `old` that the default of one of `columns` reads, unless the
-/// statement gives that column another default.
-///
-/// # Errors
-/// 3766
-pub(super) fn ensure_unread(old: &TableDef, columns: &[NewColumn<'_>]) -> Result<(), SqlError> {
-    let readers = || columns.iter().filter(|column| is_settled(&column.def.default));
-    if readers().next().is_none() {
-        return Ok(());
-    }
-    for (position, column) in old.columns.iter().enumerate() {
-        let is_it = |new: &&NewColumn<'_>| new.old == Some(position as u16);
-        let stays =
-            columns.iter().find(is_it).is_some_and(|new| new.def.name.eq_ignore_ascii_case(&column.name));
-        if !stays && readers().any(|reader| default_reads(&reader.def, &column.name)) {
-            return Err(error_map::DEPENDENT_BY_DEFAULT.with(&[&column.name, &old.name]));
-        }
-    }
-    Ok(())
 }
 
 /// Whether rows that are there get the value of an expression in a new column.

@@ -28,7 +28,7 @@ pub(crate) fn ensure_statement(session: &Session, statement: &Statement<'_>) -> 
     if sets_password && session.rights.is_expired() {
         return Ok(());
     }
-    ensure(session, &of_statement(session, statement))
+    ensure(session, &of_statement(session.database.as_deref(), statement))
 }
 
 /// Fails for the first of `accesses` that the session may not have.

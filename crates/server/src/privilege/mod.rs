@@ -22,6 +22,7 @@ mod grant_statement;
 mod grants;
 mod partial_revokes;
 mod proxy_statement;
+mod required;
 mod restrictions;
 mod rights;
 mod set;
@@ -32,7 +33,7 @@ pub(crate) use check::{
     denied_schema, denied_table, ensure, ensure_files, ensure_on_schema, ensure_one_of, ensure_program,
     ensure_statement, sees_schema, sees_table,
 };
-pub(crate) use column_check::{OnColumns, RequiredPrivileges, ensure_wanted};
+pub(crate) use column_check::{OnColumns, ensure_wanted};
 pub(crate) use dynamic::DynamicSet;
 pub(crate) use grant_statement::{ensure_may_see_accounts, grant, grantee, revoke};
 pub use grants::Grants;
@@ -41,6 +42,7 @@ pub(crate) use partial_revokes::refuse_setting as refuse_partial_revokes;
 pub(crate) use partial_revokes::{
     changed as partial_revokes_changed, configure as configure_partial_revokes,
 };
+pub(crate) use required::RequiredPrivileges;
 pub(crate) use restrictions::Restrictions;
 pub(crate) use rights::{OnEverything, Rights};
 pub(crate) use set::Privileges;

@@ -2,7 +2,6 @@
 
 use crate::account::Accounts;
 use crate::error_map::{self, SqlError};
-use crate::session::Session;
 use crate::sysvars::{SetValue, VarValue, Variables};
 
 const NAME: &str = "partial_revokes";
@@ -11,8 +10,8 @@ const NAME: &str = "partial_revokes";
 ///
 /// # Errors
 /// 3896 where it would be switched off and some account is restricted.
-pub(crate) fn refuse_setting(session: &Session, name: &str, set: &SetValue) -> Result<(), SqlError> {
-    if name != NAME || !is_any_restricted(&session.server.accounts) {
+pub(crate) fn refuse_setting(accounts: &Accounts, name: &str, set: &SetValue) -> Result<(), SqlError> {
+    if name != NAME || !is_any_restricted(accounts) {
         return Ok(());
     }
     // An invalid value of the variable is refused.

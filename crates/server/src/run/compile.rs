@@ -178,7 +178,9 @@ fn plan_noting(
     virtual_tables::ensure_allowed(session, statement)?;
     let uses = session.rights.is_limited().then(RefCell::default);
     let planned = bind_and_plan(session, statement, request, uses.as_ref())?;
-    let wanted = uses.map(|uses| Box::new(RequiredPrivileges::new(session, statement, uses.into_inner())));
+    let wanted = uses.map(|uses| {
+        Box::new(RequiredPrivileges::new(session.database.as_deref(), statement, uses.into_inner()))
+    });
     if let Some(wanted) = &wanted {
         // A column that may not be used comes before the error of what follows it.
         privilege::ensure_wanted(session, wanted)?;
@@ -216,7 +218,7 @@ fn bind_and_plan(
         dives: dives.as_ref(),
         ..bind_context(session, request.sql, &catalog, (&range_memory, &assigns_variables))
     };
-    Ok(sql::bind_and_plan(statement, &context))
+    Ok(sql::bind_and_plan(statement, &context, session.server.options.planner_rules))
 }
 
 /// What the session's settings mean for binding `sql`, which has no parameters.
@@ -244,7 +246,6 @@ pub(crate) fn bind_context<'a>(
         reads_lock: hot.reads_lock(),
         column_uses: None,
         dives: None,
-        rules: session.server.options.planner_rules,
     }
 }
 

@@ -117,7 +117,7 @@ impl Session {
         self.require_variables_admin()?;
         let default = self.server.options.variables.get(number).clone();
         roles::refuse_setting(self, ALL[number].name, set)?;
-        privilege::refuse_partial_revokes(self, ALL[number].name, set)?;
+        privilege::refuse_partial_revokes(&self.server.accounts, ALL[number].name, set)?;
         let mut variables = self.server.variables.write();
         failed_logins::refuse_setting(&variables, ALL[number].name, set)?;
         let assigned = variables.assign(number, set, &default)?;

@@ -17,6 +17,7 @@ pub mod query;
 pub mod role;
 pub mod session;
 pub mod show;
+pub mod table_name;
 pub mod type_name;
 pub mod walk;
 
@@ -32,19 +33,9 @@ pub use query::*;
 pub use role::*;
 pub use session::*;
 pub use show::*;
+pub use table_name::*;
 pub use type_name::*;
 pub use walk::*;
-
-/// A table's name as written: `[schema.]name`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TableName<'a> {
-    /// Schema, if given.
-    pub schema: Option<&'a str>,
-    /// Table.
-    pub name: &'a str,
-    /// Offset of its first byte.
-    pub pos: u32,
-}
 
 /// One statement.
 #[derive(Clone, Copy, Debug)]

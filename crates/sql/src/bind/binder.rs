@@ -11,6 +11,7 @@ use super::scope::Scope;
 use super::{BindContext, BindError, Clause, Deprecated, ParamUse, TextParam, open_param};
 use crate::ast;
 use crate::plan::{AggSpec, Column, OutputColumn};
+use crate::planner::{Planner, Rule};
 
 /// Relation of aggregates until GROUP BY is bound and their places are known.
 pub(super) const AGG_PENDING: u16 = 0x7fff;
@@ -140,6 +141,8 @@ pub(super) struct CteEntry<'a> {
 pub(super) struct Binder<'a, 'c> {
     /// The statement's context.
     pub(super) ctx: &'c BindContext<'c>,
+    /// The planner's rules: [`crate::RULES`], or those of them that are to be applied.
+    rules: &'c [Rule],
     /// Types expressions.
     pub(super) build: expr::Builder,
     /// Enclosing queries, the innermost last.
@@ -184,7 +187,7 @@ pub(super) struct Binder<'a, 'c> {
 }
 
 impl<'a, 'c> Binder<'a, 'c> {
-    pub(super) fn new(ctx: &'c BindContext<'c>) -> Self {
+    pub(super) fn new(ctx: &'c BindContext<'c>, rules: &'c [Rule]) -> Self {
         let build = expr::Builder {
             collation: ctx.collation,
             modes: ctx.modes,
@@ -193,6 +196,7 @@ impl<'a, 'c> Binder<'a, 'c> {
         };
         Binder {
             ctx,
+            rules,
             build,
             levels: Vec::with_capacity(1),
             ctes: Vec::new(),
@@ -214,6 +218,11 @@ impl<'a, 'c> Binder<'a, 'c> {
             change: None,
             next_sub: 0,
         }
+    }
+
+    /// Plans what is bound.
+    pub(super) fn planner(&self) -> Planner<'c> {
+        Planner::new(self.ctx, self.rules)
     }
 
     /// Notes that the statement changes rows; `ignore`: it says IGNORE.

@@ -6,7 +6,6 @@ use types::{CollationId, SqlModes, SqlType};
 
 use super::{Catalog, ColumnUses, RangeMemory};
 use crate::dive::Dives;
-use crate::planner::Rule;
 
 /// The current types of variables.
 pub trait SessionTypes {
@@ -65,8 +64,6 @@ pub struct BindContext<'c> {
     pub column_uses: Option<&'c RefCell<ColumnUses>>,
     /// Dives with the values of this execution, which are not part of the key; `None`: they are not known.
     pub dives: Option<&'c Dives<'c>>,
-    /// The planner's rules: [`crate::RULES`], or those of them that are to be applied.
-    pub rules: &'c [Rule],
 }
 
 /// Where rows are locked that a statement only reads, without a locking clause. It decides how paths are

@@ -16,7 +16,6 @@ use crate::ast::{self, Cell, ExprKind};
 use crate::charset::Introducer;
 use crate::literal::LiteralKind;
 use crate::plan::{Column, InsertCell, InsertMode, InsertPlan, InsertSource, OutputColumn};
-use crate::planner;
 
 /// Relation of the row that could not be inserted, in ON DUPLICATE KEY UPDATE.
 const NEW_ROW: u16 = 1;
@@ -50,7 +49,7 @@ impl<'a> Binder<'a, '_> {
                 if let Query::Select(block) = &mut query {
                     self.read_query(&mut on_duplicate, block);
                 }
-                InsertSource::Query(Box::new(planner::source(query, self.ctx)))
+                InsertSource::Query(Box::new(self.planner().source(query)))
             }
         };
         let mode = match (insert.replace, insert.ignore) {
@@ -59,7 +58,7 @@ impl<'a> Binder<'a, '_> {
             (false, false) => InsertMode::Insert,
         };
         let subqueries = std::mem::take(&mut self.level().subqueries);
-        let subqueries = planner::subplans(subqueries, self.ctx);
+        let subqueries = self.planner().subplans(subqueries);
         let defaults = self.computed_defaults(&table, &columns, Some(&source))?;
         Ok(InsertPlan { table, columns, source, defaults, mode, on_duplicate, subqueries })
     }

@@ -9,7 +9,6 @@ use super::insert::find_target;
 use super::{BindError, Clause, ColumnAccess};
 use crate::ast::{self, LoadField, OnDuplicate, TextFormat};
 use crate::plan::{InsertCell, InsertMode, LoadFormat, LoadPlan, LoadTarget};
-use crate::planner;
 
 impl<'a> Binder<'a, '_> {
     /// Binds LOAD DATA at the innermost level, which must be fresh.
@@ -69,7 +68,7 @@ impl<'a> Binder<'a, '_> {
             sets,
             format: load_format(&load.format, load.skip_lines)?,
             collation,
-            subqueries: planner::subplans(subqueries, self.ctx),
+            subqueries: self.planner().subplans(subqueries),
         })
     }
 

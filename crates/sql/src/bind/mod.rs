@@ -36,6 +36,7 @@ mod literal;
 mod load;
 mod modify;
 mod names;
+mod note_columns;
 mod null_test;
 mod open_param;
 mod order;

@@ -11,7 +11,6 @@ use super::{BindError, Clause};
 use crate::ast;
 use crate::literal::LiteralKind;
 use crate::plan::{DeletePlan, InsertCell, RowLock, RowLocks, UpdatePlan};
-use crate::planner;
 
 /// The clauses that UPDATE and DELETE share.
 struct Rows<'a> {
@@ -61,7 +60,7 @@ impl<'a> Binder<'a, '_> {
         block.subqueries = std::mem::take(&mut self.level().subqueries);
         ensure_not_read(&block, &targets)?;
         ensure_key_is_changed_once(&block, &targets, &sets)?;
-        let query = planner::change(block, &targets, &mut sets, self.ctx);
+        let query = self.planner().change(block, &targets, &mut sets);
         Ok(UpdatePlan { query, targets, sets, ignore: update.ignore })
     }
 
@@ -99,7 +98,7 @@ impl<'a> Binder<'a, '_> {
         self.note_deleted(&targets);
         block.subqueries = std::mem::take(&mut self.level().subqueries);
         ensure_not_read(&block, &targets)?;
-        let query = planner::change(block, &targets, &mut [], self.ctx);
+        let query = self.planner().change(block, &targets, &mut []);
         Ok(DeletePlan { query, targets, ignore: delete.ignore })
     }
 

@@ -8,7 +8,7 @@ use super::{BindContext, BindError, Deprecated, ParamUse, TextParam, temp_table_
 use crate::ast::{self, Statement};
 use crate::dive::{Dives, Recheck};
 use crate::plan::{OutputColumn, Plan};
-use crate::planner;
+use crate::planner::Rule;
 
 /// A plan, and for which statements it is good.
 #[derive(Clone, Debug)]
@@ -39,12 +39,17 @@ pub struct PlanFailure {
     pub deprecated: Vec<Deprecated>,
 }
 
-/// Binds and plans a query, an INSERT, UPDATE, DELETE, LOAD DATA or DO.
+/// Binds and plans a query, an INSERT, UPDATE, DELETE, LOAD DATA or DO. `rules` are those of the planner:
+/// [`crate::RULES`], or those of them that are to be applied.
 ///
 /// # Errors
 /// What MySQL refuses before it runs a statement. Every other statement is [`BindError::NotSupported`].
-pub fn bind_and_plan(statement: &Statement<'_>, ctx: &BindContext<'_>) -> Result<Planned, PlanFailure> {
-    let mut binder = Binder::new(ctx);
+pub fn bind_and_plan(
+    statement: &Statement<'_>,
+    ctx: &BindContext<'_>,
+    rules: &[Rule],
+) -> Result<Planned, PlanFailure> {
+    let mut binder = Binder::new(ctx, rules);
     let planned = plan(statement, &mut binder);
     planned.map_err(|error| refused(error, binder, statement))
 }
@@ -73,7 +78,7 @@ fn plan<'a>(statement: &Statement<'a>, binder: &mut Binder<'a, '_>) -> Result<Pl
                 bound.limit_mut().count.get_or_insert(count);
             }
             binder.deferred.take()?;
-            let mut plan = planner::query(bound, ctx);
+            let mut plan = binder.planner().query(bound);
             temp_table_columns::send_as_kept(&mut plan.output);
             if !is_for_variables {
                 temp_table_columns::send_branches(&mut plan.output);
@@ -86,7 +91,7 @@ fn plan<'a>(statement: &Statement<'a>, binder: &mut Binder<'a, '_>) -> Result<Pl
         Statement::LoadData(load) => Arc::new(Plan::Load(binder.load(load)?)),
         Statement::Do(values) => {
             let bound = binder.do_values(values)?;
-            Arc::new(Plan::Query(planner::query(bound, ctx)))
+            Arc::new(Plan::Query(binder.planner().query(bound)))
         }
         _ => return Err(BindError::NotSupported(statement.name())),
     };

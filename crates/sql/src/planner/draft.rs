@@ -11,6 +11,7 @@ use super::key_list::KeyList;
 use super::ordering::Ordering;
 use super::outer::Params;
 use super::relations::Rels;
+use super::rule::Rule;
 use super::subquery_forms::SubqueryForms;
 use super::whole_key::WholeKey;
 use crate::bind::BindContext;
@@ -85,6 +86,8 @@ pub(super) struct Draft<'d> {
     pub(super) extra: &'d Extra<'d>,
     pub(super) ctx: &'d BindContext<'d>,
     pub(super) params: &'d Params,
+    /// The statement's rules, for the queries within this one.
+    pub(super) rules: &'d [Rule],
     /// Subqueries in a second form.
     pub(super) subquery_forms: SubqueryForms,
     pub(super) subqueries: Vec<SubPlan>,
@@ -110,13 +113,9 @@ pub(super) struct Draft<'d> {
 }
 
 impl<'d> Draft<'d> {
-    /// That of `block`, with nothing done.
-    pub(super) fn new(
-        block: &'d mut Block,
-        extra: &'d Extra<'d>,
-        ctx: &'d BindContext<'d>,
-        params: &'d Params,
-    ) -> Draft<'d> {
+    /// That of the block of `input`, with nothing done.
+    pub(super) fn new(input: PlanInput<'d>, rules: &'d [Rule]) -> Draft<'d> {
+        let PlanInput { block, extra, ctx, params, .. } = input;
         let build = builder(ctx);
         Draft {
             extra,
@@ -137,6 +136,7 @@ impl<'d> Draft<'d> {
             chosen: Chosen::default(),
             block,
             ctx,
+            rules,
         }
     }
 

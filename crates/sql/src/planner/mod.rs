@@ -75,6 +75,6 @@ mod subquery_plans;
 mod tests;
 mod whole_key;
 
-pub(crate) use query::{change, query, source, subplans};
+pub(crate) use query::Planner;
 pub use rule::Rule;
 pub use rules::RULES;

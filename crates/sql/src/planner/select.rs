@@ -1,22 +1,8 @@
 //! A block's plan: the rules do their work, one after the other.
 
-use super::draft::{Draft, Extra, PlanInput, builder};
-use super::outer::Params;
+use super::draft::{Draft, PlanInput, builder};
 use super::rule::Rule;
-use crate::bind::BindContext;
-use crate::bind::block::Block;
 use crate::plan::QueryPlan;
-
-/// Plans `block` by the rules of its statement.
-pub(super) fn plan(
-    block: &mut Block,
-    extra: &Extra<'_>,
-    ctx: &BindContext<'_>,
-    params: &Params,
-) -> QueryPlan {
-    params.resolve(block);
-    by_rules(ctx.rules, PlanInput::new(block, extra, ctx, params))
-}
 
 /// Plans a block by `rules`.
 pub(super) fn by_rules(rules: &[Rule], mut start: PlanInput<'_>) -> QueryPlan {
@@ -26,11 +12,10 @@ pub(super) fn by_rules(rules: &[Rule], mut start: PlanInput<'_>) -> QueryPlan {
             return make(&mut start);
         }
     }
-    let PlanInput { block, extra, ctx, params, .. } = start;
-    if block.row_keys.is_some() {
-        block.expand_row_keys(&builder(ctx));
+    if start.block.row_keys.is_some() {
+        start.block.expand_row_keys(&builder(start.ctx));
     }
-    by_draft(rules, Draft::new(block, extra, ctx, params))
+    by_draft(rules, Draft::new(start, rules))
 }
 
 /// As [`by_rules`], of a block that the first ones do not plan.

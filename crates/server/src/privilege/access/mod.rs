@@ -9,7 +9,6 @@ mod query;
 use sql::ast::{ExplainTarget, Flush, FlushTarget, SetItem, Statement, TableName};
 
 use super::set::Privileges;
-use crate::session::Session;
 use crate::virtual_tables;
 
 pub(crate) use file_use::{FileUse, file_use};
@@ -51,8 +50,7 @@ pub(crate) enum Want {
 
 /// Everything that `statement` wants, in the order in which it is checked. Statements that ask for privileges
 /// on everything, or on something that is known only when they run, check those themselves.
-pub(crate) fn of_statement(session: &Session, statement: &Statement<'_>) -> Vec<Access> {
-    let database = session.database.as_deref();
+pub(crate) fn of_statement(database: Option<&str>, statement: &Statement<'_>) -> Vec<Access> {
     let mut gather = Gather { database, all: Vec::new(), ctes: Vec::new() };
     gather.statement(statement);
     gather.all

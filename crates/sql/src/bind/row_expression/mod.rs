@@ -88,7 +88,7 @@ pub fn default_text(
     ctx: &BindContext<'_>,
 ) -> Result<(String, Vec<Deprecated>), RowExpressionError> {
     rules::ensure_allowed(expr)?;
-    let mut binder = Binder::new(ctx);
+    let mut binder = Binder::new(ctx, &[]);
     let text = text::of(expr, &binder, table, position)?;
     binder.note_all_deprecated(expr);
     // What is kept can be read again, whatever the printer made of it.
@@ -175,7 +175,7 @@ fn bound(
         dives: None,
         ..*ctx
     };
-    Binder::new(&ctx).row_value(expr, (table, position))
+    Binder::new(&ctx, &[]).row_value(expr, (table, position))
 }
 
 /// Modes that change what a text means: none of them holds for definitions.

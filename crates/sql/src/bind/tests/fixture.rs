@@ -216,7 +216,7 @@ pub(crate) fn bind(sql: &str) -> Result<Planned, BindError> {
 
 /// Binds `sql` as for the plan cache: its numbered literals become parameters.
 pub(crate) fn bind_shared(sql: &str) -> Result<Planned, BindError> {
-    shared(sql, |statement, ctx| bind_and_plan(statement, ctx).map_err(|refused| refused.error))
+    shared(sql, |statement, ctx| bind_and_plan(statement, ctx, crate::RULES).map_err(|refused| refused.error))
 }
 
 /// Calls `work` with the statement `sql` and its surroundings, as for the plan cache.
@@ -239,7 +239,7 @@ fn shared<T>(sql: &str, work: impl for<'a> FnOnce(&'a Statement<'a>, &BindContex
 pub(crate) fn with_bound_shared(sql: &str, take: impl FnOnce(Query, &BindContext<'_>)) {
     shared(sql, |statement, ctx| {
         let Statement::Query(query) = statement else { panic!("{sql}: no query") };
-        let mut binder = Binder::new(ctx);
+        let mut binder = Binder::new(ctx, crate::RULES);
         binder.levels.push(Level::new(Role::Rows));
         take(binder.query(query).unwrap(), ctx);
     });
@@ -252,7 +252,7 @@ pub(crate) fn with_bound(sql: &str, take: impl FnOnce(Query, &BindContext<'_>)) 
     let Statement::Query(query) = &parsed.statement else { panic!("{sql}: no query") };
     let (catalog, once) = (TestCatalog::default(), Once::new());
     let ctx = context(sql, &catalog, &once);
-    let mut binder = Binder::new(&ctx);
+    let mut binder = Binder::new(&ctx, crate::RULES);
     binder.levels.push(Level::new(Role::Rows));
     take(binder.query(query).unwrap(), &ctx);
 }
@@ -287,7 +287,6 @@ fn context<'c>(sql: &'c str, catalog: &'c TestCatalog, once: &'c Once) -> BindCo
         reads_lock: ReadsLock::default(),
         column_uses: None,
         dives: None,
-        rules: crate::RULES,
     }
 }
 
@@ -308,7 +307,7 @@ pub(crate) fn bind_under(
         param_count: parsed.params as u16,
         ..context(sql, &catalog, &once)
     };
-    bind_and_plan(&parsed.statement, &ctx).map_err(|refused| refused.error)
+    bind_and_plan(&parsed.statement, &ctx, crate::RULES).map_err(|refused| refused.error)
 }
 
 /// The error of binding `sql`, as text.
