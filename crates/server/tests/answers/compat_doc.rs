@@ -46,8 +46,7 @@ fn every_system_variable_is_named() {
 #[test]
 fn a_variable_of_which_other_values_have_no_effect_refuses_them() {
     let text = compat();
-    let rows =
-        text.lines().filter(|line| line.contains("| partly: its default alone, another value is 1231 |"));
+    let rows = text.lines().filter(|line| line.contains("| partly: its default alone, another value is "));
     let named: BTreeSet<&str> = rows.filter_map(|row| row.split('`').nth(1)).collect();
     let refusing = sysvars::ALL.iter().filter(|def| {
         let others = ["ON", "2", "/*! text */"];

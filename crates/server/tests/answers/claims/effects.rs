@@ -59,10 +59,7 @@ impl Effect {
 
     /// The answers to what is neither cause nor end.
     fn run(&self, target: &Target, with_cause: bool) -> Vec<String> {
-        let mut conn = target.connect(None).unwrap();
-        for sql in PREPARE {
-            conn.query_drop(sql).unwrap();
-        }
+        let mut conn = prepared(target);
         let mut answers = Vec::new();
         for line in &self.lines {
             match (line.strip_prefix(">> "), line.strip_prefix("<< ")) {
@@ -78,6 +75,16 @@ impl Effect {
     }
 }
 
-fn ask(conn: &mut Conn, sql: &str) -> Vec<String> {
-    answer::of_text(conn, sql, false).unwrap()
+/// A connection to the schema.
+pub(super) fn prepared(target: &Target) -> Conn {
+    let mut conn = target.connect(None).unwrap();
+    for sql in PREPARE {
+        conn.query_drop(sql).unwrap();
+    }
+    conn
+}
+
+pub(super) fn ask(conn: &mut Conn, sql: &str) -> Vec<String> {
+    // A connection that the server ends is an answer, too.
+    answer::of_text(conn, sql, false).unwrap_or_else(|ended| vec![format!("error 2013 (HY000): {ended}")])
 }

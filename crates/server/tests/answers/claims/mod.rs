@@ -1,12 +1,15 @@
 //! A row of COMPAT.md that says "yes" has an effect to show for it: in a test that it names, or in
-//! `tests/claims/effects.txt`. False rows are found.
+//! `tests/claims/effects.txt`. What a row with "no" or "partly" denies is missing: by its words, or by
+//! `tests/claims/missing.txt`. False rows are found.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 mod effects;
 mod evidence;
+mod missing;
 mod planted;
 mod rows;
+mod variables;
 
 use std::path::{Path, PathBuf};
 
@@ -15,6 +18,7 @@ use testkit::server::TestServer;
 
 use effects::Effects;
 use evidence::Evidence;
+use missing::Missing;
 use rows::Row;
 
 /// Words in capitals that are no part of a statement.
@@ -98,4 +102,30 @@ fn what_is_claimed_is_shown() {
 fn effects_are_seen() {
     let (_server, target) = start();
     assert_eq!(effects().unseen(&target), [""; 0]);
+}
+
+fn missing_effects() -> Missing {
+    let path = root().join("tests/claims/missing.txt");
+    Missing::parse(&std::fs::read_to_string(path).unwrap())
+}
+
+#[test]
+fn what_is_denied_is_missing() {
+    let rows = rows::denials(&compat());
+    let missing = missing_effects();
+    assert_eq!(missing.unshown(&rows), [""; 0]);
+    let (_server, target) = start();
+    assert_eq!(missing.wrong(&target), [""; 0]);
+}
+
+/// Variables that take another value and have no effect, at least.
+const KEPT_AT_LEAST: usize = 100;
+
+#[test]
+fn variables_without_effect_have_none() {
+    let (_server, target) = start();
+    let seen = variables::tried(&rows::denials(&compat()), &target);
+    assert_eq!(seen.wrong, [""; 0], "{seen:?}");
+    // Tried with nothing that they take, they would be counted as such that can only be read.
+    assert!(seen.kept >= KEPT_AT_LEAST, "{seen:?}");
 }

@@ -1,7 +1,8 @@
 //! False rows, and that each is found.
 
 use super::effects::Effects;
-use super::{compat, effects, start, unshown};
+use super::missing::Missing;
+use super::{compat, effects, missing_effects, rows, start, unshown, variables};
 
 /// Rows that say "yes" falsely, the section they are put into, and what nothing shows.
 const FALSE_ROWS: [(&str, &str, &str); 10] = [
@@ -63,6 +64,43 @@ SELECT * FROM t
 SELECT @@port = 0
 ";
 
+/// Rows that deny falsely, or more than is shown, and what is found. They come first in their sections.
+const FALSE_DENIALS: [(&str, &str, &str); 7] = [
+    // Nothing shows it.
+    ("Statements", "| CHECKSUM TABLE | no: 1235 | `x` |", "CHECKSUM TABLE: nothing shows that it is missing"),
+    ("Functions", "| `upper` | partly: ASCII alone | `x` |", "`upper`: nothing shows that it is missing"),
+    // The error is another one.
+    ("Statements", "| HANDLER, XA | no: 1064 | `x` |", "HANDLER, XA: nothing shows 1064"),
+    ("Statements", "| EXPLAIN | partly: a tree; others are 1290 | `x` |", "EXPLAIN: nothing shows 1290"),
+    // More is denied than tried.
+    ("Statements", "| CALL | no: 1305 and 1235 | `x` |", "CALL: nothing shows 1235"),
+    ("Statements", "| SET PERSIST | no: 1235, 1227 | `x` |", "SET PERSIST: nothing shows 1227"),
+    ("Types", "| `json` | no: 1235; 1064 in CAST | `x` |", "`json`: nothing shows 1064"),
+];
+
+/// Variables whose rows deny falsely.
+const FALSE_VARIABLES: [(&str, &str); 5] = [
+    ("sql_mode", "partly: kept and shown, without effect"),
+    ("div_precision_increment", "partly: kept and shown, without effect"),
+    ("foreign_checks", "partly: kept and shown, without effect"),
+    ("net_read_timeout", "partly: its default alone, another value is 1231"),
+    ("sql_select_limit", "partly: kept and shown, without effect"),
+];
+
+/// Statements that end otherwise.
+const FALSE_ENTRIES: &str = "
+== CHECKSUM TABLE
+1235> CHECKSUM TABLE t
+
+== HANDLER, XA
+1064> HANDLER t OPEN
+
+== SHOW
+no 1366> INSERT IGNORE INTO t VALUES (9, 'x', 'y')
+rows> DO 1
+= SELECT 2
+";
+
 /// COMPAT.md with a row more at the end of a section.
 fn with_row(section: &str, row: &str) -> String {
     let text = compat();
@@ -90,4 +128,38 @@ fn causes_without_an_effect_are_found() {
     let (_server, target) = start();
     let names = ["sort_buffer_size", "foreign_key_checks", "differs by itself", "HANDLER", "not so"];
     assert_eq!(Effects::parse(FALSE_EFFECTS).unseen(&target), names);
+}
+
+#[test]
+fn false_denials_are_found() {
+    let missing = missing_effects();
+    for (section, row, what) in FALSE_DENIALS {
+        let mut denials = rows::denials(&with_row(section, row));
+        let title = row.trim_start_matches("| ").split(" | ").next().unwrap();
+        // The true row of the same title follows.
+        let mut is_first = true;
+        denials.retain(|row| row.title != title || std::mem::take(&mut is_first));
+        let found = missing.unshown(&denials);
+        assert!(found.iter().any(|message| message.ends_with(what)), "{row}: {found:?}");
+    }
+    let without = Missing::parse("== no such row\n1235> HANDLER t OPEN").unshown(&[]);
+    assert_eq!(without, ["no such row: no row denies it"]);
+}
+
+#[test]
+fn statements_that_end_otherwise_are_found() {
+    let (_server, target) = start();
+    let wrong = Missing::parse(FALSE_ENTRIES).wrong(&target);
+    assert_eq!(wrong.len(), 5, "{wrong:#?}");
+}
+
+#[test]
+fn variables_with_an_effect_are_found() {
+    let (_server, target) = start();
+    for (name, status) in FALSE_VARIABLES {
+        let row = format!("| `{name}` | {status} | `x` |");
+        let rows = rows::denials(&format!("\n## System variables\n\n{row}\n"));
+        let seen = variables::tried(&rows, &target);
+        assert!(seen.wrong.iter().any(|wrong| wrong.starts_with(name)), "{row}: {seen:?}");
+    }
 }

@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
-/// A row whose status begins with "yes".
+/// A row of a table with a column "status".
 #[derive(Debug)]
 pub(super) struct Row {
     /// The heading above it.
     pub(super) section: String,
     /// The first cell.
     pub(super) title: String,
+    /// The second one.
+    pub(super) status: String,
     /// The texts in backquotes of the first cell.
     pub(super) names: Vec<String>,
     /// Paths of the tests that the last cell names.
@@ -19,8 +21,18 @@ pub(super) struct Row {
 const SECTIONS: [&str; 7] =
     ["Statements", "Types", "Functions", "Aggregates", "Character sets", "Collations", "System variables"];
 
-/// All rows that claim something.
+/// The rows whose status begins with "yes".
 pub(super) fn claims(compat: &str) -> Vec<Row> {
+    all(compat).into_iter().filter(|row| row.status.starts_with("yes")).collect()
+}
+
+/// The rows whose status begins with "no" or "partly".
+pub(super) fn denials(compat: &str) -> Vec<Row> {
+    let denies = |row: &Row| row.status.starts_with("no") || row.status.starts_with("partly");
+    all(compat).into_iter().filter(denies).collect()
+}
+
+fn all(compat: &str) -> Vec<Row> {
     let mut section = String::new();
     let mut rows = Vec::new();
     for line in compat.lines() {
@@ -36,9 +48,10 @@ pub(super) fn claims(compat: &str) -> Vec<Row> {
 fn row(section: &str, line: &str) -> Option<Row> {
     let mut cells = line.strip_prefix("| ")?.trim_end_matches(" |").split(" | ");
     let (title, status, tests) = (cells.next()?, cells.next()?, cells.last()?);
-    status.starts_with("yes").then(|| Row {
+    Some(Row {
         section: section.to_owned(),
         title: title.to_owned(),
+        status: status.to_owned(),
         names: quoted(title),
         tests: paths(&quoted(tests)),
     })
