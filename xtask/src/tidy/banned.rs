@@ -1,7 +1,6 @@
 //! Calls and words that may not be in production code.
 
-use super::at;
-use super::source::SourceFile;
+use super::source::{SourceFile, at};
 
 /// Crates that are tools or tests as a whole; the bans on the outside world do not bind them.
 const TOOLS: [&str; 6] = ["fuzz", "lab", "ledger", "ratchet", "testkit", "xtask"];

@@ -1,7 +1,6 @@
 //! An upper bound's name ends in `_MAX`.
 
-use super::at;
-use super::source::SourceFile;
+use super::source::{SourceFile, at};
 
 /// How the comment of a constant begins that is an upper bound.
 const BOUND_WORDS: [&str; 6] = ["At most ", "Greatest ", "Largest ", "Longest ", "Most ", "Upper bound "];

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::at;
-use super::source::SourceFile;
+use super::source::{SourceFile, at};
 use crate::process::root;
 
 /// Endings of what counts as a path of this repository when it is in backquotes.

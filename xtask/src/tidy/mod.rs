@@ -14,8 +14,6 @@ mod source;
 mod unnamed;
 mod unused_public;
 
-use source::SourceFile;
-
 /// Runs all rules and prints every finding; an error if there is one.
 pub(crate) fn run() -> Result<(), String> {
     let files = source::rust_files()?;
@@ -39,9 +37,4 @@ pub(crate) fn run() -> Result<(), String> {
     }
     println!("tidy: {} files, {} findings", files.len(), findings.len());
     if findings.is_empty() { Ok(()) } else { Err(format!("tidy: {} findings", findings.len())) }
-}
-
-/// A finding at a line of a file.
-fn at(file: &SourceFile, line: usize, what: &str) -> String {
-    format!("{}:{line}: {what}", file.path)
 }

@@ -1,7 +1,6 @@
 //! Words that the field's terms have taken the place of (docs/glossary.md).
 
-use super::at;
-use super::source::SourceFile;
+use super::source::{SourceFile, at};
 
 /// Retired word, and the word to use.
 const RETIRED: [(&str, &str); 17] = [

@@ -3,8 +3,7 @@
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
-use super::at;
-use super::source::SourceFile;
+use super::source::{SourceFile, at};
 
 /// Most lines of a file outside its tests.
 const FILE_LINES_MAX: usize = 700;

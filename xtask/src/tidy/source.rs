@@ -40,6 +40,11 @@ impl SourceFile {
     }
 }
 
+/// A finding at a line of a file.
+pub(crate) fn at(file: &SourceFile, line: usize, what: &str) -> String {
+    format!("{}:{line}: {what}", file.path)
+}
+
 /// Every Rust file that git knows or would add.
 pub(crate) fn rust_files() -> Result<Vec<SourceFile>, String> {
     files("*.rs")

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::at;
-use super::source::SourceFile;
+use super::source::{SourceFile, at};
 
 /// Files beside a `main.rs` below `tests` that it does not name.
 pub(crate) fn findings(files: &[SourceFile]) -> Vec<String> {

@@ -10,9 +10,8 @@ use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{ImplItem, Item, Visibility};
 
-use super::at;
 use super::cycles::is_test;
-use super::source::SourceFile;
+use super::source::{SourceFile, at};
 
 /// Public items of the libraries that only their own crate names.
 pub(crate) fn findings(files: &[SourceFile]) -> Vec<String> {
