@@ -32,8 +32,9 @@ mod uca_pad;
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask COMMAND
-  ci [--fast | --step NAME]
-                format, lints, tidy, tests in debug and release, ledger gate (--fast: no release steps; --step: one of them)
+  ci [--fast | --step NAME | --shipped]
+                format, lints, tidy, tests in debug and release, ledger gate (--fast: no release steps; --step: one of them;
+                --shipped: instead, the tests of the released server on what `release` has built)
   compat [--only NAME | --prepare]
                 drivers of five languages and the stock client log in, over TCP and sockets, with TLS and without, by both
                 plugins; openssl tries old protocols and weak ciphers (what must be installed: docs/testing.md;
@@ -69,9 +70,10 @@ const USAGE: &str = "usage: cargo xtask COMMAND
                 many name a difference (100, two hours)
   recovery [--megabytes N] [--starts N] [--rows N]
                 kills a server that has written so much log, and tells how fast its starts apply it (1024, 3 starts)
-  release [--measure]
+  release [--measure | --test]
                 the server laid out by a profile of the lab's workloads, and by llvm-bolt where there is one:
-                target/shipped/ratchetd, in ten minutes (--measure: compared with the plain release build, in fifteen)
+                target/shipped/ratchetd, in ten minutes (--measure: compared with the plain release build, in fifteen;
+                --test: then as `ci --shipped`)
   semantics [--check]
                 writes the tables of docs/semantics.md from tests/sql/semantics_*.test (--check: or says how they differ)
   sim [--seeds N] [--seed S] [--planted N]
@@ -92,6 +94,7 @@ fn main() -> ExitCode {
         ["ci"] => ci::run(false),
         ["ci", "--fast"] => ci::run(true),
         ["ci", "--step", name] => ci::run_step(name),
+        ["ci", "--shipped"] => ci::run_shipped(),
         ["compat", options @ ..] => compat::run(options),
         ["demo"] => demo::run(),
         ["fuzz", options @ ..] => fuzz::run(options),

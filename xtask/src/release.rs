@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::ci;
 use crate::lab;
 use crate::process::{fresh, output, root, run, target_dir};
 
@@ -23,15 +24,18 @@ const MEASURING: &str = "workloads = ['point-query.pre', 'random-points.pre_rang
                          'read-write_range=100', 'scan', 'insert']\n\
                          repetitions = 5\nconfirmations = 0\nseconds = 2\nwarmup_seconds = 0\nthreads = [1]\n\
                          tables = 1\ntable_rows = 100000\nrealtime = true\npin_single = true\n";
+/// Where the server is, below cargo's target folder.
+pub(crate) const SHIPPED: &str = "shipped/ratchetd";
 /// Versions of llvm-bolt to search for, as Debian names them.
 const BOLT_VERSIONS: std::ops::RangeInclusive<u32> = 15..=30;
 
-/// Builds, and with `--measure` compares with the plain release build.
+/// Builds, and with `--measure` compares with the plain release build, with `--test` runs its tests.
 pub(crate) fn run_command(options: &[&str]) -> Result<(), String> {
-    let measures = match options {
-        [] => false,
-        ["--measure"] => true,
-        _ => return Err("usage: cargo xtask release [--measure]".to_owned()),
+    let (measures, tests) = match options {
+        [] => (false, false),
+        ["--measure"] => (true, false),
+        ["--test"] => (false, true),
+        _ => return Err("usage: cargo xtask release [--measure | --test]".to_owned()),
     };
     let place = target_dir().join("shipped");
     fs::create_dir_all(&place).map_err(|e| format!("{}: {e}", place.display()))?;
@@ -46,10 +50,13 @@ pub(crate) fn run_command(options: &[&str]) -> Result<(), String> {
         None => println!("release: llvm-profdata is missing (rustup component add llvm-tools): no profile"),
     }
     let (kind, last) = &built[built.len() - 1];
-    let shipped = place.join("ratchetd");
+    let shipped = target_dir().join(SHIPPED);
     fs::copy(last, &shipped).map_err(|e| format!("{}: {e}", shipped.display()))?;
     println!("release: {} ({kind})", shipped.display());
-    if measures && built.len() > 1 { lab::compare(&built, MEASURING, &place).map(|_| ()) } else { Ok(()) }
+    if measures && built.len() > 1 {
+        lab::compare(&built, MEASURING, &place)?;
+    }
+    if tests { ci::run_shipped() } else { Ok(()) }
 }
 
 /// A build with the profile of the training; none without llvm-profdata.

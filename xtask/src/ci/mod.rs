@@ -13,8 +13,10 @@
 mod beside;
 mod output;
 mod programs;
+mod shipped;
 mod test_programs;
 
+use std::path::Path;
 use std::time::Instant;
 
 use crate::compat;
@@ -51,7 +53,11 @@ const ALL: [Step; 10] = [
     alone("build", build_tests),
     alone("fuzz build", || fuzz::build().map(|_| ())),
     Step { name: "tests", run: checked_tests, beside: released_build },
-    Step { name: "tests of the released server", run: released_tests, beside: computations },
+    Step {
+        name: "tests of the released server",
+        run: || server_tests(&programs::released()),
+        beside: computations,
+    },
     alone("compat", || compat::gate(&programs::released())),
     Step { name: "ledger", run: ledger::gate, beside: fuzzing },
     alone("hot", || hot::gate_by(&programs::checked("ratchet"))),
@@ -117,13 +123,21 @@ fn released_build() -> Vec<Job> {
     vec![Job::new("released build", "cargo", &args)]
 }
 
-/// Runs the test programs that start a server, as they were built before, against the server as it is
-/// released.
-fn released_tests() -> Result<(), String> {
+/// Runs the tests of the released server against the one that `release` has laid out, as it was built last.
+pub(crate) fn run_shipped() -> Result<(), String> {
+    let (begun, server) = (Instant::now(), shipped::server()?);
+    build_tests()?;
+    server_tests(&server)?;
+    println!("ci: tests of {} passed in {} s", server.display(), begun.elapsed().as_secs());
+    Ok(())
+}
+
+/// Runs the test programs that start a server, as they were built before, against an optimised `server`.
+fn server_tests(server: &Path) -> Result<(), String> {
     let mut args: Vec<String> = ["--workspace", "--profile=sim"].map(str::to_owned).to_vec();
     args.extend(programs::of_server_process()?.into_iter().map(|name| format!("--test={name}")));
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    test_programs::run(&args, &[(hostile::BINARY, &programs::released())])
+    test_programs::run(&args, &[(hostile::BINARY, server)])
 }
 
 /// The ledger counts instructions, on one processor for most of its time. The fuzzer takes the other.
