@@ -154,16 +154,18 @@ impl Builder {
         if decides.is_some_and(|main| is_bytes(main) || is_null(main)) {
             return Ok(CollationId::BINARY);
         }
+        // A search compares under the collation of the text.
+        if let Some(main) = decides.filter(|_| strict) {
+            return Ok(if is_text(main) { main.ty.collation } else { self.collation });
+        }
         let counts = |i: usize, e: &Expr| func.takes_text(i) && !(main.is_some() && is_bytes(e));
         let texts: Vec<&Expr> =
             args.iter().enumerate().filter(|(i, e)| counts(*i, e)).map(|(_, e)| e).collect();
-        if !strict {
-            return self.result_collation(&texts, func.name());
+        if strict {
+            self.common_collation(&texts, func.name())
+        } else {
+            self.result_collation(&texts, func.name())
         }
-        self.common_collation(&texts, func.name()).or_else(|error| match decides {
-            Some(main) if texts.iter().all(|e| e.ty.charset() == main.ty.charset()) => Ok(main.ty.collation),
-            _ => Err(error),
-        })
     }
 
     /// Turns text arguments to the character set of their common collation. A comparison (`strict`) needs one

@@ -48,7 +48,15 @@ pub(crate) fn build_field(builder: &Builder, func: Func, mut args: Vec<Expr>) ->
     let is_shown_as_text =
         |e: &Expr| matches!(class_of(e), Class::Text | Class::Null | Class::DateTime | Class::Time);
     if args.iter().all(is_shown_as_text) {
-        builder.agree_in_text(&mut args, "field")?;
+        match args.split_first_mut() {
+            // What a text is compared with takes its character set, even if characters have no place there.
+            Some((first, others)) if class_of(first) == Class::Text => {
+                builder.bring_to_charset(others, first.ty.collation);
+            }
+            _ => {
+                builder.agree_in_text(&mut args, "field")?;
+            }
+        }
     }
     let kind = ExprKind::Call { func, args: args.into() };
     Ok(Expr { kind, ty: SqlType::new(types::TypeKind::BigInt, 11), nullable: false })

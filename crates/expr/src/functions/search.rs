@@ -10,9 +10,9 @@ use super::pieces::{PIECE_BYTES, STEPS_BETWEEN_LOOKS};
 use super::{Call, some};
 use crate::build::{Class, class_of, is_number, is_text};
 use crate::compare::truth;
-use crate::{EvalError, ExprKind};
+use crate::{EvalCtx, EvalError, ExprKind};
 
-/// Characters compared between two checks whether the statement is to end.
+/// Characters compared between two checks whether the statement is to end, at most.
 const WORK_BETWEEN_LOOKS: usize = 1 << 15;
 /// Bytes of a text from which on folding it, to search for bytes, costs less than comparing at each
 /// character.
@@ -21,7 +21,7 @@ const FOLDED_BYTES_MIN: usize = 1 << 12;
 /// INSTR(text, wanted)
 pub(crate) fn instr<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let (text, wanted) = (some!(call.text(0)), some!(call.text(1)));
-    Ok(Value::Int(place_of(call, wanted, text, 0)?))
+    Ok(Value::Int(place_of(call.ctx, common(call), wanted, text, 0)?))
 }
 
 /// LOCATE(wanted, text), LOCATE(wanted, text, from)
@@ -30,7 +30,7 @@ pub(crate) fn locate<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let (Some(text), Some(wanted)) = (text, wanted) else { return Ok(Value::Null) };
     let from = if call.args.len() > 2 { some!(call.count(2)) } else { 1 };
     let Ok(skipped) = usize::try_from(from.saturating_sub(1)) else { return Ok(Value::Int(0)) };
-    Ok(Value::Int(place_of(call, wanted, text, skipped)?))
+    Ok(Value::Int(place_of(call.ctx, common(call), wanted, text, skipped)?))
 }
 
 /// The collation of both texts; of the one that is a text if the other is a number.
@@ -40,16 +40,24 @@ fn common(call: &Call<'_>) -> &'static Collation {
 }
 
 /// The 1-based character at which `wanted` first occurs in `text` after `skipped` characters; 0 if it does
-/// not. A match has as many characters as `wanted`.
-fn place_of(call: &Call<'_>, wanted: &[u8], text: &[u8], skipped: usize) -> Result<i64, EvalError> {
-    let (ctx, collation) = (call.ctx, common(call));
+/// not. As in MySQL, what is found may have another length than `wanted`, but is not empty.
+fn place_of(
+    ctx: &EvalCtx<'_>,
+    collation: &'static Collation,
+    wanted: &[u8],
+    text: &[u8],
+    skipped: usize,
+) -> Result<i64, EvalError> {
     let charset = collation.charset;
-    let length = ctx.char_len(charset, wanted)?;
-    let last = ctx.char_len(charset, text)?.checked_sub(length);
-    let Some(last) = last.filter(|last| skipped <= *last) else { return Ok(0) };
+    if skipped > ctx.char_len(charset, text)? {
+        return Ok(0);
+    }
+    if wanted.is_empty() {
+        return Ok(skipped as i64 + 1);
+    }
     let mut at = ctx.byte_offset_of_char(charset, text, skipped)?;
-    if length > 0 && text.len() - at >= FOLDED_BYTES_MIN {
-        match place_of_folded(call, wanted, &text[at..])? {
+    if text.len() - at >= FOLDED_BYTES_MIN {
+        match place_of_folded(ctx, collation, wanted, &text[at..])? {
             Place::At(place) => {
                 return Ok((skipped + ctx.char_len(charset, &text[at..at + place])?) as i64 + 1);
             }
@@ -57,20 +65,19 @@ fn place_of(call: &Call<'_>, wanted: &[u8], text: &[u8], skipped: usize) -> Resu
             Place::Unknown => {}
         }
     }
-    let mut end = at + ctx.byte_offset_of_char(charset, &text[at..], length)?;
-    let between_looks = (WORK_BETWEEN_LOOKS / (length + 1)).max(1);
-    for place in skipped..=last {
+    // Characters without a weight are compared beyond those of `wanted`.
+    let between_looks = (WORK_BETWEEN_LOOKS / text.len().max(1)).max(1);
+    let mut place = skipped;
+    while at < text.len() {
         if (place - skipped) % between_looks == between_looks - 1 {
             ctx.fail_if_killed_over(text)?;
         }
-        if collation.equals(&text[at..end], wanted) {
-            ctx.fail_if_killed_over(wanted)?;
+        if collation.starts_with(&text[at..], wanted) {
+            ctx.fail_if_killed_over(text)?;
             return Ok(place as i64 + 1);
         }
-        if place < last {
-            at += charset.first_char_bytes(&text[at..]);
-            end += charset.first_char_bytes(&text[end..]);
-        }
+        at += charset.first_char_bytes(&text[at..]);
+        place += 1;
     }
     Ok(0)
 }
@@ -90,16 +97,20 @@ impl From<Option<usize>> for Place {
 }
 
 /// The byte at which `wanted` first occurs in a long `text`, by a search for folded bytes.
-fn place_of_folded(call: &Call<'_>, wanted: &[u8], text: &[u8]) -> Result<Place, EvalError> {
-    let collation = common(call);
+fn place_of_folded(
+    ctx: &EvalCtx<'_>,
+    collation: &'static Collation,
+    wanted: &[u8],
+    text: &[u8],
+) -> Result<Place, EvalError> {
     if collation.is_binary() {
-        return Ok(Places::from_front(call.ctx, text, wanted).next()?.into());
+        return Ok(Places::from_front(ctx, text, wanted).next()?.into());
     }
     let fold = |text: &[u8]| -> Result<Option<Vec<u8>>, EvalError> {
-        call.ctx.reserve(text.len())?;
+        ctx.reserve(text.len())?;
         let mut out = Vec::with_capacity(text.len());
         for piece in text.chunks(PIECE_BYTES) {
-            call.ctx.fail_if_killed_over(piece)?;
+            ctx.fail_if_killed_over(piece)?;
             if !collation.append_folded(piece, &mut out) {
                 return Ok(None);
             }
@@ -108,7 +119,7 @@ fn place_of_folded(call: &Call<'_>, wanted: &[u8], text: &[u8]) -> Result<Place,
     };
     let Some(wanted) = fold(wanted)? else { return Ok(Place::Unknown) };
     let Some(text) = fold(text)? else { return Ok(Place::Unknown) };
-    Ok(Places::from_front(call.ctx, &text, &wanted).next()?.into())
+    Ok(Places::from_front(ctx, &text, &wanted).next()?.into())
 }
 
 /// FIND_IN_SET(wanted, 'a,b,c')

@@ -53,6 +53,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     expressions_found,
     extremes_as_numbers,
     fixed_doubles,
+    found_by_prefix,
     functional_dependence,
     functions_numeric,
     functions_string,

@@ -115,6 +115,17 @@ fn compare_characters(a: &[u8], b: &[u8], mut at: usize) -> Ordering {
     }
 }
 
+/// Whether the characters at the beginning of `text` have the weights of `start`.
+pub(super) fn starts_with(mut text: &[u8], mut start: &[u8]) -> bool {
+    let mut work = Work::default();
+    while !start.is_empty() && !work.ends(1) {
+        if text.is_empty() || next_weight(&mut text) != next_weight(&mut start) {
+            return false;
+        }
+    }
+    true
+}
+
 /// Weight of the first character, which is taken off; that of a space at the end.
 #[inline]
 fn next_weight(rest: &mut &[u8]) -> u16 {

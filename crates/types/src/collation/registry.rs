@@ -109,6 +109,18 @@ impl Collation {
         a == b || (!self.is_exact() && self.compare(a, b) == Ordering::Equal)
     }
 
+    /// Whether some beginning of `text` compares equal to `start`; an end of `text` is no blank. Once the
+    /// thread's statement is to end ([`base::sync::interrupt`]), the answer for long strings means nothing.
+    pub fn starts_with(&self, text: &[u8], start: &[u8]) -> bool {
+        match self.weights {
+            Weights::Bytes => text.starts_with(start),
+            Weights::EightBit(_) => text.get(..start.len()).is_some_and(|text| self.equals(text, start)),
+            Weights::GeneralCi => general_ci::starts_with(text, start),
+            Weights::Uca900 => uca900::starts_with(text, start),
+            Weights::UcaPad(table) => table.starts_with(text, start),
+        }
+    }
+
     /// Appends bytes whose `memcmp` order is this collation's order and whose equality is its equality. No
     /// such key is a prefix of another, and each ends in [`Collation::key_end`], which is nowhere else in it.
     /// So keys can be concatenated, skipped by `memchr`, and hashed for grouping and joining. Once the

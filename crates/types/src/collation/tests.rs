@@ -610,3 +610,27 @@ const CONFORMANCE: &[&str] = &[
     "\u{4ac6}\u{41}", "\u{4b62}\u{21}", "\u{4bfd}\u{61}", "\u{4c99}\u{62}", "\u{4d33}\u{3f}",
     "\u{2f939}\u{41}", "\u{2a6d7}\u{21}",
 ];
+
+#[test]
+fn a_beginning_has_the_weights_of_what_is_wanted() {
+    let starts = |id: CollationId, text: &str, start: &str| {
+        id.collation().is_some_and(|known| known.starts_with(text.as_bytes(), start.as_bytes()))
+    };
+    let unicode = [
+        CollationId::UTF8MB4_0900_AI_CI,
+        CollationId::UTF8MB4_UNICODE_CI,
+        CollationId::UTF8MB4_UNICODE_520_CI,
+    ];
+    for id in unicode {
+        assert!(starts(id, "ssx", "ß") && starts(id, "ßx", "SS") && starts(id, "Éa", "e"));
+        assert!(starts(id, "a", "\u{5}") && starts(id, "a\u{5}b", "ab") && starts(id, "", ""));
+        assert!(!starts(id, "s", "ß") && !starts(id, "x", "x ") && !starts(id, "", "a"));
+    }
+    let general = CollationId::UTF8MB4_GENERAL_CI;
+    assert!(starts(general, "Éa", "e") && !starts(general, "e", "e ") && !starts(general, "a", "\u{5}"));
+    assert!(starts(CollationId::UTF8MB4_BIN, "ab", "a") && !starts(CollationId::UTF8MB4_BIN, "ab", "A"));
+    assert!(
+        starts(CollationId::LATIN1_SWEDISH_CI, "ab", "A")
+            && !starts(CollationId::LATIN1_SWEDISH_CI, "a", "a ")
+    );
+}

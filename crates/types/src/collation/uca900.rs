@@ -286,6 +286,19 @@ fn compare_characters(a: &[u8], b: &[u8], mut at: usize) -> Ordering {
     }
 }
 
+/// Whether the weights of `text` begin with those of `start`.
+pub(super) fn starts_with(text: &[u8], start: &[u8]) -> bool {
+    let mut text = KeyBytes { rest: text, codes: Codes::queued(0), work: Work::default() };
+    let mut start = KeyBytes { rest: start, codes: Codes::queued(0), work: Work::default() };
+    loop {
+        match start.next() {
+            0 => return true,
+            wanted if wanted != text.next() => return false,
+            _ => {}
+        }
+    }
+}
+
 /// Appends the sort key: codes, then a zero.
 pub(super) fn append_key(bytes: &[u8], out: &mut Vec<u8>) {
     let start = out.len();

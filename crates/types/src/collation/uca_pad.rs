@@ -169,6 +169,21 @@ impl Table {
         }
     }
 
+    /// Whether the weights of `text` begin with those of `start`.
+    pub(super) fn starts_with(&'static self, text: &[u8], start: &[u8]) -> bool {
+        let mut text = WeightsOf { table: self, rest: text, pending: Pending::NONE };
+        let mut start = WeightsOf { table: self, rest: start, pending: Pending::NONE };
+        let mut work = Work::default();
+        while let Some(wanted) = start.next()
+            && !work.ends(1)
+        {
+            if text.next() != Some(wanted) {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Appends the sort key: codes, then the end.
     pub(super) fn append_key(&'static self, bytes: &[u8], out: &mut Vec<u8>) {
         let bytes = byte_key::trim_spaces(bytes);
