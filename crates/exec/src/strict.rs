@@ -133,6 +133,12 @@ impl SessionInfo for StrictSession<'_> {
             self.session.warn(warning);
         }
     }
+    fn warning_count(&self) -> u64 {
+        self.session.warning_count()
+    }
+    fn repeat_warnings(&self, count: u64) {
+        self.session.repeat_warnings(count);
+    }
     fn sleep(&self, time: Duration) -> Option<bool> {
         self.session.sleep(time)
     }

@@ -87,6 +87,10 @@ pub trait SessionInfo {
     fn connection_collation(&self) -> types::CollationId;
     /// Records a warning.
     fn warn(&self, warning: Warning);
+    /// Warnings recorded since the session looks at the statement.
+    fn warning_count(&self) -> u64;
+    /// Records once more each warning after the first `count`.
+    fn repeat_warnings(&self, count: u64);
     /// The rows, as they are now, of a table that the session makes: values by column.
     /// # Errors  [`EvalError::Denied`]: the user may not see them.
     fn virtual_rows(&self, _table: &TableDef) -> Result<Vec<Vec<OwnedValue>>, EvalError> {

@@ -204,6 +204,9 @@ fn at_bind_time(expr: &Expr, modes: SqlModes) -> Option<(OwnedValue, Vec<Warning
     if session.asked.get() { None } else { Some((value, session.warnings.into_inner())) }
 }
 
+/// Warnings of a constant from which on none is repeated: nested calls double them.
+const REPEATED_WARNINGS_MAX: usize = 64;
+
 /// A session that has no answers but perhaps its modes. It remembers that it was asked, and what it was
 /// warned of.
 struct NoSession {
@@ -298,6 +301,16 @@ impl SessionInfo for NoSession {
     }
     fn warn(&self, warning: Warning) {
         self.warnings.borrow_mut().push(warning);
+    }
+    fn warning_count(&self) -> u64 {
+        self.warnings.borrow().len() as u64
+    }
+    fn repeat_warnings(&self, count: u64) {
+        let mut warnings = self.warnings.borrow_mut();
+        let repeated = warnings.get(count as usize..).unwrap_or_default();
+        let room = REPEATED_WARNINGS_MAX.saturating_sub(warnings.len());
+        let repeated = repeated.iter().take(room).cloned().collect::<Vec<_>>();
+        warnings.extend(repeated);
     }
     fn killed(&self) -> bool {
         base::sync::interrupt::is_requested()

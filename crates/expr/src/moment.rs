@@ -78,13 +78,14 @@ enum Whole {
 }
 
 fn whole_number(value: &Value<'_>) -> Whole {
-    const END: f64 = 9_223_372_036_854_775_808.0;
+    // MySQL splits no larger double into digits.
+    const SPLIT_MAX: f64 = 1e18;
     match *value {
         Value::Int(v) => Whole::Number(v),
         Value::UInt(v) => Whole::Number(v as i64),
         Value::Double(_) | Value::Float(_) => {
             let number = value.to_f64().value.trunc();
-            if number.abs() < END { Whole::Number(number as i64) } else { Whole::TooLarge }
+            if number.abs() <= SPLIT_MAX { Whole::Number(number as i64) } else { Whole::TooLarge }
         }
         Value::Decimal(v) => v.truncate(0).to_i64().map_or(Whole::TooLarge, Whole::Number),
         _ => Whole::None,

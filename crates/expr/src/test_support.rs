@@ -108,6 +108,15 @@ impl SessionInfo for TestSession {
         self.conditions.borrow_mut().push(format!("{warning:?}"));
         self.warnings.borrow_mut().push(warning);
     }
+    fn warning_count(&self) -> u64 {
+        self.warnings.borrow().len() as u64
+    }
+    fn repeat_warnings(&self, count: u64) {
+        let repeated = self.warnings.borrow()[count as usize..].to_vec();
+        for warning in repeated {
+            self.warn(warning);
+        }
+    }
     fn killed(&self) -> bool {
         self.killed.get()
     }

@@ -101,6 +101,16 @@ impl Diagnostics {
         self.conditions.extend(later.conditions.into_iter().take(room));
     }
 
+    /// Adds once more each of the conditions after the first `count`; `conditions_max` is `max_error_count`.
+    #[cold]
+    pub(crate) fn repeat_after(&mut self, count: u64, conditions_max: u64) {
+        let repeated = self.conditions.get(count as usize..).unwrap_or_default();
+        let room = (conditions_max as usize).saturating_sub(self.conditions.len());
+        let kept: Vec<Condition> = repeated.iter().take(room).cloned().collect();
+        self.conditions.extend(kept);
+        self.warnings = self.warnings.saturating_add(self.warnings - count.min(self.warnings));
+    }
+
     /// Takes back all warnings and notes but the first `count`.
     #[cold]
     pub fn truncate(&mut self, count: u64) {
@@ -146,6 +156,20 @@ mod tests {
         area.insert(2, Severity::Warning, error_map::NO_DB.bare(), 2);
         let codes: Vec<u16> = area.conditions().iter().map(|condition| condition.code).collect();
         assert_eq!((codes, area.warning_count()), (vec![1365, 1046], 4));
+    }
+
+    #[test]
+    fn repeated_conditions_are_counted_and_kept_while_there_is_room() {
+        let mut diagnostics = Diagnostics::default();
+        for code in [1, 2, 3] {
+            let error = error_map::UNKNOWN_STMT_HANDLER.with(&[&code, &"x"]);
+            diagnostics.push(Severity::Warning, error, 4);
+        }
+        diagnostics.repeat_after(1, 4);
+        assert_eq!((diagnostics.warning_count(), diagnostics.conditions().len()), (5, 4));
+        assert_eq!(diagnostics.conditions()[3], diagnostics.conditions()[1]);
+        diagnostics.repeat_after(9, 4);
+        assert_eq!(diagnostics.warning_count(), 5);
     }
 
     #[test]

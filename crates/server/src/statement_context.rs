@@ -272,6 +272,14 @@ impl SessionInfo for StatementContext<'_> {
     fn warn(&self, warning: Warning) {
         self.add(Severity::Warning, exec_error::warning_condition(&warning));
     }
+    fn warning_count(&self) -> u64 {
+        self.count()
+    }
+    #[cold]
+    fn repeat_warnings(&self, count: u64) {
+        let conditions_max = self.session.variables.hot.max_error_count;
+        self.change(|changes| changes.diagnostics.repeat_after(count, conditions_max));
+    }
     fn sleep(&self, time: Duration) -> Option<bool> {
         let deadline = Instant::now().checked_add(time);
         let waited = self.session.process.wait_until(deadline, || None::<()>);

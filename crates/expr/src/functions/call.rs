@@ -93,6 +93,22 @@ impl<'v> Call<'v> {
         Ok(value)
     }
 
+    /// Argument `i` of a function that takes times and dates with a time. MySQL computes a number twice
+    /// there, and so warns twice.
+    pub(super) fn value_read_twice(&self, i: usize) -> Result<Value<'v>, EvalError> {
+        let arg = &self.args[i];
+        let is_number = matches!(class_of(arg), Class::Int | Class::Decimal | Class::Double);
+        if arg.is_trivial() || !is_number {
+            return self.value(i);
+        }
+        let earlier = self.ctx.session.warning_count();
+        let value = self.value(i)?;
+        if self.ctx.session.warning_count() > earlier && !is_read_once(arg) {
+            self.ctx.session.repeat_warnings(earlier);
+        }
+        Ok(value)
+    }
+
     /// The value of `expr`, a part of an argument.
     pub(crate) fn value_of(&self, expr: &'v Expr) -> Result<Value<'v>, EvalError> {
         eval(expr, self.row, self.ctx)
@@ -407,6 +423,22 @@ impl<'v> Call<'v> {
             (_, false) => "BIGINT",
         };
         EvalError::OutOfRange { type_name, operation: crate::print::to_text(self.expr, self.ctx) }
+    }
+}
+
+/// Whether MySQL computes `expr` once where it computes other numbers twice: a condition on constants, which
+/// it computes before any row, and a year.
+fn is_read_once(expr: &Expr) -> bool {
+    use ExprKind::{And, Call, Cast, Compare, IsTruth, Not, Or, Xor};
+    match &expr.kind {
+        Call { func: Func::KeptNumber | Func::KeptValue, .. } => true,
+        Cast { arg, .. } => arg.ty.kind == TypeKind::Year,
+        And(_) | Compare { .. } | IsTruth { .. } | Not(_) | Or(_) | Xor(_) => {
+            let mut varies = false;
+            expr.walk(&mut |part| varies |= part.may_vary());
+            !varies
+        }
+        _ => expr.ty.kind == TypeKind::Year,
     }
 }
 

@@ -203,7 +203,7 @@ pub(crate) fn extract<'v>(call: &Call<'v>, unit: IntervalUnit) -> Result<Value<'
 
 /// Units with a time part: of the time of day, with the day of a date before it.
 fn extract_time<'v>(call: &Call<'v>, unit: IntervalUnit) -> Result<Value<'v>, EvalError> {
-    let value = call.value(0)?;
+    let value = call.value_read_twice(0)?;
     if value.is_null() {
         return Ok(Value::Null);
     }

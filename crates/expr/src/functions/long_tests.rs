@@ -163,6 +163,8 @@ impl SessionInfo for Killed {
         fn version(&self) -> &str;
         fn connection_collation(&self) -> CollationId;
         fn warn(&self, warning: Warning) -> ();
+        fn warning_count(&self) -> u64;
+        fn repeat_warnings(&self, count: u64) -> ();
     }
 
     fn killed(&self) -> bool {

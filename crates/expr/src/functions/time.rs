@@ -145,7 +145,7 @@ pub(super) enum Moment {
 impl Moment {
     /// What argument `i` is; NULL, with a warning, if it is neither.
     pub(super) fn of(call: &Call<'_>, i: usize) -> Result<Option<Moment>, EvalError> {
-        let value = signed(call.value(i)?);
+        let value = signed(call.value_read_twice(i)?);
         let read = match value {
             Value::Null => return Ok(None),
             Value::Time(time, _) => Some(Moment::Span(time)),

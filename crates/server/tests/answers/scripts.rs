@@ -135,6 +135,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     variables_of_literals,
     volatile,
     volatile_conditions,
+    warned_twice,
     year_ranges,
     zerofill_rows,
 );
