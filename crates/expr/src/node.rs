@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use types::collation::LikePattern;
-use types::{CollationId, OwnedValue, SqlType};
+use types::{CollationId, OwnedValue, SqlType, TypeKind};
 
 use crate::coercibility::{Coercibility, coercibility};
 use crate::func::Func;
@@ -357,6 +357,14 @@ impl Expr {
     #[inline(never)]
     fn clone_as(&self, ty: SqlType) -> Expr {
         Expr { kind: self.kind.clone(), ty, nullable: self.nullable }
+    }
+
+    /// The CHAR column that this is, with the blanks that PAD_CHAR_TO_FULL_LENGTH adds.
+    pub fn unpadded(&self) -> Option<&Expr> {
+        match &self.kind {
+            ExprKind::Call { func: Func::RPad, args } if self.ty.kind == TypeKind::Char => args.first(),
+            _ => None,
+        }
     }
 
     /// Whether computing this is no more than looking it up.

@@ -100,8 +100,8 @@ impl Builder {
         }
     }
 
-    /// Makes a column of TEXT, BLOB or of bytes, and the text of a subquery, a conversion of its own, which
-    /// tells the session what MySQL says of these.
+    /// Makes a column of TEXT, BLOB or of bytes, a CHAR with its blanks, and the text of a subquery, a
+    /// conversion of its own, which gives the warnings that MySQL has for these.
     pub(crate) fn read_special_text(&self, arg: &mut Expr) {
         self.read_branches(arg);
         use TypeKind::{Blob, Text, VarBinary, VarChar};
@@ -113,7 +113,7 @@ impl Builder {
         let is_read = match arg.kind {
             ExprKind::Column(_) => is_special,
             ExprKind::Subquery { .. } => class_of(arg) == Class::Text,
-            _ => false,
+            _ => arg.unpadded().is_some(),
         };
         if is_read {
             let nullable = arg.nullable;

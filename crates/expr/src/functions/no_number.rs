@@ -50,9 +50,10 @@ pub(crate) fn warn_no_number(type_name: &str, value: &Value<'_>, arg: &Expr, ctx
         }
         _ => {}
     }
+    let (arg, value) = without_blanks(arg, value);
     let origin = Origin::of(arg);
     if type_name == "DECIMAL" && origin != Origin::Other && value.is_textual() {
-        if !begins_with_number(value) {
+        if !begins_with_number(&value) {
             ctx.session.warn(Warning::NoDecimal);
         }
         if origin == Origin::Calculated {
@@ -65,6 +66,18 @@ pub(crate) fn warn_no_number(type_name: &str, value: &Value<'_>, arg: &Expr, ctx
     let is_raw = origin == Origin::VaryingColumn;
     let shown = if is_raw { value.raw_message_text() } else { value.message_text() };
     ctx.session.warn(Warning::TruncatedWrongValue { type_name: type_name.to_owned(), value: shown });
+}
+
+/// `value` of `arg` as MySQL reads it for a number: that of a CHAR column without the blanks that
+/// PAD_CHAR_TO_FULL_LENGTH adds.
+fn without_blanks<'e, 'v>(arg: &'e Expr, value: &Value<'v>) -> (&'e Expr, Value<'v>) {
+    match (arg.unpadded(), *value) {
+        (Some(column), Value::Bytes { data, collation }) => {
+            let end = data.iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1);
+            (column, Value::Bytes { data: &data[..end], collation })
+        }
+        (_, value) => (arg, value),
+    }
 }
 
 /// Whether `arg` is a hexadecimal literal of more than eight bytes: shorter ones are numbers.

@@ -82,6 +82,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     numbers_beside_dates,
     numbers_of_branches,
     on_duplicate_columns,
+    padded_numbers,
     prepared_kept_numbers,
     prepared_kept_types,
     prepared_row_lists,

@@ -1,6 +1,6 @@
 //! PAD_CHAR_TO_FULL_LENGTH: CHAR columns with the blanks that are not stored.
 
-use expr::{Expr, ExprKind, Func};
+use expr::Expr;
 use types::{SqlModes, TypeKind};
 
 use super::BindError;
@@ -21,8 +21,5 @@ impl Binder<'_, '_> {
 
 /// The column that `expr` is, without the blanks that [`Binder::shown`] adds.
 pub(super) fn stored(expr: &Expr) -> &Expr {
-    match &expr.kind {
-        ExprKind::Call { func: Func::RPad, args } if expr.ty.kind == TypeKind::Char => &args[0],
-        _ => expr,
-    }
+    expr.unpadded().unwrap_or(expr)
 }
