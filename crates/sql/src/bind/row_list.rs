@@ -1,4 +1,4 @@
-//! Lists of constant rows: MySQL reads all of them, as the types of the first say, before it compares one.
+//! Lists of constant rows: MySQL reads all of them, as the types before IN say, before it compares one.
 
 use expr::Expr;
 use types::value::{Converted, Loss};
@@ -9,7 +9,7 @@ use crate::ast::{self, ExprKind, UnaryOp};
 use crate::literal::{Literal, LiteralKind};
 
 /// The numbers as which the operands at one place of constant rows are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Numbers {
     Integer,
     Decimal,
@@ -21,25 +21,27 @@ pub(super) type Places = Vec<Option<Numbers>>;
 
 impl<'a> Binder<'a, '_> {
     /// The places of the rows of `list`, if they and `needle` are literals, and there is more than one row.
+    /// Of rows with NULL, MySQL reads no more than it compares.
     pub(super) fn places_of_rows(needle: &[ast::Expr<'a>], list: &[ast::Expr<'a>]) -> Option<Places> {
-        let [first, _, ..] = list else { return None };
+        if list.len() < 2 {
+            return None;
+        }
         let is_constant = |row: &[ast::Expr<'a>]| {
-            row.iter().all(|e| matches!(e.kind, ExprKind::Null) || literal(e).is_some())
+            row.len() == needle.len() && row.iter().all(|part| literal(part).is_some())
         };
-        let ExprKind::Row(first) = first.kind else { return None };
-        if !is_constant(needle) || first.len() != needle.len() {
+        if !needle.iter().all(|part| matches!(part.kind, ExprKind::Null) || literal(part).is_some()) {
             return None;
         }
         if !list.iter().all(|row| matches!(row.kind, ExprKind::Row(row) if is_constant(row))) {
             return None;
         }
-        let number = |e: &ast::Expr<'a>| match literal(e)?.kind {
+        let number = |part: &ast::Expr<'a>| match literal(part)?.kind {
             LiteralKind::Int => Some(Numbers::Integer),
             LiteralKind::Decimal => Some(Numbers::Decimal),
             LiteralKind::Float => Some(Numbers::Double),
             _ => None,
         };
-        Some(needle.iter().zip(first).map(|(a, b)| Some(number(a)?.max(number(b)?))).collect())
+        Some(needle.iter().map(number).collect())
     }
 
     /// The number as which `value`, a text, is read at a place of numbers; `None`: it is something else.
