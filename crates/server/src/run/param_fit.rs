@@ -122,7 +122,7 @@ fn is_bytes(bound: ParamType) -> bool {
 /// with `refuses_loss`. `command` is what MySQL's errors call the execution.
 ///
 /// # Errors
-/// 1210 and 1690 for what is no number of rows, 1292 for a loss.
+/// 1292 for a loss; those of [`ensure_row_counts`].
 pub(crate) fn convert<'a>(
     session: &mut Session,
     (uses, planned, bound): (&[ParamUse], &[Option<ParamType>], &[ParamType]),
@@ -130,7 +130,7 @@ pub(crate) fn convert<'a>(
     (refuses_loss, command): (bool, &str),
     arena: &'a Bump,
 ) -> Result<&'a [Value<'a>], SqlError> {
-    let (mut losses, mut unread, mut refused) = (Vec::new(), Vec::new(), None);
+    let mut losses = Vec::new();
     let values = arena.alloc_slice_copy(params);
     let collation = session.variables.hot.collation_connection;
     {
@@ -140,11 +140,7 @@ pub(crate) fn convert<'a>(
         let places = uses.iter().zip(planned).zip(bound);
         for (value, ((used, planned), &bound)) in values.iter_mut().zip(places) {
             if used.role == ParamRole::RowCount {
-                match row_count(value, command, &mut unread) {
-                    _ if refused.is_some() => {}
-                    Ok(count) => *value = count,
-                    Err(error) => refused = Some((error, std::mem::take(&mut unread))),
-                }
+                *value = row_count(value, command, &mut Vec::new())?;
                 continue;
             }
             let own = planned.map(|ty| param_type(ty, collation));
@@ -160,19 +156,31 @@ pub(crate) fn convert<'a>(
         }
         session.warn(Severity::Warning, condition);
     }
-    match refused {
-        None => Ok(values),
-        Some((error, unread)) => Err(refused_count(session, error, &unread)),
-    }
+    Ok(values)
 }
 
-/// `error`, that of a number of rows. Only a statement that it fails shows what was `unread` before.
-#[cold]
-fn refused_count(session: &mut Session, error: SqlError, unread: &[Warning]) -> SqlError {
-    for loss in unread {
-        session.warn(Severity::Warning, warning_condition(loss));
+/// Checks the numbers of rows among `params`. As in MySQL, the error and the warnings that come before it
+/// follow what the last statement left; a statement that runs shows no such warnings.
+///
+/// # Errors
+/// 1210 and 1690 for what is no number of rows.
+pub(crate) fn ensure_row_counts(
+    session: &mut Session,
+    uses: &[ParamUse],
+    params: &[Value<'_>],
+    command: &str,
+) -> Result<(), SqlError> {
+    let mut unread = Vec::new();
+    let counts = uses.iter().zip(params).filter(|(used, _)| used.role == ParamRole::RowCount);
+    for (_, value) in counts {
+        if let Err(error) = row_count(value, command, &mut unread) {
+            for loss in &unread {
+                session.warn(Severity::Warning, warning_condition(loss));
+            }
+            return Err(error);
+        }
     }
-    error
+    Ok(())
 }
 
 /// A number of rows: an integer that is not negative, or that at the start of a text, whose sign MySQL

@@ -244,8 +244,6 @@ fn execute_prepared(
     let Some(com) = prepared.planned else {
         return run_text(session, answer, &prepared.text, params);
     };
-    session.diagnostics.clear();
-    session.fail_if_killed()?;
     let environment = session.environment();
     let version = session.server.engine.catalog_version();
     if let Some(plan) = &prepared.plan
@@ -254,6 +252,8 @@ fn execute_prepared(
         && plan.compiled.was_current(version)
         && serves(session, &plan.compiled, params)
     {
+        session.diagnostics.clear();
+        session.fail_if_killed()?;
         match planned::run(session, answer, &plan.compiled, params) {
             Err(Failure::Stale) => {}
             Err(Failure::Error(error)) => return Err(error),
@@ -275,7 +275,11 @@ fn fit_and_run(
     params: &[Value<'_>],
     arena: &Bump,
 ) -> Result<(), SqlError> {
+    if let Some(types) = &prepared.param_types {
+        param_fit::ensure_row_counts(session, &types.uses, params, command)?;
+    }
     session.diagnostics.clear();
+    session.fail_if_killed()?;
     ensure_types(session, prepared)?;
     let Some(types) = &prepared.param_types else { return Ok(()) };
     let mut actual = actual_values(&types.uses, params);
@@ -406,7 +410,6 @@ pub(super) fn execute_values(
     params: &[Value<'_>],
 ) -> Result<(), SqlError> {
     let arena = Bump::new();
-    session.fail_if_killed()?;
     match prepared.planned {
         Some(com) => fit_and_run(session, answer, prepared, (com, "EXECUTE"), params, &arena),
         None => run_text(session, answer, &prepared.text, params),
