@@ -150,12 +150,12 @@ impl Origin {
 
 fn own_traits(def: &TableDef, col: u16) -> ColumnTraits {
     let column = &def.columns[usize::from(col)];
+    let is_timestamp = column.ty.kind == TypeKind::Timestamp;
     ColumnTraits {
         auto_increment: column.auto_increment,
         no_default: !column.auto_increment && column.lacks_default(),
-        set_by_clock: column.ty.kind == TypeKind::Timestamp
-            && (column.on_update_now || column.default == ColumnDefault::Now),
-        on_update_now: column.on_update_now,
+        set_by_clock: is_timestamp && (column.on_update_now || column.default == ColumnDefault::Now),
+        on_update_now: is_timestamp && column.on_update_now,
         ..ColumnTraits::default()
     }
 }
