@@ -43,7 +43,7 @@ const EVALUATED: [u16; 2] = [1242, 1690];
 const UNSEEN: [&str; 1] = ["keep"];
 
 /// Queries for which rules change the plan that change none of the access suite's.
-const AT_WORK: [&str; 14] = [
+const AT_WORK: [&str; 15] = [
     "SELECT id FROM t WHERE 1 + 1 = 2 AND a = 5 AND c = 5",
     "SELECT id FROM t WHERE a = 5 AND b < 3 ORDER BY 7 + 1, id LIMIT 4",
     "SELECT id, c FROM u ORDER BY NULL, c, id",
@@ -58,6 +58,7 @@ const AT_WORK: [&str; 14] = [
     "SELECT d FROM t WHERE c = 7 AND b IN (SELECT x.b + 1 FROM t AS x WHERE x.d = 3)",
     "SELECT c FROM t WHERE b IN (SELECT id FROM u WHERE id < 2) AND a IN (SELECT id FROM u WHERE id < 20)",
     "SELECT c FROM t WHERE d IN (SELECT c FROM u WHERE u.a = t.a) AND id < 50",
+    "SELECT c FROM w WHERE (a, b) IN ((3, 1), (3, 7), (90, 4), (3, 1)) ORDER BY c",
 ];
 
 fn open() -> Arc<Engine> {
@@ -241,6 +242,8 @@ fn make_more(conn: &mut Conn) {
         "INSERT INTO rules.t SELECT x.n * 5 + y.n, x.n % 12, (x.n * 5 + y.n) * 7 % 13, x.n % 50, y.n \
          FROM rules.numbers x, rules.numbers y WHERE y.n < 5",
         "INSERT INTO rules.u SELECT n, n % 40, n % 7 FROM rules.numbers WHERE n < 80",
+        "CREATE TABLE rules.w (a INT, b INT, c INT, PRIMARY KEY (a, b))",
+        "INSERT INTO rules.w SELECT id DIV 9, id % 9, c FROM rules.t",
     ] {
         conn.query_drop(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
