@@ -116,6 +116,11 @@ pub(super) fn test(expr: &Expr) -> f64 {
     own + below
 }
 
+/// What [`rows_per_key`] is at most.
+const ROWS_PER_KEY_MAX: f64 = 10.0;
+/// Rows of the smallest table for which it is that.
+const ROWS_OF_MOST_PER_KEY: f64 = 2155.0;
+
 /// Sorting `rows` rows.
 pub(super) fn sort(rows: f64) -> f64 {
     rows * (1.0 + rows.max(2.0).log2()) * 0.05
@@ -123,7 +128,8 @@ pub(super) fn sort(rows: f64) -> f64 {
 
 /// Rows that share a key prefix that is not unique, of a table of `rows` rows.
 pub(super) fn rows_per_key(rows: f64) -> f64 {
-    rows.max(1.0).powf(0.3).min(10.0)
+    // Powers are slow to compute.
+    if rows < ROWS_OF_MOST_PER_KEY { rows.max(1.0).powf(0.3) } else { ROWS_PER_KEY_MAX }
 }
 
 /// Most that reading rows by one value of a key costs in a plan for a table of `all` rows, when `rows` are
@@ -147,4 +153,17 @@ pub(super) fn rows_of_first(known: &KeyStatistics, all: f64, is_null: bool) -> f
     // The NULLs count as one value.
     let values = all / per_value - f64::from(u8::from(known.null_share > 0.0));
     ((all - nulls) / values.max(1.0)).max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_per_key_rise_up_to_their_most() {
+        let below = rows_per_key(ROWS_OF_MOST_PER_KEY - 1.0);
+        assert!((9.99..ROWS_PER_KEY_MAX).contains(&below), "{below}");
+        assert!(ROWS_OF_MOST_PER_KEY.powf(0.3) >= ROWS_PER_KEY_MAX);
+        assert_eq!([0.0, 1.0].map(rows_per_key), [1.0, 1.0]);
+    }
 }
