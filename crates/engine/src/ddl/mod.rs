@@ -47,7 +47,7 @@ pub use whole_rows::WholeRows;
 use crate::catalog::Catalog;
 use crate::dictionary::{Change, Kind, SchemaDef, decode_schema, encode_table, read_table};
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, fail_if_interrupted};
 use crate::table::Table;
 use crate::table_lock::FOREVER;
 
@@ -203,7 +203,13 @@ impl Exclusive {
     /// Waits up to `wait`. The session holds no metadata lock on the table: it has committed first.
     fn lock(table: &Arc<Table>, wait: &ExclusiveWait) -> Result<Self> {
         table.state.lock.lock_exclusive(wait)?;
-        Ok(Exclusive(Arc::clone(table)))
+        Exclusive(Arc::clone(table)).unless_interrupted()
+    }
+
+    /// The lock, unless the session was asked to end: its client may know that already.
+    fn unless_interrupted(self) -> Result<Self> {
+        fail_if_interrupted()?;
+        Ok(self)
     }
 }
 
@@ -255,7 +261,7 @@ impl DefinitionLock {
         } else {
             lock.make_exclusive(wait).map_err(Error::from)?;
         }
-        Ok(Exclusive(self.table.take().expect("as above")))
+        Ok(Exclusive(self.table.take().expect("as above")).unless_interrupted()?)
     }
 }
 

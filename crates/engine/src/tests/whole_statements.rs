@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use base::sync::interrupt;
 use env::{FaultKind, SimDisk};
 use types::{CollationId, IndexDef, IndexKind};
 
@@ -208,6 +210,20 @@ fn a_table_in_use_keeps_a_statement_on_several_from_all_of_them() {
     engine.commit(&mut trx).unwrap();
     STATEMENTS[0].1(&engine).unwrap();
     assert_eq!(&*engine.table("s", "a").unwrap().def.comment, "b");
+}
+
+#[test]
+fn a_session_that_is_asked_to_end_changes_nothing() {
+    let (engine, _disk) = engine();
+    make_tables(&engine);
+    let before = content(&engine);
+    interrupt::set_flag(Some(Arc::new(AtomicBool::new(true))));
+    for (what, statement) in STATEMENTS {
+        let done = statement(&engine);
+        assert!(matches!(done, Err(Error::Lock(trx::Error::Interrupted))), "{what}: {done:?}");
+    }
+    interrupt::set_flag(None);
+    assert_eq!(content(&engine), before);
 }
 
 #[test]
