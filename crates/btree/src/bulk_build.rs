@@ -64,7 +64,7 @@ impl<'s> BulkBuild<'s> {
     }
 
     /// As [`BulkBuild::push`] of a record that is nothing but the first `len` bytes of `key`, the others of
-    /// which are zero. Cost: 45 instructions.
+    /// which are zero.
     #[inline(always)]
     pub fn push_short_key(&mut self, key: [u8; SHORT_KEY_BYTES_MAX], len: usize) -> Result<()> {
         if self.levels[0].may_be_full_for_record(len, 0) {

@@ -233,30 +233,41 @@ impl InsertProgram {
 
     #[inline]
     fn build_text(&self, plan: &InsertPlan, cells: &[RowCell<'_>], build: &mut RowBuild<'_>) -> Result<()> {
-        build.begin()?;
-        self.left_out.iter().try_for_each(|&col| build.set_missing(col))?;
-        for (&col, cell) in plan.columns.iter().zip(cells) {
-            match cell {
-                RowCell::Value(value) => build.set_value(col, value)?,
-                RowCell::Bits(bytes) => {
-                    let value = bits_for(bytes, &self.table.def.columns[usize::from(col)].ty);
-                    build.set_value(col, &value)?;
+        self.build_filled(plan, build, |build| {
+            for (&col, cell) in plan.columns.iter().zip(cells) {
+                match cell {
+                    RowCell::Value(value) => build.set_value(col, value)?,
+                    RowCell::Bits(bytes) => {
+                        let value = bits_for(bytes, &self.table.def.columns[usize::from(col)].ty);
+                        build.set_value(col, &value)?;
+                    }
+                    RowCell::Default => build.set_default_cell(col)?,
                 }
-                RowCell::Default => build.set_default_cell(col)?,
             }
-        }
-        self.wanting.iter().try_for_each(|&col| settle(plan, build, col))?;
-        build.finish();
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Builds the row of `values`, which need nothing but to be stored.
     #[inline]
     fn build_row_of(&self, plan: &InsertPlan, values: &[Value<'_>], build: &mut RowBuild<'_>) -> Result<()> {
+        self.build_filled(plan, build, |build| {
+            let mut pairs = plan.columns.iter().zip(values);
+            pairs.try_for_each(|(&col, value)| build.set_value(col, value))
+        })
+    }
+
+    /// Builds a row; `fill` gives the columns that the statement names their values.
+    #[inline(always)]
+    fn build_filled<'r>(
+        &self,
+        plan: &InsertPlan,
+        build: &mut RowBuild<'r>,
+        fill: impl FnOnce(&mut RowBuild<'r>) -> Result<()>,
+    ) -> Result<()> {
         build.begin()?;
         self.left_out.iter().try_for_each(|&col| build.set_missing(col))?;
-        let mut pairs = plan.columns.iter().zip(values);
-        pairs.try_for_each(|(&col, value)| build.set_value(col, value))?;
+        fill(build)?;
         self.wanting.iter().try_for_each(|&col| settle(plan, build, col))?;
         build.finish();
         Ok(())
@@ -320,16 +331,14 @@ impl InsertProgram {
         build: &mut RowBuild<'_>,
     ) -> Result<()> {
         let (st, ctx) = (query.st, query.ctx(arena));
-        build.begin()?;
-        self.left_out.iter().try_for_each(|&col| build.set_missing(col))?;
-        for (&col, expr) in plan.columns.iter().zip(source.query.exprs()) {
-            let value = eval(expr, frame, &ctx).map_err(|error| st.eval_error(error))?;
-            st.check()?;
-            build.set_value(col, &value)?;
-        }
-        self.wanting.iter().try_for_each(|&col| settle(plan, build, col))?;
-        build.finish();
-        Ok(())
+        self.build_filled(plan, build, |build| {
+            for (&col, expr) in plan.columns.iter().zip(source.query.exprs()) {
+                let value = eval(expr, frame, &ctx).map_err(|error| st.eval_error(error))?;
+                st.check()?;
+                build.set_value(col, &value)?;
+            }
+            Ok(())
+        })
     }
 }
 

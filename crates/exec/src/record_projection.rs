@@ -362,16 +362,6 @@ impl ProjectionState {
         if step.in_key {
             return self.key(leaf, step, cell);
         }
-        let from = step.from;
-        match step.to - from {
-            1 => u64::from(cell.chunk::<1>(from)[0]),
-            2 => u64::from(u16::from_le_bytes(cell.chunk(from))),
-            3 => {
-                let [a, b, c] = cell.chunk(from);
-                u64::from(u32::from_le_bytes([a, b, c, 0]))
-            }
-            4 => u64::from(u32::from_le_bytes(cell.chunk(from))),
-            _ => u64::from_le_bytes(cell.chunk(from)),
-        }
+        cell.number(step.from, step.to - step.from)
     }
 }

@@ -104,6 +104,21 @@ impl<'a> Cell<'a> {
         chunk
     }
 
+    /// The `width` (1..=4 or 8) bytes from `from` on as a number, the lowest first.
+    #[inline(always)]
+    pub fn number(&self, from: u16, width: u16) -> u64 {
+        match width {
+            1 => u64::from(self.chunk::<1>(from)[0]),
+            2 => u64::from(u16::from_le_bytes(self.chunk(from))),
+            3 => {
+                let [a, b, c] = self.chunk(from);
+                u64::from(u32::from_le_bytes([a, b, c, 0]))
+            }
+            4 => u64::from(u32::from_le_bytes(self.chunk(from))),
+            _ => u64::from_le_bytes(self.chunk(from)),
+        }
+    }
+
     /// Whether `bit` is set.
     #[inline(always)]
     pub fn null_bit(&self, byte: u16, mask: u8) -> bool {

@@ -226,13 +226,12 @@ impl Collector<'_> {
     /// Adds the entries that indexes of integers have of the rows of `batch`; whether these are all entries.
     fn add_leaf(&mut self, batch: &Batch<'_>) -> Result<bool> {
         self.made.clear();
+        let has_room = self.sort.makes_room(batch.len())?;
         for (position, index) in self.indexes.iter().enumerate() {
-            let mut is_made = false;
-            if let Some(entries) = IntEntries::of_leaf(index, batch)
-                && self.sort.makes_room(batch.len())?
-            {
-                is_made = self.sort.add_numbers(position, |numbers| entries.append_all(batch, numbers));
-            }
+            let entries = if has_room { IntEntries::of_leaf(index, batch) } else { None };
+            let is_made = entries.is_some_and(|entries| {
+                self.sort.add_numbers(position, |numbers| entries.append_all(batch, numbers))
+            });
             self.made.push(is_made);
         }
         Ok(self.made.iter().all(|&made| made))

@@ -33,6 +33,16 @@ enum Entries {
 
 const _: () = assert!(PLACE_BYTES == size_of::<u128>());
 
+impl Entries {
+    /// How many more it takes without more memory.
+    fn room(&self) -> usize {
+        match self {
+            Entries::Headed(places) => places.capacity() - places.len(),
+            Entries::Short(_, numbers) => numbers.capacity() - numbers.len(),
+        }
+    }
+}
+
 /// Entries of all indexes, in the order in which they came.
 #[derive(Debug)]
 pub(super) struct OpenBlock {
@@ -105,10 +115,9 @@ impl OpenBlock {
         rows * self.places.len() <= self.entries_max / 4
     }
 
-    /// Whether `rows` entries of each index can be added before the block is to be sorted, short ones without
-    /// more memory.
+    /// Whether the places of each index have room for `rows` more.
     pub(super) fn has_room(&self, rows: usize) -> bool {
-        self.bytes.len() < self.bytes_max && self.entries + rows * self.places.len() < self.entries_max
+        self.places.iter().all(|entries| entries.room() >= rows)
     }
 
     /// Adds keys of `index`: `fill` appends [`number_of`] each. False, with nothing added: its entries have
@@ -192,4 +201,53 @@ fn sorted_keys(keys: ShortKeys, numbers: &mut [u128]) -> Vec<u8> {
 fn entry_range(bytes: &[u8], place: &Place) -> Range<usize> {
     let start = place.start as usize;
     start..start + Entry::at_start_of(&bytes[start..]).bytes().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use base::prng::Prng;
+
+    use super::super::memory::SortMemory;
+    use super::*;
+
+    #[test]
+    fn leaves_of_entries_that_there_is_room_for_take_no_more_memory() {
+        let division = Division::of(&SortMemory { buffer_bytes: 0, account: None });
+        let layouts = [Layout::of_keys(8, 4, false), Layout::Headed, Layout::of_keys(16, 8, true)];
+        let mut block = OpenBlock::new(&layouts, &division);
+        let capacities = |block: &OpenBlock| -> Vec<usize> {
+            let capacity = |entries: &Entries| match entries {
+                Entries::Headed(places) => places.capacity(),
+                Entries::Short(_, numbers) => numbers.capacity(),
+            };
+            block.places.iter().map(capacity).collect()
+        };
+        let before = capacities(&block);
+        let mut prng = Prng::new(9);
+        for _ in 0..500 {
+            let rows = 1 + prng.below(20) as usize;
+            assert!(block.is_large_for(rows));
+            if !block.has_room(rows) {
+                block.clear();
+            }
+            for index in [0, 2] {
+                assert!(block.add_numbers(index, |numbers| numbers.extend((0..rows).map(|n| n as u128))));
+            }
+            assert!(!block.add_numbers(1, |_| unreachable!("its entries have headers")));
+            for _ in 0..rows {
+                let lens = EntryLens { key: 4, declared: 0 };
+                block
+                    .add(1, |bytes| {
+                        bytes.extend_from_slice(b"keys");
+                        Ok(lens)
+                    })
+                    .unwrap();
+                // The rest of the leaf goes to the next block.
+                if block.is_full() {
+                    block.clear();
+                }
+            }
+            assert_eq!(capacities(&block), before);
+        }
+    }
 }

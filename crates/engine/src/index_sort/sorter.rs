@@ -76,12 +76,14 @@ impl<'e> IndexSort<'e> {
         if self.open.is_full() { self.sort_block() } else { Ok(()) }
     }
 
-    /// Makes room for `rows` entries of each index at once; false: they would fill too much of a block.
+    /// Makes room for `rows` entries of each index at once; false: they would fill too much of a block, or no
+    /// index has short keys.
     ///
     /// # Errors
     /// Those of [`IndexSort::add`].
     pub(crate) fn makes_room(&mut self, rows: usize) -> Result<bool> {
-        if !self.open.is_large_for(rows) {
+        let has_short_keys = self.layouts.iter().any(|layout| matches!(layout, Layout::Short(_)));
+        if !has_short_keys || !self.open.is_large_for(rows) {
             return Ok(false);
         }
         if !self.open.has_room(rows) {

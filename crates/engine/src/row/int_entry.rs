@@ -1,7 +1,7 @@
 //! The entries that a build of an index makes of a leaf's rows at once, if they are integers one after the
 //! other: as numbers, what [`super::built_entry`] makes of a row as bytes.
 
-use page::{Cell, IntPart, KeyInt, KeyPartPlace, NullBit, Place};
+use page::{IntPart, KeyInt, KeyPartPlace, NullBit, Place};
 
 use crate::index::Index;
 use crate::scan::Batch;
@@ -54,7 +54,7 @@ impl IntEntries {
         Some(IntEntries { parts, count: last + 1, behind: 8 * behind as u32 })
     }
 
-    /// Appends the keys of the rows of `batch`. Cost: 15 instructions a row and 15 for each of its integers.
+    /// Appends the keys of the rows of `batch`.
     #[inline]
     pub(crate) fn append_all(&self, batch: &Batch<'_>, out: &mut Vec<u128>) {
         let records = batch.records();
@@ -74,11 +74,13 @@ impl IntEntries {
         batch.for_each_cell(|cell| {
             let number = self.parts[..self.count].iter().fold(0, |number, part| {
                 let (before, int, width) = match *part {
-                    Part::Body { from, width, flip } => (number, body_int(cell, from, width) ^ flip, width),
+                    Part::Body { from, width, flip } => {
+                        (number, cell.number(from, width.into()) ^ flip, width)
+                    }
                     Part::Key { key, width, flip } => (number, key.of_cell(&records, cell) ^ flip, width),
                     Part::Nullable { from, width, flip, null, mask } => {
                         let is_null = cell.null_bit(null.byte, null.mask);
-                        let int = body_int(cell, from, width) ^ flip;
+                        let int = cell.number(from, width.into()) ^ flip;
                         let marker = mask ^ u8::from(!is_null);
                         let int = if is_null { u64::MAX * u64::from(mask & 1) } else { int };
                         (number << 8 | u128::from(marker), int, width)
@@ -115,21 +117,9 @@ fn source(batch: &Batch<'_>, part: &KeyPartPlace) -> Option<Part> {
     }
 }
 
-/// Whether [`body_int`] reads integers of `width` bytes.
+/// Whether [`Cell::number`] reads integers of `width` bytes.
+///
+/// [`Cell::number`]: page::Cell::number
 fn is_body_width(width: u8) -> bool {
     matches!(width, 1..=4 | 8)
-}
-
-#[inline(always)]
-fn body_int(cell: Cell<'_>, from: u16, width: u8) -> u64 {
-    match width {
-        1 => u64::from(cell.chunk::<1>(from)[0]),
-        2 => u64::from(u16::from_le_bytes(cell.chunk(from))),
-        3 => {
-            let [a, b, c] = cell.chunk(from);
-            u64::from(u32::from_le_bytes([a, b, c, 0]))
-        }
-        4 => u64::from(u32::from_le_bytes(cell.chunk(from))),
-        _ => u64::from_le_bytes(cell.chunk(from)),
-    }
 }

@@ -10,7 +10,7 @@ use types::{Date, DateTime, Decimal, SqlType, Time, TypeKind, Value};
 use super::known_collation::known_collation;
 use super::no_number::warn_no_number;
 use super::pieces::PIECE_BYTES;
-use crate::build::{Class, class_of};
+use crate::build::{Class, class_of, is_number};
 use crate::compare::warn_past_decimal;
 use crate::moment::{
     date_of, has_nanoseconds, is_date_number, note_date_delimiters, note_time_delimiters, warn_cut_moment,
@@ -97,8 +97,7 @@ impl<'v> Call<'v> {
     /// there, and so warns twice.
     pub(super) fn value_read_twice(&self, i: usize) -> Result<Value<'v>, EvalError> {
         let arg = &self.args[i];
-        let is_number = matches!(class_of(arg), Class::Int | Class::Decimal | Class::Double);
-        if arg.is_trivial() || !is_number {
+        if arg.is_trivial() || !is_number(arg) {
             return self.value(i);
         }
         let earlier = self.ctx.session.warning_count();
