@@ -130,7 +130,7 @@ impl<'s> BulkBuild<'s> {
     ///
     /// No latch is held: a checkpoint may have to make room for the page's log.
     fn close_page(&mut self, at: usize, separator: &[u8]) -> Result<()> {
-        self.store.log().admit()?;
+        self.store.log().admit_bulk()?;
         if self.levels[at].place.is_none() {
             self.levels[at].place = Some(self.take_page(at)?);
         }

@@ -112,8 +112,18 @@ pub(crate) fn leaf_exclusive<'p>(
     if let Some(found) = tree.directory.exclusive(store, tree, key) {
         return Ok(found);
     }
-    tree.directory.note_descent(store, tree, key)?;
-    let leaf = descend_exclusive(store, tree, key)?;
+    let (leaf, at) = descend_exclusive(store, tree, key)?;
+    // A place behind all records is remembered without the directory: an ascending load pays for none.
+    if !LeafDirectory::is_noticed(key) || at.slot == leaf.page().count() && leaf.page().right().is_none() {
+        return Ok((leaf, at));
+    }
+    drop(leaf);
+    tree.directory.pay(store, tree)?;
+    descend_exclusive(store, tree, key)
+}
+
+fn descend_exclusive<'p>(store: &'p Store, tree: &Tree, key: &[u8]) -> Result<(ExclusiveGuard<'p>, Search)> {
+    let leaf = enclosing_exclusive(store, tree, key)?;
     let at = leaf.page().search_leaf(key);
     if !leaf.page().covers_searched(key, at) {
         return Err(broken(leaf.page_no()));
@@ -121,7 +131,7 @@ pub(crate) fn leaf_exclusive<'p>(
     Ok((leaf, at))
 }
 
-fn descend_exclusive<'p>(store: &'p Store, tree: &Tree, key: &[u8]) -> Result<ExclusiveGuard<'p>> {
+fn enclosing_exclusive<'p>(store: &'p Store, tree: &Tree, key: &[u8]) -> Result<ExclusiveGuard<'p>> {
     let mut guard = root_shared(store, tree.root, tree.index)?;
     loop {
         let page = guard.page();

@@ -337,15 +337,21 @@ impl LeafDirectory {
     /// it. The caller holds no page of the tree.
     #[inline]
     pub(crate) fn note_descent(&self, store: &Store, tree: &Tree, key: &[u8]) -> Result<()> {
-        let end = key.last_chunk::<4>().map_or(0, |end| u32::from_le_bytes(*end));
-        // A multiplicative hash: its upper bits depend on all bits of the key's end.
-        let is_noticed = u64::from(end.wrapping_mul(0x9e37_79b1)) < (1 << 32) / NOTICED;
-        if is_noticed { self.pay(store, tree) } else { Ok(()) }
+        if Self::is_noticed(key) { self.pay(store, tree) } else { Ok(()) }
     }
 
+    /// Whether descents to `key` are counted.
+    #[inline]
+    pub(crate) fn is_noticed(key: &[u8]) -> bool {
+        let end = key.last_chunk::<4>().map_or(0, |end| u32::from_le_bytes(*end));
+        // A multiplicative hash: its upper bits depend on all bits of the key's end.
+        u64::from(end.wrapping_mul(0x9e37_79b1)) < (1 << 32) / NOTICED
+    }
+
+    /// Counts a descent that is noticed: see [`LeafDirectory::note_descent`].
     #[cold]
     #[inline(never)]
-    fn pay(&self, store: &Store, tree: &Tree) -> Result<()> {
+    pub(crate) fn pay(&self, store: &Store, tree: &Tree) -> Result<()> {
         let paid = self.churn.descents.fetch_add(NOTICED, Ordering::Relaxed);
         if paid < self.churn.price.load(Ordering::Relaxed)
             || self.churn.building.swap(true, Ordering::Acquire)

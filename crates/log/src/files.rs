@@ -30,6 +30,12 @@ const MADE: &str = "made";
 /// Zeros are written in pieces of this many bytes.
 const ZEROS_BYTES: u64 = 256 * 1024;
 
+/// Zeros of a new file that are synced at a time.
+const FILL_BYTES: u64 = 4 << 20;
+
+/// Most bytes of a file that a thread makes because it needs it at once.
+const URGENT_BYTES: u64 = FILL_BYTES;
+
 /// What the kernel keeps and fetches of a file as one piece.
 const BLOCK_BYTES: u64 = 4096;
 
@@ -88,11 +94,15 @@ impl Folder {
 }
 
 /// Makes `size` bytes of zeros of an empty file, durable. Its space is reserved first, so that a disk that is
-/// nearly full is not filled for nothing.
+/// nearly full is not filled for nothing. Synced part by part: commits wait for a disk that has few of them to
+/// write, where a whole file would take half a second.
 fn fill(file: &dyn File, size: u64) -> Result<()> {
     file.allocate(0, size)?;
-    write_zeros(file, 0, size)?;
-    Ok(file.sync_data()?)
+    for from in (0..size).step_by(FILL_BYTES as usize) {
+        write_zeros(file, from, size.min(from + FILL_BYTES))?;
+        file.sync_data()?;
+    }
+    Ok(())
 }
 
 /// The number in the name of a linked file.
@@ -305,7 +315,7 @@ impl Files {
         while self.current + 1 == self.chain.len() {
             let made = match self.spares.pop() {
                 Some(spare) => Ok(spare),
-                None => self.folder.make(self.file_bytes),
+                None => self.folder.make(self.urgent_file_bytes()),
             };
             match made.and_then(|spare| self.link_next(spare)) {
                 Err(Error::Io(error)) if error.is_out_of_space() && self.waits_for_space => {
@@ -329,10 +339,19 @@ impl Files {
         }
     }
 
-    /// Whether the next file should be linked now, so that no append waits for it later.
+    /// Whether the next file should be linked now, so that no append waits for it later: once an eighth of the
+    /// last one is written, or half of it where another file is beyond the capacity.
     pub(crate) fn wants_next(&self, written: Lsn) -> bool {
         let file = &self.chain[self.current];
-        self.current + 1 == self.chain.len() && file.end().0 - written.0 < file.head.size_bytes / 2
+        let bytes = file.end().0 - file.head.first_lsn.0;
+        let is_within = !self.spares.is_empty() || self.bytes() + self.file_bytes <= self.capacity_bytes;
+        let left = if is_within { bytes - bytes / 8 } else { bytes / 2 };
+        self.current + 1 == self.chain.len() && file.end().0 - written.0 < left
+    }
+
+    /// Bytes of a file that is waited for: the background has not made one in time.
+    pub(crate) fn urgent_file_bytes(&self) -> u64 {
+        self.file_bytes.min(URGENT_BYTES)
     }
 
     /// The position after the last byte for which there is space.

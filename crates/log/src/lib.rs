@@ -54,6 +54,7 @@ mod reserve;
 mod ring;
 mod spill;
 mod stretch;
+mod sync_ahead;
 
 #[cfg(test)]
 mod tests;

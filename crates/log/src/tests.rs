@@ -21,6 +21,10 @@ const FIRST_LSN: Lsn = Lsn(8192);
 /// Files of 4 KiB of log each, a ring of 4 KiB.
 const SMALL: LogConfig = LogConfig { capacity_bytes: 64 << 10, buffer_bytes: 4096, file_bytes_min: 8192 };
 
+/// Files of 1 MiB, a ring of 4 MiB.
+pub(crate) const LARGE: LogConfig =
+    LogConfig { capacity_bytes: 16 << 20, buffer_bytes: 4 << 20, file_bytes_min: 1 << 20 };
+
 fn dir() -> &'static Path {
     Path::new("redo")
 }
@@ -30,7 +34,7 @@ fn disk_of(disk: &SimDisk) -> Arc<dyn Disk> {
 }
 
 /// An empty disk with a new log.
-fn new_log(config: LogConfig) -> (SimDisk, Log) {
+pub(crate) fn new_log(config: LogConfig) -> (SimDisk, Log) {
     let disk = SimDisk::new();
     disk.create_dir(dir()).unwrap();
     let log = Log::create(&disk_of(&disk), dir(), IDENTITY, FIRST_LSN, config).unwrap();
@@ -48,7 +52,7 @@ fn payload(bytes: &[u8]) -> Vec<u8> {
     payload
 }
 
-fn append(log: &Log, bytes: &[u8]) -> FrameRange {
+pub(crate) fn append(log: &Log, bytes: &[u8]) -> FrameRange {
     log.append(&[], &payload(bytes)).range()
 }
 

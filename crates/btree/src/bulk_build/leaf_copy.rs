@@ -61,7 +61,7 @@ impl BulkBuild<'_> {
         let LeafCopy { image: Some(mut image), is_pending: true } = std::mem::take(&mut self.copy) else {
             return Ok(());
         };
-        self.store.log().admit()?;
+        self.store.log().admit_bulk()?;
         let next = self.take_page(0)?;
         PageMut::new(&mut image).set_right(next.page_no);
         let leaf = PageRef::new(&image);

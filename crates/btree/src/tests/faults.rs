@@ -67,10 +67,11 @@ fn a_file_that_cannot_grow_refuses_the_insert_and_goes_on_later() {
     let mut refused = 0;
     let mut count = 0u32;
     let extents = || store.space_report().pages_total / u64::from(page::EXTENT_PAGES);
+    let of_pages = |fault| ScheduledFault { op: Some(IoOp::Resize), file: Some("data.pages"), nth: 1, fault };
     while count < 8000 {
         if count == 3000 {
             // Little is left: the file grows by one extent.
-            disk.schedule(Some(IoOp::Resize), 1, FaultKind::Error(ErrorKind::StorageFull));
+            disk.schedule_all(&[of_pages(FaultKind::Error(ErrorKind::StorageFull))]);
             let before = extents();
             while extents() == before {
                 toggle(&store, &tree, &count.to_be_bytes(), &[1; 900]).unwrap();
@@ -78,9 +79,7 @@ fn a_file_that_cannot_grow_refuses_the_insert_and_goes_on_later() {
             }
             assert_eq!(extents(), before + 1);
             // Nothing is left.
-            let fault = FaultKind::Error(ErrorKind::QuotaExceeded);
-            let scheduled = ScheduledFault { op: Some(IoOp::Resize), file: None, nth: 1, fault };
-            disk.schedule_all(&[scheduled, scheduled]);
+            disk.schedule_all(&[of_pages(FaultKind::Error(ErrorKind::QuotaExceeded)); 2]);
         }
         match toggle(&store, &tree, &count.to_be_bytes(), &[1; 900]) {
             Ok(_) => count += 1,

@@ -93,6 +93,7 @@ struct Place {
 
 impl RowWriter<'_> {
     fn insert_by_tree(&mut self, rows: &[&[Value<'_>]], buffers: &mut Buffers) -> Result<()> {
+        self.engine.store.log().sync_ahead();
         let mut row_ids = Vec::with_capacity(if self.table.def.hidden_row_id { rows.len() } else { 0 });
         let mut records = Records::for_rows(rows.len());
         for (position, row) in rows.iter().enumerate() {

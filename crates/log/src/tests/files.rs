@@ -108,6 +108,55 @@ fn files_prepared_ahead_spare_the_committer_the_work() {
     assert_eq!(fill(&log, 20_000).len() + 200, read_all(&disk).unwrap().0.len());
 }
 
+/// Appends until there is a next file, preparing it where that is due; bytes of the last file that were
+/// written before.
+fn written_before_next(log: &Log) -> u64 {
+    loop {
+        let (begin, end) = {
+            let writer = log.hold_writer();
+            let last = writer.files.linked().pop().unwrap();
+            (last.head.first_lsn, last.end())
+        };
+        let written = log.current().0.saturating_sub(begin.0);
+        if log.prepare_file().unwrap() && log.hold_writer().files.end() > end {
+            return written;
+        }
+        fill(log, 200);
+    }
+}
+
+#[test]
+fn the_next_file_is_made_early_within_the_capacity_and_later_beyond_it() {
+    let (_disk, log) = new_log(SMALL);
+    let file_bytes = SMALL.file_bytes();
+    let room = file_bytes - crate::header::HEADER_BYTES;
+    // The first file is as large as the others: two to eight of them are within the capacity.
+    for files in 2..=SMALL.capacity_bytes / file_bytes {
+        let written = written_before_next(&log);
+        assert!((room / 8..room / 4).contains(&written), "file {files}: after {written} bytes");
+    }
+    let written = written_before_next(&log);
+    assert!((room / 2..room * 5 / 8).contains(&written), "beyond: after {written} bytes");
+}
+
+#[test]
+fn a_file_that_is_waited_for_is_small() {
+    let (disk, log) = new_log(LogConfig { capacity_bytes: 128 << 20, ..LARGE });
+    let page = vec![7; 64 << 10];
+    let first = log.hold_writer().files.end();
+    while log.current() <= first {
+        let _ = append(&log, &page);
+    }
+    log.flush().unwrap();
+    assert_eq!(log.hold_writer().files.end(), Lsn(first.0 + (4 << 20) - crate::header::HEADER_BYTES));
+    fill(&log, 2 << 20);
+    let syncs = disk.count(IoOp::Sync);
+    assert!(log.prepare_file().unwrap());
+    assert!(disk.count(IoOp::Sync) - syncs >= 4, "its zeros are synced in parts");
+    let writer = log.hold_writer();
+    assert_eq!(writer.files.linked().pop().unwrap().head.size_bytes, 16 << 20);
+}
+
 #[test]
 fn nothing_of_an_earlier_use_is_left_in_a_begun_block() {
     let (disk, log) = new_log(LogConfig { capacity_bytes: 256 << 10, ..SMALL });
