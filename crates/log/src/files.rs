@@ -34,7 +34,7 @@ const ZEROS_BYTES: u64 = 256 * 1024;
 const FILL_BYTES: u64 = 4 << 20;
 
 /// Most bytes of a file that a thread makes because it needs it at once.
-const URGENT_BYTES: u64 = FILL_BYTES;
+const URGENT_BYTES_MAX: u64 = FILL_BYTES;
 
 /// What the kernel keeps and fetches of a file as one piece.
 const BLOCK_BYTES: u64 = 4096;
@@ -94,8 +94,8 @@ impl Folder {
 }
 
 /// Makes `size` bytes of zeros of an empty file, durable. Its space is reserved first, so that a disk that is
-/// nearly full is not filled for nothing. Synced part by part: commits wait for a disk that has few of them to
-/// write, where a whole file would take half a second.
+/// nearly full is not filled for nothing. It is synced part by part: the commits of that time wait behind few
+/// zeros, where those of a whole file take half a second.
 fn fill(file: &dyn File, size: u64) -> Result<()> {
     file.allocate(0, size)?;
     for from in (0..size).step_by(FILL_BYTES as usize) {
@@ -339,8 +339,8 @@ impl Files {
         }
     }
 
-    /// Whether the next file should be linked now, so that no append waits for it later: once an eighth of the
-    /// last one is written, or half of it where another file is beyond the capacity.
+    /// Whether the next file should be linked now, so that no append waits for it later: once an eighth of
+    /// the last one is written, or half of it where another file is beyond the capacity.
     pub(crate) fn wants_next(&self, written: Lsn) -> bool {
         let file = &self.chain[self.current];
         let bytes = file.end().0 - file.head.first_lsn.0;
@@ -351,7 +351,7 @@ impl Files {
 
     /// Bytes of a file that is waited for: the background has not made one in time.
     pub(crate) fn urgent_file_bytes(&self) -> u64 {
-        self.file_bytes.min(URGENT_BYTES)
+        self.file_bytes.min(URGENT_BYTES_MAX)
     }
 
     /// The position after the last byte for which there is space.
