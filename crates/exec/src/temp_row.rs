@@ -232,15 +232,13 @@ fn push(out: &mut ByteStore, kind: u8, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// Small decimals as their units, others as text, which gives value and scale back.
+/// Small decimals as their units in 16 bytes, others in 32: a sum has more digits than any text of a decimal.
 fn push_decimal(value: Decimal, out: &mut ByteStore) {
     push(out, tag::DECIMAL, &[value.scale()]);
     if let Some(units) = value.to_i128_units() {
         out.extend_from_slice(&units.to_le_bytes());
     } else {
-        let mut text = vec![0];
-        value.write_to(&mut text);
-        out.extend_from_slice(&text);
+        out.extend_from_slice(&value.wide_units());
     }
 }
 
@@ -248,7 +246,7 @@ fn read_decimal(rest: &[u8]) -> Decimal {
     let (scale, body) = (rest[0], &rest[1..]);
     match body.try_into() {
         Ok(units) => Decimal::from_i128(i128::from_le_bytes(units), scale),
-        Err(_) => Decimal::parse(&body[1..]).unwrap_or(Decimal::ZERO),
+        Err(_) => Decimal::from_wide_units(body, scale),
     }
 }
 

@@ -56,7 +56,8 @@ fn in_base<'v>(call: &Call<'v>, from: i64, to: i64) -> Result<Value<'v>, EvalErr
     call.copied(shown.as_bytes())
 }
 
-/// The number at the front of `text`, and whether it was too large and stays at the bound.
+/// The number at the front of `text`, and whether it was too large and stays at the bound. Without a sign the
+/// bound of a negative one is 0, and of what is not negative as a decimal, like -F, the largest number.
 fn read_digits(text: &[u8], base: u32, signed: bool) -> (u64, bool) {
     let text = text.trim_ascii_start();
     let (negative, body) = match text {
@@ -72,6 +73,10 @@ fn read_digits(text: &[u8], base: u32, signed: bool) -> (u64, bool) {
         (false, _) => u128::from(u64::MAX),
     };
     let value = wide.min(bound) as u64;
+    if negative && !signed && wide > bound {
+        let decimal = body.iter().take_while(|b| b.is_ascii_digit());
+        return (if decimal.copied().any(|b| b != b'0') { 0 } else { u64::MAX }, true);
+    }
     (if negative { value.wrapping_neg() } else { value }, wide > bound)
 }
 

@@ -16,6 +16,9 @@ impl From<u64> for Decimal {
     }
 }
 
+/// Bytes of the digits of any value: 76 digits and a sign are less than 256 bits.
+const WIDE_UNITS_BYTES: usize = 32;
+
 impl Decimal {
     /// `units / 10^scale`. `scale` is at most 30.
     #[inline]
@@ -78,6 +81,19 @@ impl Decimal {
     /// Whether the value has no fraction.
     pub fn is_integer(self) -> bool {
         self.truncate(0) == self
+    }
+
+    /// The digits without point as a two's complement little-endian integer; with [`Decimal::scale`] the
+    /// whole value.
+    pub fn wide_units(&self) -> Vec<u8> {
+        let mut units = Vec::with_capacity(WIDE_UNITS_BYTES);
+        self.push_units_le(WIDE_UNITS_BYTES, &mut units);
+        units
+    }
+
+    /// The value of [`Decimal::wide_units`] with `scale` fraction digits.
+    pub fn from_wide_units(units: &[u8], scale: u8) -> Decimal {
+        Decimal::from_units_le(units, scale)
     }
 
     /// Appends the digits as a two's complement little-endian integer of `width` bytes, which must hold them.
