@@ -10,6 +10,7 @@ use types::{Charset, CollationId, OwnedValue, SqlModes, SqlType, TypeKind};
 /// The expression as MySQL's errors show it: `(a + 1)`, `cast(1 as unsigned)`.
 #[cold]
 pub(crate) fn to_text(expr: &Expr, ctx: &EvalCtx<'_>) -> String {
+    let expr = expr.unpadded().unwrap_or(expr);
     match &expr.kind {
         ExprKind::Const(value) => introducer(value, &expr.ty, ctx) + &constant(value, &expr.ty),
         ExprKind::Param(_) if ctx.session.hides_parameters() => "?".to_owned(),
@@ -49,9 +50,16 @@ fn rows_text(parts: &[RowPart], ctx: &EvalCtx<'_>) -> String {
 /// A function or an operator that is one.
 fn call_text(func: Func, args: &[Expr], ty: &SqlType, ctx: &EvalCtx<'_>) -> String {
     match func {
-        Func::CutText
-        | Func::PadBytes
-        | Func::KeptNumber
+        Func::CutText | Func::PadBytes => match &args[0].kind {
+            ExprKind::Cast { arg, .. } => {
+                let (arg, length, charset) = (to_text(arg, ctx), ty.length, ty.charset().name());
+                format!("cast({arg} as char({length}) charset {charset})")
+            }
+            _ => list(args, "", ctx),
+        },
+        Func::Bin => format!("conv({},10,2)", list(args, "", ctx)),
+        Func::Oct => format!("conv({},10,8)", list(args, "", ctx)),
+        Func::KeptNumber
         | Func::KeptValue
         | Func::AsMoment
         | Func::DateInList
@@ -154,6 +162,8 @@ fn case(arms: &[(Expr, Expr)], otherwise: Option<&Expr>, ctx: &EvalCtx<'_>) -> S
 fn constant(value: &OwnedValue, ty: &SqlType) -> String {
     let text = value.as_value().message_text();
     match value {
+        // A number is longer than a truth value.
+        OwnedValue::Int(truth) if ty.length == 1 && !ty.unsigned => (*truth != 0).to_string(),
         OwnedValue::Double(v) if *v < 0.0 => signed(with_exponent(-v), true),
         OwnedValue::Double(v) => written_double(*v, ty.length),
         OwnedValue::Int(_) | OwnedValue::Decimal(_) => {
