@@ -7,7 +7,7 @@ use types::{OwnedValue, SqlType, TypeKind, storage};
 
 use super::control::is_textual;
 use super::logic::truth;
-use super::typing::{Class, class_of, fixed_decimals};
+use super::typing::{Class, class_of, fixed_decimals, is_text};
 use super::{BindError, Builder, shown_chars, string_type};
 use crate::fold::fold;
 use crate::func::Func;
@@ -44,6 +44,18 @@ impl Builder {
         let nullable = a.nullable || nullable;
         let args = Box::new([a, shown]);
         truth(ExprKind::Compare { op: CmpOp::Eq, domain: CmpDomain::String(collation), args }, nullable)
+    }
+
+    /// Whether `a` and `b` are texts of one character set and two collations.
+    pub fn are_of_two_collations(&self, a: &Expr, b: &Expr) -> bool {
+        let (x, y) = (&a.ty, &b.ty);
+        is_text(a) && is_text(b) && x.charset() == y.charset() && x.collation != y.collation
+    }
+
+    /// `a = b` of such texts in the collation of `a`, whichever holds on to its own.
+    pub fn equal_as_first(&self, a: Expr, b: Expr) -> Expr {
+        let (domain, nullable) = (CmpDomain::String(a.ty.collation), a.nullable || b.nullable);
+        truth(ExprKind::Compare { op: CmpOp::Eq, domain, args: Box::new([a, b]) }, nullable)
     }
 
     /// `a op b`; `is_rounded`: of doubles with a fixed number of fraction digits only these count.

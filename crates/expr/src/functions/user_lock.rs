@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use types::Value;
+use types::collation::Charset;
 
 use super::Call;
 use crate::{EvalError, UserLock};
@@ -15,6 +16,9 @@ fn name(call: &Call<'_>) -> Result<String, EvalError> {
     let Some(text) = call.text(0)? else {
         return Err(EvalError::UserLockName("NULL".to_owned()));
     };
+    if call.collation_of(0).charset == Charset::Binary && std::str::from_utf8(text).is_err() {
+        return Err(EvalError::UserLockName(Value::binary(text).message_text()));
+    }
     // A longer text than a message shows is too long for a name, too.
     let text = types::value::text_for_message(text);
     if text.chars().count() > NAME_CHARS {

@@ -514,7 +514,7 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// Whether `bound`, which is `left`, equals `right` of a row in a list: numbers beside an integer are
-    /// read as integers, and beside a text as texts.
+    /// read as integers, and beside a text as texts. Two texts are compared in the collation of the first.
     fn compare_with_item(
         &mut self,
         (bound, left): (Expr, &'a ast::Expr<'a>),
@@ -526,6 +526,9 @@ impl<'a> Binder<'a, '_> {
         // A parameter of a given type is read as a literal of it is.
         if self.is_open(&item) || self.is_param(&bound) {
             return self.compare_bound(CmpOp::Eq, [bound, item], [left, right]);
+        }
+        if self.build.are_of_two_collations(&bound, &item) {
+            return Ok(self.build.equal_as_first(bound, item));
         }
         if bound.ty.is_string() && (is_real || item.ty.is_integer()) {
             return Ok(self.build.equal_texts(bound, item));
