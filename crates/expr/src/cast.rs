@@ -6,7 +6,7 @@ use types::value::{Converted, Loss};
 use types::{DateTime, Time, TypeKind, Value};
 
 use crate::compare::warn_past_decimal;
-use crate::functions::{Call, number_of_moment, signed, text, text_in_arena, warn_no_number};
+use crate::functions::{Call, integer_of, number_of_moment, signed, text, text_in_arena, warn_no_number};
 use crate::moment::{
     date_of, note_date_delimiters, note_time_delimiters, warn_cut_moment, warn_no_date, warn_no_moment,
 };
@@ -28,7 +28,7 @@ pub(crate) fn cast<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         TypeKind::Date => Ok(to_date(call, &value)),
         TypeKind::Time => Ok(to_time(call, &value)),
         TypeKind::DateTime | TypeKind::Timestamp => Ok(to_datetime(call, &value)),
-        TypeKind::Year => Ok(to_year(call, &value)),
+        TypeKind::Year => to_year(call, &value),
         TypeKind::Bit => to_bits(call, &value),
         _ if call.ty().is_integer() => to_integer(call, &value),
         _ => to_text(call, &value),
@@ -85,6 +85,10 @@ fn to_integer<'v>(call: &Call<'v>, value: &Value<'v>) -> Result<Value<'v>, EvalE
     if let Value::Double(_) | Value::Float(_) = value {
         // Doubles stop at the bounds of signed integers, whatever the type.
         let number = call.int_of_double(0, value)?;
+        return Ok(if call.ty().unsigned { Value::UInt(number as u64) } else { Value::Int(number) });
+    }
+    if let Value::Time(..) | Value::DateTime(..) = value {
+        let number = integer_with_warning(call, "INTEGER", value, integer_of(&call.args[0], value));
         return Ok(if call.ty().unsigned { Value::UInt(number as u64) } else { Value::Int(number) });
     }
     let type_name = if matches!(value, Value::Decimal(_)) { "DECIMAL" } else { "INTEGER" };
@@ -191,8 +195,9 @@ fn incorrect<'v>(call: &Call<'v>, type_name: &'static str, value: &Value<'v>) ->
 }
 
 /// A year that is computed shows as a number: year 0 as 0, where a column of years shows 0000.
-fn to_year<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
+fn to_year<'v>(call: &Call<'v>, value: &Value<'v>) -> Result<Value<'v>, EvalError> {
     let year = match *value {
+        Value::Double(_) | Value::Float(_) => call.int_of_double(0, value)?,
         Value::Date(v) => i64::from(v.year()),
         Value::DateTime(v, _) => i64::from(v.date().year()),
         Value::Time(..) => i64::from(call.ctx.today().year()),
@@ -202,26 +207,26 @@ fn to_year<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
     // ENUM and SET are the numbers of their values.
     let is_text = value.is_textual() && !matches!(value, Value::Enum { .. } | Value::Set { .. });
     if is_text && value.as_text(&mut Vec::new()).trim_ascii_start().starts_with(b"-") {
-        return incorrect(call, "YEAR", value);
+        return Ok(incorrect(call, "YEAR", value));
     }
     if is_text && value.to_i64().loss != Loss::None {
         let mut scratch = Vec::new();
         let text = value.as_text(&mut scratch).trim_ascii_start();
         if year == 0 && !text.strip_prefix(b"+").unwrap_or(text).starts_with(b"0") {
-            return incorrect(call, "YEAR", value);
+            return Ok(incorrect(call, "YEAR", value));
         }
         call.truncated("YEAR", value);
     }
     if value.is_temporal() && (1..1901).contains(&year) {
-        return refused(call, "YEAR", &Value::Int(year));
+        return Ok(refused(call, "YEAR", &Value::Int(year)));
     }
-    match year {
+    Ok(match year {
         0 if !is_text => Value::UInt(0),
         0..=69 => Value::UInt(year as u64 + 2000),
         70..=99 => Value::UInt(year as u64 + 1900),
         1901..=2155 => Value::UInt(year as u64),
         _ => refused(call, "YEAR", &Value::Int(year)),
-    }
+    })
 }
 
 fn to_text<'v>(call: &Call<'v>, value: &Value<'v>) -> Result<Value<'v>, EvalError> {

@@ -3,10 +3,12 @@
 use std::cell::{Cell, RefCell};
 
 use bumpalo::Bump;
+use types::temporal::MICROS_PER_SECOND;
 use types::value::Loss;
 use types::{CollationId, Locale, OwnedValue, SqlModes, TimeZone, Value};
 
 use crate::func::Func;
+use crate::functions::is_calculated_moment;
 use crate::{EvalCtx, Expr, ExprKind, SessionInfo, Warning, eval};
 
 /// `expr` with its constant subtrees evaluated. What warns, fails, or asks the session anything stays as it
@@ -154,7 +156,17 @@ fn outcome_of(expr: &Expr) -> Outcome {
         Ok(_) if session.asked.get() => Outcome::Varies,
         // Where an integer is wanted, such a number is an error only if it is computed.
         Ok(Value::Double(value)) if value.abs() >= BIGINT_END => Outcome::Varies,
+        // The number of a calculated time with a fraction is another than that of a literal.
+        Ok(value) if has_fraction(&value) && is_calculated_moment(expr) => Outcome::Varies,
         Ok(value) => Outcome::Value(value.to_owned_value()),
+    }
+}
+
+fn has_fraction(value: &Value<'_>) -> bool {
+    match value {
+        Value::Time(time, _) => time.micros() % MICROS_PER_SECOND != 0,
+        Value::DateTime(moment, _) => moment.micro() != 0,
+        _ => false,
     }
 }
 

@@ -178,15 +178,36 @@ impl Builder {
     pub(super) fn nullif(&self, a: Expr, b: Expr) -> Result<Expr, BindError> {
         let computed = (!a.is_small()).then(|| a.held());
         let shown = computed.as_ref().unwrap_or(&a);
+        let column = matches!(b.kind, ExprKind::Column(_)).then(|| b.ty.clone());
         let equal = self.compare(CmpOp::Eq, shown.clone(), b).map_err(|error| match error {
             BindError::IllegalMix { left, right, .. } => {
                 BindError::IllegalMix { left, right, operation: "nullif".to_owned() }
             }
             other => other,
         })?;
+        let stored = column.and_then(|column| self.stored_operand(&column, &a, &equal));
+        let shown = stored.as_ref().unwrap_or(shown);
         let result = self.case(None, vec![(equal, self.null())], Some(shown.clone()))?;
         let result = Expr { nullable: true, ..result };
         Ok(if computed.is_some() { result.holding(a) } else { result })
+    }
+
+    /// The constant `a` of NULLIF beside a column of times, years, or, if it is a number, dates: what the
+    /// column stores, as `equal` compares it.
+    fn stored_operand(&self, column: &SqlType, a: &Expr, equal: &Expr) -> Option<Expr> {
+        let ExprKind::Compare { args, .. } = &equal.kind else { return None };
+        let ExprKind::Const(value) = &args[0].kind else { return None };
+        match (column.kind, value) {
+            (TypeKind::Time, OwnedValue::Time(time, _)) => Some(self.time(*time, column.decimals)),
+            (TypeKind::Date, OwnedValue::DateTime(moment, _)) if class_of(a) == Class::Int => {
+                Some(self.date(moment.date()))
+            }
+            (TypeKind::Year, OwnedValue::Int(year)) if !a.ty.is_temporal() => {
+                let year = u16::try_from(*year).ok()?;
+                Some(Expr::constant(OwnedValue::Year(year), column.clone()))
+            }
+            _ => None,
+        }
     }
 
     /// GREATEST and LEAST: operands in the domain in which they are compared.
@@ -218,9 +239,11 @@ impl Builder {
         if ty.kind == TypeKind::Null {
             return Ok(self.null());
         }
+        // Beside times, members of ENUM and SET have the numbers of their own.
+        let has_time = ty.is_string() && args.iter().any(|e| class_of(e) == Class::Time);
         let chosen = |e: Expr| {
-            let is_time = class_of(&e) == Class::Time;
-            Self::noted_branch(self.chosen(e, &ty), is_time && ty.is_string())
+            let is_own = class_of(&e) == Class::Time || matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set);
+            Self::noted_branch(self.chosen(e, &ty), has_time && is_own)
         };
         args = args.into_iter().map(chosen).collect();
         Ok(Expr { kind: ExprKind::Call { func, args: args.into() }, ty, nullable })

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use types::collation::{Charset, Collation};
 use types::temporal::{DateFlags, FSP_MAX};
-use types::value::{Loss, write_double_fixed, write_double_within};
+use types::value::{Converted, Loss, write_double_fixed, write_double_within};
 use types::{Date, DateTime, Decimal, SqlType, Time, TypeKind, Value};
 
 use super::known_collation::known_collation;
@@ -133,7 +133,7 @@ impl<'v> Call<'v> {
             Value::UInt(v) => Some(i64::try_from(v).unwrap_or(i64::MAX)),
             Value::Double(_) | Value::Float(_) => Some(self.int_of_double(i, &value)?),
             Value::Decimal(v) => Some(self.int_of_decimal(v)),
-            _ => Some(self.noted(i, "INTEGER", &value, (value.to_i64(), whole_of))),
+            _ => Some(self.noted(i, "INTEGER", &value, (integer_of(&self.args[i], &value), whole_of))),
         })
     }
 
@@ -182,6 +182,10 @@ impl<'v> Call<'v> {
             Value::UInt(v) => Some(v),
             Value::Double(_) | Value::Float(_) => Some(self.int_of_double(i, &value)? as u64),
             Value::Decimal(v) => Some(self.int_of_decimal(v) as u64),
+            Value::Time(..) | Value::DateTime(..) => {
+                let read = integer_of(&self.args[i], &value);
+                Some(self.noted(i, "INTEGER", &value, (read, whole_of)) as u64)
+            }
             _ => Some(self.noted(i, "INTEGER", &value, (value.to_u64(), |n| whole_of(n) as u64))),
         })
     }
@@ -438,6 +442,31 @@ fn is_read_once(expr: &Expr) -> bool {
             !varies
         }
         _ => expr.ty.kind == TypeKind::Year,
+    }
+}
+
+/// The integer that `value` of `expr` is. Of a calculated date or time the number is rounded, of others the
+/// time: 23:59:59.9 is 235960 or 240000.
+#[inline]
+pub(crate) fn integer_of(expr: &Expr, value: &Value<'_>) -> Converted<i64> {
+    match value {
+        Value::Time(..) | Value::DateTime(..) if is_calculated_moment(expr) => {
+            Converted::exact(whole_of(value.to_decimal().value))
+        }
+        _ => value.to_i64(),
+    }
+}
+
+/// Whether `expr` calculates a date or time whose type depends on its arguments, or is a subquery.
+#[cold]
+pub(crate) fn is_calculated_moment(expr: &Expr) -> bool {
+    use Func::{AddTime, DateAdd, DateSub, StrToDate, SubTime, Timestamp};
+    match &expr.kind {
+        ExprKind::Call { func: Timestamp, args } => args.len() > 1,
+        ExprKind::Call { func, .. } => {
+            matches!(func, AddTime | DateAdd(_) | DateSub(_) | StrToDate | SubTime)
+        }
+        kind => matches!(kind, ExprKind::Subquery { .. }),
     }
 }
 

@@ -66,8 +66,11 @@ fn extreme<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, EvalError
         if is_dated {
             match dated(call, value) {
                 Some(date) => value = date,
+                None if call.ty().kind != TypeKind::Date => {
+                    value = Value::DateTime(DateTime::ZERO, call.ty().decimals);
+                }
                 // A value that is not a date counts as past every date, and MySQL shows a date that does not
-                // exist.
+                // exist. Beside a date with a time it is the zero date.
                 None if wanted == Ordering::Greater => return Ok(Value::Null),
                 None => continue,
             }
@@ -211,13 +214,14 @@ pub(crate) fn field<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     if needle.is_null() {
         return Ok(Value::Int(0));
     }
-    // A text is read as a number once.
-    let needle = match domain {
-        CmpDomain::Double => call.double(0)?.map_or(Value::Null, Value::Double),
-        _ => needle,
+    // Texts are read as numbers once, and warn as operands of other operators do.
+    let read = |i: usize| match domain {
+        CmpDomain::Double => Ok(call.double(i)?.map_or(Value::Null, Value::Double)),
+        _ => call.value(i),
     };
+    let needle = if domain == CmpDomain::Double { read(0)? } else { needle };
     for i in 1..call.args.len() {
-        if ordered(call, &needle, &call.value(i)?, domain)? == Some(Ordering::Equal) {
+        if ordered(call, &needle, &read(i)?, domain)? == Some(Ordering::Equal) {
             return Ok(Value::Int(i as i64));
         }
     }

@@ -91,14 +91,18 @@ const NO_WEEK: Value<'static> = Value::Int(0);
 /// WEEK(date, mode)
 pub(crate) fn week<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let date = some!(call.calendar_date(0));
-    let mode = if call.args.len() > 1 { mode_of_weeks(call)? } else { Some(default_week_format(call)) };
+    let mode = if call.args.len() > 1 {
+        mode_of_weeks(call)?.map(|mode| i64::from(mode.max(0)))
+    } else {
+        Some(default_week_format(call))
+    };
     let Some(mode) = mode else { return Ok(NO_WEEK) };
     Ok(Value::Int(i64::from(date.week(WeekMode::from_number(mode)).1)))
 }
 
 /// Argument 1, of which MySQL reads the low 32 bits; what is negative as these is mode 0.
-fn mode_of_weeks(call: &Call<'_>) -> Result<Option<i64>, EvalError> {
-    Ok(call.signed_int(1)?.map(|mode| i64::from((mode as i32).max(0))))
+fn mode_of_weeks(call: &Call<'_>) -> Result<Option<i32>, EvalError> {
+    Ok(call.signed_int(1)?.map(|mode| mode as i32))
 }
 
 fn default_week_format(call: &Call<'_>) -> i64 {
@@ -111,12 +115,13 @@ pub(crate) fn week_of_year<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> 
     of_day(call, |d| i64::from(d.week(WeekMode::from_number(3)).1))
 }
 
-/// YEARWEEK(date, mode)
+/// YEARWEEK(date, mode). With a negative mode the days before the first week are week 0 of their own year.
 pub(crate) fn year_week<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let date = some!(call.calendar_date(0));
     let mode = if call.args.len() > 1 { mode_of_weeks(call)? } else { Some(0) };
     let Some(mode) = mode else { return Ok(NO_WEEK) };
-    let (year, week) = date.week(WeekMode { year_of_week: true, ..WeekMode::from_number(mode) });
+    let rules = WeekMode::from_number(i64::from(mode.max(0)));
+    let (year, week) = date.week(WeekMode { year_of_week: mode >= 0, ..rules });
     Ok(Value::Int(i64::from(year) * 100 + i64::from(week)))
 }
 

@@ -39,7 +39,9 @@ pub(crate) mod text_edit;
 pub(crate) mod time;
 pub(crate) mod user_lock;
 
-pub(crate) use call::{Call, number_of_moment, signed, some, text_in_arena};
+pub(crate) use call::{
+    Call, integer_of, is_calculated_moment, number_of_moment, signed, some, text_in_arena,
+};
 pub(crate) use known_collation::known_collation;
 pub(crate) use no_number::warn_no_number;
 pub(crate) use pieces::STEPS_BETWEEN_LOOKS;

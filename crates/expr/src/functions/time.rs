@@ -1,6 +1,6 @@
 //! Arithmetic of times.
 
-use types::temporal::{DateFlags, FSP_MAX, Interval, MICROS_PER_SECOND};
+use types::temporal::{DateFlags, FSP_MAX, Interval, MICROS_PER_SECOND, OddDelimiter};
 use types::value::Loss;
 use types::{DateTime, Decimal, Time, TypeKind, Value};
 
@@ -62,9 +62,12 @@ fn add_to_text<'v>(call: &Call<'v>, sign: i64) -> Result<Value<'v>, EvalError> {
     let span = some!(call.time(1)).micros() * sign;
     let mut out = Vec::new();
     match moment {
-        Moment::At(moment) if !moment.date().is_calendar_day() => return warn_no_day(call),
+        Moment::At(moment) if !moment.date().is_calendar_day() && !has_odd_delimiter(call)? => {
+            return warn_no_day(call);
+        }
         Moment::At(moment) => {
-            let Some(sum) = shift(moment, span) else { return Ok(Value::Null) };
+            let sum = i128::from(moment.epoch_micros()) + i128::from(span);
+            let Some(sum) = DateTime::from_epoch_micros(sum) else { return Ok(Value::Null) };
             sum.write_to(shown_fsp(sum.micro()), &mut out);
         }
         Moment::Span(time) => {
@@ -75,6 +78,13 @@ fn add_to_text<'v>(call: &Call<'v>, sign: i64) -> Result<Value<'v>, EvalError> {
         }
     }
     call.copied(&out)
+}
+
+/// Whether argument 0 is a text with a delimiter that MySQL deprecates in dates. MySQL does not check the day
+/// of such a date.
+#[cold]
+fn has_odd_delimiter(call: &Call<'_>) -> Result<bool, EvalError> {
+    Ok(matches!(call.value(0)?, Value::Bytes { data, .. } if OddDelimiter::of_date(data).is_some()))
 }
 
 /// Warns that argument 0 is no day of the calendar.

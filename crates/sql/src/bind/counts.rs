@@ -42,6 +42,10 @@ impl<'a> Binder<'a, '_> {
         if matches!(func, Func::Round | Func::Truncate) && keeps_digits(args) {
             counts = &[1];
         }
+        let is_null = |arg: &Expr| matches!(arg.kind, ExprKind::Const(OwnedValue::Null));
+        if func == Func::Substring && args.get(1).is_some_and(is_null) {
+            counts = &[];
+        }
         for &at in counts {
             if let Some(arg) = args.get_mut(at) {
                 self.note_count(arg, &written[at])?;
@@ -81,6 +85,13 @@ impl<'a> Binder<'a, '_> {
                 *arg = self.constant(&literal)?;
             }
             (ExprKind::Param(_) | ExprKind::Column(_), _) => return Ok(()),
+            // A text that is chosen among others is read without a warning.
+            (
+                ExprKind::Call { func: Func::Coalesce | Func::Greatest | Func::IfNull | Func::Least, .. },
+                _,
+            ) if arg.ty.is_string() => {
+                return Ok(());
+            }
             _ => {}
         }
         let count = self.build.cast(arg.clone(), CastTo::Signed)?;
@@ -109,7 +120,11 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// Makes a literal that was lifted out of the text a constant of the plan again.
-    fn hold_literal(&mut self, arg: &mut Expr, written: &'a ast::Expr<'a>) -> Result<(), BindError> {
+    pub(super) fn hold_literal(
+        &mut self,
+        arg: &mut Expr,
+        written: &'a ast::Expr<'a>,
+    ) -> Result<(), BindError> {
         if let (ExprKind::Param(_), ast::ExprKind::Literal(literal)) = (&arg.kind, written.kind) {
             *arg = self.constant(&literal)?;
         }

@@ -81,6 +81,10 @@ impl<'a> Binder<'a, '_> {
         self.settle_args(call.name, &mut args);
         self.note_counts(call.name, &mut args, call.args)?;
         if let ([_, _], true) = (&args[..], call.name.eq_ignore_ascii_case("nullif")) {
+            if args[1].ty.kind == TypeKind::Time {
+                // It is what a column of times stores, which is the answer.
+                self.hold_literal(&mut args[0], &call.args[0])?;
+            }
             self.pin_beside_column(&mut args, &[&call.args[0], &call.args[1]])?;
             self.note_misfits(&args);
         }

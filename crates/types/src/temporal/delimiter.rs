@@ -87,6 +87,9 @@ fn scan(text: &[u8]) -> Option<OddDelimiter> {
     let is_digit = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
     let run = count_while(text, |b| b.is_ascii_digit() || b == b'T');
     let is_compact = matches!(text.get(run), None | Some(b'.'));
+    // A year of one digit before a point ends the parts of fixed widths: MySQL takes any delimiter within a
+    // date or time then.
+    let takes_any = run == 1 && is_compact;
     // Without a delimiter in front of the rest the parts have fixed widths.
     let year_width = if matches!(run, 4 | 8) || run >= 14 { 4 } else { 2 };
     let width_of = |part: usize| match part {
@@ -101,8 +104,13 @@ fn scan(text: &[u8]) -> Option<OddDelimiter> {
             at += 1;
         } else if part < SECOND && !(is_compact && part == DAY && text.get(at) == Some(&b'.')) {
             let marks = count_while(&text[at..], |b| b.is_ascii_punctuation() || b.is_ascii_whitespace());
-            if let Some(odd) = odd_among(text, at, marks, part) {
+            if let Some(odd) = odd_among(text, at, marks, part)
+                && !(takes_any && odd.standard.is_some_and(|standard| standard != b' '))
+            {
                 return Some(odd);
+            }
+            if takes_any && marks > 1 {
+                return Some(OddDelimiter::at(text, at + 1, None));
             }
             at += marks;
             if marks > 0 && at == text.len() {
@@ -169,11 +177,24 @@ mod tests {
     }
 
     #[test]
+    fn after_a_year_of_one_digit_any_delimiter_is_taken() {
+        for text in ["1.5.5", "1.5-5", "1.5:5", "0.0.0.1", "1.5.5 10.11.12", "1.5.5T10:11:12", "1.5.5 1"] {
+            assert_eq!(date(text), None, "{text}");
+        }
+        assert_eq!(date("1..5.5"), Some((2, '.', None)));
+        assert_eq!(date("1.5.5-10"), Some((5, '-', Some(' '))));
+        assert_eq!(date("1.5.5 "), Some((5, ' ', None)));
+        assert_eq!(date("1.5.5  10:11"), Some((6, ' ', None)));
+        assert_eq!(date("1/5.5"), Some((1, '/', Some('-'))));
+    }
+
+    #[test]
     fn the_first_odd_delimiter_is_found() {
         assert_eq!(date("2024/02/29"), Some((4, '/', Some('-'))));
         assert_eq!(date("10:11:12"), Some((2, ':', Some('-'))));
         assert_eq!(date("2024.02.29"), Some((4, '.', Some('-'))));
         assert_eq!(date("255.255.255.256"), Some((3, '.', Some('-'))));
+        assert_eq!(date("12.5.5"), Some((2, '.', Some('-'))));
         assert_eq!(date("2024-02-29-"), Some((10, '-', Some(' '))));
         assert_eq!(date("2024-02-29\t10:11:12"), Some((10, '\t', Some(' '))));
         assert_eq!(date("2024-02-29 10-11-12"), Some((13, '-', Some(':'))));
