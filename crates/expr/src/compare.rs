@@ -19,7 +19,7 @@ pub fn compare_values(
     ctx: &EvalCtx<'_>,
 ) -> Option<Ordering> {
     if a.is_null() || b.is_null() {
-        return None;
+        return beside_null(a, domain, ctx);
     }
     match domain {
         CmpDomain::Integer => Some(integer(a).cmp(&integer(b))),
@@ -32,12 +32,43 @@ pub fn compare_values(
     }
 }
 
+/// The order of `a` and another value of which one is NULL: none.
+#[cold]
+fn beside_null(a: &Value<'_>, domain: CmpDomain, ctx: &EvalCtx<'_>) -> Option<Ordering> {
+    warn_beside_null(a, domain, ctx);
+    None
+}
+
+/// Warns of a text that is none of `domain`: as in MySQL it is read before the NULL with which it is
+/// compared.
+#[cold]
+pub(crate) fn warn_beside_null(value: &Value<'_>, domain: CmpDomain, ctx: &EvalCtx<'_>) {
+    if !value.is_textual() {
+        return;
+    }
+    match domain {
+        CmpDomain::Double => {
+            double(value, ctx);
+        }
+        CmpDomain::Number => {
+            Number::of(value, ctx);
+        }
+        CmpDomain::DateTime if moment_of(value, DateFlags::default(), ctx).is_none() => {
+            warn_truncated("datetime", value, ctx);
+        }
+        CmpDomain::DateTime => {
+            date_time(value, &Value::Null, ctx);
+        }
+        _ => {}
+    }
+}
+
 /// `<=>`: like `=`, but two NULLs are equal and one is not.
 pub(crate) fn equal_values(a: &Value<'_>, b: &Value<'_>, domain: CmpDomain, ctx: &EvalCtx<'_>) -> bool {
-    if a.is_null() || b.is_null() {
-        return a.is_null() && b.is_null();
+    match compare_values(a, b, domain, ctx) {
+        Some(order) => order == Ordering::Equal,
+        None => a.is_null() && b.is_null(),
     }
-    compare_values(a, b, domain, ctx) == Some(Ordering::Equal)
 }
 
 /// An integer of either sign, wide enough for both.

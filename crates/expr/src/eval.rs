@@ -7,12 +7,14 @@ use types::collation::LikePattern;
 use types::value::Loss;
 
 use crate::cast::cast;
-use crate::compare::{Number, compare_values, double, equal_values, fail_if_cut_short, time_of, truth};
+use crate::compare::{
+    Number, compare_values, double, equal_values, fail_if_cut_short, time_of, truth, warn_beside_null,
+};
 use crate::context::in_arena;
 use crate::functions::{
     Call, known_collation as collation_of, number_of_moment, some, table, text_in_arena, warn_no_number,
 };
-use crate::{CmpDomain, CmpOp, EvalCtx, EvalError, Expr, ExprKind, RowPart, RowSource};
+use crate::{CmpDomain, CmpOp, EvalCtx, EvalError, Expr, ExprKind, Func, RowPart, RowSource};
 
 /// The value of `expr` for the current row.
 ///
@@ -34,10 +36,11 @@ pub fn eval<'v>(
             Ok(truth(eval_bool(&args[1], row, ctx)?.map(|b| a != b)))
         }
         ExprKind::Not(arg) => Ok(truth(eval_bool(arg, row, ctx)?.map(|t| !t))),
+        ExprKind::Compare { op: CmpOp::NullSafeEq, domain, args } => null_safe_equal(args, *domain, row, ctx),
         ExprKind::Compare { op, domain, args } => {
             let a = eval(&args[0], row, ctx)?;
             // As in MySQL the other side is not computed then, and warns of nothing.
-            if a.is_null() && *op != CmpOp::NullSafeEq {
+            if a.is_null() {
                 return Ok(Value::Null);
             }
             let b = eval(&args[1], row, ctx)?;
@@ -162,6 +165,50 @@ pub(crate) fn compare(
         return Some(equal_values(a, b, domain, ctx));
     }
     compare_values(a, b, domain, ctx).map(|order| op.accepts(order))
+}
+
+/// `a <=> b`. Where a side is NULL, MySQL reads both sides once more, and warns again; a constant NULL is
+/// found before.
+#[inline(never)]
+fn null_safe_equal<'v>(
+    args: &'v [Expr; 2],
+    domain: CmpDomain,
+    row: &'v dyn RowSource,
+    ctx: &'v EvalCtx<'v>,
+) -> Result<Value<'v>, EvalError> {
+    let is_trivial = args.iter().all(Expr::is_trivial);
+    let earlier = if is_trivial { None } else { Some(ctx.session.warning_count()) };
+    let warn_again = |earlier: Option<u64>| {
+        if let Some(earlier) = earlier.filter(|earlier| ctx.session.warning_count() > *earlier) {
+            ctx.session.repeat_warnings(earlier);
+        }
+    };
+    let a = eval(&args[0], row, ctx)?;
+    if a.is_null() {
+        warn_again(earlier);
+        if matches!(args[1].kind, ExprKind::Call { func: Func::KeptNumber, .. }) && !args[1].nullable {
+            return Ok(truth(Some(false)));
+        }
+        let b = eval(&args[1], row, ctx)?;
+        warn_beside_null(&b, domain, ctx);
+        return Ok(truth(Some(b.is_null())));
+    }
+    let b = eval(&args[1], row, ctx)?;
+    if b.is_null() {
+        let is_known = matches!(args[1].kind, ExprKind::Const(_) | ExprKind::Param(_));
+        let earlier = earlier.or_else(|| (!is_known).then(|| ctx.session.warning_count()));
+        if is_known {
+            warn_again(earlier);
+        }
+        warn_beside_null(&a, domain, ctx);
+        if !is_known {
+            warn_again(earlier);
+        }
+        return Ok(truth(Some(false)));
+    }
+    let is_equal = equal_values(&a, &b, domain, ctx);
+    fail_if_cut_short(domain, [&a, &b], ctx)?;
+    Ok(truth(Some(is_equal)))
 }
 
 /// The number that a text is among numbers: it is converted once, and a text that is not a number gives one

@@ -1,9 +1,11 @@
 //! The domain in which operands are compared, and their conversion to it.
 
-use types::temporal::FSP_MAX;
+use types::temporal::{FSP_MAX, OddDelimiter};
+use types::{CollationId, DateTime, OwnedValue, Time, TypeKind};
 
-use types::{CollationId, DateTime, Time, TypeKind};
-
+use super::in_list::bits_as_text;
+use super::kept_constant::is_constant;
+use super::literal::datetime_type;
 use super::stored_year::stored_year;
 use super::typing::{Class, class_of, is_number, is_text};
 use super::{BindError, Builder, ComparedRows};
@@ -72,8 +74,8 @@ impl Builder {
     }
 
     /// Turns constants among `args` to dates or times. An invalid date is refused beside one date; beside one
-    /// time the comparison is one of text; in BETWEEN and longer lists it counts as zero. A number that is
-    /// no date stays a number.
+    /// time the comparison is one of text; in longer lists it counts as zero. A number that is no date stays
+    /// a number.
     pub(super) fn agree_in_time(
         &self,
         args: &mut [Expr],
@@ -92,7 +94,14 @@ impl Builder {
         }
         let mut has_number = false;
         for arg in &mut adopted {
-            let Err(value) = self.adopt_temporal_constant(arg, domain) else { continue };
+            let Err(value) = self.adopt_temporal_constant(arg, domain) else {
+                if is_direct && domain == CmpDomain::DateTime && is_odd_text(arg) {
+                    // Of two operands MySQL converts such a constant once.
+                    let moment = Expr::cast(arg.clone(), datetime_type(FSP_MAX), true);
+                    *arg = self.kept_value(moment);
+                }
+                continue;
+            };
             if is_number(arg) && !is_text(arg) && (is_direct || operation == "between") {
                 has_number = true;
                 continue;
@@ -101,6 +110,8 @@ impl Builder {
                 CmpDomain::Time if is_direct => return self.string_domain(args, operation),
                 CmpDomain::Time => *arg = self.time(Time::ZERO, FSP_MAX),
                 _ if is_direct => return Err(BindError::IncorrectTemporal { type_name, value }),
+                // It counts as the zero date, with a warning of every evaluation.
+                _ if operation == "between" => *arg = bits_as_text(std::mem::replace(arg, self.null())),
                 _ => *arg = self.datetime(DateTime::ZERO, FSP_MAX),
             }
         }
@@ -206,6 +217,16 @@ fn takes_numbers(args: &[Expr], operation: &str) -> bool {
         "between" => is_column(&args[0]),
         _ => args.iter().any(is_column),
     }
+}
+
+/// Whether `expr` is a constant text with a delimiter that MySQL deprecates in dates.
+fn is_odd_text(expr: &Expr) -> bool {
+    if !is_text(expr) || !is_constant(expr) {
+        return false;
+    }
+    let folded = fold(expr.clone());
+    let ExprKind::Const(OwnedValue::Bytes { data, .. }) = &folded.kind else { return false };
+    OddDelimiter::of_date(data).is_some()
 }
 
 /// Whether `expr` is a column of an integer type; YEAR and BIT are none.

@@ -6,7 +6,7 @@ use types::{OwnedValue, SqlType, Time, TypeKind, Value};
 use super::compare::{is_plain_integer, is_temporal};
 use super::kept_constant::is_constant;
 use super::logic::truth;
-use super::typing::{Class, class_of, is_number, is_text};
+use super::typing::{Class, class_of, is_long_hexadecimal, is_number, is_text};
 use super::{BindError, Builder};
 use crate::func::Func;
 use crate::{CmpDomain, Expr, ExprKind, fold};
@@ -153,6 +153,9 @@ impl Builder {
         args.extend(list);
         let domain = self.agree_among(&mut args, " IN ", is_direct)?;
         if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
+            for arg in args.iter_mut().filter(|arg| is_long_hexadecimal(arg)) {
+                self.read_special_text(arg);
+            }
             // MySQL reads a list of constants of one type once, another one for each row.
             let is_trivial = |e: &Expr| matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_));
             if is_whole && args[1..].iter().all(is_trivial) {
@@ -186,7 +189,7 @@ fn in_read_times(needle: Expr, list: Vec<Expr>, negated: bool) -> Expr {
 }
 
 /// Bits among times are a text.
-fn bits_as_text(e: Expr) -> Expr {
+pub(super) fn bits_as_text(e: Expr) -> Expr {
     let ExprKind::Const(value @ OwnedValue::Bit { .. }) = &e.kind else { return e };
     let text = Value::binary(value.as_value().as_text(&mut Vec::new())).to_owned_value();
     Expr { kind: ExprKind::Const(text), ..e }

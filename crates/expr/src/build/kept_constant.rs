@@ -5,7 +5,7 @@ use types::value::Loss;
 use types::{Charset, SqlType, TypeKind, Value};
 
 use super::Builder;
-use super::typing::{Class, class_of};
+use super::typing::{Class, class_of, is_long_hexadecimal};
 use crate::func::Func;
 use crate::{CmpDomain, Expr, ExprKind};
 
@@ -100,8 +100,9 @@ impl Builder {
         }
     }
 
-    /// Makes a column of TEXT, BLOB or of bytes, a CHAR with its blanks, and the text of a subquery, a
-    /// conversion of its own, which gives the warnings that MySQL has for these.
+    /// Makes a column of TEXT, BLOB or of bytes, a CHAR with its blanks, the text of a subquery, and a
+    /// hexadecimal literal that is no number, a conversion of its own, which gives the warnings that MySQL
+    /// has for these.
     pub(crate) fn read_special_text(&self, arg: &mut Expr) {
         self.read_branches(arg);
         use TypeKind::{Blob, Text, VarBinary, VarChar};
@@ -113,6 +114,7 @@ impl Builder {
         let is_read = match arg.kind {
             ExprKind::Column(_) => is_special,
             ExprKind::Subquery { .. } => class_of(arg) == Class::Text,
+            ExprKind::Const(_) => is_long_hexadecimal(arg),
             _ => arg.unpadded().is_some(),
         };
         if is_read {

@@ -112,7 +112,10 @@ pub(crate) fn quote<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 /// SUBSTRING_INDEX(text, delimiter, count): exact bytes.
 pub(crate) fn substring_index<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let (text, delimiter, count) = (some!(call.text(0)), some!(call.text(1)), some!(call.count(2)));
+    let text = some!(call.text(0));
+    // The count is read even if the delimiter is NULL.
+    let (delimiter, count) = (call.text(1)?, call.count(2)?);
+    let (Some(delimiter), Some(count)) = (delimiter, count) else { return Ok(Value::Null) };
     if delimiter.is_empty() || count == 0 {
         return Ok(call.text_value(&[]));
     }

@@ -263,7 +263,7 @@ impl<'a> Binder<'a, '_> {
     /// alone, is wholly a time of at most `time_digits` fraction digits.
     fn is_moment_text(&mut self, value: &Expr, literal: &Literal, time_digits: Option<u8>) -> bool {
         let ExprKind::Param(param) = value.kind else { return false };
-        let moment = TextUse::Moment(DateFlags::from_modes(self.ctx.modes));
+        let moment = TextUse::PlainMoment(DateFlags::from_modes(self.ctx.modes));
         let read_as = time_digits.map_or(moment, TextUse::Time);
         literal.kind == LiteralKind::String && self.is_text_of(literal, param, read_as)
     }

@@ -1,7 +1,7 @@
 //! Literals that a shared plan takes for what their place asks for: texts beside numbers or dates, lengths of
 //! digests, locales. An invalid literal is part of its plan, so that the shared plan does not serve it.
 
-use types::temporal::DateFlags;
+use types::temporal::{DateFlags, OddDelimiter};
 use types::value::Loss;
 use types::{Date, Locale, Value};
 
@@ -14,6 +14,8 @@ pub(super) enum TextUse {
     Decimal,
     /// A date and time.
     Moment(DateFlags),
+    /// A date and time without a delimiter that MySQL deprecates: such a one is converted once.
+    PlainMoment(DateFlags),
     /// A time that a column of so many fraction digits stores unchanged.
     Time(u8),
     /// A number of characters: digits alone, and no more than every BIGINT has.
@@ -36,6 +38,11 @@ impl TextUse {
             TextUse::Moment(flags) => {
                 let read = text.to_datetime(flags, Date::ZERO);
                 read.is_some_and(|read| flags.accept_datetime(read.value))
+            }
+            TextUse::PlainMoment(flags) => {
+                let is_plain =
+                    !matches!(text, Value::Bytes { data, .. } if OddDelimiter::of_date(data).is_some());
+                is_plain && TextUse::Moment(flags).accepts(text)
             }
             TextUse::Time(digits) => text
                 .to_time()

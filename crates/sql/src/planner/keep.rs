@@ -75,12 +75,22 @@ fn keep_operands(expr: &mut Expr, fixed: Fixed<'_>) -> bool {
     }
     let mut constant = constant.into_iter();
     let is_read_as_number = matches!(expr.kind, ExprKind::Compare { domain: CmpDomain::Double, .. });
-    expr.for_each_child_mut(&mut |operand| {
-        if constant.next() == Some(true) {
-            keep(operand, is_read_as_number);
-        }
+    let is_connective =
+        matches!(expr.kind, ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Xor(_) | ExprKind::Not(_));
+    expr.for_each_child_mut(&mut |operand| match constant.next() {
+        Some(true) if is_connective && operand.ty.is_string() => keep_truth(operand),
+        Some(true) => keep(operand, is_read_as_number),
+        _ => {}
     });
     false
+}
+
+/// Makes a statement read a constant text as a truth value once, a literal too: one that is no number warns.
+#[cold]
+fn keep_truth(operand: &mut Expr) {
+    let build = expr::Builder::default();
+    let whole = std::mem::replace(operand, build.null());
+    *operand = build.kept_truth(whole);
 }
 
 /// Makes a statement compute a constant operation once, and convert its text once if it is compared as a
