@@ -6,7 +6,9 @@ use types::value::{Converted, Loss};
 use types::{DateTime, Time, TypeKind, Value};
 
 use crate::compare::warn_past_decimal;
-use crate::functions::{Call, integer_of, number_of_moment, signed, text, text_in_arena, warn_no_number};
+use crate::functions::{
+    Call, integer_of, number_of_moment, signed, text, text_in_arena, warn_no_number, warn_of_sign,
+};
 use crate::moment::{
     date_of, note_date_delimiters, note_time_delimiters, warn_cut_moment, warn_no_date, warn_no_moment,
 };
@@ -99,7 +101,11 @@ fn to_integer<'v>(call: &Call<'v>, value: &Value<'v>) -> Result<Value<'v>, EvalE
         }
         Ok(Value::UInt(number))
     } else {
-        Ok(Value::Int(integer_with_warning(call, type_name, value, value.to_i64())))
+        let number = integer_with_warning(call, type_name, value, value.to_i64());
+        if number < 0 && value.is_textual() {
+            warn_of_sign(value, call.ctx);
+        }
+        Ok(Value::Int(number))
     }
 }
 

@@ -143,6 +143,8 @@ pub enum Warning {
     },
     /// 1105 `Cast to unsigned converted negative integer to its positive complement`.
     NegativeToUnsigned,
+    /// 1105 `Cast to signed converted positive out-of-range integer to its negative complement`.
+    PositiveToSigned,
     /// 1411 `Incorrect datetime value: 'x' for function str_to_date`.
     WrongValueForFunction {
         /// `datetime`, `string`.

@@ -176,14 +176,19 @@ fn null_safe_equal<'v>(
     row: &'v dyn RowSource,
     ctx: &'v EvalCtx<'v>,
 ) -> Result<Value<'v>, EvalError> {
-    let is_trivial = args.iter().all(Expr::is_trivial);
-    let earlier = if is_trivial { None } else { Some(ctx.session.warning_count()) };
+    let is_quiet = |arg: &Expr| {
+        arg.is_trivial()
+            || matches!(arg.kind, ExprKind::Call { func: Func::KeptNumber | Func::KeptValue, .. })
+    };
+    let count_before = |arg: &Expr| (!is_quiet(arg)).then(|| ctx.session.warning_count());
+    let mut earlier = count_before(&args[0]);
     let warn_again = |earlier: Option<u64>| {
         if let Some(earlier) = earlier.filter(|earlier| ctx.session.warning_count() > *earlier) {
             ctx.session.repeat_warnings(earlier);
         }
     };
     let a = eval(&args[0], row, ctx)?;
+    earlier = earlier.or_else(|| count_before(&args[1]));
     if a.is_null() {
         warn_again(earlier);
         if matches!(args[1].kind, ExprKind::Call { func: Func::KeptNumber, .. }) && !args[1].nullable {

@@ -8,7 +8,7 @@ use types::value::Loss;
 use types::{CollationId, Locale, OwnedValue, SqlModes, TimeZone, Value};
 
 use crate::func::Func;
-use crate::functions::is_calculated_moment;
+use crate::functions::{is_calculated_moment, is_signed_by_width};
 use crate::{EvalCtx, Expr, ExprKind, SessionInfo, Warning, eval};
 
 /// `expr` with its constant subtrees evaluated. What warns, fails, or asks the session anything stays as it
@@ -158,6 +158,8 @@ fn outcome_of(expr: &Expr) -> Outcome {
         Ok(Value::Double(value)) if value.abs() >= BIGINT_END => Outcome::Varies,
         // The number of a calculated time with a fraction is another than that of a literal.
         Ok(value) if has_fraction(&value) && is_calculated_moment(expr) => Outcome::Varies,
+        // A calculated text of such an integer warns where a literal does not.
+        Ok(value) if is_signed_by_width(&value) => Outcome::Varies,
         Ok(value) => Outcome::Value(value.to_owned_value()),
     }
 }

@@ -132,6 +132,9 @@ pub(crate) fn warning_condition(warning: &Warning) -> SqlError {
         Warning::NoDouble { value } => error_map::TRUNCATED_WRONG_VALUE_FOR_FIELD
             .with_message(format!("Incorrect DOUBLE value: '{value}' for column '' at row 1")),
         Warning::DivisionByZero => error_map::DIVISION_BY_ZERO.bare(),
+        Warning::PositiveToSigned => error_map::UNKNOWN.with_message(
+            "Cast to signed converted positive out-of-range integer to its negative complement".to_owned(),
+        ),
         Warning::NegativeToUnsigned => error_map::UNKNOWN.with_message(
             "Cast to unsigned converted negative integer to its positive complement".to_owned(),
         ),

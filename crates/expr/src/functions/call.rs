@@ -8,7 +8,7 @@ use types::value::{Converted, Loss, write_double_fixed, write_double_within};
 use types::{Date, DateTime, Decimal, SqlType, Time, TypeKind, Value};
 
 use super::known_collation::known_collation;
-use super::no_number::warn_no_number;
+use super::no_number::{is_calculated, warn_no_number, warn_of_sign};
 use super::pieces::PIECE_BYTES;
 use crate::build::{Class, class_of, is_number};
 use crate::compare::warn_past_decimal;
@@ -133,6 +133,7 @@ impl<'v> Call<'v> {
             Value::UInt(v) => Some(i64::try_from(v).unwrap_or(i64::MAX)),
             Value::Double(_) | Value::Float(_) => Some(self.int_of_double(i, &value)?),
             Value::Decimal(v) => Some(self.int_of_decimal(v)),
+            Value::Bytes { .. } => Some(self.int_of_text(i, &value)),
             _ => Some(self.noted(i, "INTEGER", &value, (integer_of(&self.args[i], &value), whole_of))),
         })
     }
@@ -182,12 +183,23 @@ impl<'v> Call<'v> {
             Value::UInt(v) => Some(v),
             Value::Double(_) | Value::Float(_) => Some(self.int_of_double(i, &value)? as u64),
             Value::Decimal(v) => Some(self.int_of_decimal(v) as u64),
+            Value::Bytes { .. } => Some(self.int_of_text(i, &value) as u64),
             Value::Time(..) | Value::DateTime(..) => {
                 let read = integer_of(&self.args[i], &value);
                 Some(self.noted(i, "INTEGER", &value, (read, whole_of)) as u64)
             }
             _ => Some(self.noted(i, "INTEGER", &value, (value.to_u64(), |n| whole_of(n) as u64))),
         })
+    }
+
+    /// A text as an integer of 64 bits. As in MySQL one that is calculated warns if they are signed by that.
+    fn int_of_text(&self, i: usize, value: &Value<'_>) -> i64 {
+        let read = value.to_i64();
+        let number = self.noted(i, "INTEGER", value, (read, whole_of));
+        if read.value < 0 && is_calculated(&self.args[i]) {
+            warn_of_sign(value, self.ctx);
+        }
+        number
     }
 
     /// A decimal as a signed integer, clipped to the range with a warning.

@@ -43,7 +43,7 @@ pub(crate) use call::{
     Call, integer_of, is_calculated_moment, number_of_moment, signed, some, text_in_arena,
 };
 pub(crate) use known_collation::known_collation;
-pub(crate) use no_number::warn_no_number;
+pub(crate) use no_number::{is_signed_by_width, warn_no_number, warn_of_sign};
 pub(crate) use pieces::STEPS_BETWEEN_LOOKS;
 pub use random::SeededRandom;
 pub(crate) use str_to_date::format_parts;

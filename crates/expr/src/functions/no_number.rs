@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use types::value::{Loss, integer_prefix};
 use types::{CollationId, Decimal, TypeKind, Value};
 
 use crate::{EvalCtx, Expr, ExprKind, Func, Warning};
@@ -66,6 +67,26 @@ pub(crate) fn warn_no_number(type_name: &str, value: &Value<'_>, arg: &Expr, ctx
     let is_raw = origin == Origin::VaryingColumn;
     let shown = if is_raw { value.raw_message_text() } else { value.message_text() };
     ctx.session.warn(Warning::TruncatedWrongValue { type_name: type_name.to_owned(), value: shown });
+}
+
+/// Whether `expr` is a calculation whose text warns as such.
+pub(super) fn is_calculated(expr: &Expr) -> bool {
+    Origin::of(expr) == Origin::Calculated && !matches!(expr.kind, ExprKind::UserVar(_))
+}
+
+/// Warns that a text is an integer from 2^63 on, which is negative with a sign.
+#[cold]
+pub(crate) fn warn_of_sign(text: &Value<'_>, ctx: &EvalCtx<'_>) {
+    if is_signed_by_width(text) {
+        ctx.session.warn(Warning::PositiveToSigned);
+    }
+}
+
+/// Whether a text is an integer of 64 bits that is negative with a sign.
+pub(crate) fn is_signed_by_width(text: &Value<'_>) -> bool {
+    let Value::Bytes { data, .. } = text else { return false };
+    let read = integer_prefix(data);
+    read.loss != Loss::OutOfRange && read.value > i128::from(i64::MAX)
 }
 
 /// `value` of `arg` as MySQL reads it for a number: that of a CHAR column without the blanks that

@@ -100,6 +100,8 @@ impl<'a> Binder<'a, '_> {
                 Warning::TruncatedWrongValue { type_name, value } => {
                     self.note_incorrect(format!("Truncated incorrect {type_name} value: '{value}'"));
                 }
+                // A literal is read as it is.
+                Warning::PositiveToSigned if matches!(arg.kind, ExprKind::Const(_)) => {}
                 other => self.deprecated.push(Deprecated::Constant(other)),
             }
         }
