@@ -103,6 +103,9 @@ pub struct SqlType {
     pub collation: CollationId,
     /// Members of ENUM and SET in definition order, in the column's character set.
     pub members: Option<Arc<[Box<[u8]>]>>,
+    /// Of a DOUBLE or FLOAT with a fixed scale: the digits are those of a calculation, to which no column has
+    /// rounded its values.
+    pub is_calculated: bool,
 }
 
 impl SqlType {
@@ -119,6 +122,7 @@ impl SqlType {
             decimals: 0,
             collation: CollationId::BINARY,
             members: None,
+            is_calculated: false,
         }
     }
 

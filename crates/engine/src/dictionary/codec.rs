@@ -311,6 +311,7 @@ pub(super) fn sql_type(rest: &mut &[u8]) -> Option<SqlType> {
         decimals,
         collation,
         members: has_members.then(|| members.into()),
+        is_calculated: false,
     })
 }
 

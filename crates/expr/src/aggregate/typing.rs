@@ -5,8 +5,8 @@ use types::{CollationId, LobSize, SqlType, TypeKind};
 
 use super::AggFunc;
 use crate::build::{
-    BindError, Builder, Class, class_of, decimal_digits, double_of, is_long_hexadecimal, numeric_class,
-    shown_chars, string_type,
+    BindError, Builder, Class, class_of, decimal_digits, fixed_decimals, is_long_hexadecimal, numeric_class,
+    real_with_decimals, shown_chars, string_type,
 };
 use crate::func::Func;
 use crate::{CmpDomain, Expr, ExprKind};
@@ -91,7 +91,7 @@ fn is_number_of_texts(func: AggFunc) -> bool {
 /// A sum with `digits` more digits before the point and `scale` more after it.
 fn sum_type(arg: &Expr, digits: u32, scale: u32) -> SqlType {
     if numeric_class(arg) == Class::Double {
-        return double_of([arg], scale as u8);
+        return real_with_decimals(fixed_decimals(arg).saturating_add(scale as u8));
     }
     let (whole, present) = decimal_digits(arg);
     // An average has no more fraction digits than a column may have; a sum has those of its terms.

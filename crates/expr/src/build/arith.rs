@@ -5,11 +5,11 @@ use types::{SqlModes, SqlType};
 
 use super::rules::constant_int;
 use super::typing::{
-    Class, class_of, decimal_digits, decimal_type, double_of, is_text, is_unsigned, numeric_class,
-    shown_chars,
+    Class, class_of, decimal_digits, decimal_type, double_of, fixed_decimals, is_long_hexadecimal, is_text,
+    is_unsigned, numeric_class, real_of_width, real_with_decimals, shown_chars,
 };
 use super::{BindError, Builder};
-use crate::fold::fold;
+use crate::fold::{constant_value, fold};
 use crate::func::Func;
 use crate::{Expr, ExprKind};
 
@@ -24,7 +24,7 @@ impl Builder {
             const LEAST: u64 = 1 << 63;
             match value {
                 Int(i64::MIN) => return Ok(self.decimal(types::Decimal::from(i64::MIN).negate())),
-                Int(v) if !expr.ty.unsigned => return Ok(self.int(-v)),
+                Int(v) if !expr.ty.unsigned => return Ok(Expr { ty: expr.ty.clone(), ..self.int(-v) }),
                 UInt(LEAST) => return Ok(self.int(i64::MIN)),
                 Decimal(v) => return Ok(Expr { ty: expr.ty.clone(), ..self.decimal(v.negate()) }),
                 Double(v) => return Ok(self.double(-v)),
@@ -49,10 +49,10 @@ impl Builder {
 pub(crate) fn arithmetic(builder: &Builder, func: Func, args: &[Expr]) -> SqlType {
     let (a, b) = (&args[0], &args[1]);
     if [a, b].iter().any(|e| numeric_class(e) == Class::Double) {
-        return double_of([a, b], 0);
+        let unsigned = func == Func::Mod && is_unsigned(a);
+        return SqlType { unsigned, ..double_of([a, b], 0) };
     }
     let ((whole_a, scale_a), (whole_b, scale_b)) = (decimal_digits(a), decimal_digits(b));
-    let (sum, scale) = (u32::from(scale_a) + u32::from(scale_b), u32::from(scale_a.max(scale_b)));
     if [a, b].iter().all(|e| numeric_class(e) == Class::Int) {
         let unsigned = match func {
             Func::Mod => is_unsigned(a),
@@ -66,24 +66,46 @@ pub(crate) fn arithmetic(builder: &Builder, func: Func, args: &[Expr]) -> SqlTyp
         };
         return integer_type(digits, unsigned);
     }
-    match func {
-        Func::Mul => decimal_type(whole_a + whole_b, sum.min(u32::from(SCALE_MAX))),
-        Func::Mod => decimal_type(whole_a.max(whole_b), scale),
-        _ => decimal_type(whole_a.max(whole_b) + 1, scale),
-    }
+    decimal_result(func, (a, whole_a, u32::from(scale_a)), (b, whole_b, u32::from(scale_b)))
+}
+
+/// `+`, `-`, `%`, `*` of decimals, each with its digits before and after the point. A sum may be longer than
+/// any column; a remainder has the sign of the dividend.
+fn decimal_result(func: Func, a: (&Expr, u32, u32), b: (&Expr, u32, u32)) -> SqlType {
+    let ((a, whole_a, scale_a), (b, whole_b, scale_b)) = (a, b);
+    let scale = scale_a.max(scale_b);
+    let (precision_a, precision_b) = (whole_a + scale_a, whole_b + scale_b);
+    let unsigned = is_unsigned(a) && (func == Func::Mod || is_unsigned(b));
+    let (precision, scale) = match func {
+        Func::Mul => {
+            ((precision_a + precision_b).min(PRECISION_MAX), (scale_a + scale_b).min(SCALE_MAX.into()))
+        }
+        Func::Mod => (precision_a.max(precision_b) + u32::from(is_unsigned(a)), scale),
+        _ => (whole_a.max(whole_b) + 1 + scale, scale),
+    };
+    SqlType { unsigned, ..SqlType::decimal(precision.max(scale).max(1), scale as u8) }
 }
 
 /// `/`.
 pub(crate) fn division(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
     let (a, b) = (&args[0], &args[1]);
     if [a, b].iter().any(|e| numeric_class(e) == Class::Double) {
-        return double_of([a, b], builder.div_precision_increment);
+        return double_quotient(a, b, builder.div_precision_increment);
     }
     let ((whole_a, scale_a), (_, scale_b)) = (decimal_digits(a), decimal_digits(b));
     let increment = u32::from(builder.div_precision_increment);
     let scale = (u32::from(scale_a) + increment).min(u32::from(SCALE_MAX));
     let precision = (whole_a + u32::from(scale_a) + u32::from(scale_b) + increment).clamp(1, PRECISION_MAX);
-    SqlType::decimal(precision.max(scale), scale as u8)
+    let unsigned = is_unsigned(a) && is_unsigned(b);
+    SqlType { unsigned, ..SqlType::decimal(precision.max(scale), scale as u8) }
+}
+
+/// A quotient of fixed digits is as wide as the dividend before the point.
+fn double_quotient(dividend: &Expr, divisor: &Expr, increment: u8) -> SqlType {
+    let decimals = fixed_decimals(dividend).max(fixed_decimals(divisor)).saturating_add(increment);
+    let longest = real_with_decimals(decimals);
+    let whole = dividend.ty.width().saturating_sub(u32::from(fixed_decimals(dividend)));
+    real_of_width((whole + u32::from(decimals)).min(longest.length), decimals)
 }
 
 /// BIGINT of as many digits.
@@ -98,11 +120,9 @@ pub(crate) fn integer_division(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
     let unsigned = is_unsigned(dividend) || is_unsigned(divisor);
     let sign = u32::from(!unsigned);
     let width_max = BIGINT_WIDTH + sign;
-    if args.iter().any(|e| class_of(e) == Class::Double) {
-        return SqlType { unsigned, ..SqlType::new(types::TypeKind::BigInt, width_max) };
-    }
     let whole = match class_of(dividend) {
         Class::Text | Class::Null => shown_chars(&dividend.ty),
+        Class::Double => real_digits(&dividend.ty),
         _ => decimal_digits(dividend).0,
     };
     let fraction = match class_of(divisor) {
@@ -114,11 +134,25 @@ pub(crate) fn integer_division(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
     SqlType { unsigned, ..SqlType::new(types::TypeKind::BigInt, width) }
 }
 
+/// Digits before the point of a FLOAT or DOUBLE that is divided.
+fn real_digits(ty: &SqlType) -> u32 {
+    /// Digits that every DOUBLE has, whatever its declaration says.
+    const DOUBLE_DIGITS: u32 = 22;
+    let digits = if ty.kind == types::TypeKind::Double { DOUBLE_DIGITS } else { ty.width() };
+    match ty.decimals {
+        SqlType::NOT_FIXED_DECIMALS => digits,
+        decimals => digits.saturating_sub(u32::from(decimals)),
+    }
+}
+
 /// Unary minus, ABS.
 pub(crate) fn signed_number(_: &Builder, func: Func, args: &[Expr]) -> SqlType {
     let arg = &args[0];
     match numeric_class(arg) {
-        _ if matches!(class_of(arg), Class::DateTime | Class::Time) => signed_moment(arg),
+        _ if matches!(class_of(arg), Class::DateTime | Class::Time) => signed_real(arg),
+        _ if is_hexadecimal(arg) => {
+            SqlType { unsigned: func == Func::Abs && arg.ty.unsigned, ..signed_real(arg) }
+        }
         _ if is_text(arg) => SqlType::double(),
         // A constant may be beyond BIGINT; what comes from a column fails where it is.
         Class::Int
@@ -133,18 +167,21 @@ pub(crate) fn signed_number(_: &Builder, func: Func, args: &[Expr]) -> SqlType {
         }
         Class::Decimal => {
             let (whole, scale) = decimal_digits(arg);
-            decimal_type(whole, u32::from(scale))
+            let unsigned = func == Func::Abs && is_unsigned(arg);
+            SqlType { unsigned, ..decimal_type(whole, u32::from(scale)) }
         }
-        _ => double_of([arg], 0),
+        _ => signed_real(arg),
     }
 }
 
-/// The negative or absolute number of a date or time.
-fn signed_moment(arg: &Expr) -> SqlType {
-    /// Digits that a double keeps, a sign and a point.
-    const WHOLE: u32 = 17;
-    let double = double_of([arg], 0);
-    SqlType { length: WHOLE + u32::from(double.decimals), ..double }
+/// The negative or absolute number of what is one as a double.
+fn signed_real(arg: &Expr) -> SqlType {
+    real_with_decimals(fixed_decimals(arg))
+}
+
+/// Whether `expr` is a hexadecimal or bit literal.
+fn is_hexadecimal(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Const(types::OwnedValue::Bit { .. })) || is_long_hexadecimal(expr)
 }
 
 fn names_column(expr: &Expr) -> bool {
@@ -165,13 +202,18 @@ pub(crate) fn integer_part(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
     }
 }
 
+fn is_null(expr: &Expr) -> bool {
+    matches!(constant_value(expr, SqlModes::DEFAULT), Some(types::OwnedValue::Null))
+}
+
 /// ROUND, TRUNCATE.
 pub(crate) fn rounded(_: &Builder, func: Func, args: &[Expr]) -> SqlType {
     let arg = &args[0];
     if matches!(class_of(arg), Class::DateTime | Class::Time) || is_text(arg) {
         return SqlType::double();
     }
-    let digits = args.get(1).map_or(Some(0), constant_int);
+    // NULL counts as no digits.
+    let digits = args.get(1).map_or(Some(0), |e| if is_null(e) { Some(0) } else { constant_int(e) });
     let may_carry = func == Func::Round;
     match numeric_class(arg) {
         Class::Int => SqlType { unsigned: is_unsigned(arg), ..SqlType::bigint() },

@@ -8,7 +8,7 @@ use super::collation::find_charset;
 use super::typing::{
     Class, class_of, decimal_digits, decimal_type, double_of, is_text, is_unsigned, numeric_class,
 };
-use super::{BindError, Builder, byte_width, shown_chars, string_type};
+use super::{BindError, Builder, byte_width, kept_bytes, shown_chars, string_type};
 use crate::func::Func;
 use crate::{Expr, ExprKind};
 
@@ -216,8 +216,8 @@ impl Builder {
     /// A cast to text, then cut or padded to a length that was given. The cast by itself cuts nothing: the
     /// value of a parameter may be longer than the one its type was taken from.
     fn cast_text(&self, expr: Expr, length: Option<u32>, collation: CollationId, fit: Func) -> Expr {
-        let to_bytes = collation == CollationId::BINARY && expr.ty.is_string();
-        let length_of_all = if to_bytes { byte_width(&expr.ty) } else { shown_chars(&expr.ty) };
+        let to_bytes = collation == CollationId::BINARY;
+        let length_of_all = if to_bytes { kept_bytes(&expr.ty) } else { shown_chars(&expr.ty) };
         let ty = string_type(length_of_all, collation);
         let nullable = expr.nullable || self.modes.is_strict();
         let text = Self::as_text(expr, ty, nullable);
@@ -283,7 +283,11 @@ fn common_temporal(args: &[&Expr]) -> SqlType {
 /// Text as long as the longest of `args`; beside TEXT and BLOB columns one of the largest of their classes.
 fn common_text(args: &[&Expr], collation: CollationId) -> SqlType {
     let is_binary = collation == CollationId::BINARY;
-    let length = |e: &&Expr| if is_binary && is_text(e) { byte_width(&e.ty) } else { shown_chars(&e.ty) };
+    let length = |e: &&Expr| match e.ty.kind {
+        TypeKind::Double if is_binary => kept_bytes(&e.ty),
+        _ if is_binary && is_text(e) => byte_width(&e.ty),
+        _ => shown_chars(&e.ty),
+    };
     let longest = args.iter().map(length).max().unwrap_or(0);
     let class = |e: &&Expr| match e.ty.kind {
         TypeKind::Text(size) | TypeKind::Blob(size) => Some(size),
@@ -323,7 +327,7 @@ fn is_number_type(kind: TypeKind) -> bool {
 fn common_number(args: &[&Expr]) -> SqlType {
     if args.iter().any(|e| numeric_class(e) == Class::Double) {
         let double = double_of(args.iter().copied(), 0);
-        return if are_float(args) { float_of(double.decimals) } else { double };
+        return if are_float(args) { SqlType { kind: TypeKind::Float, ..double } } else { double };
     }
     if args.iter().all(|e| class_of(e) == Class::Int)
         && let Some(ty) = common_integer(args)
@@ -342,11 +346,6 @@ fn are_float(args: &[&Expr]) -> bool {
     let Some(first) = args.iter().position(|e| e.ty.kind == Float) else { return false };
     let is_short = |e: &&Expr| matches!(e.ty.kind, Float | TinyInt | SmallInt | MediumInt | Year);
     args[..first].iter().all(is_short) && args[first..].iter().all(|e| is_short(e) || e.ty.kind == BigInt)
-}
-
-/// FLOAT that shows `decimals` fraction digits.
-fn float_of(decimals: u8) -> SqlType {
-    SqlType { decimals, ..float_type() }
 }
 
 /// The integer type that holds all of `args`: the largest, or the next one where that is unsigned beside a

@@ -172,8 +172,8 @@ impl Builder {
     /// `CONVERT(expr USING charset)`.
     pub fn convert_using(&self, expr: Expr, charset: &str) -> Result<Expr, BindError> {
         let collation = find_charset(charset)?.default_collation();
-        let to_bytes = collation == CollationId::BINARY && expr.ty.is_string();
-        let length = if to_bytes { super::byte_width(&expr.ty) } else { super::shown_chars(&expr.ty) };
+        let to_bytes = collation == CollationId::BINARY;
+        let length = if to_bytes { super::kept_bytes(&expr.ty) } else { super::shown_chars(&expr.ty) };
         let ty = string_type(length, collation);
         let nullable = expr.nullable || self.modes.is_strict();
         Ok(Expr { kind: ExprKind::Call { func: Func::ConvertUsing, args: Box::new([expr]) }, ty, nullable })

@@ -190,11 +190,11 @@ pub(super) fn is_temporal(expr: &Expr) -> bool {
     matches!(class_of(expr), Class::DateTime | Class::Time)
 }
 
-/// Whether `expr` is a column whose values were rounded when they were stored. What is computed has the
-/// length of every DOUBLE.
+/// Whether `expr` is a column whose values were rounded when they were stored.
 fn is_stored_with_digits(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Column(_))
         && expr.ty.kind == TypeKind::Double
+        && !expr.ty.is_calculated
         && expr.ty.length != SqlType::double().length
 }
 

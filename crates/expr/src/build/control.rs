@@ -188,7 +188,8 @@ impl Builder {
         let stored = column.and_then(|column| self.stored_operand(&column, &a, &equal));
         let shown = stored.as_ref().unwrap_or(shown);
         let result = self.case(None, vec![(equal, self.null())], Some(shown.clone()))?;
-        let result = Expr { nullable: true, ..result };
+        let mut result = Expr { nullable: true, ..result };
+        result.ty.unsigned |= shown.ty.kind == TypeKind::Decimal && shown.ty.unsigned;
         Ok(if computed.is_some() { result.holding(a) } else { result })
     }
 

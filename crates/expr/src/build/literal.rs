@@ -23,6 +23,11 @@ impl Builder {
         Expr::constant(OwnedValue::Int(value), SqlType::new(TypeKind::BigInt, digits + 1))
     }
 
+    /// An integer written with `digits` digits: zeros before it count.
+    pub fn int_literal(&self, value: i64, digits: u32) -> Expr {
+        Expr { ty: SqlType::new(TypeKind::BigInt, digits + 1), ..self.int(value) }
+    }
+
     /// An integer above `i64::MAX`.
     pub fn uint(&self, value: u64) -> Expr {
         let digits = value.max(1).ilog10() + 1;

@@ -37,8 +37,8 @@ pub use cast::CastTo;
 pub use error::BindError;
 pub use temporal::TrimSide;
 pub(crate) use typing::{
-    Class, byte_width, charset_of, class_of, decimal_digits, double_of, is_long_hexadecimal, is_number,
-    is_text, numeric_class, shown_chars, string_type,
+    Class, byte_width, charset_of, class_of, decimal_digits, fixed_decimals, is_long_hexadecimal, is_number,
+    is_text, kept_bytes, numeric_class, real_with_decimals, shown_chars, string_type,
 };
 
 /// Settings of the session that types depend on. `Copy`; make one per statement.

@@ -1,7 +1,7 @@
 //! Type rules of functions: the columns of the table in `func_rules.rs`.
 
 use types::temporal::{DateFlags, FSP_MAX};
-use types::{CollationId, OwnedValue, SqlModes, SqlType, TypeKind};
+use types::{CollationId, OwnedValue, SqlModes, SqlType, TypeKind, Value};
 
 use super::fsp::{moment_fsp, temporal_fsp};
 use super::literal::{datetime_type, time_type};
@@ -113,7 +113,7 @@ impl Builder {
         };
         let nullable = match nulls {
             // In strict mode MySQL takes every text that a function makes for one that may be NULL.
-            Nulls::Args if ty.is_string() && !func.is_bitwise() => {
+            Nulls::Args if ty.is_string() && !func.is_bitwise() && func != Func::MakeSet => {
                 let may_be_too_long = !matches!(rule, Rule::Text(_)) && is_longest(&ty);
                 self.modes.is_strict() || may_be_too_long || args.iter().any(|e| e.nullable)
             }
@@ -282,9 +282,10 @@ pub(crate) fn cut_chars(args: &[Expr]) -> u64 {
 pub(crate) fn substring_chars(args: &[Expr]) -> u64 {
     let all = first_chars(args);
     let rest = match constant_int(&args[1]) {
+        // As in MySQL NULL and a position past those of texts leave the length alone.
+        None if is_null(&args[1]) => return all,
         None => all,
-        // As in MySQL a position past those of texts leaves the length alone.
-        Some(from) if from > i64::from(i32::MAX) => all,
+        Some(from) if from > i64::from(i32::MAX) || from <= i64::from(i32::MIN) => all,
         Some(from) if from < 0 => Some(from.unsigned_abs()).filter(|n| *n <= all).unwrap_or(0),
         Some(0) => 0,
         Some(from) => all.saturating_sub(from as u64 - 1),
@@ -315,12 +316,32 @@ pub(crate) fn padded_chars(args: &[Expr]) -> u64 {
 
 /// REPLACE: every character may become as long as the replacement.
 pub(crate) fn replaced_chars(args: &[Expr]) -> u64 {
-    first_chars(args).saturating_mul(u64::from(shown_chars(&args[2].ty).saturating_sub(1)).max(1))
+    first_chars(args).saturating_mul(u64::from(written_chars(args, 2).saturating_sub(1)).max(1))
 }
 
 /// INSERT: both texts.
 pub(crate) fn inserted_chars(args: &[Expr]) -> u64 {
-    first_chars(args) + u64::from(shown_chars(&args[3].ty))
+    first_chars(args) + u64::from(written_chars(args, 3))
+}
+
+/// Characters of argument `at`, which is written into the first one: of a constant number its own, as far as
+/// it becomes a text for that.
+fn written_chars(args: &[Expr], at: usize) -> u32 {
+    let (written, is_converted) = (&args[at], !is_bytes(&args[0]) && super::is_number(&args[at]));
+    let own = is_converted.then(|| constant_value(written, SqlModes::DEFAULT)).flatten();
+    let Some(own) = own.filter(|own| !own.is_null()) else { return shown_chars(&written.ty) };
+    let mut text = Vec::new();
+    match own.as_value() {
+        Value::Double(value) if written.ty.decimals < SqlType::NOT_FIXED_DECIMALS => {
+            text.extend_from_slice(format!("{value:.*}", usize::from(written.ty.decimals)).as_bytes());
+        }
+        value => value.write_text(&mut text),
+    }
+    text.len() as u32
+}
+
+fn is_null(expr: &Expr) -> bool {
+    constant_value(expr, SqlModes::DEFAULT).is_some_and(|value| value.is_null())
 }
 
 /// QUOTE: every character escaped, and the quotes; or the word NULL.
@@ -373,6 +394,7 @@ pub(crate) fn digest(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
         Some(0) => 256,
         Some(bits @ (224 | 384 | 512)) => bits as u32,
         Some(_) => 256,
+        None if is_null(&args[1]) => 256,
         None => 512,
     };
     string_type(bits / 4, builder.collation)
@@ -380,15 +402,14 @@ pub(crate) fn digest(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
 
 /// Bytes that UNHEX, FROM_BASE64 make of the argument.
 pub(crate) fn decoded_bytes(_: &Builder, func: Func, args: &[Expr]) -> SqlType {
-    let bytes = u64::from(super::byte_width(&args[0].ty));
+    let bytes = u64::from(super::kept_bytes(&args[0].ty));
     let decoded = if func == Func::Unhex { bytes.div_ceil(2) } else { bytes * 3 / 4 };
     string_type(clip(decoded), CollationId::BINARY)
 }
 
 /// Text that TO_BASE64 makes: 4 for 3 and a line feed after 76.
 pub(crate) fn base64_text(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
-    let bytes = first_chars(args) * u64::from(args[0].ty.max_char_bytes());
-    let chars = bytes.div_ceil(3) * 4;
+    let chars = u64::from(super::kept_bytes(&args[0].ty)).div_ceil(3) * 4;
     string_type(clip(chars + chars / 76), builder.collation)
 }
 

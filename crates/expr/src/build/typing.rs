@@ -81,7 +81,10 @@ pub(crate) fn is_unsigned(expr: &Expr) -> bool {
 pub(crate) fn decimal_digits(expr: &Expr) -> (u32, u8) {
     let ty = &expr.ty;
     let whole = match ty.kind {
-        TypeKind::Decimal => return (ty.length - u32::from(ty.decimals), ty.decimals),
+        TypeKind::Decimal => {
+            let precision = ty.length.min(types::decimal::PRECISION_MAX);
+            return (precision.saturating_sub(u32::from(ty.decimals)), ty.decimals);
+        }
         TypeKind::TinyInt => 3,
         TypeKind::SmallInt => 5,
         TypeKind::MediumInt => 8,
@@ -92,10 +95,7 @@ pub(crate) fn decimal_digits(expr: &Expr) -> (u32, u8) {
         TypeKind::DateTime | TypeKind::Timestamp => return (14, ty.decimals),
         TypeKind::Time => return (7, ty.decimals),
         _ => match &expr.kind {
-            ExprKind::Const(OwnedValue::Int(v)) => v.unsigned_abs().max(1).ilog10() + 1,
-            ExprKind::Const(OwnedValue::UInt(v) | OwnedValue::Bit { value: v, .. }) => {
-                (*v).max(1).ilog10() + 1
-            }
+            ExprKind::Const(OwnedValue::Bit { bytes, .. }) => byte_digits(*bytes),
             _ if ty.is_string() => return (35, 30),
             _ if ty.kind == TypeKind::BigInt => (ty.width() - u32::from(!ty.unsigned)).max(1),
             _ if ty.unsigned => 20,
@@ -105,21 +105,48 @@ pub(crate) fn decimal_digits(expr: &Expr) -> (u32, u8) {
     (whole, 0)
 }
 
+/// Digits of the largest number of `bytes` bytes.
+fn byte_digits(bytes: u8) -> u32 {
+    let unused = 64 - 8 * u32::from(bytes.min(8));
+    u64::MAX.checked_shr(unused).unwrap_or(0).max(1).ilog10() + 1
+}
+
 /// Fraction digits that an operand lends to a DOUBLE made of it; [`SqlType::NOT_FIXED_DECIMALS`] if it shows
 /// as many as it needs, as texts do.
 pub(crate) fn fixed_decimals(expr: &Expr) -> u8 {
     match class_of(expr) {
-        Class::Int => 0,
-        Class::Null | Class::Text => SqlType::NOT_FIXED_DECIMALS,
+        Class::Int | Class::Null => 0,
+        Class::Text => SqlType::NOT_FIXED_DECIMALS,
         _ => expr.ty.decimals,
     }
 }
 
-/// The DOUBLE made of operands: it shows the most fraction digits that one of them has, and `more`.
+/// The DOUBLE made of operands: it shows the most fraction digits that one of them has, and `more`, after as
+/// many digits as the widest of them has before the point.
 pub(crate) fn double_of<'e>(operands: impl IntoIterator<Item = &'e Expr>, more: u8) -> SqlType {
-    let most = operands.into_iter().map(fixed_decimals).max().unwrap_or(SqlType::NOT_FIXED_DECIMALS);
-    let decimals = most.saturating_add(more).min(SqlType::NOT_FIXED_DECIMALS);
-    SqlType { decimals, ..SqlType::double() }
+    let (mut most, mut whole) = (None, 0);
+    for operand in operands {
+        let decimals = fixed_decimals(operand);
+        most = most.max(Some(decimals));
+        whole = whole.max(operand.ty.width().saturating_sub(u32::from(decimals)));
+    }
+    let decimals = most.map_or(SqlType::NOT_FIXED_DECIMALS, |most| most.saturating_add(more));
+    real_of_width(whole + u32::from(decimals), decimals)
+}
+
+/// The DOUBLE of a calculation that shows `decimals` fraction digits after those that a double keeps.
+pub(crate) fn real_with_decimals(decimals: u8) -> SqlType {
+    /// Digits that a double keeps, a sign and a point.
+    const WHOLE: u32 = 17;
+    real_of_width(WHOLE + u32::from(decimals), decimals)
+}
+
+/// The DOUBLE of a calculation in at most `width` characters.
+pub(crate) fn real_of_width(width: u32, decimals: u8) -> SqlType {
+    if decimals >= SqlType::NOT_FIXED_DECIMALS {
+        return SqlType::double();
+    }
+    SqlType { decimals, length: width, is_calculated: true, ..SqlType::double() }
 }
 
 /// DECIMAL of these digits. No column has more than 30 fraction digits; what is written with more keeps them.
@@ -152,6 +179,11 @@ const DOUBLE_CHARS: u32 = 22;
 /// Most bytes of a value of `ty` made a text.
 pub(crate) fn byte_width(ty: &SqlType) -> u32 {
     shown_chars(ty).saturating_mul(ty.max_char_bytes())
+}
+
+/// As [`byte_width`], where the number becomes bytes: of a DOUBLE the digits that its type shows bound them.
+pub(crate) fn kept_bytes(ty: &SqlType) -> u32 {
+    if ty.kind == TypeKind::Double { ty.width() } else { byte_width(ty) }
 }
 
 /// The string type of a computed text of at most `chars` characters: VARCHAR or VARBINARY, and the long types

@@ -8,6 +8,7 @@ testkit::script_tests!("metadata", testkit::metadata::run_file;
     casts_and_choices,
     columns,
     derived_tables,
+    digits_and_lengths,
     functions_of_numbers,
     functions_of_text,
     functions_of_time,

@@ -97,7 +97,7 @@ impl<'a> Binder<'a, '_> {
         let build = self.build;
         Ok(match literal.kind {
             LiteralKind::Int => match literal.int_value(sql) {
-                IntValue::Signed(v) => build.int(v),
+                IntValue::Signed(v) => build.int_literal(v, literal.text(sql).len() as u32),
                 IntValue::Unsigned(v) => build.uint(v),
                 IntValue::Big => self.decimal_constant(literal),
             },

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use expr::{AggFunc, ColumnRef, Expr, ExprKind};
+use types::decimal::PRECISION_MAX;
 use types::{CollationId, LobSize, SqlType, TypeKind};
 
 use super::block::{Block, Query, Source};
@@ -43,6 +44,7 @@ fn keep_type(ty: &mut SqlType) {
             ty.kind = if is_binary { TypeKind::Blob(size) } else { TypeKind::Text(size) };
         }
         TypeKind::VarChar | TypeKind::VarBinary => ty.unsigned = false,
+        TypeKind::Decimal => ty.length = ty.length.min(PRECISION_MAX),
         _ => {}
     }
 }

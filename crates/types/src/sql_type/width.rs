@@ -17,6 +17,7 @@ impl SqlType {
             TypeKind::Int => or(10 + sign),
             TypeKind::BigInt => or(20),
             TypeKind::Decimal => self.length + sign + u32::from(self.decimals > 0),
+            TypeKind::Float | TypeKind::Double if self.is_calculated => self.length,
             TypeKind::Float => or(12),
             TypeKind::Double => or(22),
             TypeKind::Bit => or(1),
