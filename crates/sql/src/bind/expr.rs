@@ -579,7 +579,7 @@ impl<'a> Binder<'a, '_> {
             Some(escape) => return self.like_with_escape(like, escape),
         };
         let mut operands = [self.value(&like.expr)?, self.value(&like.pattern)?];
-        self.settle_texts(&mut operands);
+        self.settle_like(&mut operands);
         let [text, pattern] = operands;
         Ok(self.build.like(text, pattern, escape, like.negated)?)
     }

@@ -6,6 +6,7 @@ use types::temporal::IntervalUnit;
 use types::{SqlType, TypeKind};
 
 use super::binder::Binder;
+use super::literal::PARAM_CHARS;
 use super::{BindError, Clause, NumberRead, ParamRole};
 use crate::ast::{self, CastType, ExprKind, TimeUnit};
 
@@ -26,7 +27,12 @@ impl<'a> Binder<'a, '_> {
                 Ok(if is_param { Self::lengthened(text) } else { text })
             }
             ExprKind::Collate(collate) => {
-                let value = self.value(&collate.expr)?;
+                let mut value = self.value(&collate.expr)?;
+                if self.is_open(&value) {
+                    let text = self.build.string(b"", self.ctx.collation);
+                    let collation = self.build.collate(text, collate.collation)?.ty.collation;
+                    self.settle(&mut value, &SqlType::varchar(PARAM_CHARS, collation));
+                }
                 self.note_role(&value, ParamRole::Text);
                 Ok(self.build.collate(value, collate.collation)?)
             }
@@ -116,7 +122,7 @@ impl<'a> Binder<'a, '_> {
         let target = cast_target(cast.ty)?;
         let ty = match self.build.cast(self.build.null(), target)?.ty {
             ty if ty.kind == TypeKind::Time => SqlType::new(TypeKind::DateTime, 0),
-            ty => ty,
+            ty => SqlType { unsigned: false, ..ty },
         };
         self.settle(&mut value, &ty);
         self.note_role(&value, ParamRole::Cast);

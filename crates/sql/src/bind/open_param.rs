@@ -8,7 +8,7 @@
 use expr::{Expr, ExprKind, Func};
 use types::decimal::{PRECISION_MAX, SCALE_MAX};
 use types::temporal::IntervalUnit;
-use types::{LobSize, SqlType, TypeKind};
+use types::{CollationId, LobSize, SqlType, TypeKind};
 
 use super::binder::Binder;
 use super::literal::PARAM_CHARS;
@@ -17,8 +17,11 @@ use super::{BindContext, Literals, NumberRead, ParamRole, ParamUse};
 /// Bytes of a text whose length is not known.
 const PARAM_BYTES: u32 = 65_535;
 
+const BYTES: CollationId = CollationId::BINARY;
+
 /// Digits of the number that a TIME, a DATETIME with microseconds is.
 const TIME_DIGITS: u32 = 13;
+const DATE_DIGITS: u32 = 8;
 const DATETIME_DIGITS: u32 = 20;
 
 /// What a function takes an argument for that says nothing of its type.
@@ -105,7 +108,12 @@ impl Binder<'_, '_> {
     /// type that it was planned for.
     pub(super) fn lengthened(text: Expr) -> Expr {
         let length = PARAM_BYTES / text.ty.max_char_bytes();
-        Expr { ty: SqlType { length, ..text.ty }, ..text }
+        let kind = match text.ty.kind {
+            TypeKind::Text(_) => TypeKind::VarChar,
+            TypeKind::Blob(_) => TypeKind::VarBinary,
+            kind => kind,
+        };
+        Expr { ty: SqlType { kind, length, ..text.ty }, ..text }
     }
 
     /// Notes what place `expr` has, if it is a parameter.
@@ -279,6 +287,33 @@ impl Binder<'_, '_> {
         }
     }
 
+    /// As [`Binder::settle_alike`], for operands that are read as texts.
+    fn settle_texts_alike(&mut self, operands: &mut [Expr]) {
+        let text = self.param_text();
+        self.settle_alike(operands, &text);
+        for operand in operands {
+            self.note_role(operand, ParamRole::Text);
+        }
+    }
+
+    /// Types open parameters among operands of LIKE: as texts in the character set of the others, which are
+    /// texts if one of them is none.
+    pub(super) fn settle_like(&mut self, operands: &mut [Expr]) {
+        let is_bytes = |e: &Expr| e.ty.kind == TypeKind::Bit || e.ty.is_string() && e.ty.collation == BYTES;
+        let known = operands.iter().find(|e| !self.is_open(e));
+        let ty = match known {
+            Some(known) if is_bytes(known) => SqlType::new(TypeKind::VarBinary, PARAM_BYTES),
+            Some(known) if known.ty.is_string() => {
+                SqlType::varchar(PARAM_BYTES / known.ty.max_char_bytes(), known.ty.collation)
+            }
+            _ => return self.settle_texts(operands),
+        };
+        for operand in operands {
+            self.note_role(operand, ParamRole::Text);
+            self.settle(operand, &ty);
+        }
+    }
+
     /// Types open parameters of which one is the result, texts if all are open.
     pub(super) fn settle_values(&mut self, operands: &mut [Expr]) {
         let text = self.param_text();
@@ -357,6 +392,9 @@ impl Binder<'_, '_> {
                 return self.settle_values(args);
             }
             Func::NullIf => return self.settle_values(args),
+            Func::StrCmp if !args.iter().all(|arg| self.is_param(arg)) => {
+                return self.settle_texts_alike(args);
+            }
             Func::Field => return self.settle_compared(args),
             Func::If if args.len() == 3 => {
                 self.settle_condition(&mut args[..1]);
@@ -376,7 +414,11 @@ impl Binder<'_, '_> {
         }
         for (at, arg) in args.iter_mut().enumerate() {
             let wanted = wanted(func, at);
-            let ty = self.wanted_type(wanted);
+            let ty = match func {
+                // What is read as bytes is described by a collation that compares them.
+                Func::Sha2 if at == 0 => SqlType::varchar(PARAM_CHARS, CollationId::UTF8MB4_BIN),
+                _ => self.wanted_type(wanted),
+            };
             self.settle(arg, &ty);
             let reads = match wanted {
                 Wanted::Int if func == Func::Interval => NumberRead::Decimal,
@@ -479,7 +521,7 @@ fn common_number(operands: &[Expr], are_compared: bool) -> NumberRead {
 fn number_of(ty: &SqlType) -> SqlType {
     use TypeKind::{Bit, Date, DateTime, Time, Year};
     match ty.kind {
-        Date => SqlType::bigint(),
+        Date => SqlType::new(TypeKind::BigInt, DATE_DIGITS + 1),
         Bit => SqlType { unsigned: true, ..SqlType::new(TypeKind::BigInt, ty.length) },
         Year => SqlType::bigint_unsigned(),
         Time => SqlType::decimal(TIME_DIGITS, types::temporal::FSP_MAX),
