@@ -246,7 +246,7 @@ fn read_decimal(rest: &[u8]) -> Decimal {
     let (scale, body) = (rest[0], &rest[1..]);
     match body.try_into() {
         Ok(units) => Decimal::from_i128(i128::from_le_bytes(units), scale),
-        Err(_) => Decimal::from_wide_units(body, scale),
+        Err(_) => Decimal::from_units_le(body, scale),
     }
 }
 

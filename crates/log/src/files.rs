@@ -315,7 +315,7 @@ impl Files {
         while self.current + 1 == self.chain.len() {
             let made = match self.spares.pop() {
                 Some(spare) => Ok(spare),
-                None => self.folder.make(self.urgent_file_bytes()),
+                None => self.folder.make(self.awaited_file_bytes()),
             };
             match made.and_then(|spare| self.link_next(spare)) {
                 Err(Error::Io(error)) if error.is_out_of_space() && self.waits_for_space => {
@@ -349,9 +349,11 @@ impl Files {
         self.current + 1 == self.chain.len() && file.end().0 - written.0 < left
     }
 
-    /// Bytes of a file that is waited for: the background has not made one in time.
-    pub(crate) fn urgent_file_bytes(&self) -> u64 {
-        self.file_bytes.min(URGENT_BYTES_MAX)
+    /// Bytes of a file that a thread makes while others wait: few where the log is in its last file, because
+    /// the background has not made the next one in time.
+    pub(crate) fn awaited_file_bytes(&self) -> u64 {
+        let is_last = self.current + 1 == self.chain.len();
+        if is_last { self.file_bytes.min(URGENT_BYTES_MAX) } else { self.file_bytes }
     }
 
     /// The position after the last byte for which there is space.

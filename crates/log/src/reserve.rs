@@ -325,7 +325,7 @@ impl Log {
         let (folder, file_bytes, spare) = {
             let mut writer = self.hold_writer();
             let files = &mut writer.files;
-            (files.folder().clone(), files.urgent_file_bytes(), files.take_spare())
+            (files.folder().clone(), files.awaited_file_bytes(), files.take_spare())
         };
         let small = self.config.file_bytes_min.next_power_of_two();
         let is_new = spare.is_none();

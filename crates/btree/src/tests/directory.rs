@@ -134,3 +134,22 @@ fn the_old_bytes_of_a_freed_leaf_are_not_believed() {
     insert(&store, &tree, &9_999u32.to_be_bytes(), &[3; 100]);
     assert_eq!(assert_sound(&store, &tree).records, 6);
 }
+
+#[test]
+fn an_ascending_load_builds_no_directory_and_changes_of_its_rows_do() {
+    let disk = SimDisk::new();
+    let store = new_store(&disk, 512);
+    let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
+    let keys: Vec<Vec<u8>> = (0..4000u32).map(|n| n.to_be_bytes().to_vec()).collect();
+    for key in &keys {
+        insert(&store, &tree, key, &[1; 200]);
+    }
+    assert_eq!(tree.directory.len(), 0);
+    for key in keys.iter().cycle().take(4 * keys.len()) {
+        let mut edit = tree.edit(&store, key, 0).unwrap();
+        assert!(edit.found());
+        edit.patch(0, &[2]);
+        edit.commit();
+    }
+    assert!(tree.directory.len() > 4, "{} leaves known", tree.directory.len());
+}

@@ -3,13 +3,13 @@
 use types::decimal::{PRECISION_MAX, SCALE_MAX};
 use types::{SqlModes, SqlType};
 
-use super::rules::constant_int;
+use super::rules::{constant_int, is_null};
 use super::typing::{
     Class, class_of, decimal_digits, decimal_type, double_of, fixed_decimals, is_long_hexadecimal, is_text,
     is_unsigned, numeric_class, real_of_width, real_with_decimals, shown_chars,
 };
 use super::{BindError, Builder};
-use crate::fold::{constant_value, fold};
+use crate::fold::fold;
 use crate::func::Func;
 use crate::{Expr, ExprKind};
 
@@ -200,10 +200,6 @@ pub(crate) fn integer_part(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
         Class::Decimal => decimal_type(decimal_digits(arg).0 + 1, 0),
         _ => SqlType::double(),
     }
-}
-
-fn is_null(expr: &Expr) -> bool {
-    matches!(constant_value(expr, SqlModes::DEFAULT), Some(types::OwnedValue::Null))
 }
 
 /// ROUND, TRUNCATE.

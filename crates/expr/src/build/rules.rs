@@ -340,7 +340,8 @@ fn written_chars(args: &[Expr], at: usize) -> u32 {
     text.len() as u32
 }
 
-fn is_null(expr: &Expr) -> bool {
+/// Whether `expr` is a constant NULL.
+pub(super) fn is_null(expr: &Expr) -> bool {
     constant_value(expr, SqlModes::DEFAULT).is_some_and(|value| value.is_null())
 }
 

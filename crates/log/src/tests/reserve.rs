@@ -69,6 +69,21 @@ fn a_full_disk_refuses_changes_until_there_is_room() {
 }
 
 #[test]
+fn a_long_transaction_reserves_whole_files() {
+    let (_disk, log) = new_log(LogConfig { capacity_bytes: 128 << 20, ..LARGE });
+    let open = Arc::new(Open { since: AtomicU64::new(FIRST_LSN.0), ..Open::default() });
+    log.keep_space_ahead(Arc::new(Arc::clone(&open)));
+    while log.current().0 < 24 << 20 {
+        log.admit_change().unwrap();
+        let _ = append(&log, &vec![1; 64 << 10]);
+    }
+    let sizes: Vec<u64> = log.hold_writer().files.linked().iter().map(|file| file.head.size_bytes).collect();
+    let whole = sizes.iter().filter(|&&size| size == 16 << 20).count();
+    // A small one only where the log has come into its last file.
+    assert!(whole >= 3 && sizes.len() <= 2 * whole, "{sizes:?}");
+}
+
+#[test]
 fn what_was_admitted_has_its_space() {
     let (disk, log, _) = log_with_room(40 << 10);
     fill(&log);

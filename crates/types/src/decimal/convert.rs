@@ -83,17 +83,12 @@ impl Decimal {
         self.truncate(0) == self
     }
 
-    /// The digits without point as a two's complement little-endian integer; with [`Decimal::scale`] the
-    /// whole value.
+    /// The digits without point as a two's complement little-endian integer of 32 bytes; with
+    /// [`Decimal::scale`] the whole value, which [`Decimal::from_units_le`] gives back.
     pub fn wide_units(&self) -> Vec<u8> {
         let mut units = Vec::with_capacity(WIDE_UNITS_BYTES);
         self.push_units_le(WIDE_UNITS_BYTES, &mut units);
         units
-    }
-
-    /// The value of [`Decimal::wide_units`] with `scale` fraction digits.
-    pub fn from_wide_units(units: &[u8], scale: u8) -> Decimal {
-        Decimal::from_units_le(units, scale)
     }
 
     /// Appends the digits as a two's complement little-endian integer of `width` bytes, which must hold them.
@@ -111,7 +106,7 @@ impl Decimal {
     }
 
     /// The value of a two's complement little-endian integer in `bytes` (1..=32 of them).
-    pub(crate) fn from_units_le(bytes: &[u8], scale: u8) -> Decimal {
+    pub fn from_units_le(bytes: &[u8], scale: u8) -> Decimal {
         let neg = bytes.last().is_some_and(|b| b & 0x80 != 0);
         let mut raw = [if neg { 0xff } else { 0 }; 32];
         raw[..bytes.len()].copy_from_slice(bytes);
