@@ -19,8 +19,10 @@ use crate::error::{DataDirError, Error, Result};
 use crate::spill::SpillFolder;
 use crate::temp_file::TempFolder;
 
-/// The version this engine writes and reads.
-pub const FORMAT_VERSION: u32 = 2;
+/// The version this engine writes.
+pub const FORMAT_VERSION: u32 = 3;
+/// The oldest one that it reads. A startup raises it.
+const READ_VERSION_MIN: u32 = 2;
 
 const FORMAT_FILE: &str = "FORMAT";
 /// What FORMAT is called until the directory is made.
@@ -50,7 +52,7 @@ pub(crate) struct DataDir {
 pub(crate) enum Found {
     /// Nothing: the directory has been laid out, data.pages is to be made and [`DataDir::finish`] called.
     New(DataDir),
-    /// A directory of this version, and its identity.
+    /// A directory, of this version now, and its identity.
     Existing(DataDir, Identity),
 }
 
@@ -74,8 +76,12 @@ impl DataDir {
         let dir = DataDir::take(disk, path)?;
         // Looked at again: another server may have made the directory before this one had the lock.
         if disk.exists(&path.join(FORMAT_FILE))? {
-            let identity = read_format(disk, path)?;
-            return Ok(Found::Existing(dir.rename_data_file(disk)?, identity));
+            let (version, identity) = read_format(disk, path)?;
+            let dir = dir.rename_data_file(disk)?;
+            if version < FORMAT_VERSION {
+                dir.raise_version(disk, identity)?;
+            }
+            return Ok(Found::Existing(dir, identity));
         }
         dir.lay_out(disk)?;
         Ok(Found::New(dir))
@@ -153,6 +159,16 @@ impl DataDir {
         Ok(())
     }
 
+    /// Makes the directory one of this version, durably: earlier servers refuse it from here on.
+    #[cold]
+    fn raise_version(&self, disk: &Arc<dyn Disk>, identity: Identity) -> Result<()> {
+        let unfinished = self.path.join(UNFINISHED_FORMAT_FILE);
+        if !disk.exists(&unfinished)? {
+            disk.create(&unfinished, OpenOptions::default()).map_err(not_writable)?;
+        }
+        self.finish(disk, identity)
+    }
+
     /// Writes FORMAT: from here on the directory is a data directory.
     pub(crate) fn finish(&self, disk: &Arc<dyn Disk>, identity: Identity) -> Result<()> {
         let part = self.path.join(UNFINISHED_FORMAT_FILE);
@@ -171,14 +187,15 @@ fn is_ours(name: &Path) -> bool {
     FOLDERS.iter().chain(&files).any(|ours| name == Path::new(ours))
 }
 
-fn read_format(disk: &Arc<dyn Disk>, path: &Path) -> Result<Identity> {
+fn read_format(disk: &Arc<dyn Disk>, path: &Path) -> Result<(u32, Identity)> {
     let file = disk.open(&path.join(FORMAT_FILE), OpenOptions::default())?;
     let mut bytes = vec![0; file.len()?.min(FORMAT_BYTES_MAX) as usize];
     file.read_exact_at(&mut bytes, 0)?;
     let text = String::from_utf8_lossy(&bytes);
     let mut lines = text.lines();
     let line = lines.next().unwrap_or_default();
-    if line != format!("ratchet {FORMAT_VERSION}") {
+    let is_known = |version: &u32| line == format!("ratchet {version}");
+    let Some(version) = (READ_VERSION_MIN..=FORMAT_VERSION).find(is_known) else {
         let found = line.into();
         return Err(DataDirError::UnknownFormat {
             path: path.to_path_buf(),
@@ -186,8 +203,9 @@ fn read_format(disk: &Arc<dyn Disk>, path: &Path) -> Result<Identity> {
             supported: FORMAT_VERSION,
         }
         .into());
-    }
-    lines.next().and_then(identity_of).ok_or_else(|| DataDirError::NoIdentity(path.to_path_buf()).into())
+    };
+    let identity = lines.next().and_then(identity_of);
+    Ok((version, identity.ok_or_else(|| DataDirError::NoIdentity(path.to_path_buf()))?))
 }
 
 /// The identity that a line of hexadecimal digits stands for.

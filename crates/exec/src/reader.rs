@@ -34,6 +34,8 @@ pub(crate) enum Access {
     Fixed { from: u16, to: u16 },
     /// The variable column of this ordinal.
     Var { ordinal: u16 },
+    /// That, or the key's letters and the case that it has.
+    KeyText { ordinal: u16 },
     /// Not in this index, or in no record of this version: see [`TableReader::initial`].
     Absent,
     /// An integer in records of an older version, whose column has become wider since: bytes of the body.
@@ -187,6 +189,12 @@ impl TableReader {
                 (bytes, false) => Cell::Bytes(bytes),
                 (bytes, true) => Cell::OffPage(OverflowRef::decode(bytes)),
             },
+            Access::KeyText { ordinal } => match row.var(ordinal) {
+                (bytes, false) => Cell::Bytes(bytes),
+                (case, true) => {
+                    Cell::Bytes(row.key_text(ordinal, case, |len| arena.alloc_slice_fill_copy(len, 0)))
+                }
+            },
             Access::KeyInt { part, int, .. } | Access::KeyBits { part, int } => {
                 match self.key_int(row, part, int, false) {
                     Some(bits) => Cell::Bytes(storage_of(bits, int, arena)),
@@ -319,6 +327,7 @@ fn columns<'t>(types: impl Iterator<Item = &'t SqlType>, format: &RowFormat) -> 
 fn access_of(place: Place, format: &RowFormat, ty: &SqlType) -> Access {
     match place {
         Place::Fixed { offset, width } => Access::Fixed { from: offset, to: offset.saturating_add(width) },
+        Place::Var { ordinal } if format.key_text(ordinal).is_some() => Access::KeyText { ordinal },
         Place::Var { ordinal } => Access::Var { ordinal },
         Place::Key { part } => match format.key_parts()[usize::from(part)].int {
             Some(int) if ty.is_integer() => Access::KeyInt { part, int, signed: !ty.unsigned },

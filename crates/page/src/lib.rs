@@ -32,6 +32,7 @@ pub mod check;
 mod corruption;
 pub mod extent_map;
 pub mod file_header;
+mod key_text;
 mod layout;
 pub mod op;
 mod overflow;

@@ -8,7 +8,7 @@ use base::{ROW_HEADER_BYTES, TrxId, UndoPtr};
 use crate::layout::TRX_ID_BYTES;
 use crate::overflow::OverflowRef;
 use crate::record::{KeyInt, Record};
-use crate::template::{IntPart, KeyPartPlace, NullBit, OFF_PAGE, Place, ROW_ID_BYTES, RowFormat};
+use crate::template::{IntPart, KeyPartPlace, MARK, NullBit, Place, ROW_ID_BYTES, RowFormat};
 
 /// Writer and undo pointer of a clustered record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,6 +76,12 @@ impl<'a> RowRef<'a> {
         RowRef { format, record, body }
     }
 
+    /// The format.
+    #[inline]
+    pub(crate) fn format(&self) -> &'a RowFormat {
+        self.format
+    }
+
     /// The record.
     #[inline]
     pub fn record(&self) -> &Record<'a> {
@@ -127,7 +133,8 @@ impl<'a> RowRef<'a> {
         self.body[usize::from(bit.byte)] & bit.mask != 0
     }
 
-    /// The bytes of the variable column `ordinal`, and whether they are an [`OverflowRef`].
+    /// The bytes of the variable column `ordinal`, and whether it is marked: then they are an [`OverflowRef`]
+    /// in a clustered record, and for [`RowRef::key_text`] in an entry.
     #[inline]
     pub fn var(&self, ordinal: u16) -> (&'a [u8], bool) {
         self.format.var(self.body, ordinal)
@@ -159,7 +166,8 @@ impl<'a> RowRef<'a> {
             }
             Place::Var { ordinal } => match self.var(ordinal) {
                 (bytes, false) => Field::Bytes(bytes),
-                (bytes, true) => Field::OffPage(OverflowRef::decode(bytes)),
+                (bytes, true) if self.format.is_clustered() => Field::OffPage(OverflowRef::decode(bytes)),
+                (case, true) => Field::Bytes(self.read_key_text(ordinal, case, scratch)),
             },
             Place::Key { part } => self.key_field(&self.format.key_parts()[usize::from(part)], scratch),
             Place::Absent => Field::Null,
@@ -169,6 +177,7 @@ impl<'a> RowRef<'a> {
     /// Where the value of the column at `position` is, if it is off page.
     #[inline]
     pub fn off_page(&self, position: usize) -> Option<OverflowRef> {
+        debug_assert!(self.format.is_clustered(), "an entry has no values off page");
         let Place::Var { ordinal } = self.format.columns()[position].place else { return None };
         let (bytes, is_off_page) = self.var(ordinal);
         is_off_page.then(|| OverflowRef::decode(bytes))
@@ -205,8 +214,9 @@ impl<'a> RowRef<'a> {
     /// Whether any column is off page. Cost: a load for each variable column.
     #[inline]
     pub fn has_off_page(&self) -> bool {
+        debug_assert!(self.format.is_clustered(), "an entry has no values off page");
         let ends = &self.body[self.format.ends_from()..self.format.var_from()];
-        ends.as_chunks::<2>().0.iter().any(|&end| u16::from_le_bytes(end) & OFF_PAGE != 0)
+        ends.as_chunks::<2>().0.iter().any(|&end| u16::from_le_bytes(end) & MARK != 0)
     }
 
     /// The storage bytes of the column at `position`, `None` for NULL. An off-page value shows its
@@ -214,7 +224,13 @@ impl<'a> RowRef<'a> {
     #[inline]
     pub fn column<'s>(&'s self, position: usize, scratch: &'s mut Vec<u8>) -> Option<&'s [u8]> {
         if let Place::Var { ordinal } = self.format.columns()[position].place {
-            return if self.is_null(position) { None } else { Some(self.var(ordinal).0) };
+            return match self.var(ordinal) {
+                _ if self.is_null(position) => None,
+                (case, true) if !self.format.is_clustered() => {
+                    Some(self.read_key_text(ordinal, case, scratch))
+                }
+                (bytes, _) => Some(bytes),
+            };
         }
         match self.field(position, scratch) {
             Field::Bytes(bytes) => Some(bytes),
@@ -227,6 +243,16 @@ impl<'a> RowRef<'a> {
     pub fn key_int(&self, part: &KeyPartPlace, int: IntPart) -> u64 {
         let offset = self.part_offset(part) + usize::from(part.nullable);
         KeyInt::new(self.record.prefix, offset, usize::from(int.width)).get(&self.record) ^ int.flip
+    }
+
+    /// The text of the marked column `ordinal` of an entry.
+    #[cold]
+    fn read_key_text<'s>(&self, ordinal: u16, case: &[u8], scratch: &'s mut Vec<u8>) -> &'s [u8] {
+        scratch.clear();
+        self.key_text(ordinal, case, |len| {
+            scratch.resize(len, 0);
+            scratch
+        })
     }
 
     fn key_field<'s>(&'s self, part: &KeyPartPlace, scratch: &'s mut Vec<u8>) -> Field<'s> {
@@ -253,7 +279,7 @@ impl<'a> RowRef<'a> {
 
     /// Where `part` starts in this record's key.
     #[inline]
-    fn part_offset(&self, part: &KeyPartPlace) -> usize {
+    pub(crate) fn part_offset(&self, part: &KeyPartPlace) -> usize {
         match (part.offset, part.from_end) {
             (Some(offset), _) => usize::from(offset),
             (None, Some(from_end)) => self.record.key_len_without_begin() - usize::from(from_end),

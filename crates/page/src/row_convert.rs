@@ -6,7 +6,7 @@ use types::storage::widened;
 
 use crate::overflow::OverflowRef;
 use crate::row::RowRef;
-use crate::template::{NullBit, OFF_PAGE, Place, RowFormat};
+use crate::template::{MARK, NullBit, Place, RowFormat};
 
 /// Turns records of one row format version into another's. Made once per pair of versions; what both have in
 /// common is copied in as few pieces as there are.
@@ -159,12 +159,8 @@ impl RowConverter {
                 VarSource::Added(_) => (&[][..], false),
             };
             out.extend_from_slice(bytes);
-            debug_assert!(
-                out.len() - start < usize::from(OFF_PAGE),
-                "a body with {} bytes",
-                out.len() - start
-            );
-            let end = (out.len() - start) as u16 | if is_off_page { OFF_PAGE } else { 0 };
+            debug_assert!(out.len() - start < usize::from(MARK), "a body with {} bytes", out.len() - start);
+            let end = (out.len() - start) as u16 | if is_off_page { MARK } else { 0 };
             put_u16(out, end_at, end);
             end_at += 2;
         }

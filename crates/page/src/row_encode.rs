@@ -6,7 +6,7 @@ use base::codec::{push_start, put_u16};
 use crate::layout::{INLINE_TARGET_BYTES, max_inline_payload};
 use crate::overflow::OVERFLOW_REF_BYTES;
 use crate::row::{RowHeader, RowRef};
-use crate::template::{OFF_PAGE, Place, RowFormat};
+use crate::template::{MARK, Place, RowFormat};
 
 /// A column is sent off page only if that saves something worth a page.
 const OFF_PAGE_COLUMN_MIN: usize = 256;
@@ -51,7 +51,7 @@ impl RowFormat {
                 !is_off_page || value.is_some_and(|value| value.len() == OVERFLOW_REF_BYTES),
                 "not a reference"
             );
-            self.encode_var(ordinal, value, if is_off_page { OFF_PAGE } else { 0 }, start, out);
+            self.encode_var(ordinal, value, if is_off_page { MARK } else { 0 }, start, out);
         }
     }
 
@@ -91,8 +91,16 @@ impl RowFormat {
 
     /// Appends the value of the next variable column to the payload that begins at `start`.
     #[inline]
-    fn encode_var(&self, ordinal: usize, value: Option<&[u8]>, mark: u16, start: usize, out: &mut Vec<u8>) {
+    fn encode_var(
+        &self,
+        ordinal: usize,
+        value: Option<&[u8]>,
+        mut mark: u16,
+        start: usize,
+        out: &mut Vec<u8>,
+    ) {
         match (value, self.columns()[usize::from(self.var_columns()[ordinal])].null) {
+            (Some(text), _) if self.append_case(ordinal as u16, text, out) => mark = MARK,
             (Some(bytes), _) => out.extend_from_slice(bytes),
             (None, Some(bit)) => out[start + usize::from(bit.byte)] |= bit.mask,
             (None, None) => {}

@@ -9,13 +9,16 @@
 //! | 6 | 7 | clustered only: undo pointer |
 //! | H | N | null bitmap: one bit per nullable column of the payload, 1 = NULL |
 //! | H + N | F | fixed-width columns, reserved even when NULL |
-//! | H + N + F | 2 x V | end offset of each variable column, from the start of the body; bit 15 = off page |
+//! | H + N + F | 2 x V | end offset of each variable column, from the start of the body; bit 15 = marked |
 //! | ... | | bytes of the variable columns |
 //!
 //! H is 13 in a clustered index and 0 in a secondary one. In a secondary record marked `HAS_END` a 6-byte end
 //! transaction id is before all this; the *body* starts after it. Columns that can be read back from the
 //! key are not in the payload. The payload orders the others by column id, so that a table's columns may
 //! change places while its records stay as they are.
+//!
+//! The bytes of a marked column are a reference to an off-page value in a clustered index; in a secondary one
+//! they are the case of a text whose letters are in the key (`crate::key_text`).
 
 use std::ops::Range;
 
@@ -31,8 +34,8 @@ use crate::layout::{INLINE_TARGET_BYTES, KEY_BYTES_MAX, max_inline_payload};
 pub const ROW_ID_BYTES: usize = 6;
 /// The format version of all secondary indexes.
 const ENTRY_VERSION: u16 = 1;
-/// End-offset bit: the column's bytes are a reference to an off-page value.
-pub(crate) const OFF_PAGE: u16 = 0x8000;
+/// End-offset bit of a marked column: its bytes stand for the value, which is elsewhere.
+pub(crate) const MARK: u16 = 0x8000;
 
 /// Where a column's bytes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +143,8 @@ pub struct RowFormat {
     var_columns: Box<[u16]>,
     /// The other columns in the payload, in its order.
     not_var_columns: Box<[u16]>,
+    /// See [`RowFormat::key_text`]; empty if no column has one.
+    key_texts: Box<[Option<u16>]>,
     ends_from: u16,
     var_from: u16,
     fixed_key_len: Option<u16>,
@@ -214,6 +219,7 @@ impl RowFormat {
                 var_columns.push(i as u16);
             }
         }
+        let key_texts = if clustered { Box::default() } else { key_texts_of(&parts, &var_columns) };
         let ruled_columns = (0u16..)
             .zip(&table.columns)
             .filter(|(i, _)| columns[usize::from(*i)].place != Place::Absent)
@@ -232,6 +238,7 @@ impl RowFormat {
             var_from: offset(at + 2 * var_columns.len()),
             var_columns: var_columns.into(),
             not_var_columns: not_var_columns.into(),
+            key_texts,
             fixed_key_len,
             inline_bytes_min: INLINE_TARGET_BYTES.min(max_inline_payload(longest_key)) as u16,
             ruled_columns,
@@ -251,6 +258,7 @@ impl RowFormat {
             key_parts: current.key_parts.clone(),
             var_columns: Box::default(),
             not_var_columns: Box::default(),
+            key_texts: Box::default(),
             ruled_columns: Box::default(),
             ..*self
         }
@@ -339,6 +347,26 @@ impl RowFormat {
         &self.ruled_columns
     }
 
+    /// The key part that has the letters of variable column `ordinal`, if entries may keep only their case
+    /// beside it: its mark says which do.
+    #[inline]
+    pub fn key_text(&self, ordinal: u16) -> Option<&KeyPartPlace> {
+        let part = (*self.key_texts.get(usize::from(ordinal))?)?;
+        Some(&self.key_parts[usize::from(part)])
+    }
+
+    /// Whether [`RowFormat::key_text`] gives a part for some column.
+    #[inline]
+    pub fn has_key_texts(&self) -> bool {
+        !self.key_texts.is_empty()
+    }
+
+    /// The format of entries from before format 3 of the data directory.
+    #[cfg(test)]
+    pub(crate) fn without_key_texts(&self) -> RowFormat {
+        RowFormat { key_texts: Box::default(), ..self.clone() }
+    }
+
     /// First byte of the end offsets in the body; the fixed columns end here.
     #[inline]
     pub fn ends_from(&self) -> usize {
@@ -351,30 +379,29 @@ impl RowFormat {
         usize::from(self.var_from)
     }
 
-    /// The bytes of the variable column `ordinal` in a body, and whether they are an [`crate::OverflowRef`].
+    /// The bytes of the variable column `ordinal` in a body, and whether it is marked.
     #[inline]
     pub fn var<'a>(&self, body: &'a [u8], ordinal: u16) -> (&'a [u8], bool) {
-        let (range, off_page) = self.var_range(body, ordinal);
-        (&body[range], off_page)
+        let (range, marked) = self.var_range(body, ordinal);
+        (&body[range], marked)
     }
 
-    /// Where in a body the bytes of the variable column `ordinal` are, and whether they are an
-    /// [`crate::OverflowRef`].
+    /// Where in a body the bytes of the variable column `ordinal` are, and whether it is marked.
     #[inline]
     pub(crate) fn var_range(&self, body: &[u8], ordinal: u16) -> (Range<usize>, bool) {
         let end_at = self.ends_from() + 2 * usize::from(ordinal);
         let start = match ordinal {
             0 => self.var_from(),
-            _ => usize::from(get_u16(body, end_at - 2) & !OFF_PAGE),
+            _ => usize::from(get_u16(body, end_at - 2) & !MARK),
         };
         let end = get_u16(body, end_at);
-        (start..usize::from(end & !OFF_PAGE), end & OFF_PAGE != 0)
+        (start..usize::from(end & !MARK), end & MARK != 0)
     }
 
     /// Where a variable column ends in a body, by the bytes of its end offset.
     #[inline(always)]
     pub fn var_end(offset: [u8; 2]) -> usize {
-        usize::from(u16::from_le_bytes(offset) & !OFF_PAGE)
+        usize::from(u16::from_le_bytes(offset) & !MARK)
     }
 
     /// Appends the whole key of a row to `out`, without a begin id. `values`: storage bytes by table
@@ -437,6 +464,19 @@ fn is_readable(parts: &[KeyPartPlace], i: usize) -> bool {
     let walkable = parts[..i].iter().all(|before| before.encoder.is_some());
     let reversible = part.encoder.is_some_and(|encoder| encoder.is_reversible());
     part.column.is_some() && part.prefix_len.is_none() && reversible && (found || walkable)
+}
+
+/// See [`RowFormat::key_text`].
+fn key_texts_of(parts: &[KeyPartPlace], var_columns: &[u16]) -> Box<[Option<u16>]> {
+    let keeps_letters = |part: &KeyPartPlace| {
+        part.prefix_len.is_none() && part.encoder.as_ref().is_some_and(KeyEncoder::keeps_letters)
+    };
+    let part_of = |&column: &u16| {
+        let at = parts.iter().position(|part| part.column == Some(column) && keeps_letters(part))?;
+        Some(at as u16)
+    };
+    let texts: Box<[Option<u16>]> = var_columns.iter().map(part_of).collect();
+    if texts.iter().all(Option::is_none) { Box::default() } else { texts }
 }
 
 fn clustered_parts(table: &TableDef) -> Vec<KeyPartPlace> {

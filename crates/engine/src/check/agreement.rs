@@ -189,7 +189,7 @@ impl Table {
         problems: &mut Problems,
     ) -> Result<()> {
         let position = self.indexes.iter().position(|known| std::ptr::eq(known, index)).unwrap_or_default();
-        let (mut expected, mut key) = (Expected::new(engine, self), Vec::new());
+        let (mut expected, mut key, mut scratch) = (Expected::new(engine, self), Vec::new(), Vec::new());
         let mut rows = Prober::new(engine, self, 0, view)?;
         let mut scan =
             Scan::open(engine, self, position, view, KeyRange::all(), Direction::Forward)?.detached();
@@ -202,7 +202,8 @@ impl Table {
                     Some(row) => {
                         expected.take(&row);
                         expected.make(index)?;
-                        entry.body() == expected.body && entry.record().with_key(|key| key == expected.key)
+                        entry.entry_body(&mut scratch) == expected.body
+                            && entry.record().with_key(|key| key == expected.key)
                     }
                     None => false,
                 };
@@ -228,12 +229,13 @@ fn is_full(problems: &Problems) -> bool {
 
 /// What the entries that `view` sees add up to.
 fn found(engine: &Engine, index: &Index, view: ReadView) -> Result<Sum> {
-    let mut sum = Sum::default();
+    let (mut sum, mut scratch) = (Sum::default(), Vec::new());
     let mut cursor = index.tree.seek(&engine.store, &[], Seek::First)?;
     while let Some(at) = cursor {
         let entry = RowRef::new(&index.format, at.record());
         if sees_entry(&engine.trx, &view, &entry) {
-            entry.record().with_key(|key| sum.add(key, entry.body()));
+            let body = entry.entry_body(&mut scratch);
+            entry.record().with_key(|key| sum.add(key, body));
         }
         if at.slot() == 0 {
             fail_if_interrupted()?;
@@ -245,14 +247,15 @@ fn found(engine: &Engine, index: &Index, view: ReadView) -> Result<Sum> {
 
 /// How often `view` sees the entry that was made.
 fn count_entries(engine: &Engine, index: &Index, view: ReadView, expected: &Expected<'_>) -> Result<usize> {
-    let mut count = 0;
+    let (mut count, mut scratch) = (0, Vec::new());
     let mut cursor = index.tree.seek(&engine.store, &expected.key, Seek::AtOrAfter)?;
     while let Some(at) = cursor {
         let entry = RowRef::new(&index.format, at.record());
         if !entry.record().with_key(|key| key == expected.key) {
             break;
         }
-        count += usize::from(sees_entry(&engine.trx, &view, &entry) && entry.body() == expected.body);
+        let is_seen = sees_entry(&engine.trx, &view, &entry);
+        count += usize::from(is_seen && entry.entry_body(&mut scratch) == expected.body);
         cursor = at.next()?;
     }
     Ok(count)

@@ -152,7 +152,8 @@ impl LeafCheck<'_> {
             let is_leftover = row.record().flags().is_deleted();
             self.leftovers += u64::from(is_leftover);
             self.check_writers(page, &row, problems);
-            for ordinal in 0..format.var_columns().len() as u16 {
+            let values_from = if format.is_clustered() { 0 } else { format.var_columns().len() as u16 };
+            for ordinal in values_from..format.var_columns().len() as u16 {
                 if let (bytes, true) = row.var(ordinal) {
                     self.check_value(&OverflowRef::decode(bytes), pages, problems);
                 }

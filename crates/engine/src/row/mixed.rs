@@ -42,7 +42,8 @@ pub(crate) fn is_entry_of_row(source: Source<'_>, entry: &RowRef<'_>) -> Result<
             let (mut key, mut payload) = (Vec::new(), Vec::new());
             source.index.format.append_key(row, row_id, &mut key);
             source.index.format.encode(RowHeader::default(), row, &[], &mut payload);
-            payload == entry.body() && entry.record().with_key(|entry_key| entry_key == key)
+            payload == entry.entry_body(&mut Vec::new())
+                && entry.record().with_key(|entry_key| entry_key == key)
         },
     ))
 }

@@ -11,7 +11,7 @@ use crate::overflow::{OVERFLOW_REF_BYTES, OverflowRef};
 use crate::page_ref::PageRef;
 use crate::record::Record;
 use crate::row::RowRef;
-use crate::template::{OFF_PAGE, Place, ROW_ID_BYTES, RowFormat};
+use crate::template::{MARK, Place, ROW_ID_BYTES, RowFormat};
 
 /// Every record of a leaf against its row format: parts of the key, null bitmap, fixed columns, ascending end
 /// offsets within the payload, references to values off page, transaction ids, and values that are some of
@@ -106,20 +106,16 @@ impl Others<'_> {
     }
 }
 
-/// Where end offsets and variable columns begin in a body, and whether values may be off page.
-struct BodyBounds {
+/// Where end offsets and variable columns begin in a body.
+struct BodyBounds<'f> {
     ends_from: usize,
     var_from: usize,
-    off_page: bool,
+    format: &'f RowFormat,
 }
 
-impl BodyBounds {
-    fn of(format: &RowFormat) -> Self {
-        BodyBounds {
-            ends_from: format.ends_from(),
-            var_from: format.var_from(),
-            off_page: format.is_clustered(),
-        }
+impl<'f> BodyBounds<'f> {
+    fn of(format: &'f RowFormat) -> Self {
+        BodyBounds { ends_from: format.ends_from(), var_from: format.var_from(), format }
     }
 
     /// The columns that are stored in the body are where its end offsets say, one after the other.
@@ -127,15 +123,25 @@ impl BodyBounds {
     fn has_sound_ends(&self, body: &[u8]) -> bool {
         let Some(ends) = body.get(self.ends_from..self.var_from) else { return false };
         let mut end = self.var_from;
-        for word in ends.as_chunks::<2>().0 {
+        for (ordinal, word) in ends.as_chunks::<2>().0.iter().enumerate() {
             let word = u16::from_le_bytes(*word);
-            let next = usize::from(word & !OFF_PAGE);
-            if next < end || word & OFF_PAGE != 0 && !(self.off_page && is_reference(body.get(end..next))) {
+            let next = usize::from(word & !MARK);
+            if next < end || word & MARK != 0 && !self.may_be_marked(ordinal, body.get(end..next)) {
                 return false;
             }
             end = next;
         }
         end == body.len()
+    }
+
+    /// Whether the bytes of the variable column stand for a value that is elsewhere.
+    #[cold]
+    fn may_be_marked(&self, ordinal: usize, bytes: Option<&[u8]>) -> bool {
+        if self.format.is_clustered() {
+            return is_reference(bytes);
+        }
+        // Any bytes are the case of a text.
+        self.format.key_text(ordinal as u16).is_some()
     }
 }
 
@@ -185,7 +191,6 @@ fn has_sound_key(record: &Record<'_>, format: &RowFormat) -> bool {
 }
 
 /// Whether the bytes of a column refer to a value off page.
-#[cold]
 fn is_reference(bytes: Option<&[u8]>) -> bool {
     let Some(bytes) = bytes.filter(|bytes| bytes.len() == OVERFLOW_REF_BYTES) else { return false };
     let OverflowRef { len, first, pages, .. } = OverflowRef::decode(bytes);

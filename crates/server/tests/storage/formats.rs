@@ -62,6 +62,25 @@ const COMPUTED: [&str; 3] = [
     "ALTER TABLE shop.computed ADD o INT NOT NULL DEFAULT (id * n), MODIFY n BIGINT DEFAULT (id + 2)",
 ];
 
+/// What is committed beside that in a directory whose server is killed while texts in indexes that ignore case
+/// are being changed.
+const INDEXED: [&str; 4] = [
+    "CREATE TABLE shop.indexed (id INT PRIMARY KEY, t VARCHAR(60), d VARCHAR(60), code CHAR(9) NOT NULL, \
+     KEY t (t), UNIQUE KEY d (d DESC), KEY pair (code, t))",
+    "INSERT INTO shop.indexed VALUES (1, 'small letters', 'One', 'a-1'), (2, 'Some Capitals', 'TWO', 'B-2'), \
+     (3, 'z\u{e4}hlt nicht', 'three', '\u{c4}'), (4, NULL, NULL, ''), (5, '', '', 'c'), (6, 'spaces  ', 'six ', 'D')",
+    "UPDATE shop.indexed SET t = UPPER(t) WHERE id = 1",
+    "UPDATE shop.indexed SET code = LOWER(code), d = REVERSE(d) WHERE id = 2",
+];
+
+/// What is not.
+const INDEXED_OPEN: [&str; 4] = [
+    "BEGIN",
+    "UPDATE shop.indexed SET t = LOWER(t), code = UPPER(code)",
+    "UPDATE shop.indexed SET t = UPPER(t) WHERE id IN (2, 6)",
+    "DELETE FROM shop.indexed WHERE id = 5",
+];
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/formats")
 }
@@ -114,8 +133,33 @@ fn computed(conn: &mut Conn) -> (Vec<mysql::Row>, String) {
     (rows, definition)
 }
 
-/// A directory with the rows: closed, killed with a transaction open, or killed after columns have changed
-/// or have got computed defaults.
+/// The rows with indexed texts, through each index, before and after changes.
+fn indexed(conn: &mut Conn) -> Vec<Vec<mysql::Row>> {
+    let mut content = Vec::new();
+    let changes = [
+        "DO 0",
+        "UPDATE shop.indexed SET t = CONCAT(UPPER(t), LOWER(code)) WHERE id > 2",
+        "UPDATE shop.indexed SET d = LOWER(d), code = UPPER(code)",
+        "INSERT INTO shop.indexed VALUES (7, 'New', 'seven', 'N')",
+    ];
+    for change in changes {
+        run(conn, &[change]);
+        for sql in [
+            "SELECT * FROM shop.indexed ORDER BY id",
+            "SELECT id, t FROM shop.indexed FORCE INDEX (t) WHERE t >= '' ORDER BY t",
+            "SELECT id, d FROM shop.indexed FORCE INDEX (d) WHERE d >= '' ORDER BY d",
+            "SELECT t, code FROM shop.indexed FORCE INDEX (pair) WHERE code >= '' ORDER BY code",
+        ] {
+            content.push(conn.query(sql).unwrap_or_else(|e| panic!("{sql}: {e}")));
+        }
+    }
+    let twice = conn.query_drop("INSERT INTO shop.indexed VALUES (8, '', 'THREE', '')").unwrap_err();
+    assert!(twice.to_string().contains("Duplicate entry 'THREE' for key 'indexed.d'"), "{twice}");
+    content
+}
+
+/// A directory with the rows: closed, killed with a transaction open, with or without indexed texts, or killed
+/// after columns have changed or have got computed defaults.
 fn make(datadir: &Path, state: &str) {
     let mut server = start(datadir);
     let mut conn = connect(&server);
@@ -132,7 +176,12 @@ fn make(datadir: &Path, state: &str) {
         run(&mut conn, &COMPUTED);
         return server.kill().unwrap();
     }
-    run(&mut conn, &OPEN);
+    if state == "indexed" {
+        run(&mut conn, &INDEXED);
+        run(&mut conn, &INDEXED_OPEN);
+    } else {
+        run(&mut conn, &OPEN);
+    }
     // Makes the open transaction's log durable, too.
     run(
         &mut connect(&server),
@@ -143,7 +192,7 @@ fn make(datadir: &Path, state: &str) {
 
 /// Makes the directories of this format that are missing.
 fn record() {
-    for state in ["closed", "killed", "altered", "computed"] {
+    for state in ["closed", "killed", "altered", "computed", "indexed"] {
         let path = folder().join(format!("{}-{state}.dir", engine::FORMAT_VERSION));
         if !path.exists() {
             let place = tempfile::tempdir().unwrap();
@@ -168,10 +217,12 @@ fn directories_of_earlier_builds_are_opened_and_have_their_rows() {
     let expected_altered = altered(&mut conn);
     run(&mut conn, &COMPUTED);
     let expected_computed = computed(&mut conn);
+    run(&mut conn, &INDEXED);
+    let expected_indexed = indexed(&mut conn);
     let mut names: Vec<PathBuf> =
         std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
     names.sort();
-    assert!(names.len() >= 4, "{names:?}");
+    assert!(names.len() >= 10, "{names:?}");
     for name in names {
         let datadir = place.path().join(name.file_stem().unwrap());
         archive::unpack(&std::fs::read(&name).unwrap(), &datadir);
@@ -179,11 +230,13 @@ fn directories_of_earlier_builds_are_opened_and_have_their_rows() {
         let mut conn = connect(&server);
         let is_altered = name.to_string_lossy().contains("-altered");
         let is_computed = name.to_string_lossy().contains("-computed");
+        let is_indexed = name.to_string_lossy().contains("-indexed");
         // Accounts from before privileges have all of them.
         let mut ada = connect_as(&server, "ada");
-        let has_privileges = is_altered || is_computed;
+        let is_from_before =
+            ["2-closed.dir", "2-killed.dir"].map(Path::new).iter().any(|old| name.ends_with(old));
         assert_eq!(
-            content(if has_privileges { &mut conn } else { &mut ada }),
+            content(if is_from_before { &mut ada } else { &mut conn }),
             expected,
             "{}",
             name.display()
@@ -197,6 +250,12 @@ fn directories_of_earlier_builds_are_opened_and_have_their_rows() {
         if is_computed {
             assert_eq!(computed(&mut conn), expected_computed);
         }
+        if is_indexed {
+            assert_eq!(indexed(&mut conn), expected_indexed, "{}", name.display());
+            let check: (String, String, String, String) =
+                conn.query_first("CHECK TABLE shop.indexed").unwrap().unwrap();
+            assert_eq!(check.3, "OK");
+        }
         // The page file was called data.rdb when the first of these were written.
         let has = |file: &str| datadir.join(file).exists();
         assert!(has("data.pages") && !has("data.rdb"), "{}", name.display());
@@ -207,6 +266,9 @@ fn directories_of_earlier_builds_are_opened_and_have_their_rows() {
         assert_eq!(check.3, "OK");
         drop(conn);
         server.shut_down().unwrap();
+        // An older directory has become one of this version, which earlier servers refuse.
+        let format = std::fs::read_to_string(datadir.join("FORMAT")).unwrap();
+        assert!(format.starts_with(&format!("ratchet {}\n", engine::FORMAT_VERSION)), "{format}");
         let report =
             engine::check::check_datadir(Arc::new(env::RealDisk), &datadir, 8 << 20, &mut |_| {}).unwrap();
         assert_eq!(report.findings, [], "{}", name.display());

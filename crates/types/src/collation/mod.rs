@@ -15,8 +15,8 @@
 //! | `latin1_swedish_ci`, `ascii_general_ci` | one byte per character |
 //! | `*_bin`, `binary` | the bytes, which can be read back (except for trailing spaces under PAD SPACE) |
 //!
-//! Concepts: [`registry`] lists collations, `byte_key` is the key format of bytes, `uca900`, `uca_pad`,
-//! `general_ci` and `eight_bit` hold weights, [`utf8`] reads characters, [`like`] matches patterns,
+//! Concepts: [`registry`] lists collations, `byte_key` is the key format of bytes, `letter_case` what text is
+//! beside its key, `uca900`, `uca_pad`, `general_ci` and `eight_bit` hold weights, [`utf8`] reads characters, [`like`] matches patterns,
 //! [`convert()`] changes sets.
 
 use std::fmt;
@@ -28,6 +28,7 @@ pub mod convert;
 mod eight_bit;
 mod general_ci;
 mod general_ci_runs;
+pub(crate) mod letter_case;
 pub mod like;
 pub mod registry;
 mod uca900;

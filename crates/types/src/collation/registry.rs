@@ -166,6 +166,12 @@ impl Collation {
         matches!((self.weights, self.pad), (Weights::Bytes, PadAttribute::NoPad))
     }
 
+    /// Whether the key of printable ASCII text and its case (`letter_case`) give the text back.
+    #[inline]
+    pub(crate) fn keeps_letters(&self) -> bool {
+        matches!(self.weights, Weights::Uca900)
+    }
+
     /// Whether bytes weigh what they are, so that substrings can be searched for as bytes.
     #[inline]
     pub fn is_binary(&self) -> bool {

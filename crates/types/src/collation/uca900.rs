@@ -322,7 +322,7 @@ pub(super) fn append_key(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// [`ASCII`] for any byte: zero where that has no code.
-const SINGLE: [u8; 256] = {
+pub(super) const SINGLE: [u8; 256] = {
     let mut codes = [0; 256];
     let mut byte = 0;
     while byte < ASCII.len() {

@@ -1,7 +1,9 @@
 //! Making, skipping and reading back one part of a key.
 
+use std::ops::Range;
+
 use super::{KeyColumn, integer};
-use crate::collation::{Collation, PadAttribute, byte_key};
+use crate::collation::{Collation, PadAttribute, byte_key, letter_case};
 use crate::{SqlType, TypeKind, storage};
 
 /// Most bytes of a part that is not reversible, the byte for NULL and the end not counted.
@@ -225,6 +227,36 @@ impl KeyEncoder {
             Codec::Text(text) => text.read(body, self.mask, out),
         };
         (start + len, false)
+    }
+
+    /// Whether texts of the column can be kept as the case of their letters beside their keys:
+    /// [`KeyEncoder::append_case`].
+    pub fn keeps_letters(&self) -> bool {
+        matches!(self.codec, Codec::Text(text) if !text.reversible && text.prefix.is_none() && text.collation.keeps_letters())
+    }
+
+    /// Appends what [`KeyEncoder::read_text`] needs beside the part to give `text` back: a bit for each
+    /// capital, of text in small letters nothing. False: the text is not all printable ASCII, or its part is
+    /// cut; nothing was appended. Only with [`KeyEncoder::keeps_letters`].
+    #[inline]
+    pub fn append_case(&self, text: &[u8], out: &mut Vec<u8>) -> bool {
+        text.len() <= KEY_PART_BYTES_MAX && letter_case::append(text, out)
+    }
+
+    /// Where the codes of the text are in `key`, whose part begins at `from` and is not NULL: one byte a
+    /// character, if [`KeyEncoder::append_case`] has accepted it.
+    #[inline]
+    pub fn codes(&self, key: &[u8], from: usize) -> Range<usize> {
+        let start = from + usize::from(self.nullable);
+        let end = from + self.skip(&key[from..]);
+        start..end.saturating_sub(1).max(start)
+    }
+
+    /// Puts the text of `codes` and `case` into `out`, as long as the codes are. Cost: a load and a store per
+    /// character, a few instructions per capital.
+    #[inline]
+    pub fn read_text(&self, codes: &[u8], case: &[u8], out: &mut [u8]) {
+        letter_case::read(codes, self.mask, case, out);
     }
 
     /// The integer in the part at the front of `key`, sign- or zero-extended to 64 bits; `None` is NULL. Only
