@@ -157,7 +157,9 @@ impl JoinedRows {
                 return false;
             }
             match (record.batch, piece.program(outputs, record.reader, target)) {
-                (Some((batch, _)), Some(program)) => room += program.room_bytes(1, batch.body_bytes_max()),
+                (Some((batch, _)), Some(program)) => {
+                    room += program.room_bytes(1, &batch.records(), batch.body_bytes_max())
+                }
                 _ => return false,
             }
         }
@@ -268,7 +270,8 @@ impl FixedColumns<'_> {
     ) {
         let rows = batch.rows.len();
         let fixed = HEADER_BYTES + self.head.len() + self.before.len() + self.after.len();
-        let room = rows * fixed + program.room_bytes(rows, batch.rows.body_bytes_max());
+        let room =
+            rows * fixed + program.room_bytes(rows, &batch.rows.records(), batch.rows.body_bytes_max());
         let leaf = &program.enter_leaf(state, batch.rows.records(), format);
         out.packets(room, |packets| {
             batch.rows.for_each_cell(

@@ -8,7 +8,9 @@
 //! A row's packet: [`RecordProjection::store_head`], then [`RecordProjection::store`] of each relation's
 //! cell; the room has [`RecordProjection::room_bytes`] for each. [`put_batch`] does it for one relation.
 
-use page::{Cell, KeyInt, Records};
+use std::sync::Arc;
+
+use page::{Cell, KeyInt, Records, RowFormat, RowRef};
 use types::{Charset, TimeZone};
 use wire::row_text::store_date;
 use wire::{OutBuffer, ResultCharset};
@@ -25,7 +27,7 @@ mod store;
 use compiler::Compiler;
 pub(crate) use packets::{put_batch, put_cell};
 use step::{Step, StepOp};
-use store::{NULL_TEXT, chunk, store_8, store_date_parts, store_text};
+use store::{NULL_TEXT, chunk, store_8, store_date_parts, store_text, store_text_len};
 
 /// Most columns of a row: with values of at most a page each, its packet need not be split.
 pub(crate) const COLUMNS_MAX: usize = 512;
@@ -47,9 +49,13 @@ pub(crate) struct RecordProjection {
     /// Character sets of text that is copied as it is.
     charsets: Vec<Charset>,
     is_binary: bool,
+    /// Of the records.
+    format: Arc<RowFormat>,
     /// Most bytes of a row, the contents of variable columns left out.
     bound: usize,
     var_columns: usize,
+    /// Columns whose letters may be in the key.
+    key_texts: usize,
 }
 
 /// State of a running program; its memory is reused.
@@ -128,6 +134,8 @@ impl RecordProjection {
         (end <= COLUMNS_MAX).then(|| RecordProjection {
             var_columns: steps.iter().map(strings).sum(),
             columns: end - first,
+            key_texts: steps.iter().filter(|step| step.op == StepOp::KeyText).count(),
+            format: Arc::clone(&reader.format),
             steps: steps.into(),
             keys: keys.into(),
             encoders: encoders.into(),
@@ -151,10 +159,15 @@ impl RecordProjection {
             || are_unconverted(&self.charsets, charset)
     }
 
-    /// Most bytes that `rows` rows take, whose bodies have `body_bytes` together; headers and heads left out.
+    /// Most bytes that `rows` of the leaf's rows take, whose cells have `cell_bytes` together; headers and heads
+    /// left out.
     #[inline]
-    pub(crate) fn room_bytes(&self, rows: usize, body_bytes: usize) -> usize {
-        rows * self.bound + self.var_columns * body_bytes
+    pub(crate) fn room_bytes(&self, rows: usize, records: &Records<'_>, cell_bytes: usize) -> usize {
+        let texts = self.var_columns * cell_bytes;
+        if self.key_texts == 0 {
+            return rows * self.bound + texts;
+        }
+        rows * self.bound + texts + self.key_texts * (rows * records.shared_key_bytes_max() + cell_bytes)
     }
 
     /// Bytes before the values of a row of `columns` columns.
@@ -244,6 +257,7 @@ impl RecordProjection {
                 StepOp::Initial => self.store_initial(*step, room),
                 StepOp::InitialNull => self.store_null(*step, head, room),
                 StepOp::InitialEncoded => self.store_initial_encoded(state, leaf, *step, room),
+                StepOp::KeyText => self.store_key_text(leaf, *step, cell, room),
                 StepOp::FixedText | StepOp::Decimal | StepOp::Raw | StepOp::DateParts | StepOp::Encoded => {
                     self.store_other(state, leaf, *step, cell, room)
                 }
@@ -276,6 +290,22 @@ impl RecordProjection {
             StepOp::DateParts => store_date_parts(state.number(leaf, step, cell), room),
             _ => self.store_encoded(state, leaf, step, cell, room),
         }
+    }
+
+    #[inline(never)]
+    fn store_key_text(&self, leaf: &Leaf<'_>, step: Step, cell: Cell<'_>, room: &mut [u8]) -> usize {
+        let (bytes, is_in_key) = self.format.var(cell.body(), step.arg);
+        if !is_in_key {
+            let before = room.len();
+            return before - store_text(bytes, room).len();
+        }
+        let entry = RowRef::new(&self.format, leaf.records.get(cell.slot()));
+        let mut head = 0;
+        let text = entry.key_text(step.arg, bytes, |len| {
+            head = store_text_len(len, room);
+            &mut room[head..head + len]
+        });
+        head + text.len()
     }
 
     #[inline(never)]

@@ -5,6 +5,9 @@
 //! entry keeps that instead of the text, and marks the column. Other texts, and those of entries from before
 //! format 3 of the data directory, are in the payload whole.
 
+use types::key::capitalise;
+
+use crate::layout::HEAD_BYTES;
 use crate::row::{RowHeader, RowRef};
 use crate::template::RowFormat;
 
@@ -32,13 +35,30 @@ impl RowRef<'_> {
             debug_assert!(false, "column {ordinal} is marked");
             return &[];
         };
-        let from = self.part_offset(part);
-        self.record().with_key(|key| {
-            let codes = &key[encoder.codes(key, from)];
-            let text = room(codes.len());
-            encoder.read_text(codes, case, text);
-            text
-        })
+        let mut skip = self.part_offset(part) + encoder.text_from();
+        let record = self.record();
+        let head = record.head.to_be_bytes();
+        let pieces = [record.prefix, &head[..record.rest_len.min(HEAD_BYTES)], record.suffix];
+        let (mut found, mut len) = ([&[][..]; 3], 0);
+        for (piece, found) in pieces.iter().zip(&mut found) {
+            let skipped = skip.min(piece.len());
+            skip -= skipped;
+            let (codes, is_end) = encoder.codes(&piece[skipped..]);
+            *found = codes;
+            len += codes.len();
+            if is_end {
+                break;
+            }
+        }
+        let text = room(len);
+        let mut rest = &mut text[..];
+        for codes in found {
+            let (place, after) = rest.split_at_mut(codes.len());
+            encoder.read_small(codes, place);
+            rest = after;
+        }
+        capitalise(text, case);
+        text
     }
 
     /// The entry's body as this version writes it: older ones have texts whole of which it keeps the case.

@@ -76,6 +76,12 @@ impl<'a> Cell<'a> {
         Cell { bytes, body_at, slot: slot as u32 }
     }
 
+    /// The record's slot.
+    #[inline(always)]
+    pub fn slot(self) -> usize {
+        self.slot as usize
+    }
+
     /// Where the body begins.
     #[inline(always)]
     pub fn body_at(self) -> u32 {
@@ -225,6 +231,12 @@ impl<'a> Records<'a> {
     #[inline]
     pub fn page(&self) -> &'a [u8] {
         self.bytes
+    }
+
+    /// Most bytes of a record's key that are not in its cell.
+    #[inline]
+    pub fn shared_key_bytes_max(&self) -> usize {
+        self.prefix.len() + HEAD_BYTES
     }
 
     /// A reader of the `width` (1..=8) key bytes at `offset` of these records.

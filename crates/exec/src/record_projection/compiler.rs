@@ -98,7 +98,9 @@ impl Compiler<'_> {
         let mut step = Step::default();
         match format.columns()[col].place {
             Place::Fixed { offset, width } => (step.from, step.to) = (offset, offset.saturating_add(width)),
-            Place::Var { ordinal } if format.key_text(ordinal).is_some() => return None,
+            Place::Var { ordinal } if format.key_text(ordinal).is_some() => {
+                (step.op, step.arg) = (StepOp::KeyText, ordinal);
+            }
             Place::Var { ordinal } => {
                 (step.to, step.arg) = ((format.ends_from() + 2 * usize::from(ordinal)) as u16, 1);
                 (step.op, step.from) = match ordinal {

@@ -44,8 +44,8 @@ fn put_strings<const HEAD: usize>(
     out: &mut OutBuffer,
 ) {
     let rows = batch.len();
-    let room =
-        rows * (wire::out_buffer::HEADER_BYTES + HEAD) + projection.room_bytes(rows, batch.body_bytes_max());
+    let room = rows * (wire::out_buffer::HEADER_BYTES + HEAD)
+        + projection.room_bytes(rows, &batch.records(), batch.body_bytes_max());
     out.packets(room, |packets| {
         batch.for_each_cell(
             #[inline(always)]
@@ -76,7 +76,9 @@ pub(crate) fn put_cell(
     let leaf = &projection.enter_leaf(state, found.records, format);
     let protocol = if projection.is_binary { Protocol::Binary } else { Protocol::Text };
     let head_bytes = RecordProjection::head_bytes(protocol, projection.columns);
-    let room = wire::out_buffer::HEADER_BYTES + head_bytes + projection.room_bytes(1, found.body_bytes_max);
+    let room = wire::out_buffer::HEADER_BYTES
+        + head_bytes
+        + projection.room_bytes(1, &found.records, found.body_bytes_max);
     out.packets(room, |packets| {
         packets.packet(|room| {
             RecordProjection::store_head(head_bytes, room);
@@ -98,7 +100,7 @@ fn put_rows<const BINARY: bool>(
     let head_bytes = RecordProjection::head_bytes(protocol, projection.columns);
     let rows = batch.len();
     let room = rows * (wire::out_buffer::HEADER_BYTES + head_bytes)
-        + projection.room_bytes(rows, batch.body_bytes_max());
+        + projection.room_bytes(rows, &batch.records(), batch.body_bytes_max());
     out.packets(room, |packets| {
         batch.for_each_cell(
             #[inline(always)]

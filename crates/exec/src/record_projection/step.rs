@@ -20,7 +20,8 @@ pub(super) struct Step {
     /// Fixed columns and those that the records lack: after the last byte. Variable columns: where the end
     /// of the first one is.
     pub(super) to: u16,
-    /// Number of variable columns; bytes on the wire of a binary integer; position in `encoders`.
+    /// Number of variable columns; ordinal of one whose letters may be in the key; bytes on the wire of a
+    /// binary integer; position in `encoders`.
     pub(super) arg: u16,
     /// Numbers: bits of 64 that the stored integer has not.
     pub(super) unused: u8,
@@ -36,6 +37,8 @@ pub(super) enum StepOp {
     FirstVar,
     /// Strings that are other variable columns next to each other.
     Var,
+    /// A string whose letters may be in the key.
+    KeyText,
     /// A string of constant length.
     #[default]
     FixedText,

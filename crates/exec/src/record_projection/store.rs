@@ -37,11 +37,22 @@ pub(super) fn store_text<'o>(text: &[u8], room: &'o mut [u8]) -> &'o mut [u8] {
 
 #[inline(never)]
 fn store_long_text<'o>(text: &[u8], room: &'o mut [u8]) -> &'o mut [u8] {
-    let [low, high] = (text.len() as u16).to_le_bytes();
-    let (place, rest) = room.split_at_mut(LENGTH_BYTES_MAX + text.len());
-    place[..LENGTH_BYTES_MAX].copy_from_slice(&[0xfc, low, high]);
-    place[LENGTH_BYTES_MAX..].copy_from_slice(text);
+    let len = store_text_len(text.len(), room);
+    let (place, rest) = room[len..].split_at_mut(text.len());
+    place.copy_from_slice(text);
     rest
+}
+
+/// Stores the length before a string of a page; its bytes.
+#[inline(always)]
+pub(super) fn store_text_len(len: usize, room: &mut [u8]) -> usize {
+    if len < usize::from(NULL_TEXT) {
+        room[0] = len as u8;
+        return 1;
+    }
+    let [low, high] = (len as u16).to_le_bytes();
+    room[..LENGTH_BYTES_MAX].copy_from_slice(&[0xfc, low, high]);
+    LENGTH_BYTES_MAX
 }
 
 /// Stores a DATE of the binary protocol: nothing but its length if all is zero.

@@ -78,24 +78,44 @@ fn capitals(eight: u64) -> Option<u8> {
     Some(((marks >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8)
 }
 
-/// Puts the text whose key has `codes`, its end left out, into `out`, as long as they are. `mask`: what the
-/// key's bytes are XORed with; `case`: what [`append`] appended. Other bytes give some ASCII text. Cost: a
-/// load and a store per character, a few instructions per capital.
+/// Puts the small letters and other characters of `codes` into `out`, as long as they are. `mask`: what the
+/// key's bytes are XORed with. Other bytes stand for some ASCII characters as well. Cost: a load and a store
+/// per character.
 #[inline]
-pub(crate) fn read(codes: &[u8], mask: u8, case: &[u8], out: &mut [u8]) {
+pub(crate) fn read_small(codes: &[u8], mask: u8, out: &mut [u8]) {
     debug_assert_eq!(codes.len(), out.len(), "one character per code");
-    for (out, code) in out.iter_mut().zip(codes) {
-        *out = CHARACTERS[usize::from(code ^ mask)];
+    let character = |code: u8| CHARACTERS[usize::from(code ^ mask)];
+    let ((eights, rest), (out_eights, out_rest)) = (codes.as_chunks::<8>(), out.as_chunks_mut::<8>());
+    for (out, eight) in out_eights.iter_mut().zip(eights) {
+        *out = eight.map(character);
     }
-    for (eight, &bits) in out.chunks_mut(8).zip(case) {
-        let mut left = bits;
-        while left != 0 {
-            if let Some(letter) = eight.get_mut(left.trailing_zeros() as usize) {
-                *letter &= !SMALL;
-            }
-            left &= left - 1;
+    for (out, code) in out_rest.iter_mut().zip(rest) {
+        *out = character(*code);
+    }
+}
+
+/// Makes capitals of the letters that `case` says, which [`append`] made; of other characters, some ASCII ones.
+/// Cost: a few instructions per byte of `case`.
+#[inline]
+pub fn capitalise(text: &mut [u8], case: &[u8]) {
+    let (eights, rest) = text.as_chunks_mut::<8>();
+    for (eight, &bits) in eights.iter_mut().zip(case) {
+        *eight = (u64::from_le_bytes(*eight) & !small_bits(bits)).to_le_bytes();
+    }
+    if let Some(&bits) = case.get(eights.len()) {
+        for (letter, bits) in rest.iter_mut().zip(small_bits(bits).to_le_bytes()) {
+            *letter &= !bits;
         }
     }
+}
+
+/// [`SMALL`] in the bytes whose bit is set.
+#[inline]
+fn small_bits(bits: u8) -> u64 {
+    // Bit i alone is left in byte i, then moved to the byte's highest.
+    let one_each = u64::from(bits).wrapping_mul(ONES) & 0x8040_2010_0804_0201;
+    let high = (one_each + (HIGH_BITS - ONES) | one_each) & HIGH_BITS;
+    high >> (7 - SMALL.trailing_zeros())
 }
 
 #[cfg(test)]
@@ -147,7 +167,8 @@ mod tests {
                 assert_eq!(key.pop(), Some(0));
                 key.iter_mut().for_each(|byte| *byte ^= mask);
                 let mut out = vec![0; key.len()];
-                read(&key, mask, &case[3..], &mut out);
+                read_small(&key, mask, &mut out);
+                capitalise(&mut out, &case[3..]);
                 assert_eq!(out, text);
             }
             read_back += 1;
@@ -163,7 +184,8 @@ mod tests {
             let (mut codes, mut case) = (random(20), random(6));
             codes.iter_mut().chain(&mut case).for_each(|byte| *byte = prng.below(256) as u8);
             let mut out = vec![0xFF; codes.len()];
-            read(&codes, 0, &case, &mut out);
+            read_small(&codes, 0, &mut out);
+            capitalise(&mut out, &case);
             assert!(out.is_ascii());
         }
     }

@@ -1,7 +1,5 @@
 //! Making, skipping and reading back one part of a key.
 
-use std::ops::Range;
-
 use super::{KeyColumn, integer};
 use crate::collation::{Collation, PadAttribute, byte_key, letter_case};
 use crate::{SqlType, TypeKind, storage};
@@ -235,7 +233,7 @@ impl KeyEncoder {
         matches!(self.codec, Codec::Text(text) if !text.reversible && text.prefix.is_none() && text.collation.keeps_letters())
     }
 
-    /// Appends what [`KeyEncoder::read_text`] needs beside the part to give `text` back: a bit for each
+    /// Appends what [`super::capitalise`] needs to make `text` of what [`KeyEncoder::read_small`] gives: a bit for each
     /// capital, of text in small letters nothing. False: the text is not all printable ASCII, or its part is
     /// cut; nothing was appended. Only with [`KeyEncoder::keeps_letters`].
     #[inline]
@@ -243,20 +241,28 @@ impl KeyEncoder {
         text.len() <= KEY_PART_BYTES_MAX && letter_case::append(text, out)
     }
 
-    /// Where the codes of the text are in `key`, whose part begins at `from` and is not NULL: one byte a
-    /// character, if [`KeyEncoder::append_case`] has accepted it.
+    /// Bytes of a part before its text: the mark that it is not NULL.
     #[inline]
-    pub fn codes(&self, key: &[u8], from: usize) -> Range<usize> {
-        let start = from + usize::from(self.nullable);
-        let end = from + self.skip(&key[from..]);
-        start..end.saturating_sub(1).max(start)
+    pub fn text_from(&self) -> usize {
+        self.nullable.into()
     }
 
-    /// Puts the text of `codes` and `case` into `out`, as long as the codes are. Cost: a load and a store per
-    /// character, a few instructions per capital.
+    /// The codes of a text at the start of `key`, and whether its end is there, too. Codes have one byte a
+    /// character, if [`KeyEncoder::append_case`] has accepted the text.
     #[inline]
-    pub fn read_text(&self, codes: &[u8], case: &[u8], out: &mut [u8]) {
-        letter_case::read(codes, self.mask, case, out);
+    pub fn codes<'k>(&self, key: &'k [u8]) -> (&'k [u8], bool) {
+        let Codec::Text(text) = &self.codec else { return (&[], true) };
+        match memchr::memchr(text.collation.key_end() ^ self.mask, key) {
+            Some(end) => (&key[..end], true),
+            None => (key, false),
+        }
+    }
+
+    /// Puts the characters of `codes` into `out`, as long as they are, with small letters. Cost: a load and a
+    /// store per character.
+    #[inline]
+    pub fn read_small(&self, codes: &[u8], out: &mut [u8]) {
+        letter_case::read_small(codes, self.mask, out);
     }
 
     /// The integer in the part at the front of `key`, sign- or zero-extended to 64 bits; `None` is NULL. Only

@@ -36,6 +36,7 @@ mod sort;
 #[cfg(test)]
 mod tests;
 
+pub use crate::collation::letter_case::capitalise;
 pub use encoder::{Extent, KeyEncoder};
 pub use group::append_group;
 pub use sort::append_sort;
