@@ -179,3 +179,66 @@ fn older_versions_are_projected_like_records() {
         compare_answers(&mut bench, &mut prng, "t", &names);
     }
 }
+
+/// A text of any case, some of them of other characters too, or long.
+fn worded(prng: &mut Prng) -> String {
+    let words = ["anna", "Bob", "CEE", "d\u{e9}j\u{e0}", "E-4 [x]", "\t", " "];
+    let count = if prng.below(20) == 0 { 60 } else { prng.below(5) };
+    let text: String = (0..count).map(|_| words[prng.below(7) as usize]).collect();
+    format!("'{text}{}'", prng.below(200))
+}
+
+/// The contents of packets, sorted.
+fn sorted_rows(mut packets: &[u8]) -> Vec<Vec<u8>> {
+    let mut rows = Vec::new();
+    while let [low, middle, high, _, rest @ ..] = packets {
+        let row;
+        (row, packets) = rest.split_at(u32::from_le_bytes([*low, *middle, *high, 0]) as usize);
+        rows.push(row.to_vec());
+    }
+    rows.sort_unstable();
+    rows
+}
+
+#[test]
+fn texts_of_an_index_are_those_of_the_rows() {
+    let mut bench = Bench::new();
+    let mut prng = Prng::new(71);
+    let text = |length| SqlType::varchar(length, CollationId::UTF8MB4_0900_AI_CI);
+    bench.create(TableDef::new(
+        "s",
+        "t",
+        vec![
+            ColumnDef::new("id", int_type(), false),
+            ColumnDef::new("v", text(500), true),
+            ColumnDef::new("w", SqlType { kind: TypeKind::Char, ..text(250) }, false),
+        ],
+        vec![
+            IndexDef::new("PRIMARY", IndexKind::Primary, &[0]),
+            IndexDef::new("v", IndexKind::Secondary, &[1]),
+            IndexDef::new("wv", IndexKind::Secondary, &[2, 1]),
+        ],
+    ));
+    for id in 0..1500 {
+        let v = if prng.below(6) == 0 { "NULL".to_owned() } else { worded(&mut prng) };
+        bench.run(&format!("INSERT INTO t VALUES ({id}, {v}, {})", worded(&mut prng)));
+    }
+    bench.run("UPDATE t SET v = UPPER(v) WHERE id % 3 = 0");
+    bench.run("UPDATE t SET w = LOWER(w), v = CONCAT('a', v) WHERE id % 7 = 0");
+    for list in ["v", "id, v", "w, v, id", "v, w, v", "w"] {
+        let index = if list.contains('w') { "wv" } else { "v" };
+        for protocol in [Protocol::Text, Protocol::Binary] {
+            let mut answer = |from: &str| {
+                let plan = bench.plan(&format!("SELECT {list} FROM t {from}"));
+                let (outcome, packets) = bench.run_as(protocol, plan, &[]);
+                outcome.unwrap();
+                sorted_rows(&packets)
+            };
+            let of_rows = answer("FORCE INDEX (PRIMARY) WHERE id >= 0 OR v > ''");
+            assert!(of_rows.len() > 1500, "rows and what is around them");
+            assert_eq!(answer(&format!("FORCE INDEX ({index})")), of_rows, "{list}");
+            // A value at a time.
+            assert_eq!(answer(&format!("FORCE INDEX ({index}) WHERE id + 1 > 0")), of_rows, "{list}");
+        }
+    }
+}
