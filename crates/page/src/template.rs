@@ -28,6 +28,7 @@ use types::key::Extent;
 use types::storage::{ValueRule, fixed_width};
 use types::{IndexDef, IndexKind, KeyColumn, KeyEncoder, KeyPart, TableDef};
 
+use crate::key_text::KeyText;
 use crate::layout::{INLINE_TARGET_BYTES, KEY_BYTES_MAX, max_inline_payload};
 
 /// Bytes of the invisible row id that is the clustered key of a table without one.
@@ -144,7 +145,7 @@ pub struct RowFormat {
     /// The other columns in the payload, in its order.
     not_var_columns: Box<[u16]>,
     /// See [`RowFormat::key_text`]; empty if no column has one.
-    key_texts: Box<[Option<u16>]>,
+    key_texts: Box<[Option<KeyText>]>,
     ends_from: u16,
     var_from: u16,
     fixed_key_len: Option<u16>,
@@ -219,7 +220,7 @@ impl RowFormat {
                 var_columns.push(i as u16);
             }
         }
-        let key_texts = if clustered { Box::default() } else { key_texts_of(&parts, &var_columns) };
+        let key_texts = if clustered { Box::default() } else { KeyText::of_columns(&parts, &var_columns) };
         let ruled_columns = (0u16..)
             .zip(&table.columns)
             .filter(|(i, _)| columns[usize::from(*i)].place != Place::Absent)
@@ -347,15 +348,14 @@ impl RowFormat {
         &self.ruled_columns
     }
 
-    /// The key part that has the letters of variable column `ordinal`, if entries may keep only their case
-    /// beside it: its mark says which do.
+    /// Where the key has the letters of variable column `ordinal`, if entries may keep only their case beside
+    /// it: its mark says which do.
     #[inline]
-    pub fn key_text(&self, ordinal: u16) -> Option<&KeyPartPlace> {
-        let part = (*self.key_texts.get(usize::from(ordinal))?)?;
-        Some(&self.key_parts[usize::from(part)])
+    pub fn key_text(&self, ordinal: u16) -> Option<&KeyText> {
+        self.key_texts.get(usize::from(ordinal))?.as_ref()
     }
 
-    /// Whether [`RowFormat::key_text`] gives a part for some column.
+    /// Whether [`RowFormat::key_text`] gives a place for some column.
     #[inline]
     pub fn has_key_texts(&self) -> bool {
         !self.key_texts.is_empty()
@@ -464,19 +464,6 @@ fn is_readable(parts: &[KeyPartPlace], i: usize) -> bool {
     let walkable = parts[..i].iter().all(|before| before.encoder.is_some());
     let reversible = part.encoder.is_some_and(|encoder| encoder.is_reversible());
     part.column.is_some() && part.prefix_len.is_none() && reversible && (found || walkable)
-}
-
-/// See [`RowFormat::key_text`].
-fn key_texts_of(parts: &[KeyPartPlace], var_columns: &[u16]) -> Box<[Option<u16>]> {
-    let keeps_letters = |part: &KeyPartPlace| {
-        part.prefix_len.is_none() && part.encoder.as_ref().is_some_and(KeyEncoder::keeps_letters)
-    };
-    let part_of = |&column: &u16| {
-        let at = parts.iter().position(|part| part.column == Some(column) && keeps_letters(part))?;
-        Some(at as u16)
-    };
-    let texts: Box<[Option<u16>]> = var_columns.iter().map(part_of).collect();
-    if texts.iter().all(Option::is_none) { Box::default() } else { texts }
 }
 
 fn clustered_parts(table: &TableDef) -> Vec<KeyPartPlace> {

@@ -98,6 +98,9 @@ pub(crate) fn read_small(codes: &[u8], mask: u8, out: &mut [u8]) {
 /// Cost: a few instructions per byte of `case`.
 #[inline]
 pub fn capitalise(text: &mut [u8], case: &[u8]) {
+    if case.is_empty() {
+        return;
+    }
     let (eights, rest) = text.as_chunks_mut::<8>();
     for (eight, &bits) in eights.iter_mut().zip(case) {
         *eight = (u64::from_le_bytes(*eight) & !small_bits(bits)).to_le_bytes();

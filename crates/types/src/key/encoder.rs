@@ -247,15 +247,12 @@ impl KeyEncoder {
         self.nullable.into()
     }
 
-    /// The codes of a text at the start of `key`, and whether its end is there, too. Codes have one byte a
-    /// character, if [`KeyEncoder::append_case`] has accepted the text.
+    /// Bytes of the text at the start of `key` before its end: one a character, if [`KeyEncoder::append_case`]
+    /// has accepted it.
     #[inline]
-    pub fn codes<'k>(&self, key: &'k [u8]) -> (&'k [u8], bool) {
-        let Codec::Text(text) = &self.codec else { return (&[], true) };
-        match memchr::memchr(text.collation.key_end() ^ self.mask, key) {
-            Some(end) => (&key[..end], true),
-            None => (key, false),
-        }
+    pub fn codes_len(&self, key: &[u8]) -> usize {
+        let Codec::Text(text) = &self.codec else { return 0 };
+        memchr::memchr(text.collation.key_end() ^ self.mask, key).unwrap_or(key.len())
     }
 
     /// Puts the characters of `codes` into `out`, as long as they are, with small letters. Cost: a load and a
