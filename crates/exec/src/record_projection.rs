@@ -35,6 +35,13 @@ pub(crate) const COLUMNS_MAX: usize = 512;
 const FIRST_NULL_BIT: usize = 2;
 /// Bytes that a step may store after what it says that it stored.
 const SLACK_BYTES: usize = 8;
+
+#[cfg(test)]
+thread_local! {
+    /// Texts that this thread's programs have put together of key and case.
+    pub(crate) static KEY_TEXTS_STORED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// The program of some columns of one relation.
 #[derive(Debug)]
 pub(crate) struct RecordProjection {
@@ -299,6 +306,8 @@ impl RecordProjection {
             let before = room.len();
             return before - store_text(bytes, room).len();
         }
+        #[cfg(test)]
+        KEY_TEXTS_STORED.set(KEY_TEXTS_STORED.get() + 1);
         let entry = RowRef::new(&self.format, leaf.records.get(cell.slot()));
         let mut head = 0;
         let text = entry.key_text(step.arg, bytes, |len| {
