@@ -16,7 +16,7 @@ use super::support::*;
 use crate::*;
 
 const DATA_FILE: &str = "/data/data.pages";
-const ROWS: i32 = 600;
+const ROWS: i32 = 1200;
 
 /// Few frames, so that pages are read again, and no copies, from which a startup would mend them.
 fn small(disk: &Arc<SimDisk>) -> EngineConfig {
