@@ -95,6 +95,11 @@ impl BoundLike {
     /// Whether the test holds; NULL never passes.
     #[inline]
     pub(crate) fn passes(&self, row: &RowRef<'_>, reader: &TableReader, env: RowEnv<'_>) -> bool {
+        if let Some(start) = self.pattern.start()
+            && reader.key_text_starts_with(row, usize::from(self.col), start)
+        {
+            return !self.negated;
+        }
         let text = reader.bytes(row, usize::from(self.col), env);
         text.is_some_and(|text| self.pattern.matches(text) != self.negated)
     }

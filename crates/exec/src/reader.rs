@@ -42,6 +42,9 @@ pub(crate) enum Access {
     Narrow { from: u16, to: u16 },
 }
 
+/// Longest start of a text that is compared before the rest is read.
+const KEY_START_BYTES: usize = 64;
+
 /// A column of the relation.
 #[derive(Debug)]
 pub(crate) struct ColumnReader {
@@ -203,6 +206,25 @@ impl TableReader {
             }
             Access::Key => decode_key(row, position, arena),
             Access::Absent | Access::Narrow { .. } => self.unlike_column(row, position, arena),
+        }
+    }
+
+    /// Whether the column is a text whose letters are in the key and which starts with `start`: others need to
+    /// be read. Cost: as many characters as `start` has are put together.
+    #[inline]
+    pub(crate) fn key_text_starts_with(&self, row: &RowRef<'_>, position: usize, start: &[u8]) -> bool {
+        let Access::KeyText { ordinal } = self.columns[position].access else { return false };
+        self.has_start(row, position, ordinal, start)
+    }
+
+    fn has_start(&self, row: &RowRef<'_>, position: usize, ordinal: u16, start: &[u8]) -> bool {
+        let mut room = [0; KEY_START_BYTES];
+        let is_null = self.columns[position].null.is_some_and(|bit| row.null_bit(bit));
+        match row.var(ordinal) {
+            (case, true) if !is_null && start.len() <= KEY_START_BYTES => {
+                row.key_text(ordinal, case, |len| &mut room[..len.min(start.len())]) == start
+            }
+            _ => false,
         }
     }
 

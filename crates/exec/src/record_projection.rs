@@ -264,10 +264,12 @@ impl RecordProjection {
                 StepOp::Initial => self.store_initial(*step, room),
                 StepOp::InitialNull => self.store_null(*step, head, room),
                 StepOp::InitialEncoded => self.store_initial_encoded(state, leaf, *step, room),
-                StepOp::KeyText => self.store_key_text(leaf, *step, cell, room),
-                StepOp::FixedText | StepOp::Decimal | StepOp::Raw | StepOp::DateParts | StepOp::Encoded => {
-                    self.store_other(state, leaf, *step, cell, room)
-                }
+                StepOp::KeyText
+                | StepOp::FixedText
+                | StepOp::Decimal
+                | StepOp::Raw
+                | StepOp::DateParts
+                | StepOp::Encoded => self.store_other(state, leaf, *step, cell, room),
             };
             room = &mut room[stored..];
         }
@@ -285,6 +287,7 @@ impl RecordProjection {
         room: &mut [u8],
     ) -> usize {
         match step.op {
+            StepOp::KeyText => self.store_key_text(leaf, step, cell, room),
             StepOp::FixedText => {
                 let before = room.len();
                 before - store_text(cell.bytes(step.from.into(), step.to.into()), room).len()
@@ -299,7 +302,7 @@ impl RecordProjection {
         }
     }
 
-    #[inline(never)]
+    #[inline]
     fn store_key_text(&self, leaf: &Leaf<'_>, step: Step, cell: Cell<'_>, room: &mut [u8]) -> usize {
         let (bytes, is_in_key) = self.format.var(cell.body(), step.arg);
         if !is_in_key {

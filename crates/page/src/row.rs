@@ -224,8 +224,10 @@ impl<'a> RowRef<'a> {
     #[inline]
     pub fn column<'s>(&'s self, position: usize, scratch: &'s mut Vec<u8>) -> Option<&'s [u8]> {
         if let Place::Var { ordinal } = self.format.columns()[position].place {
+            if self.is_null(position) {
+                return None;
+            }
             return match self.var(ordinal) {
-                _ if self.is_null(position) => None,
                 (case, true) if !self.format.is_clustered() => {
                     Some(self.read_key_text(ordinal, case, scratch))
                 }

@@ -123,25 +123,36 @@ impl<'f> BodyBounds<'f> {
     fn has_sound_ends(&self, body: &[u8]) -> bool {
         let Some(ends) = body.get(self.ends_from..self.var_from) else { return false };
         let mut end = self.var_from;
-        for (ordinal, word) in ends.as_chunks::<2>().0.iter().enumerate() {
+        let mut marks = 0;
+        for word in ends.as_chunks::<2>().0 {
             let word = u16::from_le_bytes(*word);
             let next = usize::from(word & !MARK);
-            if next < end || word & MARK != 0 && !self.may_be_marked(ordinal, body.get(end..next)) {
+            if next < end {
                 return false;
             }
+            marks |= word;
             end = next;
         }
-        end == body.len()
+        end == body.len() && (marks & MARK == 0 || self.has_sound_marks(body, ends))
     }
 
-    /// Whether the bytes of the variable column stand for a value that is elsewhere.
+    /// Whether marked columns have bytes that stand for a value elsewhere, those of an entry the case of a
+    /// text, which any bytes are. The ends are sound.
     #[cold]
-    fn may_be_marked(&self, ordinal: usize, bytes: Option<&[u8]>) -> bool {
-        if self.format.is_clustered() {
-            return is_reference(bytes);
-        }
-        // Any bytes are the case of a text.
-        self.format.key_text(ordinal as u16).is_some()
+    fn has_sound_marks(&self, body: &[u8], ends: &[u8]) -> bool {
+        let mut from = self.var_from;
+        ends.as_chunks::<2>().0.iter().zip(0u16..).all(|(word, ordinal)| {
+            let word = u16::from_le_bytes(*word);
+            let to = usize::from(word & !MARK);
+            let bytes = &body[from..to];
+            from = to;
+            word & MARK == 0
+                || if self.format.is_clustered() {
+                    is_reference(Some(bytes))
+                } else {
+                    self.format.key_text(ordinal).is_some()
+                }
+        })
     }
 }
 

@@ -22,7 +22,7 @@ enum Form {
     /// No `_`, and bytes weigh what they are: the pieces between the `%`.
     Bytes(Box<Pieces<BytePiece>>),
     /// The general case.
-    Characters(Pieces<Vec<Token>>),
+    Characters(Pieces<TokenPiece>),
 }
 
 /// A pattern cut at each run of `%`.
@@ -46,6 +46,22 @@ struct AfterFirst<P> {
 struct BytePiece {
     bytes: Box<[u8]>,
     finder: Finder<'static>,
+}
+
+#[derive(Debug)]
+struct TokenPiece {
+    tokens: Box<[Token]>,
+    /// ASCII characters that the first token stands for.
+    starts: Starts,
+}
+
+/// Where a piece may begin in ASCII text.
+#[derive(Clone, Copy, Debug)]
+enum Starts {
+    /// At each character.
+    Anywhere,
+    /// At these two, which may be one.
+    At(u8, u8),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +89,7 @@ impl LikePattern {
         let form = if plain {
             Form::Bytes(Box::new(cut(&items, |piece| BytePiece::new(piece, collation.charset))))
         } else {
-            Form::Characters(cut(&items, |piece| piece.iter().map(|&item| token(item, collation)).collect()))
+            Form::Characters(cut(&items, |piece| TokenPiece::new(piece, collation)))
         };
         let start = match &items[..] {
             [text @ .., Item::Many] if !plain && text.iter().all(|i| matches!(i, Item::Literal(_))) => {
@@ -82,6 +98,12 @@ impl LikePattern {
             _ => None,
         };
         LikePattern { form, start, collation }
+    }
+
+    /// What a text may start with, byte by byte, to be like the pattern, whatever follows.
+    #[inline]
+    pub fn start(&self) -> Option<&[u8]> {
+        self.start.as_deref()
     }
 
     /// Whether `text` is like the pattern. Cost: one pass over the text for most patterns; no allocation.
@@ -176,6 +198,31 @@ fn token(item: Item, collation: &Collation) -> Token {
     }
 }
 
+impl TokenPiece {
+    fn new(items: &[Item], collation: &Collation) -> Self {
+        let tokens: Box<[Token]> = items.iter().map(|&item| token(item, collation)).collect();
+        let starts = tokens.first().map_or(Starts::Anywhere, |&first| {
+            let is_start =
+                |&byte: &u8| first == Token::One || token(Item::Literal(byte.into()), collation) == first;
+            let starts: Vec<u8> = (0..0x80).filter(is_start).collect();
+            match starts[..] {
+                [one] => Starts::At(one, one),
+                [one, other] => Starts::At(one, other),
+                _ => Starts::Anywhere,
+            }
+        });
+        TokenPiece { tokens, starts }
+    }
+
+    /// The part of ASCII `text` in which the piece may be found: from the first character that it may begin
+    /// with. Not for an empty piece.
+    #[inline]
+    fn skip_to_start<'a>(&self, text: &'a [u8]) -> &'a [u8] {
+        let Starts::At(one, other) = self.starts else { return text };
+        memchr::memchr2(one, other, text).map_or(&[], |at| &text[at..])
+    }
+}
+
 impl BytePiece {
     fn new(items: &[Item], charset: Charset) -> Self {
         let mut bytes = Vec::new();
@@ -202,20 +249,28 @@ fn matches_bytes(pieces: &Pieces<BytePiece>, text: &[u8]) -> bool {
 /// `decode` gives the first character of a text and its length, `class` the weight class of a character.
 #[inline]
 fn matches_tokens(
-    pieces: &Pieces<Vec<Token>>,
+    pieces: &Pieces<TokenPiece>,
     text: &[u8],
     decode: impl Fn(&[u8]) -> (u32, usize) + Copy,
     class: impl Fn(u32) -> u64 + Copy,
 ) -> bool {
-    let Some(mut text) = strip_tokens(&pieces.first, text, decode, class) else { return false };
+    let Some(mut text) = strip_tokens(&pieces.first.tokens, text, decode, class) else { return false };
     let Some(rest) = &pieces.rest else { return text.is_empty() };
     let mut work = Work::default();
+    let is_ascii = !rest.middle.is_empty() && text.is_ascii();
     for piece in &rest.middle {
         text = loop {
-            if work.ends(piece.len() + 1) {
+            if is_ascii {
+                let found = piece.skip_to_start(text);
+                if work.ends(text.len() - found.len()) {
+                    return false;
+                }
+                text = found;
+            }
+            if work.ends(piece.tokens.len() + 1) {
                 return false;
             }
-            if let Some(after) = strip_tokens(piece, text, decode, class) {
+            if let Some(after) = strip_tokens(&piece.tokens, text, decode, class) {
                 break after;
             }
             if text.is_empty() {
@@ -224,7 +279,8 @@ fn matches_tokens(
             text = &text[decode(text).1..];
         };
     }
-    if rest.last.is_empty() {
+    let last = &*rest.last.tokens;
+    if last.is_empty() {
         return true;
     }
     let mut characters = 0;
@@ -233,12 +289,12 @@ fn matches_tokens(
         at += decode(&text[at..]).1;
         characters += 1;
     }
-    let Some(mut surplus) = usize::checked_sub(characters, rest.last.len()) else { return false };
+    let Some(mut surplus) = usize::checked_sub(characters, last.len()) else { return false };
     while surplus > 0 && !work.ends(1) {
         text = &text[decode(text).1..];
         surplus -= 1;
     }
-    strip_tokens(&rest.last, text, decode, class).is_some()
+    strip_tokens(last, text, decode, class).is_some()
 }
 
 /// What follows the characters that `tokens` stand for, if `text` starts with such.
@@ -260,4 +316,60 @@ fn strip_tokens<'a>(
         text = &text[len..];
     }
     Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CollationId;
+    use base::prng::Prng;
+
+    /// Whether `text` is like `items`, trying everything.
+    fn is_like(text: &[char], items: &[char], collation: &Collation) -> bool {
+        let weight = |c: char| token(Item::Literal(c.into()), collation);
+        match (items, text) {
+            ([], text) => text.is_empty(),
+            (['%', rest @ ..], _) => (0..=text.len()).any(|at| is_like(&text[at..], rest, collation)),
+            (['_', rest @ ..], [_, after @ ..]) => is_like(after, rest, collation),
+            ([item, rest @ ..], [first, after @ ..]) => {
+                weight(*item) == weight(*first) && is_like(after, rest, collation)
+            }
+            (_, []) => false,
+        }
+    }
+
+    #[test]
+    fn pieces_are_found_wherever_they_are() {
+        let collations = [
+            CollationId::UTF8MB4_0900_AI_CI,
+            CollationId::UTF8MB4_GENERAL_CI,
+            CollationId::UTF8MB4_UNICODE_CI,
+            CollationId::UTF8MB4_BIN,
+        ]
+        .map(|id| id.collation().unwrap());
+        let mut prng = Prng::new(13);
+        let (mut like, mut unlike) = (0, 0);
+        for round in 0..20_000 {
+            let letters: &[char] =
+                if round % 3 == 0 { &['a', 'A', 'b', '\u{e4}', '7'] } else { &['a', 'A', 'b', '7', '\t'] };
+            let mut draw = |of: &[char], most: u64| -> String {
+                (0..prng.below(most)).map(|_| of[prng.below(of.len() as u64) as usize]).collect()
+            };
+            let text = draw(letters, 14);
+            let pattern = draw(&['a', 'B', '7', '%', '%', '_', '\u{e4}'], 7);
+            for collation in collations {
+                let is_found = LikePattern::new(pattern.as_bytes(), None, collation).matches(text.as_bytes());
+                let (text, items): (Vec<char>, Vec<char>) =
+                    (text.chars().collect(), pattern.chars().collect());
+                assert_eq!(
+                    is_found,
+                    is_like(&text, &items, collation),
+                    "{text:?} {pattern} {}",
+                    collation.name
+                );
+                *(if is_found { &mut like } else { &mut unlike }) += 1;
+            }
+        }
+        assert!(like > 10_000 && unlike > 10_000, "{like} are like, {unlike} not");
+    }
 }

@@ -92,6 +92,7 @@ impl KeyEncoder {
         }
     }
 
+    #[inline]
     fn append_ascending(&self, storage: &[u8], out: &mut Vec<u8>) -> Extent {
         match &self.codec {
             &Codec::Integer { signed, .. } => integer::append(storage, signed, 0, out),
