@@ -564,7 +564,7 @@ fn push_runs(
             return Ok(Flow::Enough);
         }
         at = to + usize::from(failing.is_some());
-        longest = longest.saturating_mul(2);
+        longest = (2 * longest).min(batch.len());
     }
     Ok(Flow::More)
 }
