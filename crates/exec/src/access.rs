@@ -13,16 +13,14 @@ use crate::op::{AccessOp, PathOp};
 use crate::query_run::QueryRun;
 use crate::reader::{RowEnv, TableReader};
 use crate::source::{Flow, RowBatch, Sink, Source, TakeCells};
-use crate::statement::Statement;
 use crate::table_filter::{BoundTest, TableFilter};
 
 /// Intervals between two checks of the kill flag; the rows of a long one are counted by themselves.
 const KILL_CHECK_INTERVALS: usize = 32;
-/// Most rows of the first run of a batch that is handed on together.
-const FIRST_RUN_ROWS: usize = 8;
 
 mod bounds;
 mod locked;
+pub(crate) mod runs;
 mod skip;
 mod skip_leaf;
 mod skip_locked;
@@ -292,7 +290,7 @@ impl<'r> TableAccess<'r> {
         if self.op.in_place && self.op.filter.as_ref().is_some_and(|filter| filter.rest.is_none()) {
             if let Some(tests) = &self.tests {
                 let (op, read) = ((self.op.rel, self.run.st), (self.reader, &mut self.arena));
-                return push_runs(tests, op, read, batch, parent, sink);
+                return runs::push_runs(tests, op, read, batch, parent, sink);
             }
         }
         for i in 0..batch.len() {
@@ -533,40 +531,6 @@ impl Source for TableAccess<'_> {
             PathOp::Scan { .. } | PathOp::Range { .. } => self.run_scan(parent, sink),
         }
     }
-}
-
-/// Hands on the rows that pass `tests`, which are all of the filter: neighbours together. Rows are tested a few
-/// at a time first, as `sink` may soon have enough.
-fn push_runs(
-    tests: &[BoundTest],
-    (rel, st): (u16, &Statement<'_>),
-    (reader, arena): (&TableReader, &mut Bump),
-    batch: Batch<'_>,
-    parent: Option<&Frame<'_>>,
-    sink: &mut dyn Sink,
-) -> Result<Flow> {
-    let (mut at, mut longest) = (0, FIRST_RUN_ROWS);
-    while at < batch.len() {
-        arena.reset();
-        let env = RowEnv { st, arena };
-        let passes = |i: &usize| {
-            let row = batch.row(*i);
-            tests.iter().all(|test| test.passes(&row, reader, env))
-        };
-        let Some(from) = (at..batch.len()).find(passes) else { break };
-        let most = batch.len().min(from + longest);
-        let failing = (from + 1..most).find(|i| !passes(i));
-        let to = failing.unwrap_or(most);
-        let rows = RowBatch { rel, rows: batch.slice(from..to), reader, env, parent };
-        let flow = if to - from == 1 { sink.row(&rows.frame(0))? } else { sink.batch(&rows)? };
-        if flow == Flow::Enough {
-            st.uncount_examined(batch.len() - to);
-            return Ok(Flow::Enough);
-        }
-        at = to + usize::from(failing.is_some());
-        longest = (2 * longest).min(batch.len());
-    }
-    Ok(Flow::More)
 }
 
 /// Filters one row and hands it on.

@@ -1,6 +1,9 @@
+use std::sync::atomic::Ordering;
+
 use expr::CmpOp;
 
 use super::support::*;
+use crate::access::runs::ROWS_IN_RUNS;
 use sql::plan::*;
 
 #[test]
@@ -109,4 +112,29 @@ fn large_answers_are_flushed_between_leaves() {
     let def = filled(&mut bench, "t", 20_000);
     let plan = select_all(&def, Path::Scan { index: 0, reverse: false }, None);
     assert_eq!(bench.query(plan, &[]).len(), 20_000);
+}
+
+#[test]
+fn neighbours_that_pass_a_filter_are_the_rows_one_at_a_time() {
+    let mut bench = Bench::new();
+    filled(&mut bench, "t", 3000);
+    for (tests, rows) in
+        [("id >= 10", 2990), ("id <> 1500 AND id <> 1501", 2998), ("id < 0", 0), ("k <> 3", 2700)]
+    {
+        for limit in ["", " LIMIT 1", " LIMIT 9", " LIMIT 700", " LIMIT 20, 900"] {
+            let mut answer = |test: &str| {
+                let examined = bench.rows_examined.load(Ordering::Relaxed);
+                let answer =
+                    bench.select(&format!("SELECT id, k FROM t IGNORE INDEX (k, PRIMARY) WHERE {test}{limit}"));
+                (answer, bench.rows_examined.load(Ordering::Relaxed) - examined)
+            };
+            let before = ROWS_IN_RUNS.get();
+            let in_runs = answer(tests);
+            let run = ROWS_IN_RUNS.get() - before;
+            assert!(limit.is_empty() || run < 2300, "{run} rows for {tests}{limit}");
+            assert!(!limit.is_empty() || rows == run, "{run} rows for {tests}");
+            // What the interpreter decides comes a row at a time.
+            assert_eq!(in_runs, answer(&format!("({tests}) + 0 = 1")), "{tests}{limit}");
+        }
+    }
 }
