@@ -43,7 +43,7 @@ pub(crate) enum Access {
 }
 
 /// Longest start of a text that is compared before the rest is read.
-const KEY_START_BYTES: usize = 64;
+const START_BYTES_MAX: usize = 64;
 
 /// A column of the relation.
 #[derive(Debug)]
@@ -209,8 +209,8 @@ impl TableReader {
         }
     }
 
-    /// Whether the column is a text whose letters are in the key and which starts with `start`: others need to
-    /// be read. Cost: as many characters as `start` has are put together.
+    /// Whether the column is a text whose letters are in the key and which starts with `start`: others need
+    /// to be read. Cost: as many characters as `start` has are put together.
     #[inline]
     pub(crate) fn key_text_starts_with(&self, row: &RowRef<'_>, position: usize, start: &[u8]) -> bool {
         let Access::KeyText { ordinal } = self.columns[position].access else { return false };
@@ -218,10 +218,10 @@ impl TableReader {
     }
 
     fn has_start(&self, row: &RowRef<'_>, position: usize, ordinal: u16, start: &[u8]) -> bool {
-        let mut room = [0; KEY_START_BYTES];
+        let mut room = [0; START_BYTES_MAX];
         let is_null = self.columns[position].null.is_some_and(|bit| row.null_bit(bit));
         match row.var(ordinal) {
-            (case, true) if !is_null && start.len() <= KEY_START_BYTES => {
+            (case, true) if !is_null && start.len() <= START_BYTES_MAX => {
                 row.key_text(ordinal, case, |len| &mut room[..len.min(start.len())]) == start
             }
             _ => false,

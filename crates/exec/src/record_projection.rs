@@ -166,8 +166,8 @@ impl RecordProjection {
             || are_unconverted(&self.charsets, charset)
     }
 
-    /// Most bytes that `rows` of the leaf's rows take, whose cells have `cell_bytes` together; headers and heads
-    /// left out.
+    /// Most bytes that `rows` of the leaf's rows take, whose cells have `cell_bytes` together; headers and
+    /// heads left out.
     #[inline]
     pub(crate) fn room_bytes(&self, rows: usize, records: &Records<'_>, cell_bytes: usize) -> usize {
         let texts = self.var_columns * cell_bytes;

@@ -53,9 +53,9 @@ impl RowFormat {
 }
 
 impl RowRef<'_> {
-    /// The text of the marked column `ordinal` of an entry, whose bytes in the body are `case`, in what `room`
-    /// gives for its length, or as much of it as fits there. Cost: about 40 instructions, and a load and a
-    /// store per character.
+    /// The text of the marked column `ordinal` of an entry, whose bytes in the body are `case`, in what
+    /// `room` gives for its length, or as much of it as fits there. Cost: about 40 instructions, and a load
+    /// and a store per character.
     #[inline]
     pub fn key_text<'o>(
         &self,

@@ -11,7 +11,7 @@ use crate::statement::Statement;
 use crate::table_filter::BoundTest;
 
 /// Most rows of the first batch.
-const FIRST_RUN_ROWS: usize = 8;
+const FIRST_RUN_ROWS_MAX: usize = 8;
 
 #[cfg(test)]
 thread_local! {
@@ -19,8 +19,8 @@ thread_local! {
     pub(crate) static ROWS_IN_RUNS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// Hands on the rows that pass `tests`, which are all of the filter: neighbours together. Rows are tested a few
-/// at a time first, as `sink` may soon have enough.
+/// Hands on the rows that pass `tests`, which are all of the filter: neighbours together. Few are tested at a
+/// time first, as `sink` may soon have enough.
 pub(super) fn push_runs(
     tests: &[BoundTest],
     (rel, st): (u16, &Statement<'_>),
@@ -29,7 +29,7 @@ pub(super) fn push_runs(
     parent: Option<&Frame<'_>>,
     sink: &mut dyn Sink,
 ) -> Result<Flow> {
-    let (mut at, mut longest) = (0, FIRST_RUN_ROWS);
+    let (mut at, mut longest) = (0, FIRST_RUN_ROWS_MAX);
     while at < batch.len() {
         arena.reset();
         let env = RowEnv { st, arena };

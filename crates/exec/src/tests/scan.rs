@@ -124,8 +124,8 @@ fn neighbours_that_pass_a_filter_are_the_rows_one_at_a_time() {
         for limit in ["", " LIMIT 1", " LIMIT 9", " LIMIT 700", " LIMIT 20, 900"] {
             let mut answer = |test: &str| {
                 let examined = bench.rows_examined.load(Ordering::Relaxed);
-                let answer =
-                    bench.select(&format!("SELECT id, k FROM t IGNORE INDEX (k, PRIMARY) WHERE {test}{limit}"));
+                let answer = bench
+                    .select(&format!("SELECT id, k FROM t IGNORE INDEX (k, PRIMARY) WHERE {test}{limit}"));
                 (answer, bench.rows_examined.load(Ordering::Relaxed) - examined)
             };
             let before = ROWS_IN_RUNS.get();

@@ -62,8 +62,8 @@ const COMPUTED: [&str; 3] = [
     "ALTER TABLE shop.computed ADD o INT NOT NULL DEFAULT (id * n), MODIFY n BIGINT DEFAULT (id + 2)",
 ];
 
-/// What is committed beside that in a directory whose server is killed while texts in indexes that ignore case
-/// are being changed.
+/// What is committed beside that in a directory whose server is killed while texts in indexes that ignore
+/// case are being changed.
 const INDEXED: [&str; 4] = [
     "CREATE TABLE shop.indexed (id INT PRIMARY KEY, t VARCHAR(60), d VARCHAR(60), code CHAR(9) NOT NULL, \
      KEY t (t), UNIQUE KEY d (d DESC), KEY pair (code, t))",
@@ -158,8 +158,8 @@ fn indexed(conn: &mut Conn) -> Vec<Vec<mysql::Row>> {
     content
 }
 
-/// A directory with the rows: closed, killed with a transaction open, with or without indexed texts, or killed
-/// after columns have changed or have got computed defaults.
+/// A directory with the rows: closed, killed with a transaction open, with or without indexed texts, or
+/// killed after columns have changed or have got computed defaults.
 fn make(datadir: &Path, state: &str) {
     let mut server = start(datadir);
     let mut conn = connect(&server);

@@ -121,8 +121,8 @@ pub(crate) fn read_small(codes: &[u8], mask: u8, out: &mut [u8]) {
     }
 }
 
-/// Makes capitals of the letters that `case` says, which [`append`] made; of other characters, some ASCII ones.
-/// Cost: a few instructions per byte of `case`.
+/// Makes capitals of the letters that `case` says, which [`append`] made; of other characters, some ASCII
+/// ones. Cost: a few instructions per byte of `case`.
 #[inline]
 pub fn capitalise(text: &mut [u8], case: &[u8]) {
     if case.is_empty() {

@@ -16,8 +16,8 @@
 //! | `*_bin`, `binary` | the bytes, which can be read back (except for trailing spaces under PAD SPACE) |
 //!
 //! Concepts: [`registry`] lists collations, `byte_key` is the key format of bytes, `letter_case` what text is
-//! beside its key, `uca900`, `uca_pad`, `general_ci` and `eight_bit` hold weights, [`utf8`] reads characters, [`like`] matches patterns,
-//! [`convert()`] changes sets.
+//! beside its key, `uca900`, `uca_pad`, `general_ci` and `eight_bit` hold weights, [`utf8`] reads
+//! characters, [`like`] matches patterns, [`convert()`] changes sets.
 
 use std::fmt;
 

@@ -231,12 +231,13 @@ impl KeyEncoder {
     /// Whether texts of the column can be kept as the case of their letters beside their keys:
     /// [`KeyEncoder::append_case`].
     pub fn keeps_letters(&self) -> bool {
-        matches!(self.codec, Codec::Text(text) if !text.reversible && text.prefix.is_none() && text.collation.keeps_letters())
+        let Codec::Text(text) = self.codec else { return false };
+        !text.reversible && text.prefix.is_none() && text.collation.keeps_letters()
     }
 
-    /// Appends what [`super::capitalise`] needs to make `text` of what [`KeyEncoder::read_small`] gives: a bit for each
-    /// capital, of text in small letters nothing. False: the text is not all printable ASCII, or its part is
-    /// cut; nothing was appended. Only with [`KeyEncoder::keeps_letters`].
+    /// Appends what [`super::capitalise`] needs to make `text` of what [`KeyEncoder::read_small`] gives: a
+    /// bit for each capital, of text in small letters nothing. False: the text is not all printable ASCII,
+    /// or its part is cut; nothing was appended. Only with [`KeyEncoder::keeps_letters`].
     #[inline]
     pub fn append_case(&self, text: &[u8], out: &mut Vec<u8>) -> bool {
         text.len() <= KEY_PART_BYTES_MAX && letter_case::append(text, out)
@@ -248,8 +249,8 @@ impl KeyEncoder {
         self.nullable.into()
     }
 
-    /// Bytes of the text at the start of `key` before its end: one a character, if [`KeyEncoder::append_case`]
-    /// has accepted it.
+    /// Bytes of the text at the start of `key` before its end: one a character, if
+    /// [`KeyEncoder::append_case`] has accepted it.
     #[inline]
     pub fn codes_len(&self, key: &[u8]) -> usize {
         let Codec::Text(text) = &self.codec else { return 0 };
