@@ -82,12 +82,12 @@ impl RowRef<'_> {
         let mut rest = &mut text[..];
         for piece in [record.prefix, &head[..record.rest_len.min(HEAD_BYTES)], record.suffix] {
             let codes = piece.get(skip..).unwrap_or_default();
-            let codes = &codes[..codes.len().min(rest.len())];
             skip = skip.saturating_sub(piece.len());
-            let (letters, after) = rest.split_at_mut(codes.len());
-            place.encoder.read_small(codes, letters);
+            let (room, after) = rest.split_at_mut(codes.len().min(rest.len()));
+            room.copy_from_slice(&codes[..room.len()]);
             rest = after;
         }
+        place.encoder.read_small(text);
         capitalise(text, case);
         text
     }

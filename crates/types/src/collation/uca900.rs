@@ -335,33 +335,21 @@ pub(super) const SINGLE: [u8; 256] = {
 /// Writes the codes of as many bytes, in eights, as all have one; how many.
 #[inline]
 fn append_eights(bytes: &[u8], out: &mut [u8]) -> usize {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
     let mut done = 0;
     while let (Some(eight), Some(out)) =
         (bytes[done..].first_chunk::<8>(), out[done..].first_chunk_mut::<8>())
     {
-        if !write_eight(eight, out) {
-            return done;
+        let code = |at: usize| SINGLE[usize::from(eight[at])];
+        *out = [code(0), code(1), code(2), code(3), code(4), code(5), code(6), code(7)];
+        let codes = u64::from_le_bytes(*out);
+        if codes.wrapping_sub(ONES) & !codes & (ONES << 7) != 0 {
+            // One of them has none.
+            break;
         }
         done += 8;
     }
-    // The last ones, some of them once more.
-    if let (Some(eight), Some(out)) = (bytes.last_chunk::<8>(), out[..bytes.len()].last_chunk_mut::<8>())
-        && done < bytes.len()
-    {
-        if write_eight(eight, out) {
-            return bytes.len();
-        }
-    }
     done
-}
-
-/// Writes the codes of eight bytes; false: one of them has none.
-#[inline(always)]
-fn write_eight(eight: &[u8; 8], out: &mut [u8; 8]) -> bool {
-    const ONES: u64 = u64::from_le_bytes([1; 8]);
-    *out = eight.map(|byte| SINGLE[usize::from(byte)]);
-    let codes = u64::from_le_bytes(*out);
-    codes.wrapping_sub(ONES) & !codes & (ONES << 7) == 0
 }
 
 fn append_characters_key(mut rest: &[u8], out: &mut Vec<u8>) {

@@ -257,11 +257,10 @@ impl KeyEncoder {
         memchr::memchr(text.collation.key_end() ^ self.mask, key).unwrap_or(key.len())
     }
 
-    /// Puts the characters of `codes` into `out`, as long as they are, with small letters. Cost: a load and a
-    /// store per character.
+    /// Makes the characters of codes, letters small. Cost: two loads and a store per character.
     #[inline]
-    pub fn read_small(&self, codes: &[u8], out: &mut [u8]) {
-        letter_case::read_small(codes, self.mask, out);
+    pub fn read_small(&self, codes: &mut [u8]) {
+        letter_case::read_small(codes, self.mask);
     }
 
     /// The integer in the part at the front of `key`, sign- or zero-extended to 64 bits; `None` is NULL. Only
