@@ -179,7 +179,7 @@ fn attempt(tree: &Tree, leaf: PageRef<'_>, moved: &Moved) -> Result<Attempt> {
     for slot in 0..leaf.count() {
         let record = leaf.record(slot);
         key.clear();
-        leaf.append_key(slot, &mut key);
+        record.append_key(&mut key);
         payload.clear();
         let (is_deleted, limit) = (record.flags().is_deleted(), max_inline_payload(key.len()));
         older.convert(record, if is_deleted { KeptValues::Own } else { KeptValues::All }, &mut payload);
