@@ -31,6 +31,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     completion_type,
     computed_constants,
     constant_warnings,
+    constants_of_rows,
     dates_beside_years,
     dates_of_times,
     days_that_are_none,

@@ -102,7 +102,10 @@ impl<'a> Binder<'a, '_> {
                 self.settle_condition(&mut terms);
                 Ok(self.build.or(terms))
             }
-            ExprKind::Row(_) => Err(BindError::OperandColumns(1)),
+            ExprKind::Row(row) => {
+                self.note_row(row)?;
+                Err(BindError::OperandColumns(1))
+            }
             ExprKind::Is(operand, test, negated) => self.is(operand, test, negated),
             ExprKind::Between(between) => self.between(between),
             ExprKind::InList(list) => self.in_list(list),
@@ -241,8 +244,14 @@ impl<'a> Binder<'a, '_> {
             (ExprKind::Subquery(query), ExprKind::Row(b)) => {
                 self.compare_row_with_query(op.swapped(), b, query)
             }
-            (ExprKind::Row(a), _) => Err(BindError::OperandColumns(a.len())),
-            (_, ExprKind::Row(_)) => Err(BindError::OperandColumns(1)),
+            (ExprKind::Row(a), _) => {
+                self.note_row(a)?;
+                Err(BindError::OperandColumns(a.len()))
+            }
+            (_, ExprKind::Row(b)) => {
+                self.note_row(b)?;
+                Err(BindError::OperandColumns(1))
+            }
             _ => {
                 let sides = [self.compared_value(left)?, self.compared_value(right)?];
                 self.compare_bound(op, sides, [left, right])
@@ -309,6 +318,11 @@ impl<'a> Binder<'a, '_> {
         left: &'a [ast::Expr<'a>],
         right: &'a [ast::Expr<'a>],
     ) -> Result<Expr, BindError> {
+        let is_by_part = matches!(op, CmpOp::Eq | CmpOp::NullSafeEq | CmpOp::Ne);
+        if !is_by_part && self.build.rows == ComparedRows::None {
+            self.note_row(left)?;
+            self.note_row(right)?;
+        }
         if left.len() != right.len() {
             return Err(BindError::OperandColumns(left.len()));
         }
@@ -404,6 +418,9 @@ impl<'a> Binder<'a, '_> {
     }
 
     fn in_list(&mut self, test: &'a ast::InList<'a>) -> Result<Expr, BindError> {
+        if let ExprKind::Row(needle) = test.expr.kind {
+            self.note_rows_of_list(needle, test.list)?;
+        }
         // One value is a plain comparison, which has the shorter ways of plans and programs.
         if let [only] = test.list {
             let is_row = matches!(test.expr.kind, ExprKind::Row(_));

@@ -47,6 +47,7 @@ mod query;
 mod range_memory;
 pub(crate) mod rewrite;
 mod row_compare;
+mod row_constants;
 pub mod row_expression;
 pub(crate) mod row_keys;
 mod row_list;

@@ -138,6 +138,7 @@ impl<'a> Binder<'a, '_> {
         needle: &'a [ast::Expr<'a>],
         query: &'a ast::Query<'a>,
     ) -> Result<Expr, BindError> {
+        self.note_row(needle)?;
         let needle = self.values(needle)?;
         let plan = self.made_subquery(|binder| binder.rows_equal_to(needle, query))?;
         let kind = ExprKind::Subquery { plan, form: SubqueryForm::Exists { negated: false }, needle: None };
