@@ -176,7 +176,9 @@ impl Builder {
 
     /// NULLIF(a, b): `CASE WHEN a = b THEN NULL ELSE a END`.
     pub(super) fn nullif(&self, a: Expr, b: Expr) -> Result<Expr, BindError> {
-        let computed = (!a.is_small()).then(|| a.held());
+        // What is kept warns once, however often it is used.
+        let is_kept = matches!(a.kind, ExprKind::Call { func: Func::KeptValue, .. });
+        let computed = (is_kept || !a.is_small()).then(|| a.held());
         let shown = computed.as_ref().unwrap_or(&a);
         let column = matches!(b.kind, ExprKind::Column(_)).then(|| b.ty.clone());
         let equal = self.compare(CmpOp::Eq, shown.clone(), b).map_err(|error| match error {

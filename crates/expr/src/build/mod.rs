@@ -25,6 +25,7 @@ mod logic;
 mod moment_constant;
 mod no_moment;
 pub(crate) mod rules;
+mod stored_integer;
 mod stored_moment;
 mod stored_year;
 mod temporal;

@@ -65,6 +65,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     insert_warnings,
     instant_columns,
     integer_constants,
+    integers_of_columns,
     invisible,
     key_lengths,
     limit_names,

@@ -211,7 +211,7 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// Whether `value` is computed from literals alone, of which some are lifted.
-    fn is_of_literals(&self, value: &Expr) -> bool {
+    pub(super) fn is_of_literals(&self, value: &Expr) -> bool {
         let Literals::Parameters { base } = self.ctx.literals else { return false };
         let (mut is_known, mut has_lifted) = (true, false);
         value.walk(&mut |e| match &e.kind {

@@ -11,6 +11,7 @@
 mod aggregate;
 mod assigned;
 mod bad_literal;
+mod bigint_operand;
 mod binder;
 pub(crate) mod block;
 mod catalog;
