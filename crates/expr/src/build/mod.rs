@@ -53,6 +53,9 @@ pub struct Builder {
     pub div_precision_increment: u8,
     /// Whether what is compared are parts of rows.
     pub rows: ComparedRows,
+    /// Whether a text with the offset of a zone, compared with a column of dates and times, is that moment in
+    /// the session's zone: in conditions of rows. Elsewhere comparisons take no notice of the offset.
+    pub shifts_offsets: bool,
 }
 
 /// The rows whose parts are compared.
@@ -74,6 +77,7 @@ impl Default for Builder {
             modes: SqlModes::DEFAULT,
             div_precision_increment: types::decimal::DIV_PRECISION_INCREMENT,
             rows: ComparedRows::None,
+            shifts_offsets: false,
         }
     }
 }

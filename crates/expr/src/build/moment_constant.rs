@@ -80,7 +80,7 @@ impl Builder {
         };
         match value.to_datetime(flags, Date::ZERO) {
             // Only the session knows its zone.
-            Some(_) if has_offset(&value) => {}
+            Some(_) if self.shifts_offsets && has_offset(&value) => {}
             // A deprecated delimiter is a warning of every evaluation.
             Some(_) if has_odd_delimiter(&value) => {}
             Some(read) if read.loss == Loss::None => *arg = self.datetime(read.value, FSP_MAX),

@@ -83,6 +83,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     numbers_as_moments,
     numbers_beside_dates,
     numbers_of_branches,
+    offsets_of_zones,
     on_duplicate_columns,
     padded_numbers,
     prepared_kept_numbers,

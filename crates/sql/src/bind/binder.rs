@@ -193,6 +193,7 @@ impl<'a, 'c> Binder<'a, 'c> {
             modes: ctx.modes,
             div_precision_increment: ctx.div_precision_increment,
             rows: ComparedRows::None,
+            shifts_offsets: false,
         };
         Binder {
             ctx,

@@ -298,6 +298,7 @@ impl<'a> Binder<'a, '_> {
         }
         self.read_times_of_day(&mut sides);
         self.read_text_first(&mut sides, written)?;
+        self.build.shifts_offsets = self.shifts_offsets(&sides);
         self.pin_compared(&mut sides, &written)?;
         if self.build.rows == ComparedRows::None {
             self.note_misfits(&sides);
@@ -305,6 +306,7 @@ impl<'a> Binder<'a, '_> {
         let moment = Self::moment_beside(&sides);
         let [a, b] = sides;
         let compared = self.build.compare(op, a, b);
+        self.build.shifts_offsets = false;
         match moment {
             Some(moment) => self.compared_with_moment(compared, moment),
             None => Ok(compared?),

@@ -3,7 +3,7 @@
 //! refused after that.
 
 use expr::build::CastTo;
-use expr::{ColumnRef, Expr, ExprKind, fold};
+use expr::{ColumnRef, ComparedRows, Expr, ExprKind, fold};
 use types::temporal::DateFlags;
 use types::value::{Loss, integer_prefix, round_text_to_i128};
 use types::{Date, DateTime, SqlModes, SqlType, StoreContext, TimeZone, TypeKind, Value};
@@ -29,6 +29,23 @@ impl Binder<'_, '_> {
             let ExprKind::Column(column) = side.kind else { return None };
             let type_name = temporal_name(side.ty.kind).filter(|_| side.ty.kind != TypeKind::Time)?;
             Some(Moment { column, type_name })
+        })
+    }
+
+    /// Whether a text among the operands of a comparison is read in the zone that it names: in conditions on
+    /// a column of dates and times, but not of rows that are ordered or listed.
+    pub(super) fn shifts_offsets(&self, operands: &[Expr]) -> bool {
+        let Some(level) = self.levels.last() else { return false };
+        if !matches!(level.clause, Clause::Where | Clause::On | Clause::Having)
+            || self.build.rows != ComparedRows::None
+        {
+            return false;
+        }
+        operands.iter().any(|operand| {
+            // Aggregates are columns of no relation.
+            let is_stored = |column: ColumnRef| usize::from(column.rel) < level.rels.len();
+            matches!(operand.ty.kind, TypeKind::DateTime | TypeKind::Timestamp)
+                && matches!(operand.kind, ExprKind::Column(column) if is_stored(column))
         })
     }
 

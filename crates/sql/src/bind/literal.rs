@@ -192,10 +192,11 @@ impl<'a> Binder<'a, '_> {
             |e: &Expr| matches!(e.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp);
         let time_digits = (!values.iter().any(is_date)).then(|| time_column_digits(values));
         let stored = stored_by(values);
+        let may_be_zoned = self.build.shifts_offsets;
         for (value, written) in values.iter_mut().zip(written) {
             if let Some((literal, negative)) = lifted_literal(value, written) {
                 if beside_year
-                    || (beside_date && !self.is_moment_text(value, &literal, time_digits))
+                    || (beside_date && !self.is_moment_text(value, &literal, (time_digits, may_be_zoned)))
                     || (beside_fixed && literal.kind == LiteralKind::Decimal)
                 {
                     let constant = self.constant(&literal)?;
@@ -261,9 +262,14 @@ impl<'a> Binder<'a, '_> {
 
     /// Whether `value`, a lifted literal, is a text that can be read as a date and time or, beside times
     /// alone, is wholly a time of at most `time_digits` fraction digits.
-    fn is_moment_text(&mut self, value: &Expr, literal: &Literal, time_digits: Option<u8>) -> bool {
+    fn is_moment_text(
+        &mut self,
+        value: &Expr,
+        literal: &Literal,
+        (time_digits, may_be_zoned): (Option<u8>, bool),
+    ) -> bool {
         let ExprKind::Param(param) = value.kind else { return false };
-        let moment = TextUse::PlainMoment(DateFlags::from_modes(self.ctx.modes));
+        let moment = TextUse::PlainMoment { flags: DateFlags::from_modes(self.ctx.modes), may_be_zoned };
         let read_as = time_digits.map_or(moment, TextUse::Time);
         literal.kind == LiteralKind::String && self.is_text_of(literal, param, read_as)
     }

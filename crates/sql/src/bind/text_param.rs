@@ -3,7 +3,7 @@
 
 use types::temporal::{DateFlags, OddDelimiter};
 use types::value::Loss;
-use types::{Date, Locale, Value};
+use types::{Date, DateTime, Locale, Value};
 
 /// What a literal is read as, a text for the most part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,12 @@ pub(super) enum TextUse {
     /// A date and time.
     Moment(DateFlags),
     /// A date and time without a delimiter that MySQL deprecates: such a one is converted once.
-    PlainMoment(DateFlags),
+    PlainMoment {
+        /// Which dates there are.
+        flags: DateFlags,
+        /// Whether the text may name the offset of its zone.
+        may_be_zoned: bool,
+    },
     /// A time that a column of so many fraction digits stores unchanged.
     Time(u8),
     /// A number of characters: digits alone, and no more than every BIGINT has.
@@ -39,9 +44,13 @@ impl TextUse {
                 let read = text.to_datetime(flags, Date::ZERO);
                 read.is_some_and(|read| flags.accept_datetime(read.value))
             }
-            TextUse::PlainMoment(flags) => {
-                let is_plain =
-                    !matches!(text, Value::Bytes { data, .. } if OddDelimiter::of_date(data).is_some());
+            TextUse::PlainMoment { flags, may_be_zoned } => {
+                let is_plain = match *text {
+                    Value::Bytes { data, .. } => {
+                        OddDelimiter::of_date(data).is_none() && (may_be_zoned || !has_offset(data))
+                    }
+                    _ => true,
+                };
                 is_plain && TextUse::Moment(flags).accepts(text)
             }
             TextUse::Time(digits) => text
@@ -62,6 +71,14 @@ impl TextUse {
             },
         }
     }
+}
+
+/// Whether the text of a date and time names the offset of its zone.
+fn has_offset(text: &[u8]) -> bool {
+    /// Shorter texts are no date and time with an offset.
+    const ZONED_BYTES_MIN: usize = 16;
+    text.len() >= ZONED_BYTES_MIN
+        && DateTime::parse(text, DateFlags::default()).is_some_and(|parsed| parsed.offset.is_some())
 }
 
 /// A literal that has to be such a text.

@@ -169,6 +169,7 @@ pub(super) fn builder(ctx: &BindContext<'_>) -> Builder {
         modes: ctx.modes,
         div_precision_increment: ctx.div_precision_increment,
         rows: ComparedRows::None,
+        shifts_offsets: false,
     }
 }
 
