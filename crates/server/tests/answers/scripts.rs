@@ -55,6 +55,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     extremes_as_numbers,
     fixed_doubles,
     found_by_prefix,
+    fractions_of_zero_dates,
     functional_dependence,
     functions_numeric,
     functions_string,

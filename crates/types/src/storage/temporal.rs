@@ -5,7 +5,7 @@ use super::{fraction_unit, fraction_width, time_width};
 use crate::temporal::{DateFlags, MOMENT_BYTES_MIN, OddDelimiter, Parsed, ParsedTime, unit_of};
 use crate::value::digits::count_while;
 use crate::value::double_prefix;
-use crate::{DateTime, SqlType, Time, TypeKind, Value};
+use crate::{Date, DateTime, SqlType, Time, TypeKind, Value};
 
 /// Years in which stored literals may carry an offset.
 const ZONED_YEARS: std::ops::RangeInclusive<u16> = 1969..=3001;
@@ -86,7 +86,9 @@ pub(super) fn store_timestamp(
                 fault = Fault::ZoneGap;
             }
         } else {
-            fault = Fault::TemporalRange("datetime");
+            // A number between zero and one is the zero date with a fraction.
+            let is_fraction = moment.date() == Date::ZERO;
+            fault = if is_fraction { Fault::Temporal("datetime") } else { Fault::TemporalRange("datetime") };
         }
     }
     out.extend_from_slice(&seconds.to_le_bytes());
@@ -127,6 +129,8 @@ fn moment_of(value: &Value<'_>, fsp: u8, name: &'static str, ctx: &StoreContext<
             let mut scratch = Vec::new();
             moment_of_text(value.as_text(&mut scratch), fsp, name, ctx)
         }
+        Value::Year(0) if flags.no_zero_date => (DateTime::ZERO, Fault::TemporalRange(name)),
+        Value::Year(0) => exact(DateTime::ZERO),
         Value::Year(_) => (DateTime::ZERO, Fault::Temporal(name)),
         _ => moment_of_number(value, fsp, name, ctx),
     }
@@ -143,7 +147,10 @@ fn moment_of_number(
     let out_of_range = (DateTime::ZERO, Fault::TemporalRange(name));
     let Some((number, micro, rounds_up)) = value.number_and_micro() else { return out_of_range };
     let is_fraction = number == 0 && (micro != 0 || rounds_up);
-    match DateTime::from_number(number, micro, ctx.date_flags) {
+    // Such a number has no zero parts of a date.
+    let date_flags =
+        DateFlags { no_zero_in_date: ctx.date_flags.no_zero_in_date && !is_fraction, ..ctx.date_flags };
+    match DateTime::from_number(number, micro, date_flags) {
         Some(_) if is_fraction && ctx.date_flags.no_zero_date => out_of_range,
         Some(parsed) if (micro != 0 || rounds_up) && DATE_NUMBERS.contains(&number) => {
             (DateTime::from_date(parsed.value.date()), Fault::Temporal(name))
