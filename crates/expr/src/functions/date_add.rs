@@ -1,8 +1,9 @@
 //! Functions with a unit: DATE_ADD, EXTRACT, TIMESTAMPDIFF.
 
-use types::temporal::{DateFlags, FSP_MAX, Interval, IntervalUnit, MICROS_PER_SECOND};
+use types::temporal::{DateFlags, FSP_MAX, Interval, IntervalUnit, MICROS_PER_SECOND, WeekMode};
 use types::{DateTime, Time, TypeKind, Value};
 
+use super::date_parts::default_week_format;
 use super::time::warn_past_split;
 use super::{Call, some};
 use crate::build::{Class, class_of};
@@ -193,9 +194,7 @@ pub(crate) fn extract<'v>(call: &Call<'v>, unit: IntervalUnit) -> Result<Value<'
         Year => year,
         Quarter => (month + 2) / 3,
         Month => month,
-        Week => i64::from(
-            some!(call.calendar_datetime(0)).date().week(types::temporal::WeekMode::from_number(0)).1,
-        ),
+        Week => i64::from(date.week(WeekMode::from_number(default_week_format(call))).1),
         YearMonth => year * 100 + month,
         _ => i64::from(date.day()),
     }))

@@ -105,7 +105,7 @@ fn mode_of_weeks(call: &Call<'_>) -> Result<Option<i32>, EvalError> {
     Ok(call.signed_int(1)?.map(|mode| mode as i32))
 }
 
-fn default_week_format(call: &Call<'_>) -> i64 {
+pub(super) fn default_week_format(call: &Call<'_>) -> i64 {
     let setting = call.ctx.session.system_variable(Some(false), "default_week_format");
     setting.map_or(0, |value| value.as_value().to_i64().value)
 }

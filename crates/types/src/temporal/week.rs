@@ -24,8 +24,9 @@ impl WeekMode {
 }
 
 impl Date {
-    /// Week number and the year it belongs to. The date has no zero part.
-    pub fn week(self, mode: WeekMode) -> (u16, u8) {
+    /// Week number and the year it belongs to. Of a date with zero parts that is before its year begins, the
+    /// number is past all weeks, as in MySQL, which counts the days before the year without a sign.
+    pub fn week(self, mode: WeekMode) -> (u16, u32) {
         let mut year = self.year();
         let mut year_of_week = mode.year_of_week;
         let day_number = self.day_number();
@@ -37,11 +38,9 @@ impl Date {
                 return (year, 0);
             }
             year_of_week = true;
-            if starts_late(weekday) {
-                year = year.saturating_sub(1);
-                first_day -= days_in_year(year);
-                weekday = (weekday + 53 * 7 - days_in_year(year)) % 7;
-            }
+            year = year.saturating_sub(1);
+            first_day -= days_in_year(year);
+            weekday = (weekday + 53 * 7 - days_in_year(year)) % 7;
         }
         let days = if starts_late(weekday) {
             day_number - (first_day + (7 - weekday))
@@ -54,6 +53,6 @@ impl Date {
                 return (year + 1, 1);
             }
         }
-        (year, (days / 7 + 1) as u8)
+        (year, days as u32 / 7 + 1)
     }
 }
