@@ -363,6 +363,10 @@ pub(super) const LONG_TEXT: u64 = 16_777_216;
 pub(super) fn constant_int(expr: &Expr) -> Option<i64> {
     match constant_value(expr, SqlModes::DEFAULT)? {
         OwnedValue::UInt(value) => Some(i64::try_from(value).unwrap_or(i64::MAX)),
+        // Those of a hexadecimal literal have no sign.
+        value @ OwnedValue::Bit { .. } if expr.ty.unsigned => {
+            Some(i64::try_from(value.as_value().to_u64().value).unwrap_or(i64::MAX))
+        }
         value if !value.is_null() => Some(value.as_value().to_i64().value),
         _ => None,
     }

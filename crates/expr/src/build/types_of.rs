@@ -44,13 +44,13 @@ pub(crate) fn build_ifnull(builder: &Builder, _: Func, args: Vec<Expr>) -> Resul
 
 /// FIELD: strings in one collation, else numbers as they compare.
 pub(crate) fn build_field(builder: &Builder, func: Func, mut args: Vec<Expr>) -> Result<Expr, BindError> {
-    use super::typing::{Class, class_of};
+    use super::typing::{Class, class_of, is_text};
     let is_shown_as_text =
-        |e: &Expr| matches!(class_of(e), Class::Text | Class::Null | Class::DateTime | Class::Time);
+        |e: &Expr| is_text(e) || matches!(class_of(e), Class::Null | Class::DateTime | Class::Time);
     if args.iter().all(is_shown_as_text) {
         match args.split_first_mut() {
             // What a text is compared with takes its character set, even if characters have no place there.
-            Some((first, others)) if class_of(first) == Class::Text => {
+            Some((first, others)) if is_text(first) => {
                 builder.bring_to_charset(others, first.ty.collation);
             }
             _ => {

@@ -144,15 +144,12 @@ impl<'v> Call<'v> {
         if is_unsigned { Ok(self.bits(i)?.map(|bits| bits as i64)) } else { self.int(i) }
     }
 
-    /// Argument `i` as [`Call::int`], but bits that are no literal are not signed.
+    /// Argument `i` as [`Call::int`], but bits are not signed.
     #[inline]
     pub(crate) fn count(&self, i: usize) -> Result<Option<i64>, EvalError> {
         let count = self.int(i)?;
-        let is_past_all = |n: i64| n < 0 && self.args[i].ty.kind == TypeKind::Bit;
-        Ok(match count {
-            Some(n) if is_past_all(n) && !matches!(self.args[i].kind, ExprKind::Const(_)) => Some(i64::MAX),
-            count => count,
-        })
+        let is_past_all = |n: i64| n < 0 && has_bits(&self.args[i]);
+        Ok(count.map(|n| if is_past_all(n) { i64::MAX } else { n }))
     }
 
     /// Argument `i`, a double, as a signed integer. Outside the range a constant is clipped, the value of a
@@ -439,6 +436,12 @@ impl<'v> Call<'v> {
         };
         EvalError::OutOfRange { type_name, operation: crate::print::to_text(self.expr, self.ctx) }
     }
+}
+
+/// Whether the value of `expr` is bits without a sign: those of a BIT column, or of a hexadecimal literal.
+fn has_bits(expr: &Expr) -> bool {
+    let is_literal = matches!(expr.kind, ExprKind::Const(types::OwnedValue::Bit { .. }));
+    if is_literal { expr.ty.unsigned } else { expr.ty.kind == TypeKind::Bit }
 }
 
 /// Whether MySQL computes `expr` once where it computes other numbers twice: a condition on constants, which

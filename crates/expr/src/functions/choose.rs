@@ -7,9 +7,9 @@ use types::{DateTime, TypeKind, Value};
 
 use super::{Call, some};
 use crate::build::fsp::temporal_fsp;
-use crate::build::{Class, class_of};
+use crate::build::{Class, class_of, is_text};
 use crate::compare::{compare_values, fail_if_cut_short};
-use crate::{CmpDomain, EvalError};
+use crate::{CmpDomain, EvalError, Expr};
 
 /// COALESCE, IFNULL: the first argument that is not NULL.
 pub(crate) fn coalesce<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
@@ -200,8 +200,10 @@ pub(crate) fn elt<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 /// FIELD(x, a, b, ..): the place of x in the list, 0 without one.
 pub(crate) fn field<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let all = |classes: &[Class]| call.args.iter().all(|e| classes.contains(&class_of(e)));
-    let domain = if all(&[Class::Text, Class::Null, Class::DateTime, Class::Time]) {
-        let text = call.args.iter().position(|e| class_of(e) == Class::Text);
+    let is_shown_as_text =
+        |e: &Expr| is_text(e) || matches!(class_of(e), Class::Null | Class::DateTime | Class::Time);
+    let domain = if call.args.iter().all(is_shown_as_text) {
+        let text = call.args.iter().position(is_text);
         CmpDomain::String(call.args[text.unwrap_or(0)].ty.collation)
     } else if all(&[Class::Int]) {
         CmpDomain::Integer

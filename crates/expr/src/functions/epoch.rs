@@ -5,6 +5,7 @@ use types::{Date, DateTime, Decimal, SqlModes, TimeZone, TypeKind, Value};
 
 use super::time::warn_past_split;
 use super::{Call, format, some};
+use crate::build::{Class, class_of};
 use crate::{EvalError, cuts_fractions};
 
 /// Last second of a TIMESTAMP as FROM_UNIXTIME and UNIX_TIMESTAMP know it: 3001-01-18 23:59:59 UTC.
@@ -58,7 +59,7 @@ fn local_time(call: &Call<'_>, fsp: u8) -> Result<Option<DateTime>, EvalError> {
         .checked_mul(Decimal::from(MICROS_PER_SECOND))
         .and_then(|d| d.to_i64().ok())
         .filter(|m| (0..=SECONDS_MAX).contains(&m.div_euclid(MICROS_PER_SECOND)));
-    if micros.is_none() && !call.args[0].ty.is_integer() {
+    if micros.is_none() && class_of(&call.args[0]) != Class::Int {
         warn_past_split(call, given);
     }
     Ok(micros.map(|micros| {
