@@ -74,14 +74,18 @@ fn fold_node(mut expr: Expr) -> Folded {
         written.push(folded.written);
     });
     let outcome = outcome_of(&expr);
-    let is_arithmetic = reads_numbers(&expr);
-    if matches!(outcome, Outcome::Varies) && !is_arithmetic {
+    let varies = matches!(outcome, Outcome::Varies);
+    let func = match expr.kind {
+        ExprKind::Call { func, .. } => Some(func),
+        _ => None,
+    };
+    if varies && func.is_none() {
         return Folded { expr, written: None };
     }
-    let mut operands = written.into_iter();
+    let mut operands = written.into_iter().enumerate();
     expr.for_each_child_mut(&mut |child| {
-        if let Some(Some(operand)) = operands.next()
-            && (!matches!(outcome, Outcome::Varies) || is_no_number(child))
+        if let Some((at, Some(operand))) = operands.next()
+            && (!varies || func.is_some_and(|func| func.takes_number(at)) && is_no_number(child))
         {
             *child = operand;
         }
@@ -89,12 +93,6 @@ fn fold_node(mut expr: Expr) -> Folded {
     let Outcome::Value(value) = outcome else { return Folded { expr, written: None } };
     let constant = Expr { nullable: value.is_null(), ty: expr.ty.clone(), kind: ExprKind::Const(value) };
     Folded { expr: constant, written: Some(expr) }
-}
-
-/// Whether `expr` is an operator that reads its operands as numbers.
-fn reads_numbers(expr: &Expr) -> bool {
-    use Func::{Add, Div, IntDiv, Mod, Mul, Neg, Sub};
-    matches!(expr.kind, ExprKind::Call { func: Add | Sub | Mul | Div | IntDiv | Mod | Neg, .. })
 }
 
 /// Whether `expr` is a text that is no number.

@@ -288,6 +288,26 @@ impl Func {
         }
     }
 
+    /// Whether argument `i` is read as a number whatever its type is. Texts that are none warn by where they
+    /// come from.
+    pub(crate) fn takes_number(self, i: usize) -> bool {
+        use Func::{
+            Add, BitAnd, BitNot, BitOr, BitXor, Char, Div, Elt, ExportSet, FormatUnixTime, FromDays,
+            FromUnixTime, Insert, IntDiv, LPad, Left, Locate, MakeDate, MakeSet, MakeTime, Mod, Mul, Neg,
+            PeriodAdd, PeriodDiff, RPad, Repeat, Right, SecToTime, ShiftLeft, ShiftRight, Space, Sub,
+            Substring, SubstringIndex,
+        };
+        match self {
+            Add | Sub | Mul | Div | IntDiv | Mod | Neg => true,
+            BitAnd | BitOr | BitXor | BitNot | ShiftLeft | ShiftRight => true,
+            Char | FromDays | MakeDate | MakeTime | PeriodAdd | PeriodDiff | SecToTime | Space => true,
+            Elt | ExportSet | FormatUnixTime | FromUnixTime => i == 0,
+            Left | Right | Repeat | Substring => i > 0,
+            Insert | LPad | Locate | MakeSet | RPad | SubstringIndex => !self.takes_text(i),
+            _ => false,
+        }
+    }
+
     /// The argument of a search whose character set decides: bytes that it searches for, or puts in, are made
     /// text of that set.
     pub(crate) fn main_text(self) -> Option<usize> {

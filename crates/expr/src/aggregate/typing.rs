@@ -47,7 +47,9 @@ impl Builder {
                     self.read_all_branches(&mut args);
                 }
                 let first = &args[0];
-                let is_read = |e: &Expr| matches!(e.kind, ExprKind::Column(_)) || is_long_hexadecimal(e);
+                let is_read = |e: &Expr| {
+                    matches!(e.kind, ExprKind::Column(_) | ExprKind::UserVar(_)) || is_long_hexadecimal(e)
+                };
                 let is_double = matches!(first.ty.kind, TypeKind::Double | TypeKind::Float);
                 let is_computed = is_double && is_literal_or_call(first);
                 if ty.is_integer() && (is_computed || first.ty.is_string() && is_read(first)) {
@@ -67,8 +69,9 @@ impl Builder {
         if is_number_of_texts(func) {
             self.read_all_branches(&mut args);
             // A constant is read for each row.
-            let is_column = |arg: &&mut Expr| matches!(arg.kind, ExprKind::Column(_));
-            args.iter_mut().filter(is_column).for_each(|arg| self.read_special_text(arg));
+            let is_read =
+                |arg: &&mut Expr| matches!(arg.kind, ExprKind::Column(_)) || is_long_hexadecimal(arg);
+            args.iter_mut().filter(is_read).for_each(|arg| self.read_special_text(arg));
         }
         let nullable = !matches!(func, AggFunc::Count | AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor);
         Ok(TypedAggregate { args, ty, nullable })

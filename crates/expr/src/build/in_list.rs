@@ -157,8 +157,7 @@ impl Builder {
                 self.read_special_text(arg);
             }
             // MySQL reads a list of constants of one type once, another one for each row.
-            let is_trivial = |e: &Expr| matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_));
-            if is_whole && args[1..].iter().all(is_trivial) {
+            if is_whole && args[1..].iter().all(is_given) {
                 self.read_texts(&mut args, domain);
             } else {
                 for arg in &mut args {

@@ -6,11 +6,13 @@ use types::{Charset, SqlType, TypeKind, Value};
 
 use super::Builder;
 use super::typing::{Class, class_of, is_long_hexadecimal};
+use crate::fold::constant_value;
 use crate::func::Func;
 use crate::{CmpDomain, Expr, ExprKind};
 
 impl Builder {
-    /// A constant as a number of type `ty`, DOUBLE or DECIMAL, that is computed once a statement.
+    /// A constant as a number of type `ty`, DOUBLE or DECIMAL, that is computed once a statement. With the
+    /// type of a text it is a number of any of these types, or an integer.
     fn kept_number(constant: Expr, ty: SqlType) -> Expr {
         let nullable = constant.nullable;
         let kind = ExprKind::Call { func: Func::KeptNumber, args: Box::new([constant]) };
@@ -22,6 +24,18 @@ impl Builder {
         match class_of(&condition) {
             Class::Text => Self::kept_number(condition, SqlType::double()),
             _ => self.kept_value(condition),
+        }
+    }
+
+    /// A constant operation that is compared with integers, which is computed once a statement. Its text is
+    /// the number that it is among these.
+    pub fn kept_beside_integers(&self, operation: Expr) -> Expr {
+        match class_of(&operation) {
+            Class::Text => {
+                let ty = operation.ty.clone();
+                Self::kept_number(operation, ty)
+            }
+            _ => self.kept_value(operation),
         }
     }
 
@@ -59,15 +73,16 @@ impl Builder {
     /// Has a constant text that is no number read once a statement, beside an integer column. Doubles would
     /// lose digits of some.
     fn read_once(&self, arg: &mut Expr) {
-        let ExprKind::Const(value) = &arg.kind else { return };
-        let text = value.as_value();
-        if class_of(arg) != Class::Text || text.to_f64().loss == Loss::None {
+        let is_kept = matches!(arg.kind, ExprKind::Call { func: Func::KeptNumber | Func::KeptValue, .. });
+        if class_of(arg) != Class::Text || is_kept || !is_constant(arg) {
             return;
         }
-        let exact = text.to_decimal();
-        if exact.loss != Loss::OutOfRange
-            && Value::Double(text.to_f64().value).to_decimal().value == exact.value
-        {
+        let is_read = match constant_value(arg, self.modes) {
+            Some(value) => is_double_with_rest(&value.as_value()),
+            // The text is the session's.
+            None => true,
+        };
+        if is_read {
             let text = std::mem::replace(arg, self.null());
             *arg = Self::kept_number(text, SqlType::double());
         }
@@ -123,6 +138,14 @@ impl Builder {
             *arg = Expr::cast(column, SqlType::double(), nullable);
         }
     }
+}
+
+/// Whether `text` is no number as a whole, and begins with one that a double holds.
+fn is_double_with_rest(text: &Value<'_>) -> bool {
+    let (double, exact) = (text.to_f64(), text.to_decimal());
+    double.loss != Loss::None
+        && exact.loss != Loss::OutOfRange
+        && Value::Double(double.value).to_decimal().value == exact.value
 }
 
 /// Whether the text of the statement gives the value of `expr`, and the same one each time it is computed.

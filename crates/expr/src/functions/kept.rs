@@ -3,6 +3,7 @@
 use types::{TypeKind, Value};
 
 use super::{Call, some};
+use crate::compare::Number;
 use crate::context::in_arena;
 use crate::{EvalError, Expr};
 
@@ -43,7 +44,11 @@ pub(crate) fn number<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     kept(call, || {
         Ok(match call.ty().kind {
             TypeKind::Decimal => Value::Decimal(some!(call.decimal(0))),
-            _ => Value::Double(some!(call.double(0))),
+            TypeKind::Double => Value::Double(some!(call.double(0))),
+            _ => match call.value(0)? {
+                Value::Null => Value::Null,
+                text => Number::of(&text, call.ctx).to_value(),
+            },
         })
     })
 }

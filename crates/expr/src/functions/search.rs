@@ -26,8 +26,7 @@ pub(crate) fn instr<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 /// LOCATE(wanted, text), LOCATE(wanted, text, from)
 pub(crate) fn locate<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let (text, wanted) = (call.text(1)?, call.text(0)?);
-    let (Some(text), Some(wanted)) = (text, wanted) else { return Ok(Value::Null) };
+    let (text, wanted) = (some!(call.text(1)), some!(call.text(0)));
     let from = if call.args.len() > 2 { some!(call.count(2)) } else { 1 };
     let Ok(skipped) = usize::try_from(from.saturating_sub(1)) else { return Ok(Value::Int(0)) };
     Ok(Value::Int(place_of(call.ctx, common(call), wanted, text, skipped)?))

@@ -94,6 +94,9 @@ impl<'a> Binder<'a, '_> {
             self.pin_beside_column(&mut args, &[&call.args[0], &call.args[1]])?;
             self.note_misfits(&args);
         }
+        if call.name.eq_ignore_ascii_case("strcmp") {
+            self.note_misfits(&args);
+        }
         self.store_beside_bigint(&mut args, call.args, call.name)?;
         match call.using {
             Some(charset) => Ok(self.build.char_using(args, charset)?),

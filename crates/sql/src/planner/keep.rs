@@ -24,7 +24,7 @@ fn keep_in_condition(condition: &mut Expr, fixed: Fixed<'_>) {
     }
     match condition.kind {
         ExprKind::Compare { .. } | ExprKind::IsNull { .. } | ExprKind::Like { .. } => {
-            condition.for_each_child_mut(&mut |operand| keep(operand, false));
+            condition.for_each_child_mut(&mut |operand| keep(operand, None));
         }
         ExprKind::Param(_) if !condition.ty.is_string() => {}
         _ => {
@@ -73,13 +73,13 @@ fn keep_operands(expr: &mut Expr, fixed: Fixed<'_>) -> bool {
     if !is_volatile && constant.iter().all(|is_constant| *is_constant) {
         return true;
     }
+    let domain = read_as(expr, &constant);
     let mut constant = constant.into_iter();
-    let is_read_as_number = matches!(expr.kind, ExprKind::Compare { domain: CmpDomain::Double, .. });
     let is_connective =
         matches!(expr.kind, ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Xor(_) | ExprKind::Not(_));
     expr.for_each_child_mut(&mut |operand| match constant.next() {
         Some(true) if is_connective && operand.ty.is_string() => keep_truth(operand),
-        Some(true) => keep(operand, is_read_as_number),
+        Some(true) => keep(operand, domain),
         _ => {}
     });
     false
@@ -93,9 +93,20 @@ fn keep_truth(operand: &mut Expr) {
     *operand = build.kept_truth(whole);
 }
 
+/// The numbers as which `expr` compares its operands, if it reads a constant text among them once. A list is
+/// read once that has nothing but constants.
+fn read_as(expr: &Expr, constant: &[bool]) -> Option<CmpDomain> {
+    let domain = match expr.kind {
+        ExprKind::Compare { domain, .. } => domain,
+        ExprKind::In { domain, .. } if constant[1..].iter().all(|is_constant| *is_constant) => domain,
+        _ => return None,
+    };
+    matches!(domain, CmpDomain::Double | CmpDomain::Number).then_some(domain)
+}
+
 /// Makes a statement compute a constant operation once, and convert its text once if it is compared as a
-/// number. Literals and values that the session holds cost nothing.
-fn keep(operation: &mut Expr, is_read_as_number: bool) {
+/// number of `domain`. Literals and values that the session holds cost nothing.
+fn keep(operation: &mut Expr, domain: Option<CmpDomain>) {
     let is_at_hand = match &operation.kind {
         ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::UserVar(_) => true,
         ExprKind::Call { args, .. } => args.is_empty(),
@@ -104,6 +115,10 @@ fn keep(operation: &mut Expr, is_read_as_number: bool) {
     if !is_at_hand {
         let build = expr::Builder::default();
         let whole = std::mem::replace(operation, build.null());
-        *operation = if is_read_as_number { build.kept_truth(whole) } else { build.kept_value(whole) };
+        *operation = match domain {
+            Some(CmpDomain::Double) => build.kept_truth(whole),
+            Some(_) => build.kept_beside_integers(whole),
+            None => build.kept_value(whole),
+        };
     }
 }
