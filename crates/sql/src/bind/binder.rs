@@ -161,6 +161,9 @@ pub(super) struct Binder<'a, 'c> {
     pub(super) field_variables: Vec<(&'a str, CollationId)>,
     /// Literals are constants of the plan though they have ordinals.
     pub(super) keeps_literals: bool,
+    /// Whether what constants warn of is noted where MySQL reads them before any row: not while one is bound
+    /// for that.
+    pub(super) notes_constants: bool,
     /// What the `?` are taken for, as far as that is known, by number. Empty where literals are parameters.
     pub(super) param_uses: Vec<ParamUse>,
     /// The text implies the type of a `?` at least.
@@ -207,6 +210,7 @@ impl<'a, 'c> Binder<'a, 'c> {
             names_item: false,
             field_variables: Vec::new(),
             keeps_literals: false,
+            notes_constants: true,
             has_open_params: open_param::has_open(ctx),
             param_uses: open_param::given_uses(ctx),
             text_params: Vec::new(),

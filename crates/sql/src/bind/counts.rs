@@ -52,6 +52,19 @@ impl<'a> Binder<'a, '_> {
             }
         }
         match (func, &mut *args) {
+            // Its operands are a row.
+            (Func::Interval, _) => self.note_row(written)?,
+            (Func::StrToDate, _) => self.note_operand(&written[1])?,
+            // The digits of a text are those of the result, that of the last operand first.
+            (
+                Func::Timestamp | Func::TimeOf | Func::TimeDiff | Func::ConvertTz | Func::UnixTimestamp,
+                args,
+            ) => {
+                let moments = if func == Func::ConvertTz { 1 } else { args.len() };
+                for at in (0..moments).rev().filter(|&at| args[at].ty.is_string()) {
+                    self.note_operand(&written[at])?;
+                }
+            }
             (Func::Sha2, [_, bits]) if !self.is_literal_of(bits, &written[1], TextUse::DigestBits) => {
                 self.hold_literal(bits, &written[1])?;
                 self.note_bits(bits);

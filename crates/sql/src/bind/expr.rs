@@ -173,7 +173,14 @@ impl<'a> Binder<'a, '_> {
         }
         let mut arg = self.value(operand)?;
         match op {
-            UnaryOp::Neg => self.settle_negated(&mut arg),
+            UnaryOp::Neg => {
+                // MySQL reads a constant integer to find out which type its negative has.
+                let is_integer = arg.ty.is_integer() || arg.ty.kind == TypeKind::Year;
+                if is_integer && !matches!(operand.kind, ExprKind::Column(_) | ExprKind::Param(_)) {
+                    self.note_operand(operand)?;
+                }
+                self.settle_negated(&mut arg);
+            }
             UnaryOp::BitNot => self.settle_operands(Func::BitNot, std::slice::from_mut(&mut arg)),
             UnaryOp::Not => self.settle_condition(std::slice::from_mut(&mut arg)),
             UnaryOp::Plus => {}

@@ -12,7 +12,9 @@ impl<'a> Binder<'a, '_> {
     #[inline]
     pub(super) fn note_row(&mut self, row: &'a [ast::Expr<'a>]) -> Result<(), BindError> {
         use ExprKind::{Bool, Column, Literal, Null};
-        if !row.iter().all(|part| matches!(part.kind, Literal(_) | Column(_) | Null | Bool(_))) {
+        if self.notes_constants
+            && !row.iter().all(|part| matches!(part.kind, Literal(_) | Column(_) | Null | Bool(_)))
+        {
             self.note_constants_of_row(row)?;
         }
         Ok(())
@@ -31,6 +33,16 @@ impl<'a> Binder<'a, '_> {
             if row.len() != needle.len() {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Notes what a calculated constant warns of that MySQL reads before any row, an operand of a function.
+    #[cold]
+    pub(super) fn note_operand(&mut self, operand: &'a ast::Expr<'a>) -> Result<(), BindError> {
+        let is_written = matches!(operand.kind, ExprKind::Literal(_) | ExprKind::Null | ExprKind::Bool(_));
+        if self.notes_constants && !is_written && !operand.any(&varies) && !is_condition(operand) {
+            self.note_value(operand)?;
         }
         Ok(())
     }
@@ -62,7 +74,10 @@ impl<'a> Binder<'a, '_> {
     /// Notes what the value of `constant` warns of. Returns whether it is one.
     fn note_value(&mut self, constant: &'a ast::Expr<'a>) -> Result<bool, BindError> {
         let noted = self.deprecated.len();
-        let bound = self.value_of_literals(constant)?;
+        self.notes_constants = false;
+        let bound = self.value_of_literals(constant);
+        self.notes_constants = true;
+        let bound = bound?;
         // What the text has is noted for the first look at it, what is read of it for each.
         let found = self.deprecated.split_off(noted);
         self.deprecated.extend(found.into_iter().filter(|found| {
