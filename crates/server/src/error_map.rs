@@ -470,6 +470,7 @@ errors! {
     MISPLACED_INTO = 3954, b"HY000", "Misplaced INTO clause, INTO is not allowed inside subqueries, and must be placed at end of UNION clauses.";
     BLOCKED_BY_PASSWORD_LOCK = 3955, b"HY000", "Access denied for user '%s'@'%s'. Account is blocked for %s day(s) (%s day(s) remaining) due to %u consecutive failed logins.";
     INVALID_USER_ATTRIBUTE_JSON = 3982, b"HY000", "The user attribute must be a valid JSON object";
+    IMPOSSIBLE_STRING_CONVERSION = 3988, b"HY000", "Conversion from collation %s into %s impossible for %s";
     INVALID_ASSIGNMENT_TARGET = 3989, b"HY000", "Invalid target for assignment: %s";
     ROLE_GRANTED_TO_ITSELF = 4027, b"HY000", "User account %s is directly or indirectly granted to the role %s. The GRANT would create a loop";
     NO_VISIBLE_COLUMN = 4028, b"HY000", "A table must have at least one visible column.";

@@ -46,6 +46,7 @@ pub mod error_map;
 pub mod exec_error;
 pub mod failed_logins;
 mod full_name;
+mod given_type;
 mod host_cache;
 mod idle_watch;
 mod initialize;

@@ -3,7 +3,8 @@
 use std::hash::{BuildHasher, Hasher};
 
 use sql::CacheKey;
-use wire::execute::ParamType;
+
+use crate::given_type::GivenType;
 
 /// Bytes that are compared in full, and their hash, which finds them.
 #[derive(Clone, Copy, Debug)]
@@ -40,12 +41,12 @@ pub(crate) struct PreparedKey {
 impl PreparedKey {
     /// The key of `text` with `types` given for its parameters, `None` for those whose types it implies. No
     /// type at all may be given for a description.
-    pub(crate) fn new(text: &[u8], purpose: Purpose, types: &[Option<ParamType>]) -> Self {
+    pub(crate) fn new(text: &[u8], purpose: Purpose, types: &[Option<GivenType>]) -> Self {
         let mut bytes = Vec::with_capacity(1 + 2 * types.len() + text.len());
         bytes.push(purpose as u8);
         for ty in types {
             // Two for a flag: no type is given.
-            let code = ty.map_or([0, 2], |ty| [ty.column_type as u8, u8::from(ty.unsigned)]);
+            let code = ty.map_or([0, 2], GivenType::code);
             bytes.extend_from_slice(&code);
         }
         // The number of parameters follows from the text, so nothing need part it from the types.

@@ -9,6 +9,7 @@ use types::Value;
 use wire::execute::ParamType;
 
 use crate::compiled::Compiled;
+use crate::given_type::GivenType;
 use crate::plan_cache::EnvironmentId;
 use crate::status::Com;
 
@@ -20,7 +21,7 @@ pub struct PreparedPlan {
     /// Types that were bound when it was chosen.
     pub types: Vec<ParamType>,
     /// Types that it is planned for.
-    pub planned_types: Vec<Option<ParamType>>,
+    pub planned_types: Vec<Option<GivenType>>,
     /// The settings that also decide its meaning.
     pub environment: EnvironmentId,
     /// Values of the types bound last are used as they are, except for negative numbers of rows.
@@ -43,7 +44,7 @@ pub struct ParamTypes {
     /// The uses of its parameters.
     pub uses: Box<[ParamUse]>,
     /// Types given by values that did not fit; the text implies the others.
-    pub given: Vec<Option<ParamType>>,
+    pub given: Vec<Option<GivenType>>,
     /// Values that lose something are refused.
     pub refuses_loss: bool,
     /// What decides the meaning of the text.

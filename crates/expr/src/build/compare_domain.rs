@@ -140,8 +140,11 @@ impl Builder {
         let seen_as = |e: &Expr| if text_around && is_text(e) { Class::Text } else { class_of(e) };
         let has = |class: Class| args.iter().any(|e| seen_as(e) == class);
         let (text, number) = (has(Class::Text), has(Class::Int) || has(Class::Decimal) || has(Class::Double));
+        // A client's number beside a date or time is no literal: it has become a date before if it is one.
+        let takes_params = !self.has_client_params || operation == " IN ";
         let is_given = |e: &Expr| {
-            matches!(e.kind, ExprKind::Param(_)) || matches!(fold(e.clone()).kind, ExprKind::Const(_))
+            matches!(e.kind, ExprKind::Param(_) if takes_params || !is_number(e))
+                || matches!(fold(e.clone()).kind, ExprKind::Const(_))
         };
         if has(Class::DateTime) {
             let numbers_are_dates = args.iter().all(|e| !is_number(e) || is_text(e))

@@ -56,6 +56,8 @@ pub struct Builder {
     /// Whether a text with the offset of a zone, compared with a column of dates and times, is that moment in
     /// the session's zone: in conditions of rows. Elsewhere comparisons take no notice of the offset.
     pub shifts_offsets: bool,
+    /// Parameters are a client's, not literals that were lifted out of the text.
+    pub has_client_params: bool,
 }
 
 /// The rows whose parts are compared.
@@ -78,6 +80,7 @@ impl Default for Builder {
             div_precision_increment: types::decimal::DIV_PRECISION_INCREMENT,
             rows: ComparedRows::None,
             shifts_offsets: false,
+            has_client_params: false,
         }
     }
 }

@@ -87,8 +87,10 @@ fn moment_of_number<'a>(value: Value<'_>) -> Option<Value<'a>> {
     Some(if has_time { Value::DateTime(read.value, FSP_MAX) } else { Value::Date(read.value.date()) })
 }
 
+/// From here on the digits of an integer have a date before the time.
+pub(super) const FIRST_WITH_DATE: i64 = 10_000_000_000;
+
 fn time_of_number<'a>(value: Value<'_>) -> Option<Value<'a>> {
-    const FIRST_WITH_DATE: i64 = 10_000_000_000;
     match as_signed(value) {
         Value::Int(FIRST_WITH_DATE..) => moment_of_number(value),
         number => time_of(number),

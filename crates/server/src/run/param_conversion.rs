@@ -7,7 +7,7 @@ use types::temporal::{DateFlags, FSP_MAX, MICROS_PER_SECOND};
 use types::value::{Converted, Loss, integer_prefix, text_for_message};
 use types::{CollationId, Date, DateTime, SqlType, Time, TypeKind, Value};
 
-use super::actual_param::as_signed;
+use super::actual_param::{FIRST_WITH_DATE, as_signed};
 use super::param_class::Class;
 
 /// The date that a number is which has no year or month: 5 is a day of the year 2000.
@@ -31,7 +31,10 @@ pub(super) fn escaped(value: &Value<'_>) -> String {
 
 /// A number beside those of times, with as many digits after the point if results show them.
 fn padded<'a>(used: &ParamUse, value: Value<'a>) -> Value<'a> {
-    let is_number = matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_));
+    let is_number = matches!(
+        value,
+        Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) | Value::Date(_)
+    );
     if !(is_number && used.is_padded && used.ty.decimals > 0) {
         return value;
     }
@@ -73,13 +76,22 @@ fn text_of<'a>(value: Value<'a>, collation: CollationId, arena: &'a Bump) -> Val
     Value::Bytes { data: arena.alloc_slice_copy(&text), collation }
 }
 
-/// The value of a bound that is not a date or time: zero, but NULL beside dates with a time.
-fn no_bound<'a>(class: Class) -> Value<'a> {
+/// The value of a bound that is not a date or time: zero, but NULL beside dates with a time, and the least
+/// time for an exact number.
+fn no_bound<'a>(class: Class, value: &Value<'_>) -> Value<'a> {
     match class {
+        Class::Time if matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_)) => {
+            Value::Time(Time::from_micros_clipped(i64::MIN), FSP_MAX)
+        }
         Class::Time => Value::Time(Time::ZERO, FSP_MAX),
         Class::Date => Value::Date(Date::ZERO),
         _ => Value::Null,
     }
+}
+
+/// Whether `value` is an integer that can be a time, but no date with a time.
+fn is_shorter_than_dates(value: &Value<'_>) -> bool {
+    matches!(as_signed(*value), Value::Int(..FIRST_WITH_DATE))
 }
 
 /// The conversion of one value.
@@ -98,7 +110,12 @@ impl<'a> Conversion<'_, '_, 'a> {
         let used = self.used;
         let described = Class::of(&used.described);
         let value = match used.reads {
-            NumberRead::Integer if used.role != ParamRole::Operand => read_as_integer(value, described),
+            NumberRead::Integer if used.role == ParamRole::Number && described == Class::Double => {
+                self.integer_beside_doubles(value)
+            }
+            NumberRead::Integer if used.role != ParamRole::Operand && !described.is_moment() => {
+                read_as_integer(value, described)
+            }
             _ => value,
         };
         let is_kept_moment = described.is_moment() && (is_planned || Class::of(&used.ty).is_moment());
@@ -122,10 +139,30 @@ impl<'a> Conversion<'_, '_, 'a> {
                 unsigned(self.of(value))
             }
             ParamRole::Bound => match self.of(value) {
-                Value::Null if !value.is_null() => no_bound(Class::of(self.ty)),
+                Value::Null if !value.is_null() => no_bound(Class::of(self.ty), &value),
+                read => read,
+            },
+            ParamRole::TimeItem => match self.of(value) {
+                Value::Null if !(value.is_null() || is_shorter_than_dates(&value)) => {
+                    Value::Time(Time::ZERO, FSP_MAX)
+                }
                 read => read,
             },
             _ => self.of(value),
+        }
+    }
+
+    /// A number that is read as an integer: a decimal beyond the range is the nearest, with a warning.
+    fn integer_beside_doubles(&mut self, value: Value<'a>) -> Value<'a> {
+        match value {
+            Value::Decimal(number) => number.to_i64().map_or_else(
+                |limit| {
+                    self.truncated("DECIMAL", &value);
+                    Value::Int(limit)
+                },
+                |_| value,
+            ),
+            _ => read_as_integer(value, Class::Double),
         }
     }
 

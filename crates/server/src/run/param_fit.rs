@@ -8,8 +8,9 @@
 use bumpalo::Bump;
 use expr::{EvalCtx, Warning};
 use sql::bind::{NumberRead, ParamRole, ParamUse};
+use types::collation::{Conversion as Converted, convert as convert_text};
 use types::value::{Loss, integer_prefix};
-use types::{CollationId, TypeKind, Value};
+use types::{Charset, CollationId, TypeKind, Value};
 use wire::ColumnType;
 use wire::execute::ParamType;
 
@@ -19,15 +20,20 @@ use super::params::param_type;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::exec_error::warning_condition;
+use crate::given_type::GivenType;
 use crate::session::Session;
 use crate::statement_context::StatementContext;
 
 /// The type given for each parameter; `None`: the text of the statement implies it.
-pub(crate) type GivenTypes = Vec<Option<ParamType>>;
+pub(crate) type GivenTypes = Vec<Option<GivenType>>;
 
-/// Whether values that are bound with type `bound` are used as they are, NULL or not.
-pub(crate) fn is_direct(used: &ParamUse, bound: ParamType) -> bool {
+/// Whether values that are bound with type `bound` are used as they are, NULL or not. Texts have the
+/// collation `connection`.
+pub(crate) fn is_direct(used: &ParamUse, bound: ParamType, connection: CollationId) -> bool {
     let class = Class::of_bound(bound);
+    if class == Class::Text && charset_to_read(used, connection).is_some() {
+        return false;
+    }
     match used.role {
         ParamRole::Stored => true,
         ParamRole::Cast => {
@@ -58,21 +64,89 @@ pub(crate) fn is_misfit(used: &ParamUse, actual: &Value<'_>) -> bool {
 /// Makes texts for parameters that were numbers until now bytes: messages show them as such.
 pub(crate) fn forget_charsets(uses: &[ParamUse], actual: &mut [Value<'_>]) {
     for (used, value) in uses.iter().zip(actual) {
-        if let Value::Bytes { collation, .. } = value
-            && Class::of(&used.described).is_number()
-        {
-            *collation = CollationId::BINARY;
-        }
+        forget_charset(used, value);
     }
 }
 
+/// As [`forget_charsets`], for the operands of CAST, which reads the value itself.
+pub(crate) fn forget_cast_charsets(uses: &[ParamUse], actual: &mut [Value<'_>]) {
+    for (used, value) in uses.iter().zip(actual).filter(|(used, _)| used.role == ParamRole::Cast) {
+        forget_charset(used, value);
+    }
+}
+
+fn forget_charset(used: &ParamUse, value: &mut Value<'_>) {
+    if let Value::Bytes { collation, .. } = value
+        && Class::of(&used.described).is_number()
+    {
+        *collation = CollationId::BINARY;
+    }
+}
+
+fn charset_of(collation: CollationId) -> Charset {
+    collation.collation().map_or(Charset::Binary, |known| known.charset)
+}
+
+/// The character set of the texts of a parameter, if it is another than that of the collation `connection`.
+fn charset_to_read(used: &ParamUse, connection: CollationId) -> Option<Charset> {
+    let wanted = charset_of(used.described.collation);
+    let is_text = used.described.is_string() && wanted != Charset::Binary;
+    (is_text && used.role != ParamRole::Stored && wanted != charset_of(connection)).then_some(wanted)
+}
+
+/// Converts texts to the character sets that their parameters have. Bytes stay as they are, and so do
+/// operands of CAST, which converts them itself.
+///
+/// # Errors
+/// 3988 for a text with a character that there is not in the other character set.
+pub(crate) fn read_charsets<'a>(
+    uses: &[ParamUse],
+    bound: &[ParamType],
+    actual: &mut [Value<'a>],
+    arena: &'a Bump,
+) -> Result<(), SqlError> {
+    for ((used, &bound), value) in uses.iter().zip(bound).zip(actual) {
+        let Value::Bytes { data, collation } = *value else { continue };
+        let wanted = charset_to_read(used, collation).filter(|_| !is_bytes(bound));
+        let Some(wanted) = wanted else { continue };
+        let mut converted = Vec::new();
+        if convert_text(charset_of(collation), wanted, data, &mut converted) == Converted::Lossy {
+            let name = |id: CollationId| id.collation().map_or("binary", |known| known.name);
+            let (from, to) = (name(collation), name(used.described.collation));
+            return Err(error_map::IMPOSSIBLE_STRING_CONVERSION.with(&[&from, &to, &"parameter"]));
+        }
+        if used.role == ParamRole::Cast {
+            continue;
+        }
+        let data = arena.alloc_slice_copy(&converted);
+        *value = Value::Bytes { data, collation: used.described.collation };
+    }
+    Ok(())
+}
+
 /// The type that a statement is planned again for: that of the value. `None` for NULL, of which nothing is
-/// known.
-pub(crate) fn type_to_give(bound: ParamType, actual: &Value<'_>) -> Option<ParamType> {
+/// known. A text has the collation of the parameter until now, which is latin1's of numbers, dates and times.
+/// A text beyond ASCII of these, and one of bytes, has the collation `connection`.
+pub(crate) fn type_to_give(
+    used: &ParamUse,
+    bound: ParamType,
+    actual: &Value<'_>,
+    connection: CollationId,
+) -> Option<GivenType> {
+    let until_now = used.described.collation;
     match Class::of_value(actual) {
         Class::Null => None,
-        Class::Text if is_bytes(bound) => Some(ParamType { column_type: ColumnType::Blob, unsigned: false }),
-        class => Some(class.bound_type()),
+        Class::Text if is_bytes(bound) => {
+            Some(GivenType::Bound(ParamType { column_type: ColumnType::Blob, unsigned: false }))
+        }
+        Class::Text if !used.described.is_string() && is_ascii_text(actual) => {
+            Some(GivenType::Text(CollationId::LATIN1_SWEDISH_CI))
+        }
+        Class::Text if !used.described.is_string() || until_now == CollationId::BINARY => {
+            Some(GivenType::Text(connection))
+        }
+        Class::Text => Some(GivenType::Text(until_now)),
+        class => Some(GivenType::Bound(class.bound_type())),
     }
 }
 
@@ -80,7 +154,7 @@ pub(crate) fn type_to_give(bound: ParamType, actual: &Value<'_>) -> Option<Param
 /// them.
 pub(crate) fn planned_types(
     uses: &[ParamUse],
-    given: &[Option<ParamType>],
+    given: &[Option<GivenType>],
     bound: &[ParamType],
     actual: &[Value<'_>],
 ) -> GivenTypes {
@@ -90,27 +164,31 @@ pub(crate) fn planned_types(
 
 fn planned_type(
     used: &ParamUse,
-    given: Option<ParamType>,
+    given: Option<GivenType>,
     bound: ParamType,
     actual: &Value<'_>,
-) -> Option<ParamType> {
+) -> Option<GivenType> {
     let (wanted, class) = (Class::of(&used.described), Class::of_value(actual));
-    let own = Some(class.bound_type());
+    let own = Some(GivenType::Bound(class.bound_type()));
     match used.role {
-        ParamRole::Stored => Some(bound),
+        ParamRole::Stored => Some(GivenType::Bound(bound)),
         ParamRole::Cast
             if (class == Class::Text || class.is_moment()) && used.described.kind == TypeKind::Year =>
         {
-            Some(Class::Integer { unsigned: false }.bound_type())
+            Some(GivenType::Bound(Class::Integer { unsigned: false }.bound_type()))
         }
         ParamRole::Cast => match class {
-            Class::Null | Class::Text => Some(bound),
+            Class::Null | Class::Text => Some(GivenType::Bound(bound)),
             _ => own,
         },
         // A date without a time is a shorter number than one with it.
         ParamRole::BesideNumbers if class != Class::Null && wanted.is_moment() => own,
         _ => given,
     }
+}
+
+fn is_ascii_text(value: &Value<'_>) -> bool {
+    matches!(value, Value::Bytes { data, .. } if data.is_ascii())
 }
 
 /// Whether values are sent as bytes without a character set.
@@ -125,7 +203,7 @@ fn is_bytes(bound: ParamType) -> bool {
 /// 1292 for a loss; those of [`ensure_row_counts`].
 pub(crate) fn convert<'a>(
     session: &mut Session,
-    (uses, planned, bound): (&[ParamUse], &[Option<ParamType>], &[ParamType]),
+    (uses, planned, bound): (&[ParamUse], &[Option<GivenType>], &[ParamType]),
     params: &'a [Value<'a>],
     (refuses_loss, command): (bool, &str),
     arena: &'a Bump,
@@ -143,7 +221,7 @@ pub(crate) fn convert<'a>(
                 *value = row_count(value, command, &mut Vec::new())?;
                 continue;
             }
-            let own = planned.map(|ty| param_type(ty, collation));
+            let own = planned.map(|ty| ty.sql_type(collation));
             let (ty, is_bytes) = (own.as_ref().unwrap_or(&used.ty), is_bytes(bound));
             let mut conversion = Conversion { ty, used, is_bytes, ctx: &ctx, losses: &mut losses, arena };
             *value = conversion.read(*value, planned.is_some());
@@ -160,7 +238,8 @@ pub(crate) fn convert<'a>(
 }
 
 /// Checks the numbers of rows among `params`. As in MySQL, the error and the warnings that come before it
-/// follow what the last statement left; a statement that runs shows no such warnings.
+/// follow what the last statement left; a statement that runs shows no such warnings. `bad_decimals` counts
+/// the parameters up to one that are decimals without a number, of which there is a warning each.
 ///
 /// # Errors
 /// 1210 and 1690 for what is no number of rows.
@@ -169,11 +248,17 @@ pub(crate) fn ensure_row_counts(
     uses: &[ParamUse],
     params: &[Value<'_>],
     command: &str,
+    bad_decimals: impl Fn(usize) -> usize,
 ) -> Result<(), SqlError> {
     let mut unread = Vec::new();
-    let counts = uses.iter().zip(params).filter(|(used, _)| used.role == ParamRole::RowCount);
-    for (_, value) in counts {
+    let counts =
+        uses.iter().zip(params).enumerate().filter(|(_, (used, _))| used.role == ParamRole::RowCount);
+    for (n, (_, value)) in counts {
         if let Err(error) = row_count(value, command, &mut unread) {
+            for _ in 0..bad_decimals(n) {
+                let unread = error_map::TRUNCATED_WRONG_VALUE_FOR_FIELD.with(&[&"DECIMAL", &"0", &"", &-1]);
+                session.warn(Severity::Warning, unread);
+            }
             for loss in &unread {
                 session.warn(Severity::Warning, warning_condition(loss));
             }

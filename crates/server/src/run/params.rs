@@ -6,6 +6,7 @@ use sql::{LexMode, Literal};
 use types::collation::convert;
 use types::decimal::Decimal;
 use types::temporal::{Date, DateTime, FSP_MAX, Time};
+use types::value::Loss;
 use types::{CollationId, SqlType, TypeKind, Value};
 use wire::execute::{ParamType, ParamValue, Parameters};
 use wire::{BinaryDateTime, BinaryTime, ColumnType};
@@ -170,6 +171,19 @@ fn param_value<'a>(
         ParamValue::DateTime(parts) => Value::DateTime(datetime(parts).ok_or_else(wrong)?, FSP_MAX),
         ParamValue::Time(parts) => Value::Time(time(parts)?, FSP_MAX),
     })
+}
+
+/// The number of decimals without a number among the parameters of `packet` up to `last`, none of which was
+/// sent in pieces.
+#[cold]
+pub(crate) fn bad_decimals(packet: &[u8], types: &[ParamType], last: usize) -> usize {
+    let mut types = types.to_vec();
+    let count = types.len();
+    let Ok((mut decoder, _)) = Parameters::new(packet, count, &mut types) else { return 0 };
+    let is_bad = |text: &[u8]| Value::binary(text).to_decimal().loss != Loss::None || text.is_empty();
+    (0..=last)
+        .filter(|_| matches!(decoder.next(false), Ok(Some(ParamValue::Decimal(text))) if is_bad(text)))
+        .count()
 }
 
 #[cold]

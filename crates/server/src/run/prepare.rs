@@ -11,7 +11,7 @@ use sql::bind::{Literals, ParamRole};
 use sql::plan::{InsertMode, Plan};
 use types::{OwnedValue, SqlType, Value};
 use wire::ColumnDefinition;
-use wire::execute::{Execute, ParamType};
+use wire::execute::Execute;
 use wire::prepare::PreparedStatement;
 
 use super::actual_param::actual_values;
@@ -23,6 +23,7 @@ use crate::answer::{Answer, Table};
 use crate::client_io::ClientIo;
 use crate::compiled::Compiled;
 use crate::error_map::{self, SqlError};
+use crate::given_type::GivenType;
 use crate::inputs::Inputs;
 use crate::memory_limits;
 use crate::parse_error::more_than_one;
@@ -115,7 +116,7 @@ pub(super) fn new_statement(
 fn described(
     session: &mut Session,
     text: &[u8],
-    given: &[Option<ParamType>],
+    given: &[Option<GivenType>],
 ) -> Result<(usize, Option<Arc<Compiled>>), SqlError> {
     let key = PreparedKey::new(text, Purpose::Description, given);
     let environment = session.environment();
@@ -152,9 +153,9 @@ fn described(
 }
 
 /// The types of values that are bound with `types`.
-fn types_of(session: &Session, types: &[Option<ParamType>]) -> Vec<Option<SqlType>> {
+fn types_of(session: &Session, types: &[Option<GivenType>]) -> Vec<Option<SqlType>> {
     let collation = session.variables.hot.collation_connection;
-    types.iter().map(|ty| ty.map(|ty| params::param_type(ty, collation))).collect()
+    types.iter().map(|ty| ty.map(|ty| ty.sql_type(collation))).collect()
 }
 
 /// Compiles a prepared statement, and keeps the program for other sessions if it serves them.
@@ -260,7 +261,7 @@ fn execute_prepared(
             Ok(()) => return Ok(()),
         }
     }
-    fit_and_run(session, answer, prepared, (com, BINARY_COMMAND), params, arena)
+    fit_and_run(session, answer, prepared, (com, BINARY_COMMAND, packet), params, arena)
 }
 
 /// Runs a prepared statement whose plan is yet to be found, or whose values are converted: derives their
@@ -271,18 +272,21 @@ fn fit_and_run(
     session: &mut Session,
     answer: &mut Answer<'_>,
     prepared: &mut Prepared,
-    (com, command): (Com, &str),
+    (com, command, packet): (Com, &str, &[u8]),
     params: &[Value<'_>],
     arena: &Bump,
 ) -> Result<(), SqlError> {
     if let Some(types) = &prepared.param_types {
-        param_fit::ensure_row_counts(session, &types.uses, params, command)?;
+        let bad_decimals = |last| params::bad_decimals(packet, &prepared.types, last);
+        param_fit::ensure_row_counts(session, &types.uses, params, command, bad_decimals)?;
     }
     session.diagnostics.clear();
     session.fail_if_killed()?;
     ensure_types(session, prepared)?;
     let Some(types) = &prepared.param_types else { return Ok(()) };
     let mut actual = actual_values(&types.uses, params);
+    param_fit::forget_cast_charsets(&types.uses, &mut actual);
+    param_fit::read_charsets(&types.uses, &prepared.types, &mut actual, arena)?;
     fit(session, prepared, &mut actual)?;
     let Some(types) = &prepared.param_types else { return Ok(()) };
     let planned_types = param_fit::planned_types(&types.uses, &types.given, &prepared.types, &actual);
@@ -338,8 +342,11 @@ fn fit(session: &mut Session, prepared: &mut Prepared, actual: &mut [Value<'_>])
         return Ok(());
     }
     param_fit::forget_charsets(&types.uses, actual);
-    let given = prepared.types.iter().zip(&*actual);
-    types.given = given.map(|(&bound, value)| param_fit::type_to_give(bound, value)).collect();
+    let connection = session.variables.hot.collation_connection;
+    let given = types.uses.iter().zip(prepared.types.iter().zip(&*actual));
+    types.given = given
+        .map(|(used, (&bound, value))| param_fit::type_to_give(used, bound, value, connection))
+        .collect();
     if let (_, Some(compiled)) = described(session, &prepared.text, &types.given)? {
         types.uses.clone_from(&compiled.param_uses);
     }
@@ -351,7 +358,7 @@ fn find_or_make(
     session: &mut Session,
     prepared: &Prepared,
     com: Com,
-    (planned_types, values): (&[Option<ParamType>], &[Value<'_>]),
+    (planned_types, values): (&[Option<GivenType>], &[Value<'_>]),
     known: Option<Arc<Compiled>>,
 ) -> Result<Arc<Compiled>, SqlError> {
     let version = session.server.engine.catalog_version();
@@ -389,13 +396,15 @@ fn run_with(
     session: &mut Session,
     answer: &mut Answer<'_>,
     prepared: &mut Prepared,
-    (compiled, planned_types): (Arc<Compiled>, &[Option<ParamType>]),
+    (compiled, planned_types): (Arc<Compiled>, &[Option<GivenType>]),
     params: &[Value<'_>],
 ) -> Result<(), Failure> {
     let environment = session.environment();
     let (planned_types, types) = (planned_types.to_vec(), prepared.types.clone());
     let uses = prepared.param_types.iter().flat_map(|types| &types.uses);
-    let is_direct = uses.clone().zip(&types).all(|(used, &bound)| param_fit::is_direct(used, bound));
+    let connection = session.variables.hot.collation_connection;
+    let is_direct =
+        uses.clone().zip(&types).all(|(used, &bound)| param_fit::is_direct(used, bound, connection));
     let row_counts = uses.enumerate().filter(|(_, used)| used.role == ParamRole::RowCount);
     let row_counts = row_counts.map(|(n, _)| n).collect();
     let plan = PreparedPlan { compiled, types, planned_types, environment, is_direct, row_counts };
@@ -411,7 +420,7 @@ pub(super) fn execute_values(
 ) -> Result<(), SqlError> {
     let arena = Bump::new();
     match prepared.planned {
-        Some(com) => fit_and_run(session, answer, prepared, (com, "EXECUTE"), params, &arena),
+        Some(com) => fit_and_run(session, answer, prepared, (com, "EXECUTE", &[]), params, &arena),
         None => run_text(session, answer, &prepared.text, params),
     }
 }

@@ -55,6 +55,7 @@ pub(super) fn retain(
         div_precision_increment: hot.div_precision_increment as u8,
         rows: ComparedRows::None,
         shifts_offsets: false,
+        has_client_params: false,
     };
     let condition = Binder { session, columns: table.columns(), builder, inputs }.bind(condition)?;
     let collations = table.columns().iter().map(|column| exact_collation(column).unwrap_or(TEXT));

@@ -87,6 +87,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     offsets_of_zones,
     on_duplicate_columns,
     padded_numbers,
+    prepared_given_types,
     prepared_kept_numbers,
     prepared_kept_types,
     prepared_row_lists,

@@ -8,7 +8,7 @@ use super::deferred_error::DeferredError;
 use super::deprecated::Noted;
 use super::expansion::Expansion;
 use super::scope::Scope;
-use super::{BindContext, BindError, Clause, Deprecated, ParamUse, TextParam, open_param};
+use super::{BindContext, BindError, Clause, Deprecated, Literals, ParamUse, TextParam, open_param};
 use crate::ast;
 use crate::plan::{AggSpec, Column, OutputColumn};
 use crate::planner::{Planner, Rule};
@@ -197,6 +197,7 @@ impl<'a, 'c> Binder<'a, 'c> {
             div_precision_increment: ctx.div_precision_increment,
             rows: ComparedRows::None,
             shifts_offsets: false,
+            has_client_params: ctx.literals == Literals::Constants,
         };
         Binder {
             ctx,

@@ -450,6 +450,11 @@ impl<'a> Binder<'a, '_> {
             values.push(self.value(item)?);
         }
         self.settle_compared(&mut values);
+        if values[0].ty.kind == TypeKind::Time {
+            for item in &values[1..] {
+                self.note_role(item, ParamRole::TimeItem);
+            }
+        }
         self.read_texts_of_list(&mut values, test.list)?;
         let written: Vec<&ast::Expr<'_>> = std::iter::once(&test.expr).chain(test.list).collect();
         self.pin_compared(&mut values, &written)?;

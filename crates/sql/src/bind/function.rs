@@ -21,7 +21,7 @@ impl<'a> Binder<'a, '_> {
                 let ty =
                     self.build.convert_using(self.build.string(b"", self.ctx.collation), convert.charset)?.ty;
                 self.settle(&mut value, &ty);
-                self.note_role(&value, ParamRole::Text);
+                self.note_role(&value, ParamRole::Cast);
                 let is_param = self.is_param(&value);
                 let text = self.build.convert_using(value, convert.charset)?;
                 Ok(if is_param { Self::lengthened(text) } else { text })
@@ -130,7 +130,7 @@ impl<'a> Binder<'a, '_> {
         };
         self.settle(&mut value, &ty);
         self.note_role(&value, ParamRole::Cast);
-        if ty.is_integer() {
+        if ty.is_integer() || ty.kind == TypeKind::Year {
             self.note_read_as(&value, NumberRead::Integer);
         }
         let has_any_length = matches!(target, CastTo::Char { length: None, .. } | CastTo::Binary(None));

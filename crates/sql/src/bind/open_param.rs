@@ -8,7 +8,7 @@
 use expr::{Expr, ExprKind, Func};
 use types::decimal::{PRECISION_MAX, SCALE_MAX};
 use types::temporal::IntervalUnit;
-use types::{CollationId, LobSize, SqlType, TypeKind};
+use types::{CollationId, LobSize, OwnedValue, SqlType, TypeKind};
 
 use super::binder::Binder;
 use super::literal::PARAM_CHARS;
@@ -51,7 +51,8 @@ impl Binder<'_, '_> {
     pub(super) fn note_padding(&mut self, operands: &[Expr]) {
         let is_number = |e: &Expr| {
             let is_other =
-                matches!(e.ty.kind, TypeKind::Decimal | TypeKind::Null | TypeKind::Bit | TypeKind::Year);
+                matches!(e.ty.kind, TypeKind::Decimal | TypeKind::Null | TypeKind::Bit | TypeKind::Year)
+                    || matches!(e.kind, ExprKind::Const(OwnedValue::Bit { .. }));
             is_other || e.ty.is_integer() || (e.ty.is_temporal() && matches!(e.kind, ExprKind::Param(_)))
         };
         if !operands.iter().all(|e| self.is_open(e) || is_number(e)) {
@@ -81,9 +82,12 @@ impl Binder<'_, '_> {
     pub(super) fn settle(&mut self, expr: &mut Expr, ty: &SqlType) {
         let described = propagated(ty);
         let collation = self.ctx.collation;
+        let charset = |id: CollationId| id.collation().map(|known| known.charset);
         let kept = match described.kind {
-            // Values keep the connection's character set, which has every character of theirs.
-            TypeKind::VarChar | TypeKind::Text(_) => SqlType { collation, ..described.clone() },
+            // Texts of the connection's character set keep its collation, others are converted.
+            TypeKind::VarChar | TypeKind::Text(_) if charset(collation) == charset(described.collation) => {
+                SqlType { collation, ..described.clone() }
+            }
             _ => described.clone(),
         };
         self.settle_as(expr, described, kept);
@@ -149,8 +153,8 @@ impl Binder<'_, '_> {
         }
     }
 
-    /// Types the open parameters among operands that meet as equals by the others; by `default` if all are
-    /// open.
+    /// Types the open parameters among operands that meet as equals by the first other; by `default` if all
+    /// are open.
     pub(super) fn settle_alike(&mut self, operands: &mut [Expr], default: &SqlType) {
         let Some(ty) = self.type_alike(operands, default) else { return };
         for operand in operands {
@@ -158,17 +162,14 @@ impl Binder<'_, '_> {
         }
     }
 
-    /// The type that the other operands give to those that are open parameters; `None` without any.
+    /// The type that the other operands give to those that are open parameters: that of the first of them.
+    /// `None` without open parameters.
     fn type_alike(&self, operands: &[Expr], default: &SqlType) -> Option<SqlType> {
         if !operands.iter().any(|e| self.is_open(e)) {
             return None;
         }
-        let known: Vec<&Expr> = operands.iter().filter(|e| !self.is_open(e)).collect();
-        Some(match known[..] {
-            [] => default.clone(),
-            [only] => only.ty.clone(),
-            _ => self.build.common_type(&known, "").unwrap_or_else(|_| default.clone()),
-        })
+        let known = operands.iter().find(|e| !self.is_open(e));
+        Some(known.map_or_else(|| default.clone(), |first| first.ty.clone()))
     }
 
     /// Notes that `operands` are read as numbers.
@@ -224,6 +225,7 @@ impl Binder<'_, '_> {
         self.note_numbers(operands);
         for operand in operands {
             self.settle(operand, &SqlType::bigint());
+            self.note_read_as(operand, own_number(&operand.ty));
         }
     }
 
@@ -326,23 +328,26 @@ impl Binder<'_, '_> {
     }
 
     /// Notes which parameters among `results`, of which one is the result, are read as texts: all of a result
-    /// that is one.
+    /// that is one. Those of a number are read as that number.
     fn note_results(&mut self, results: &[&Expr]) {
         if !results.iter().any(|e| matches!(e.kind, ExprKind::Param(_))) {
             return;
         }
-        if self.build.common_type(results, "").is_ok_and(|ty| ty.is_string()) {
-            for result in results {
-                self.note_role(result, ParamRole::Text);
+        let Ok(ty) = self.build.common_type(results, "") else { return };
+        for result in results {
+            match ty.kind {
+                _ if ty.is_string() => self.note_role(result, ParamRole::Text),
+                TypeKind::Decimal | TypeKind::Float | TypeKind::Double => {
+                    self.note_read_as(result, own_number(&ty));
+                }
+                _ => {}
             }
         }
     }
 
-    /// The common type of those of `exprs` that are not open parameters; text without any.
-    fn known_type<'e>(&self, exprs: impl Iterator<Item = &'e Expr>) -> SqlType {
-        let known: Vec<&Expr> = exprs.filter(|e| !self.is_open(e)).collect();
-        let common = self.build.common_type(&known, "").ok().filter(|ty| ty.kind != TypeKind::Null);
-        common.unwrap_or_else(|| self.param_text())
+    /// The type of the first of `exprs` that is no open parameter; text without any.
+    fn known_type<'e>(&self, mut exprs: impl Iterator<Item = &'e Expr>) -> SqlType {
+        exprs.find(|e| !self.is_open(e)).map_or_else(|| self.param_text(), |first| first.ty.clone())
     }
 
     /// Types the open parameters of a CASE: what conditions compare, and the results.
@@ -356,7 +361,7 @@ impl Binder<'_, '_> {
             self.note_case(&arms, otherwise.as_ref());
             return (operand, arms, otherwise);
         }
-        let compared = self.known_type(operand.iter().chain(arms.iter().map(|(condition, _)| condition)));
+        let compared = self.known_type(arms.iter().map(|(condition, _)| condition).chain(&operand));
         let result = self.known_type(arms.iter().map(|(_, result)| result).chain(&otherwise));
         let condition = if operand.is_some() { compared.clone() } else { self.param_text() };
         for (tested, shown) in &mut arms {
@@ -423,6 +428,7 @@ impl Binder<'_, '_> {
             let reads = match wanted {
                 Wanted::Int if func == Func::Interval => NumberRead::Decimal,
                 Wanted::Int | Wanted::Bytes => NumberRead::Integer,
+                Wanted::Decimal if matches!(func, Func::Round | Func::Truncate) => own_number(&arg.ty),
                 Wanted::Decimal => NumberRead::Decimal,
                 Wanted::Double if func == Func::Rand => NumberRead::Integer,
                 Wanted::Double => NumberRead::Double,
@@ -515,6 +521,17 @@ fn common_number(operands: &[Expr], are_compared: bool) -> NumberRead {
     }
     let is_decimal = |ty: &SqlType| ty.kind == TypeKind::Decimal || (ty.is_temporal() && ty.decimals > 0);
     if has(&is_decimal) { NumberRead::Decimal } else { NumberRead::Integer }
+}
+
+/// The number that a value of type `ty` is read as where any number will do. A date or time is read as its
+/// text would be.
+fn own_number(ty: &SqlType) -> NumberRead {
+    match ty.kind {
+        TypeKind::Bit | TypeKind::Year => NumberRead::Integer,
+        TypeKind::Decimal => NumberRead::Decimal,
+        _ if ty.is_integer() => NumberRead::Integer,
+        _ => NumberRead::Double,
+    }
 }
 
 /// The type of the numbers that values of type `ty` are in arithmetic.

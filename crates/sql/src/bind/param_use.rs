@@ -24,6 +24,8 @@ pub enum ParamRole {
     KeptText,
     /// A bound of BETWEEN: what is no date or time counts as zero beside some, as NULL beside DATETIME.
     Bound,
+    /// An item of a list of times: as [`ParamRole::Bound`], but an integer that is no time equals none.
+    TimeItem,
     /// A value that a column stores: it keeps the type of each value.
     Stored,
     /// The operand of a CAST: it keeps the type of each value, but that texts of numbers are numbers.

@@ -14,8 +14,8 @@ use super::relations::Rels;
 use super::rule::Rule;
 use super::subquery_forms::SubqueryForms;
 use super::whole_key::WholeKey;
-use crate::bind::BindContext;
 use crate::bind::block::{Block, Query};
+use crate::bind::{BindContext, Literals};
 use crate::dive::Candidate;
 use crate::plan::{Estimate, Node, RelationColumns, SubPlan};
 
@@ -170,6 +170,7 @@ pub(super) fn builder(ctx: &BindContext<'_>) -> Builder {
         div_precision_increment: ctx.div_precision_increment,
         rows: ComparedRows::None,
         shifts_offsets: false,
+        has_client_params: ctx.literals == Literals::Constants,
     }
 }
 
