@@ -34,6 +34,7 @@ fn closure(known: Vec<ColumnRef>, block: &Block, left: &Cell<u32>) -> Vec<Column
     }
     let tests = block.filter.iter().filter_map(|condition| SetTest::of(condition, &block.subqueries));
     let tests: Vec<SetTest<'_>> = tests.collect();
+    facts.not_null.extend(tests.iter().map(|test| test.needle));
     let refused = facts.not_null.clone();
     join_facts(&block.from, &refused, &mut facts);
     loop {
@@ -142,6 +143,11 @@ fn semi_join_facts(condition: &Expr, subqueries: &[SubBlock], facts: &mut Facts)
         return;
     }
     for inside in &block.filter {
+        refused_nulls(inside, &mut |column| {
+            if outer_id(column.rel) == Some(*id) {
+                facts.not_null.extend(outer.get(usize::from(column.col)));
+            }
+        });
         let mut outside = inside.clone();
         if name_outside(&mut outside, *id, outer) {
             facts.add(&outside, None);
