@@ -81,13 +81,12 @@ fn months_of(period: i64) -> Option<i64> {
 /// PERIOD_ADD
 pub(crate) fn period_add<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let (period, months) = (some!(call.signed_int(0)), some!(call.signed_int(1)));
-    let wrong = EvalError::WrongArgument { function: call.name() };
-    let sum = months_of(period).ok_or(wrong.clone())?.wrapping_add(months);
-    if sum < 0 && months < 0 {
-        return Err(wrong);
-    }
+    let wrong = || EvalError::WrongArgument { function: call.name() };
     // As MySQL computes it, without a sign, where the period is past every year.
-    let sum = sum as u64;
+    let sum = months_of(period).ok_or_else(wrong)?.wrapping_add(months) as u64;
+    if sum == 0 {
+        return Ok(Value::Int(0));
+    }
     let year = if sum < 1200 { four_digit_year((sum / 12) as i64) as u64 } else { sum / 12 };
     Ok(Value::Int(year.wrapping_mul(100).wrapping_add(sum % 12 + 1) as i64))
 }
