@@ -168,7 +168,9 @@ impl<'a> Conversion<'_, '_, 'a> {
 
     fn number_beside_moment(&mut self, value: Value<'a>) -> Value<'a> {
         match value {
-            Value::Bytes { data, .. } if Class::of(self.ty).is_moment() => self.number_of(data, value),
+            Value::Bytes { data, .. } if Class::of(self.ty).is_moment() => {
+                padded(self.used, self.number_of(data, value))
+            }
             Value::Bytes { .. } => self.of(value),
             _ => padded(self.used, value),
         }

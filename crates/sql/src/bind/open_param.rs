@@ -247,7 +247,8 @@ impl Binder<'_, '_> {
     /// parameters alone all others are.
     fn note_compared(&mut self, operands: &[Expr]) {
         let is_param = |e: &Expr| matches!(e.kind, ExprKind::Param(_));
-        let is_number = |e: &Expr| !e.ty.is_string() && !e.ty.is_temporal() && !self.is_open(e);
+        let is_text = |e: &Expr| e.ty.is_string() || matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set);
+        let is_number = |e: &Expr| !is_text(e) && !e.ty.is_temporal() && !self.is_open(e);
         let are_params = operands.iter().all(is_param);
         let decides = |e: &&Expr| are_params || !is_param(e);
         let no_numbers = operands.iter().filter(decides).filter(|e| !is_number(e)).count();
