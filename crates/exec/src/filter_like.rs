@@ -23,6 +23,8 @@ pub(crate) struct LikeTest {
     pattern: Expr,
     escape: Option<char>,
     collation: &'static Collation,
+    /// Whether keys of the column are in the order of that collation.
+    has_keys: bool,
     /// Of a pattern that is a constant.
     compiled: Option<Arc<LikePattern>>,
 }
@@ -33,6 +35,8 @@ pub(crate) struct BoundLike {
     col: u16,
     negated: bool,
     pattern: Arc<LikePattern>,
+    /// See [`LikeTest`].
+    has_keys: bool,
 }
 
 impl LikeTest {
@@ -58,6 +62,7 @@ impl LikeTest {
             pattern: pattern.clone(),
             escape: *escape,
             collation,
+            has_keys: text.ty.collation == collation.id,
             compiled: compiled.clone(),
         })
     }
@@ -77,7 +82,7 @@ impl LikeTest {
         };
         #[cfg(test)]
         PATTERNS_BOUND.set(PATTERNS_BOUND.get() + 1);
-        Some(BoundLike { col: self.col, negated: self.negated, pattern })
+        Some(BoundLike { col: self.col, negated: self.negated, pattern, has_keys: self.has_keys })
     }
 }
 
@@ -85,6 +90,8 @@ impl LikeTest {
 thread_local! {
     /// How often a test was bound.
     pub(crate) static PATTERNS_BOUND: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+    /// How often the key of a text has decided.
+    pub(crate) static STARTS_IN_KEYS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
 fn has_charset_of(id: CollationId, collation: &Collation) -> bool {
@@ -95,9 +102,12 @@ impl BoundLike {
     /// Whether the test holds; NULL never passes.
     #[inline]
     pub(crate) fn passes(&self, row: &RowRef<'_>, reader: &TableReader, env: RowEnv<'_>) -> bool {
-        if let Some(start) = self.pattern.start()
-            && reader.key_text_starts_with(row, usize::from(self.col), start)
+        if self.has_keys
+            && let Some(codes) = self.pattern.start_codes()
+            && reader.key_text_starts_with(row, usize::from(self.col), codes)
         {
+            #[cfg(test)]
+            STARTS_IN_KEYS.set(STARTS_IN_KEYS.get() + 1);
             return !self.negated;
         }
         let text = reader.bytes(row, usize::from(self.col), env);

@@ -42,9 +42,6 @@ pub(crate) enum Access {
     Narrow { from: u16, to: u16 },
 }
 
-/// Longest start of a text that is compared before the rest is read.
-const START_BYTES_MAX: usize = 64;
-
 /// A column of the relation.
 #[derive(Debug)]
 pub(crate) struct ColumnReader {
@@ -209,23 +206,14 @@ impl TableReader {
         }
     }
 
-    /// Whether the column is a text whose letters are in the key and which starts with `start`: others need
-    /// to be read. Cost: as many characters as `start` has are put together.
+    /// Whether the column is a text whose letters are in the key, where they begin with `codes`.
     #[inline]
-    pub(crate) fn key_text_starts_with(&self, row: &RowRef<'_>, position: usize, start: &[u8]) -> bool {
-        let Access::KeyText { ordinal } = self.columns[position].access else { return false };
-        self.has_start(row, position, ordinal, start)
-    }
-
-    fn has_start(&self, row: &RowRef<'_>, position: usize, ordinal: u16, start: &[u8]) -> bool {
-        let mut room = [0; START_BYTES_MAX];
-        let is_null = self.columns[position].null.is_some_and(|bit| row.null_bit(bit));
-        match row.var(ordinal) {
-            (case, true) if !is_null && start.len() <= START_BYTES_MAX => {
-                row.key_text(ordinal, case, |len| &mut room[..len.min(start.len())]) == start
-            }
-            _ => false,
-        }
+    pub(crate) fn key_text_starts_with(&self, row: &RowRef<'_>, position: usize, codes: &[u8]) -> bool {
+        let ColumnReader { access: Access::KeyText { ordinal }, null, .. } = self.columns[position] else {
+            return false;
+        };
+        let is_null = null.is_some_and(|bit| row.null_bit(bit));
+        !is_null && row.var(ordinal).1 && row.key_text_starts_with(ordinal, codes)
     }
 
     /// The bytes of a column that the records lack, or have in a narrower type.

@@ -264,12 +264,12 @@ impl RecordProjection {
                 StepOp::Initial => self.store_initial(*step, room),
                 StepOp::InitialNull => self.store_null(*step, head, room),
                 StepOp::InitialEncoded => self.store_initial_encoded(state, leaf, *step, room),
-                StepOp::KeyText
-                | StepOp::FixedText
+                StepOp::FixedText
                 | StepOp::Decimal
                 | StepOp::Raw
                 | StepOp::DateParts
-                | StepOp::Encoded => self.store_other(state, leaf, *step, cell, room),
+                | StepOp::Encoded
+                | StepOp::KeyText => self.store_other(state, leaf, *step, cell, room),
             };
             room = &mut room[stored..];
         }
@@ -287,7 +287,6 @@ impl RecordProjection {
         room: &mut [u8],
     ) -> usize {
         match step.op {
-            StepOp::KeyText => self.store_key_text(leaf, step, cell, room),
             StepOp::FixedText => {
                 let before = room.len();
                 before - store_text(cell.bytes(step.from.into(), step.to.into()), room).len()
@@ -298,6 +297,7 @@ impl RecordProjection {
                 usize::from(step.arg)
             }
             StepOp::DateParts => store_date_parts(state.number(leaf, step, cell), room),
+            StepOp::KeyText => self.store_key_text(leaf, step, cell, room),
             _ => self.store_encoded(state, leaf, step, cell, room),
         }
     }

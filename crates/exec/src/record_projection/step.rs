@@ -37,8 +37,6 @@ pub(super) enum StepOp {
     FirstVar,
     /// Strings that are other variable columns next to each other.
     Var,
-    /// A string whose letters may be in the key.
-    KeyText,
     /// A string of constant length.
     #[default]
     FixedText,
@@ -62,6 +60,8 @@ pub(super) enum StepOp {
     Initial,
     /// A column that the records lack and which is NULL in them.
     InitialNull,
+    /// A string whose letters may be in the key.
+    KeyText,
 }
 
 impl Step {

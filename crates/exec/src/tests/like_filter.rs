@@ -3,7 +3,7 @@
 use types::{CollationId, ColumnDef, IndexDef, IndexKind, SqlType, TableDef, TypeKind};
 
 use super::support::*;
-use crate::filter_like::PATTERNS_BOUND;
+use crate::filter_like::{PATTERNS_BOUND, STARTS_IN_KEYS};
 
 const TEXTS: [&str; 12] = ["", "a", "A", "ab", "aB", "á", "ßa", "a%", "a_b", "ab  ", "abcabc", "zab"];
 const PATTERNS: [&str; 14] =
@@ -32,7 +32,7 @@ fn patterns_find_the_same_rows_on_page_bytes_and_in_the_interpreter() {
     let mut rows: Vec<String> = TEXTS.iter().enumerate().map(row).collect();
     rows.push("(99, NULL, NULL, NULL)".to_owned());
     bench.run(&format!("INSERT INTO t VALUES {}", rows.join(", ")));
-    let (mut found, bound) = (0, PATTERNS_BOUND.get());
+    let (mut found, bound, in_keys) = (0, PATTERNS_BOUND.get(), STARTS_IN_KEYS.get());
     for pattern in PATTERNS {
         for column in ["a", "b", "c"] {
             for (not, escape) in [("", ""), ("NOT ", ""), ("", " ESCAPE '|'"), ("NOT ", " ESCAPE '|'")] {
@@ -41,10 +41,17 @@ fn patterns_find_the_same_rows_on_page_bytes_and_in_the_interpreter() {
                 let value = bench.select(&format!("SELECT n, {column} FROM t WHERE ({test}) + 0 = 1"));
                 assert_eq!(bytes, value, "{test}");
                 found += bytes.len();
+                if column == "a" {
+                    let texts =
+                        bench.select(&format!("SELECT a FROM t FORCE INDEX (a) WHERE {test} ORDER BY n"));
+                    let value = bench.select(&format!("SELECT a FROM t WHERE ({test}) + 0 = 1 ORDER BY n"));
+                    assert_eq!(texts, value, "{test} by index");
+                }
             }
         }
     }
     assert!(found > 1000, "{found}");
+    assert!(STARTS_IN_KEYS.get() > in_keys + 20, "{} decided by keys", STARTS_IN_KEYS.get() - in_keys);
     assert!(PATTERNS_BOUND.get() > bound + 100, "{} tests on page bytes", PATTERNS_BOUND.get() - bound);
     assert_eq!(bench.select("SELECT n FROM t WHERE a LIKE NULL OR a NOT LIKE NULL"), "");
 }

@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 
 use super::registry::Weights;
 use super::work::Work;
-use super::{Charset, Collation, general_ci, uca900, utf8};
+use super::{Charset, Collation, general_ci, letter_case, uca900, utf8};
 
 /// A compiled pattern, for any number of strings.
 #[derive(Debug)]
@@ -14,6 +14,8 @@ pub struct LikePattern {
     form: Form,
     /// What a text may start with, byte by byte, to be like a pattern of characters and one `%` at the end.
     start: Option<Box<[u8]>>,
+    /// See [`LikePattern::start_codes`].
+    start_codes: Option<Box<[u8]>>,
     collation: &'static Collation,
 }
 
@@ -97,13 +99,15 @@ impl LikePattern {
             }
             _ => None,
         };
-        LikePattern { form, start, collation }
+        let start_codes = start.as_deref().and_then(|start| codes_of(start, collation));
+        LikePattern { form, start, start_codes, collation }
     }
 
-    /// What a text may start with, byte by byte, to be like the pattern, whatever follows.
+    /// The codes that keys of printable ASCII texts begin with if the texts are like the pattern, whatever
+    /// follows, and only then; `None`: the pattern is not of that kind, or the collation.
     #[inline]
-    pub fn start(&self) -> Option<&[u8]> {
-        self.start.as_deref()
+    pub fn start_codes(&self) -> Option<&[u8]> {
+        self.start_codes.as_deref()
     }
 
     /// Whether `text` is like the pattern. Cost: one pass over the text for most patterns; no allocation.
@@ -143,6 +147,18 @@ impl LikePattern {
         }
         true
     }
+}
+
+/// The codes of printable ASCII text whose key gives it back, its case aside.
+fn codes_of(text: &[u8], collation: &Collation) -> Option<Box<[u8]>> {
+    let mut codes = Vec::new();
+    if !collation.keeps_letters() || !letter_case::append(text, &mut codes) {
+        return None;
+    }
+    codes.clear();
+    collation.sort_key(text, &mut codes);
+    codes.pop();
+    Some(codes.into())
 }
 
 #[inline]
