@@ -92,8 +92,8 @@ impl RowRef<'_> {
         text
     }
 
-    /// Whether the letters of the marked column `ordinal` of an entry begin with `codes`, the collation's of some
-    /// text; false also where the key has them inverted. Cost: about 40 instructions.
+    /// Whether the letters of the marked column `ordinal` of an entry begin with `codes`, the collation's of
+    /// some text; false also where the key has them inverted. Cost: about 40 instructions.
     #[inline]
     pub fn key_text_starts_with(&self, ordinal: u16, codes: &[u8]) -> bool {
         let format = self.format();
