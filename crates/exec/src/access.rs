@@ -287,11 +287,12 @@ impl<'r> TableAccess<'r> {
             let reader = self.reader;
             return sink.batch(&RowBatch { rel: self.op.rel, rows: batch, reader, env, parent });
         }
-        if self.op.in_place && self.op.filter.as_ref().is_some_and(|filter| filter.rest.is_none()) {
-            if let Some(tests) = &self.tests {
-                let (op, read) = ((self.op.rel, self.run.st), (self.reader, &mut self.arena));
-                return runs::push_runs(tests, op, read, batch, parent, sink);
-            }
+        if let (Some(filter), Some(tests)) = (&self.op.filter, &self.tests)
+            && self.op.in_place
+            && filter.rest.is_none()
+        {
+            let (op, read) = ((self.op.rel, self.run.st), (self.reader, &mut self.arena));
+            return runs::push_runs(tests, op, read, batch, parent, sink);
         }
         for i in 0..batch.len() {
             let place = self.op.in_place.then_some((&batch, i));

@@ -158,7 +158,7 @@ impl JoinedRows {
             }
             match (record.batch, piece.program(outputs, record.reader, target)) {
                 (Some((batch, _)), Some(program)) => {
-                    room += program.room_bytes(1, &batch.records(), batch.body_bytes_max())
+                    room += program.room_bytes(1, &batch.records(), batch.body_bytes_max());
                 }
                 _ => return false,
             }

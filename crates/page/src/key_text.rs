@@ -132,9 +132,9 @@ impl RowRef<'_> {
             return self.body();
         }
         let values: Vec<Option<Vec<u8>>> = (0..format.columns().len())
-            .map(|position| match format.covers(position) {
-                true => self.column(position, scratch).map(<[u8]>::to_vec),
-                false => None,
+            .map(|position| {
+                let value = if format.covers(position) { self.column(position, scratch) } else { None };
+                value.map(<[u8]>::to_vec)
             })
             .collect();
         let values: Vec<Option<&[u8]>> = values.iter().map(Option::as_deref).collect();

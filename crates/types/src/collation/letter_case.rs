@@ -155,7 +155,7 @@ pub fn capitalise(text: &mut [u8], case: &[u8]) {
 fn small_bits(bits: u8) -> u64 {
     // Bit i alone is left in byte i, then moved to the byte's highest.
     let one_each = u64::from(bits).wrapping_mul(ONES) & 0x8040_2010_0804_0201;
-    let high = (one_each + (HIGH_BITS - ONES) | one_each) & HIGH_BITS;
+    let high = ((one_each + (HIGH_BITS - ONES)) | one_each) & HIGH_BITS;
     high >> (7 - SMALL.trailing_zeros())
 }
 
@@ -206,7 +206,9 @@ mod tests {
                 let mut key = Vec::new();
                 collation.sort_key(&text, &mut key);
                 assert_eq!(key.pop(), Some(0));
-                key.iter_mut().for_each(|byte| *byte ^= mask);
+                for byte in &mut key {
+                    *byte ^= mask;
+                }
                 let mut out = key.clone();
                 read_small(&mut out, mask);
                 capitalise(&mut out, &case[3..]);
@@ -223,7 +225,9 @@ mod tests {
         for _ in 0..2000 {
             let mut random = |len: u64| (0..prng.below(len)).map(|_| 0).collect::<Vec<u8>>();
             let (mut codes, mut case) = (random(20), random(6));
-            codes.iter_mut().chain(&mut case).for_each(|byte| *byte = prng.below(256) as u8);
+            for byte in codes.iter_mut().chain(&mut case) {
+                *byte = prng.below(256) as u8;
+            }
             read_small(&mut codes, if prng.below(2) == 0 { 0 } else { 0xFF });
             capitalise(&mut codes, &case);
             assert!(codes.is_ascii());
