@@ -105,7 +105,8 @@ impl<'p, 't> Parameters<'p, 't> {
     ///
     /// # Errors
     /// [`Error::ParametersNotBound`], [`Error::UnknownParameterType`] and [`Error::Malformed`].
-    #[inline]
+    // The caller that runs a statement must not pay for the other, which is cold.
+    #[inline(always)]
     pub fn new(params: &'p [u8], count: usize, types: &'t mut Vec<ParamType>) -> Result<(Self, bool), Error> {
         let mut d = Decoder::new(params);
         let mut nulls: &[u8] = &[];
@@ -129,7 +130,7 @@ impl<'p, 't> Parameters<'p, 't> {
     }
 
     /// The next parameter's value; `None` after the last. `has_long_data` says whether its value came before.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, has_long_data: bool) -> Result<Option<ParamValue<'p>>, Error> {
         let Some(&ty) = self.types.get(self.next) else {
             return Ok(None);

@@ -95,7 +95,7 @@ impl LikePattern {
         };
         let start = match &items[..] {
             [text @ .., Item::Many] if !plain && text.iter().all(|i| matches!(i, Item::Literal(_))) => {
-                Some(BytePiece::new(text, collation.charset).bytes)
+                Some(bytes_of(text, collation.charset).into())
             }
             _ => None,
         };
@@ -239,14 +239,20 @@ impl TokenPiece {
     }
 }
 
+/// The literals of `items`.
+fn bytes_of(items: &[Item], charset: Charset) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for &item in items {
+        if let Item::Literal(point) = item {
+            push_point(point, charset, &mut bytes);
+        }
+    }
+    bytes
+}
+
 impl BytePiece {
     fn new(items: &[Item], charset: Charset) -> Self {
-        let mut bytes = Vec::new();
-        for &item in items {
-            if let Item::Literal(point) = item {
-                push_point(point, charset, &mut bytes);
-            }
-        }
+        let bytes = bytes_of(items, charset);
         BytePiece { finder: Finder::new(&bytes).into_owned(), bytes: bytes.into() }
     }
 }
