@@ -15,7 +15,7 @@ pub struct LikePattern {
     /// What a text may start with, byte by byte, to be like a pattern of characters and one `%` at the end.
     start: Option<Box<[u8]>>,
     /// See [`LikePattern::start_codes`].
-    start_codes: Option<Box<[u8]>>,
+    start_codes: Option<Vec<u8>>,
     collation: &'static Collation,
 }
 
@@ -91,7 +91,11 @@ impl LikePattern {
         let form = if plain {
             Form::Bytes(Box::new(cut(&items, |piece| BytePiece::new(piece, collation.charset))))
         } else {
-            Form::Characters(cut(&items, |piece| TokenPiece::new(piece, collation)))
+            let mut pieces = cut(&items, |piece| TokenPiece::new(piece, collation));
+            for piece in pieces.rest.iter_mut().flat_map(|rest| &mut rest.middle) {
+                piece.find_starts(collation);
+            }
+            Form::Characters(pieces)
         };
         let start = match &items[..] {
             [text @ .., Item::Many] if !plain && text.iter().all(|i| matches!(i, Item::Literal(_))) => {
@@ -150,7 +154,7 @@ impl LikePattern {
 }
 
 /// The codes of printable ASCII text whose key gives it back, its case aside.
-fn codes_of(text: &[u8], collation: &Collation) -> Option<Box<[u8]>> {
+fn codes_of(text: &[u8], collation: &Collation) -> Option<Vec<u8>> {
     let mut codes = Vec::new();
     if !collation.keeps_letters() || !letter_case::append(text, &mut codes) {
         return None;
@@ -158,7 +162,7 @@ fn codes_of(text: &[u8], collation: &Collation) -> Option<Box<[u8]>> {
     codes.clear();
     collation.sort_key(text, &mut codes);
     codes.pop();
-    Some(codes.into())
+    Some(codes)
 }
 
 #[inline]
@@ -216,18 +220,17 @@ fn token(item: Item, collation: &Collation) -> Token {
 
 impl TokenPiece {
     fn new(items: &[Item], collation: &Collation) -> Self {
-        let tokens: Box<[Token]> = items.iter().map(|&item| token(item, collation)).collect();
-        let starts = tokens.first().map_or(Starts::Anywhere, |&first| {
-            let is_start =
-                |&byte: &u8| first == Token::One || token(Item::Literal(byte.into()), collation) == first;
-            let starts: Vec<u8> = (0..0x80).filter(is_start).collect();
-            match starts[..] {
-                [one] => Starts::At(one, one),
-                [one, other] => Starts::At(one, other),
-                _ => Starts::Anywhere,
-            }
-        });
-        TokenPiece { tokens, starts }
+        let tokens = items.iter().map(|&item| token(item, collation)).collect();
+        TokenPiece { tokens, starts: Starts::Anywhere }
+    }
+
+    /// Makes ready a piece that is looked for.
+    fn find_starts(&mut self, collation: &Collation) {
+        let Some(&first @ Token::Class(_)) = self.tokens.first() else { return };
+        let mut starts = (0..0x80u8).filter(|&byte| token(Item::Literal(byte.into()), collation) == first);
+        if let (Some(one), other, None) = (starts.next(), starts.next(), starts.next()) {
+            self.starts = Starts::At(one, other.unwrap_or(one));
+        }
     }
 
     /// The part of ASCII `text` in which the piece may be found: from the first character that it may begin
