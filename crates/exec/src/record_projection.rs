@@ -204,14 +204,12 @@ impl RecordProjection {
         records: Records<'a>,
         format: ClientFormat<'a>,
     ) -> Leaf<'a> {
-        if !self.keys.is_empty() {
-            state.keys.clear();
-            state.keys.extend(self.keys.iter().map(|key| LeafKey {
-                int: records.key_int(key.offset, key.width),
-                flip: key.flip,
-                sign: key.sign,
-            }));
-        }
+        state.keys.clear();
+        state.keys.extend(self.keys.iter().map(|key| LeafKey {
+            int: records.key_int(key.offset, key.width),
+            flip: key.flip,
+            sign: key.sign,
+        }));
         Leaf { format, records }
     }
 

@@ -73,7 +73,11 @@ pub(crate) fn put_cell(
     found: &FoundCell<'_>,
     out: &mut OutBuffer,
 ) {
-    let leaf = &projection.enter_leaf(state, found.records, format);
+    // One row alone must not pay for keys that it has not.
+    let leaf = &match &*projection.keys {
+        [] => Leaf { format, records: found.records },
+        _ => projection.enter_leaf(state, found.records, format),
+    };
     let protocol = if projection.is_binary { Protocol::Binary } else { Protocol::Text };
     let head_bytes = RecordProjection::head_bytes(protocol, projection.columns);
     let room = wire::out_buffer::HEADER_BYTES
