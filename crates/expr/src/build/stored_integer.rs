@@ -9,7 +9,7 @@ use super::typing::is_long_hexadecimal;
 use crate::fold::constant_value;
 use crate::{Expr, ExprKind};
 
-/// Characters that clients are told of for such an integer.
+/// Characters of such an integer in a result's metadata.
 const SHOWN_CHARS: u32 = 22;
 
 impl Builder {

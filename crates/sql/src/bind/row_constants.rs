@@ -7,6 +7,10 @@ use super::binder::Binder;
 use super::{BindError, Deprecated};
 use crate::ast::{self, ExprKind, UnaryOp};
 
+/// Most parts of a constant that is computed for its warnings: within each other, large ones would be computed
+/// as often as they are deep.
+const NOTED_PARTS_MAX: usize = 32;
+
 impl<'a> Binder<'a, '_> {
     /// Notes what the calculated constants of `row` warn of, as far as the first operand that varies.
     #[inline]
@@ -41,7 +45,12 @@ impl<'a> Binder<'a, '_> {
     #[cold]
     pub(super) fn note_operand(&mut self, operand: &'a ast::Expr<'a>) -> Result<(), BindError> {
         let is_written = matches!(operand.kind, ExprKind::Literal(_) | ExprKind::Null | ExprKind::Bool(_));
-        if self.notes_constants && !is_written && !operand.any(&varies) && !is_condition(operand) {
+        if self.notes_constants
+            && !is_written
+            && is_small(operand)
+            && !operand.any(&varies)
+            && !is_condition(operand)
+        {
             self.note_value(operand)?;
         }
         Ok(())
@@ -59,7 +68,7 @@ impl<'a> Binder<'a, '_> {
                     self.ascend(1);
                     is_constant
                 }
-                _ if part.any(&varies) => false,
+                _ if !is_small(part) || part.any(&varies) => false,
                 // What it compares is kept, and warns once.
                 _ if is_condition(part) => true,
                 _ => self.note_value(part)?,
@@ -119,6 +128,14 @@ fn varies(e: &ast::Expr<'_>) -> bool {
             | UserVar(_)
             | ValuesOf(_)
     )
+}
+
+fn is_small(e: &ast::Expr<'_>) -> bool {
+    let parts = std::cell::Cell::new(0);
+    !e.any(&|_| {
+        parts.set(parts.get() + 1);
+        parts.get() > NOTED_PARTS_MAX
+    })
 }
 
 fn is_condition(e: &ast::Expr<'_>) -> bool {
