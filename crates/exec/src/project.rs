@@ -22,6 +22,8 @@ use crate::source::{Flow, RowBatch, Sink, TakeCells};
 
 /// Values beyond this size are charged before they go into the connection's buffer, bytes.
 const LONG_VALUE_BYTES: usize = 64 << 10;
+/// Texts of a leaf's rows beyond this are charged before they are sent.
+const LEAF_TEXT_BYTES: usize = 1 << 20;
 
 /// Sends a record column by column.
 pub(crate) fn put_row(
@@ -171,6 +173,15 @@ impl<'c> RowSender<'c> {
 }
 
 impl RowSender<'_> {
+    /// Charges for the texts of `rows` where a leaf has them in a common start of its keys, so that they may be
+    /// many times as large as it.
+    #[inline(never)]
+    fn reserve_texts(&self, rows: &Batch<'_>) -> Result<()> {
+        let shared = rows.len() * rows.records().shared_key_bytes_max();
+        let bytes = self.outputs.len().saturating_mul(shared + rows.body_bytes_max());
+        if bytes > LEAF_TEXT_BYTES { self.run.st.reserve_output(self.target.out, bytes) } else { Ok(()) }
+    }
+
     #[cold]
     #[inline(never)]
     fn put_older(&mut self, batch: &RowBatch<'_>) {
@@ -201,6 +212,9 @@ impl Sink for RowSender<'_> {
     }
 
     fn batch(&mut self, batch: &RowBatch<'_>) -> Result<Flow> {
+        if batch.reader.format.has_key_texts() {
+            self.reserve_texts(&batch.rows)?;
+        }
         if let Some((_, projection)) = self.plain.filter(|(rel, _)| *rel == batch.rel) {
             if batch.reader.older.is_some() {
                 self.put_older(batch);

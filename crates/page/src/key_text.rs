@@ -8,7 +8,6 @@
 use types::KeyEncoder;
 use types::key::capitalise;
 
-use crate::layout::HEAD_BYTES;
 use crate::row::{RowHeader, RowRef};
 use crate::template::{KeyPartPlace, RowFormat};
 
@@ -69,8 +68,7 @@ impl RowRef<'_> {
             return &[];
         };
         let record = self.record();
-        let mut skip =
-            self.part_offset(&format.key_parts()[usize::from(place.part)]) + place.encoder.text_from();
+        let skip = self.part_offset(&format.key_parts()[usize::from(place.part)]) + place.encoder.text_from();
         let len = match place.after {
             Some(after) => {
                 record.key_len_without_begin().saturating_sub(skip + TEXT_END_BYTES + usize::from(after))
@@ -78,15 +76,14 @@ impl RowRef<'_> {
             None => record.with_key(|key| place.encoder.codes_len(&key[skip..])),
         };
         let text = room(len);
-        let head = record.head.to_be_bytes();
         let mut rest = &mut text[..];
-        for piece in [record.prefix, &head[..record.rest_len.min(HEAD_BYTES)], record.suffix] {
-            let codes = piece.get(skip..).unwrap_or_default();
-            skip = skip.saturating_sub(piece.len());
-            let (room, after) = rest.split_at_mut(codes.len().min(rest.len()));
-            room.copy_from_slice(&codes[..room.len()]);
+        record.key_pieces(skip, |codes| {
+            let len = codes.len().min(rest.len());
+            let (room, after) = std::mem::take(&mut rest).split_at_mut(len);
+            room.copy_from_slice(&codes[..len]);
             rest = after;
-        }
+            true
+        });
         place.encoder.read_small(text);
         capitalise(text, case);
         text
@@ -103,18 +100,13 @@ impl RowRef<'_> {
         if part.desc {
             return false;
         }
-        let mut skip = self.part_offset(part) + place.encoder.text_from();
-        let head = record.head.to_be_bytes();
         let mut rest = codes;
-        for piece in [record.prefix, &head[..record.rest_len.min(HEAD_BYTES)], record.suffix] {
-            let found = piece.get(skip..).unwrap_or_default();
-            skip = skip.saturating_sub(piece.len());
+        let skip = self.part_offset(part) + place.encoder.text_from();
+        record.key_pieces(skip, |found| {
             let (wanted, after) = rest.split_at(rest.len().min(found.len()));
-            if found[..wanted.len()] != *wanted {
-                return false;
-            }
-            rest = after;
-        }
+            rest = if found[..wanted.len()] == *wanted { after } else { return false };
+            true
+        });
         rest.is_empty()
     }
 
@@ -146,54 +138,29 @@ impl RowRef<'_> {
 
 #[cfg(test)]
 mod tests {
+    use base::PageNo;
     use base::prng::Prng;
-    use base::{ColumnId, IndexId, PageNo, TableId};
-    use types::{
-        CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, SqlType, TableDef, TypeKind,
-    };
+    use types::{CollationId, ColumnDef, IndexKind, SqlType, TableDef, TypeKind};
 
+    use crate::check::check_records;
+    use crate::row::tests::index;
     use crate::{
-        FormatPage, PAGE_SIZE, PageMut, PageRef, Place, RowFormat, RowHeader, RowRef, SlotFlags,
-        check::check_records,
+        FormatPage, PAGE_SIZE, PageMut, PageRef, Place, RowFormat, RowHeader, RowRef, SlotFlags, row,
     };
 
     fn column(id: u16, kind: TypeKind, nullable: bool) -> ColumnDef {
-        let collation = CollationId::UTF8MB4_0900_AI_CI;
+        let column = row::tests::column(id, kind, nullable);
         ColumnDef {
-            id: ColumnId(id),
-            name: format!("c{id}").into(),
-            ty: SqlType { collation, ..SqlType::new(kind, 60) },
-            nullable,
-            default: ColumnDefault::None,
-            auto_increment: false,
-            on_update_now: false,
-            names_collation: false,
-            unknown: None,
-            invisible: false,
-            comment: "".into(),
-        }
-    }
-
-    fn index(id: u32, kind: IndexKind, columns: &[(u16, Option<u16>, bool)]) -> IndexDef {
-        let part = |&(column, prefix_len, desc)| KeyPart { column, prefix_len, desc };
-        IndexDef {
-            id: IndexId(id),
-            name: format!("i{id}").into(),
-            kind,
-            parts: columns.iter().map(part).collect(),
-            comment: "".into(),
-            names_btree: false,
-            invisible: false,
-            unknown: None,
+            ty: SqlType { collation: CollationId::UTF8MB4_0900_AI_CI, length: 60, ..column.ty },
+            ..column
         }
     }
 
     /// (a CHAR, b VARCHAR NULL, n INT, c VARCHAR), PRIMARY (a), KEY (b DESC, n), KEY (c, b), KEY (b(3), c).
     fn table() -> TableDef {
+        let mut prefix = index(67, IndexKind::Secondary, &[(1, false), (3, false)]);
+        prefix.parts[0].prefix_len = Some(3);
         TableDef {
-            id: TableId(1),
-            schema: "s".into(),
-            name: "t".into(),
             columns: vec![
                 column(1, TypeKind::Char, false),
                 column(2, TypeKind::VarChar, true),
@@ -201,19 +168,12 @@ mod tests {
                 column(4, TypeKind::VarChar, false),
             ],
             indexes: vec![
-                index(64, IndexKind::Primary, &[(0, None, false)]),
-                index(65, IndexKind::Secondary, &[(1, None, true), (2, None, false)]),
-                index(66, IndexKind::Secondary, &[(3, None, false), (1, None, false)]),
-                index(67, IndexKind::Secondary, &[(1, Some(3), false), (3, None, false)]),
+                index(64, IndexKind::Primary, &[(0, false)]),
+                index(65, IndexKind::Secondary, &[(1, true), (2, false)]),
+                index(66, IndexKind::Secondary, &[(3, false), (1, false)]),
+                prefix,
             ],
-            hidden_row_id: false,
-            collation: CollationId::UTF8MB4_0900_AI_CI,
-            comment: "".into(),
-            format_version: 1,
-            auto_increment_start: 1,
-            create_time: 0,
-            hints: Box::default(),
-            unknown: None,
+            ..row::tests::table()
         }
     }
 

@@ -341,6 +341,19 @@ impl<'a> Record<'a> {
         }
     }
 
+    /// Calls `take` with the pieces of the key after its first `skip` bytes, a begin id with them, until it
+    /// says false.
+    #[inline(always)]
+    pub(crate) fn key_pieces(&self, mut skip: usize, mut take: impl FnMut(&[u8]) -> bool) {
+        let head = self.head.to_be_bytes();
+        for piece in [self.prefix, &head[..self.rest_len.min(HEAD_BYTES)], self.suffix] {
+            if !take(piece.get(skip..).unwrap_or_default()) {
+                return;
+            }
+            skip = skip.saturating_sub(piece.len());
+        }
+    }
+
     /// Calls `read` with the whole key without its begin id, contiguous. Cost: a copy, on the stack up to 256
     /// bytes.
     #[inline]

@@ -305,4 +305,4 @@ impl<'a> RowRef<'a> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

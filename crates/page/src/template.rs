@@ -357,7 +357,7 @@ impl RowFormat {
 
     /// Whether [`RowFormat::key_text`] gives a place for some column.
     #[inline]
-    pub(crate) fn has_key_texts(&self) -> bool {
+    pub fn has_key_texts(&self) -> bool {
         !self.key_texts.is_empty()
     }
 

@@ -8,7 +8,7 @@ use types::{
 
 use crate::*;
 
-fn column(id: u16, kind: TypeKind, nullable: bool) -> ColumnDef {
+pub(crate) fn column(id: u16, kind: TypeKind, nullable: bool) -> ColumnDef {
     ColumnDef {
         id: ColumnId(id),
         name: format!("c{id}").into(),
@@ -24,7 +24,7 @@ fn column(id: u16, kind: TypeKind, nullable: bool) -> ColumnDef {
     }
 }
 
-fn index(id: u32, kind: IndexKind, columns: &[(u16, bool)]) -> IndexDef {
+pub(crate) fn index(id: u32, kind: IndexKind, columns: &[(u16, bool)]) -> IndexDef {
     let parts = columns.iter().map(|&(column, desc)| KeyPart { column, prefix_len: None, desc });
     IndexDef {
         id: IndexId(id),
@@ -39,7 +39,7 @@ fn index(id: u32, kind: IndexKind, columns: &[(u16, bool)]) -> IndexDef {
 }
 
 /// (a INT, v VARCHAR NULL, b BIGINT NULL, w VARBINARY, d DOUBLE NULL), PRIMARY (a), KEY (b DESC), KEY (v).
-fn table() -> TableDef {
+pub(crate) fn table() -> TableDef {
     TableDef {
         id: TableId(1),
         schema: "s".into(),
