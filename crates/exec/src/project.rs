@@ -173,8 +173,8 @@ impl<'c> RowSender<'c> {
 }
 
 impl RowSender<'_> {
-    /// Charges for the texts of `rows` where a leaf has them in a common start of its keys, so that they may be
-    /// many times as large as it.
+    /// Charges for the texts of `rows` where a leaf has them in a common start of its keys, so that they may
+    /// be many times as large as it.
     #[inline(never)]
     fn reserve_texts(&self, rows: &Batch<'_>) -> Result<()> {
         let shared = rows.len() * rows.records().shared_key_bytes_max();

@@ -7,8 +7,8 @@ use super::binder::Binder;
 use super::{BindError, Deprecated};
 use crate::ast::{self, ExprKind, UnaryOp};
 
-/// Most parts of a constant that is computed for its warnings: within each other, large ones would be computed
-/// as often as they are deep.
+/// Most parts of a constant that is computed for its warnings: within each other, large ones would be
+/// computed as often as they are deep.
 const NOTED_PARTS_MAX: usize = 32;
 
 impl<'a> Binder<'a, '_> {
