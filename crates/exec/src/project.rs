@@ -98,6 +98,8 @@ pub(crate) struct RowSender<'c> {
     plain_rows: Option<(u16, &'c RecordProjection)>,
     projection: &'c mut ProjectionState,
     joined: Vec<JoinedRelation>,
+    /// Bytes in the connection's buffer up to which they are charged, or too few for that.
+    charged_to: usize,
     pub(crate) rows: u64,
 }
 
@@ -122,6 +124,7 @@ impl<'c> RowSender<'c> {
             arena: Bump::new(),
             projection,
             joined: Vec::new(),
+            charged_to: LEAF_TEXT_BYTES,
             rows: 0,
         }
     }
@@ -182,6 +185,16 @@ impl RowSender<'_> {
         if bytes > LEAF_TEXT_BYTES { self.run.st.reserve_output(self.target.out, bytes) } else { Ok(()) }
     }
 
+    /// Charges for what the rows of a leaf that come one at a time have put into the buffer.
+    #[cold]
+    #[inline(never)]
+    fn charge_pending(&mut self) -> Result<()> {
+        let bytes = self.target.out.pending().len();
+        self.run.st.reserve_output(self.target.out, bytes)?;
+        self.charged_to = 2 * bytes;
+        Ok(())
+    }
+
     #[cold]
     #[inline(never)]
     fn put_older(&mut self, batch: &RowBatch<'_>) {
@@ -193,6 +206,9 @@ impl RowSender<'_> {
 
 impl Sink for RowSender<'_> {
     fn row(&mut self, frame: &Frame<'_>) -> Result<Flow> {
+        if self.target.out.pending().len() > self.charged_to {
+            self.charge_pending()?;
+        }
         if let (Some((rel, projection)), CurrentRow::Record(record)) = (self.plain_rows, &frame.row)
             && let Some((batch, i)) = record.batch
             && record.rel == rel

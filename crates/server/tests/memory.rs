@@ -226,6 +226,7 @@ const LONG: &str = "CAST(CONCAT(a.id, '-', b.id, REPEAT('x', 8000)) AS BINARY)";
 /// Statements that hold up to 390 MB, each by another operator.
 fn holders() -> Vec<(&'static str, String)> {
     let rows = format!("(SELECT {LONG} p FROM n a, n b)");
+    let texts = vec!["v"; 100].join(", ");
     vec![
         ("sort", format!("SELECT COUNT(*) FROM (SELECT {LONG} p FROM n a, n b ORDER BY p LIMIT 90000) d")),
         ("distinct", format!("SELECT COUNT(*) FROM (SELECT DISTINCT {LONG} p FROM n a, n b) d")),
@@ -247,6 +248,10 @@ fn holders() -> Vec<(&'static str, String)> {
             ON DUPLICATE KEY UPDATE s = REPEAT('g', 4000)".to_owned()),
         ("delete", "DELETE FROM filled".to_owned()),
         ("variable", "SET @long = REPEAT('v', 30000000)".to_owned()),
+        // 12 MB of texts of one leaf.
+        ("texts in keys", format!("SELECT {texts} FROM starts FORCE INDEX (v) LIMIT 160")),
+        ("texts in keys by columns", format!("SELECT {texts}, v + 1 FROM starts FORCE INDEX (v) LIMIT 160")),
+        ("texts in keys that pass", format!("SELECT {texts} FROM starts FORCE INDEX (v) WHERE LENGTH(v) > 1 LIMIT 160")),
     ]
 }
 
@@ -261,6 +266,11 @@ fn every_operator_stays_within_its_limit() {
     client.run("CREATE TABLE filled (id INT PRIMARY KEY, s VARCHAR(5000))");
     client.run(
         "INSERT INTO filled SELECT a.id * 30 + b.id, REPEAT('e', 4000) FROM n a, n b WHERE a.id < 150 AND b.id < 30",
+    );
+    client.run("CREATE TABLE starts (id INT PRIMARY KEY, v VARCHAR(760), KEY v (v))");
+    client.run(
+        "INSERT INTO starts SELECT a.id * 30 + b.id, CONCAT(REPEAT('x', 750), LPAD(a.id * 30 + b.id, 6, '0')) \
+         FROM n a, n b WHERE a.id < 12 AND b.id < 30",
     );
     // Undo has a limit of its own, beyond which it goes to a file.
     client.run("SET GLOBAL ratchet_undo_memory_size = 4194304");
