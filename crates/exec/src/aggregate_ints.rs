@@ -1,18 +1,18 @@
-//! COUNT, SUM, MIN and MAX of integer columns over all rows, straight from page bytes; dates are counted and
-//! compared as integers.
+//! COUNT of columns, and SUM, MIN and MAX of integer columns, straight from page bytes; dates are compared as
+//! integers.
 //!
 //! Semantics are those of [`expr::Accumulator`], which serves every other case and is the oracle of the
 //! tests.
 
 use engine::Batch;
 use expr::{AggFunc, Expr, ExprKind, RowSource};
-use page::{Cell, NullBit};
+use page::{Cell, NullBit, Place};
 use sql::plan::AggSpec;
 use types::{Date, Decimal, SqlType, TypeKind, Value};
 
 use crate::frame::{Frame, row_source};
 use crate::join_ints::IntRuns;
-use crate::reader::{Access, ColumnReader, widen};
+use crate::reader::{Access, ColumnReader, Initial, widen};
 use crate::source::RowBatch;
 
 /// One aggregate, compiled.
@@ -21,29 +21,31 @@ pub(crate) struct IntAggregate {
     func: AggFunc,
     /// Relation and column; `None` for COUNT(*).
     column: Option<(u16, u16)>,
+    /// Whether that is an integer or a date, or none.
+    is_number: bool,
     unsigned: bool,
     date: bool,
 }
 
 impl IntAggregate {
-    /// The aggregate if it is one of an integer column; `None` for all others.
+    /// The aggregate if it is such a one; `None` for all others.
     pub(crate) fn of_spec(spec: &AggSpec) -> Option<Self> {
         let (func, ty) = (spec.func, spec.args.first().map(|arg| &arg.ty));
         let date = ty.is_some_and(|ty| ty.kind == TypeKind::Date);
         let is_known = match func {
             _ if spec.distinct => false,
-            AggFunc::Count | AggFunc::Min | AggFunc::Max => date || ty.is_none_or(SqlType::is_integer),
+            AggFunc::Count => true,
+            AggFunc::Min | AggFunc::Max => date || ty.is_some_and(SqlType::is_integer),
             AggFunc::Sum => ty.is_some_and(SqlType::is_integer) && spec.ty.kind == TypeKind::Decimal,
             _ => false,
         };
         match &spec.args[..] {
             _ if !is_known => None,
-            [] if func == AggFunc::Count => {
-                Some(IntAggregate { func, column: None, unsigned: false, date: false })
-            }
+            [] => Some(IntAggregate { func, column: None, is_number: true, unsigned: false, date: false }),
             [Expr { kind: ExprKind::Column(column), ty, .. }] => {
                 let column = Some((column.rel, column.col));
-                Some(IntAggregate { func, column, unsigned: ty.unsigned, date })
+                let is_number = date || ty.is_integer();
+                Some(IntAggregate { func, column, is_number, unsigned: ty.unsigned, date })
             }
             _ => None,
         }
@@ -72,22 +74,30 @@ impl IntState {
             self.count += 1;
             return;
         };
-        if let Some(number) = number_of(&frame.column(rel, col)) {
+        if let Some(number) = self.number_of(&frame.column(rel, col)) {
             self.add(number);
         }
+    }
+
+    /// The number that a value is taken in as; `None` for NULL.
+    fn number_of(&self, value: &Value<'_>) -> Option<i128> {
+        if self.spec.func == AggFunc::Count { (!value.is_null()).then_some(0) } else { number_of(value) }
     }
 
     /// Takes in a batch.
     pub(crate) fn batch(&mut self, batch: &RowBatch<'_>) {
         match self.spec.column {
             None => self.count += batch.rows.len() as u64,
+            Some((rel, col)) if rel == batch.rel && self.spec.func == AggFunc::Count => {
+                self.count += values_in(batch, usize::from(col)) as u64;
+            }
             Some((rel, col)) if rel == batch.rel && !self.spec.date => self.column(batch, usize::from(col)),
             Some((rel, _)) if rel == batch.rel => {
                 (0..batch.rows.len()).for_each(|i| self.row(&batch.frame(i)));
             }
             Some((rel, col)) => {
                 let value = row_source(batch.parent).column(rel, col);
-                self.repeat(number_of(&value), batch.rows.len());
+                self.repeat(self.number_of(&value), batch.rows.len());
             }
         }
     }
@@ -95,6 +105,11 @@ impl IntState {
     /// The relation and column that are read, if any.
     pub(crate) fn column_read(&self) -> Option<(u16, u16)> {
         self.spec.column
+    }
+
+    /// Whether that is an integer or a date.
+    pub(crate) fn reads_number(&self) -> bool {
+        self.spec.is_number
     }
 
     /// Takes in the pairs of a join. Cost: about 15 instructions a run.
@@ -110,7 +125,7 @@ impl IntState {
             Some((rel, _)) if rel == batch.rel => self.batch(batch),
             Some((rel, col)) => {
                 let value = row_source(batch.parent).column(rel, col);
-                self.repeat(number_of(&value), runs.rows());
+                self.repeat(self.number_of(&value), runs.rows());
             }
         }
     }
@@ -133,11 +148,6 @@ impl IntState {
         let (rows, reader) = (&batch.rows, batch.reader);
         let ColumnReader { access, null, ty } = &reader.columns[col];
         let (null, unsigned) = (*null, ty.unsigned);
-        let is_in_record = !matches!(access, Access::KeyInt { .. } | Access::Absent);
-        if self.spec.func == AggFunc::Count && null.is_none() && is_in_record {
-            self.count += rows.len() as u64;
-            return;
-        }
         match *access {
             Access::Fixed { from, to } => match (to - from, unsigned) {
                 (4, false) => self.fold(rows, null, |cell| i64::from(i32::from_le_bytes(cell.chunk(from)))),
@@ -232,6 +242,26 @@ impl IntState {
             }
             _ => Value::Int(self.count as i64),
         }
+    }
+}
+
+/// Rows of the batch in which column `col` of its relation is not NULL. Cost: two instructions a row, none if
+/// it is never NULL.
+fn values_in(batch: &RowBatch<'_>, col: usize) -> usize {
+    let (rows, reader) = (&batch.rows, batch.reader);
+    let part = match reader.format.columns()[col].place {
+        Place::Key { part } => Some(&reader.format.key_parts()[usize::from(part)]),
+        Place::Absent if matches!(reader.initial(col), Initial::Null) => return 0,
+        _ => None,
+    };
+    match (reader.columns[col].null, part) {
+        (Some(NullBit { byte, mask }), _) => {
+            let mut values = 0;
+            rows.for_each_cell(|cell| values += usize::from(!cell.null_bit(byte, mask)));
+            values
+        }
+        (None, Some(part)) if part.nullable => rows.rows().filter(|row| !row.is_null(col)).count(),
+        (None, _) => rows.len(),
     }
 }
 

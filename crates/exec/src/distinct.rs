@@ -6,8 +6,9 @@ use types::key::append_group;
 
 use crate::error::Result;
 use crate::frame::Frame;
+use crate::key_runs::{KeyRuns, columns_of_one};
 use crate::query_run::QueryRun;
-use crate::source::{Flow, Sink, Source, pause_with};
+use crate::source::{Flow, RowBatch, Sink, Source, pause_with};
 
 /// A running DISTINCT.
 pub(crate) struct Distinct<'r> {
@@ -19,7 +20,8 @@ pub(crate) struct Distinct<'r> {
 impl Source for Distinct<'_> {
     fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
         let seen = Seen::new(self.run);
-        let mut distinct = DistinctSink { exprs: self.exprs, seen, arena: Bump::new(), sink };
+        let columns = columns_of_one(self.exprs);
+        let mut distinct = DistinctSink { exprs: self.exprs, columns, seen, arena: Bump::new(), sink };
         self.input.run(parent, &mut distinct)
     }
 }
@@ -58,6 +60,8 @@ impl<'x> Seen<'x> {
 
 struct DistinctSink<'x> {
     exprs: &'x [Expr],
+    /// Set if the values are columns of one relation: that, and the columns.
+    columns: Option<(u16, Box<[u16]>)>,
     seen: Seen<'x>,
     arena: Bump,
     sink: &'x mut dyn Sink,
@@ -70,6 +74,21 @@ impl Sink for DistinctSink<'_> {
         } else {
             Ok(Flow::More)
         }
+    }
+
+    /// Of neighbours that the key of their index says to be alike, the first one decides.
+    fn batch(&mut self, batch: &RowBatch<'_>) -> Result<Flow> {
+        let runs = KeyRuns::of_columns(self.columns.as_ref(), batch);
+        let mut at = 0;
+        while at < batch.rows.len() {
+            let to = runs.as_ref().map_or(at + 1, |runs| runs.end(&batch.rows, at));
+            if self.row(&batch.frame(at))? == Flow::Enough {
+                batch.leave(at + 1);
+                return Ok(Flow::Enough);
+            }
+            at = to;
+        }
+        Ok(Flow::More)
     }
 
     pause_with!(sink);

@@ -43,7 +43,8 @@ impl LeafScan {
             Op::Access(access) if is_simple(access) && query.plain.is_some() => Some(LeafScan::Rows),
             Op::Aggregate(aggregate) => {
                 let Op::Access(access) = &aggregate.input else { return None };
-                let simple = is_simple(access) && aggregate.ints.is_some();
+                let is_whole = aggregate.groups.is_empty() && aggregate.ints.is_some();
+                let simple = is_simple(access) && is_whole;
                 let is_aggregate = |value: &OutputValue| match value {
                     OutputValue::Column { rel, .. } => aggregate.layout.has(*rel),
                     OutputValue::Expr(_) => false,

@@ -26,7 +26,9 @@
 
 mod access;
 mod aggregate;
+mod aggregate_hashed;
 mod aggregate_ints;
+mod aggregate_sorted;
 mod answer;
 mod answer_memo;
 mod assign;
@@ -71,6 +73,7 @@ mod keep;
 mod kept_rows;
 mod key;
 mod key_part;
+mod key_runs;
 mod key_values;
 mod leaf_scan;
 mod limit;

@@ -11,6 +11,7 @@ use types::TableDef;
 use crate::aggregate_ints::IntAggregate;
 use crate::index_layout::KeyParts;
 use crate::int_key::IntKey;
+use crate::key_runs::columns_of_one;
 use crate::query::QueryProgram;
 use crate::reader::TableReader;
 use crate::statement::RowUse;
@@ -196,14 +197,17 @@ pub(crate) struct AggregateOp {
     pub(crate) sorted: bool,
     /// Group expressions, then aggregates.
     pub(crate) layout: Layout,
-    /// Set if there are no groups and all aggregates are simple ones of integers.
+    /// Set if all aggregates are simple ones of integers.
     pub(crate) ints: Option<Box<[IntAggregate]>>,
+    /// Set if all groups are columns of one relation: that, and the columns.
+    pub(crate) columns: Option<(u16, Box<[u16]>)>,
 }
 
 impl AggregateOp {
     pub(crate) fn new(input: Op, groups: &[Expr], aggs: &[AggSpec], sorted: bool, layout: Layout) -> Self {
-        let ints = if groups.is_empty() { aggs.iter().map(IntAggregate::of_spec).collect() } else { None };
-        AggregateOp { input, groups: groups.to_vec(), aggs: aggs.to_vec(), sorted, layout, ints }
+        let ints = aggs.iter().map(IntAggregate::of_spec).collect();
+        let columns = columns_of_one(groups);
+        AggregateOp { input, groups: groups.to_vec(), aggs: aggs.to_vec(), sorted, layout, ints, columns }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use bumpalo::Bump;
 use engine::{Field, OlderVersion, RowFormat, RowRef, Table};
-use page::{ColumnPlace, IntPart, KeyPartPlace, NullBit, OverflowRef, Place};
+use page::{ColumnPlace, IntPart, NullBit, OverflowRef, Place};
 use sql::plan::RelationColumns;
 use types::{SqlType, TimeZone, Value, storage};
 
@@ -166,12 +166,8 @@ impl TableReader {
 
     /// Appends the clustered key of a record.
     pub(crate) fn clustered_key(&self, row: &RowRef<'_>, out: &mut Vec<u8>) {
-        row.record().with_key(|key| {
-            let parts = &self.format.key_parts()[..self.own_parts];
-            let skip =
-                |at, part: &KeyPartPlace| at + part.encoder.map_or(0, |encoder| encoder.skip(&key[at..]));
-            out.extend_from_slice(&key[parts.iter().fold(0, skip)..]);
-        });
+        let at = row.key_bytes_of_parts(self.own_parts);
+        row.record().with_key(|key| out.extend_from_slice(&key[at..]));
     }
 
     /// The bytes of the column at `position`.

@@ -40,6 +40,8 @@ const SLACK_BYTES: usize = 8;
 thread_local! {
     /// Texts that this thread's programs have put together of key and case.
     pub(crate) static KEY_TEXTS_STORED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    /// Parts of keys without a constant place, or that may be NULL, which they have shown.
+    pub(crate) static KEY_PARTS_STORED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 /// The program of some columns of one relation.
@@ -127,7 +129,7 @@ impl RecordProjection {
         for (col, encoder) in columns {
             steps.extend(compiler.null_test(end, col));
             let step = match reader.initial(usize::from(col)) {
-                Initial::InRecord => compiler.step(col, encoder)?,
+                Initial::InRecord => compiler.step(end, col, encoder)?,
                 Initial::Null => Compiler::initial_null(end),
                 Initial::Bytes(bytes) => compiler.initial(bytes, encoder)?,
             };
@@ -264,6 +266,7 @@ impl RecordProjection {
                 StepOp::Initial => self.store_initial(*step, room),
                 StepOp::InitialNull => self.store_null(*step, head, room),
                 StepOp::InitialEncoded => self.store_initial_encoded(state, leaf, *step, room),
+                StepOp::KeyPart => self.store_key_part(state, leaf, *step, cell, head, room),
                 StepOp::FixedText
                 | StepOp::Decimal
                 | StepOp::Raw
@@ -318,6 +321,30 @@ impl RecordProjection {
             &mut room[head..head + len]
         });
         head + text.len()
+    }
+
+    /// Cost: 60 instructions and more for an integer.
+    #[inline(never)]
+    fn store_key_part(
+        &self,
+        state: &mut ProjectionState,
+        leaf: &Leaf<'_>,
+        step: Step,
+        cell: Cell<'_>,
+        head: &mut [u8],
+        room: &mut [u8],
+    ) -> usize {
+        #[cfg(test)]
+        KEY_PARTS_STORED.set(KEY_PARTS_STORED.get() + 1);
+        let entry = RowRef::new(&self.format, leaf.records.get(cell.slot()));
+        let part = &self.format.key_parts()[usize::from(step.to)];
+        let is_null = part.nullable && part.column.is_some_and(|col| entry.is_null(col.into()));
+        let Some(int) = part.int.filter(|_| !is_null) else { return self.store_null(step, head, room) };
+        let (bits, ty) = (entry.key_int(part, int), &self.encoders[usize::from(step.arg)].ty);
+        if ty.is_integer() && !ty.zerofill && !self.is_binary {
+            return step.store_number(step.widened(bits), room);
+        }
+        self.encode(state, leaf, step, &bits.to_le_bytes()[..int.width.into()], room)
     }
 
     #[inline(never)]

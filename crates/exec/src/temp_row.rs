@@ -102,6 +102,11 @@ impl<'b> RowWriter<'b> {
         RowWriter { out, start, next: start }
     }
 
+    /// Continues the first row of what `out` is writing, which has `written` cells so far.
+    pub(crate) fn resume(out: &'b mut ByteStore, written: usize) -> Self {
+        RowWriter { out, start: 0, next: 4 * written }
+    }
+
     /// The next cell has these bytes already.
     #[inline]
     pub(crate) fn put_cell(&mut self, bytes: Option<&[u8]>) {

@@ -396,6 +396,22 @@ impl<'a> Record<'a> {
         }
     }
 
+    /// Whether the first `len` bytes of the key, which it has, are those of `other`'s. Both are on one leaf.
+    /// Cost: about 10 instructions, or a comparison of what is not in the head.
+    #[inline]
+    pub fn shares_key(&self, other: &Record<'_>, len: usize) -> bool {
+        let len = len.saturating_sub(self.prefix.len());
+        let differing = self.head ^ other.head;
+        match len.checked_sub(HEAD_BYTES) {
+            Some(rest) => {
+                let suffixes = self.suffix.get(..rest).zip(other.suffix.get(..rest));
+                differing == 0 && suffixes.is_some_and(|(own, its)| is_equal(own, its))
+            }
+            // A head that is not full ends in zeros.
+            None => differing.leading_zeros() as usize >= 8 * len && self.rest_len.min(other.rest_len) >= len,
+        }
+    }
+
     #[cold]
     fn long_key(&self) -> Vec<u8> {
         let mut key = Vec::with_capacity(self.key_len());

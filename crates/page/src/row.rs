@@ -279,6 +279,16 @@ impl<'a> RowRef<'a> {
         self.record.key_byte(self.part_offset(part)) ^ if part.desc { 0xff } else { 0 }
     }
 
+    /// Bytes that the first `parts` parts of the key take. Cost: a few instructions, or a copy of the key if
+    /// lengths vary before the next part and after it.
+    #[inline]
+    pub fn key_bytes_of_parts(&self, parts: usize) -> usize {
+        match self.format.key_parts().get(parts) {
+            Some(next) => self.part_offset(next),
+            None => self.record.key_len_without_begin(),
+        }
+    }
+
     /// Where `part` starts in this record's key.
     #[inline]
     pub(crate) fn part_offset(&self, part: &KeyPartPlace) -> usize {

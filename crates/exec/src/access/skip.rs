@@ -11,11 +11,12 @@ use engine::{Batch, Direction, KeyRange, Scan};
 use sql::plan::Take;
 use types::key::successor;
 
-use super::skip_leaf::{StretchEnds, group_end, stretch_in, taken};
+use super::skip_leaf::{StretchEnds, stretch_in, taken};
 use super::{End, Keys, TableAccess, push_parts, range_bounds};
 use crate::error::Result;
 use crate::frame::Frame;
 use crate::intervals::Intervals;
+use crate::key_runs::run_end;
 use crate::op::SkipOp;
 use crate::source::{Flow, Sink};
 
@@ -170,7 +171,7 @@ impl<'r> TableAccess<'r> {
                     jumps.prefix.clear();
                     let index = &self.op.table.indexes[self.op.index];
                     index.append_first_parts(&batch.row(at), op.behind(), &mut jumps.prefix);
-                    let end = group_end(&batch, at, &jumps.prefix);
+                    let end = run_end(&batch, at, jumps.prefix.len());
                     if end == batch.len() && !is_last {
                         break;
                     }

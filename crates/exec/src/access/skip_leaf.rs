@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use engine::{Batch, RowRef};
+use engine::Batch;
 use sql::plan::Take;
 
 use super::End;
+use crate::key_runs::first_not;
 
 /// The ends of a stretch, over the key bytes after the parts that are skipped.
 #[derive(Clone, Copy)]
@@ -34,18 +35,6 @@ impl StretchEnds<'_> {
             End::Excluded => rest < self.upper,
         }
     }
-}
-
-/// Returns the position after the last row of `batch`, from `at` on, whose key starts with `prefix`; the row
-/// at `at` does. Cost: two comparisons of keys for each doubling of the group.
-pub(super) fn group_end(batch: &Batch<'_>, at: usize, prefix: &[u8]) -> usize {
-    let is_inside = |i: usize| starts_with(&batch.row(i), prefix);
-    let (mut inside, mut step) = (at, 1);
-    while inside + step < batch.len() && is_inside(inside + step) {
-        inside += step;
-        step *= 2;
-    }
-    first_not(inside + 1..batch.len().min(inside + step), is_inside)
 }
 
 /// Returns the rows of `group`, positions in `batch` of rows that agree in their first `len` key bytes, that
@@ -77,23 +66,4 @@ pub(super) fn taken(take: Take, stretch: Range<usize>, first_not_null: Option<us
     let last = last.then_some(stretch.end - 1).filter(|at| first != Some(*at));
     let not_null = first_not_null.filter(|at| first != Some(*at) && last != Some(*at));
     [first, last, not_null]
-}
-
-fn starts_with(row: &RowRef<'_>, prefix: &[u8]) -> bool {
-    row.record().with_key(|key| key.starts_with(prefix))
-}
-
-/// Returns the first position of `range` for which `holds` is false, or its end; `holds` is true up to there
-/// and false from there on.
-fn first_not(range: Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
-    let Range { start: mut low, end: mut high } = range;
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if holds(middle) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low
 }

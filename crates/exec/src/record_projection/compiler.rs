@@ -71,8 +71,8 @@ impl Compiler<'_> {
         Some(Step { op: StepOp::NullTest, null_mask: null.mask, from: null.byte, bit, ..Step::default() })
     }
 
-    /// The step of column `col` of the table.
-    pub(super) fn step(&mut self, col: u16, encoder: &WireEncoder) -> Option<Step> {
+    /// The step of column `col` of the table, which is output column `output`.
+    pub(super) fn step(&mut self, output: usize, col: u16, encoder: &WireEncoder) -> Option<Step> {
         let column = &self.reader.columns[usize::from(col)];
         let mut step = self.place(column, usize::from(col))?;
         let bytes = if encoder.is_text_as_stored() {
@@ -82,6 +82,9 @@ impl Compiler<'_> {
             self.charsets.extend(encoder.charset.filter(|charset| !self.charsets.contains(charset)));
             let content = if step.op == StepOp::FixedText { step.to - step.from } else { 0 };
             usize::from(content) + LENGTH_BYTES_MAX
+        } else if step.op == StepOp::KeyPart {
+            step.bit = (output + FIRST_NULL_BIT) as u16;
+            self.key_part(&mut step, column, encoder)
         } else {
             if step.op != StepOp::FixedText && !step.in_key {
                 return None;
@@ -112,11 +115,14 @@ impl Compiler<'_> {
                 let (Access::KeyInt { int, .. } | Access::KeyBits { int, .. }) = column.access else {
                     return None;
                 };
-                let part = &format.key_parts()[usize::from(part)];
-                let offset = usize::from(part.offset.filter(|_| !part.nullable)?);
-                let width = usize::from(int.width);
-                (step.from, step.in_key) = (self.keys.len() as u16, true);
-                step.unused = 64 - 8 * int.width;
+                let place = &format.key_parts()[usize::from(part)];
+                (step.in_key, step.unused) = (true, 64 - 8 * int.width);
+                let Some(offset) = place.offset.filter(|_| !place.nullable) else {
+                    (step.op, step.to) = (StepOp::KeyPart, part);
+                    return Some(step);
+                };
+                let (offset, width) = (usize::from(offset), usize::from(int.width));
+                step.from = self.keys.len() as u16;
                 let is_signed = column.ty.is_integer() && !column.ty.unsigned;
                 let sign = if is_signed { 1 << (8 * int.width - 1) } else { 0 };
                 self.keys.push(KeyPlace { offset, width, flip: int.flip, sign });
@@ -164,6 +170,14 @@ impl Compiler<'_> {
         };
         step.op = op;
         bytes
+    }
+
+    /// The same for a part of the key that has no constant place or may be NULL.
+    fn key_part(&mut self, step: &mut Step, column: &ColumnReader, encoder: &WireEncoder) -> usize {
+        step.signed = !column.ty.unsigned;
+        step.arg = self.encoders.len() as u16;
+        self.encoders.push(WireEncoder::new(&encoder.ty));
+        encoded_bytes_max(&encoder.ty)
     }
 }
 

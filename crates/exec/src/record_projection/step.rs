@@ -11,14 +11,14 @@ pub(super) struct Step {
     pub(super) op: StepOp,
     /// Tests: bit in the byte at `from` of the body.
     pub(super) null_mask: u8,
-    /// Tests: bit of the row's NULL bitmap in the binary protocol.
+    /// Tests and parts of the key: bit of the row's NULL bitmap in the binary protocol.
     pub(super) bit: u16,
     /// Fixed columns: first byte in the body. The first variable column: the same. Other variable columns:
     /// where the end of the one before is. Key columns: position in `keys`. Columns that the records
     /// lack: first byte in `constants`.
     pub(super) from: u16,
     /// Fixed columns and those that the records lack: after the last byte. Variable columns: where the end
-    /// of the first one is.
+    /// of the first one is. Parts of the key: the part.
     pub(super) to: u16,
     /// Number of variable columns; ordinal of one whose letters may be in the key; bytes on the wire of a
     /// binary integer; position in `encoders`.
@@ -62,6 +62,8 @@ pub(super) enum StepOp {
     InitialNull,
     /// A string whose letters may be in the key.
     KeyText,
+    /// A number that is a part of the key, which has no constant place or may be NULL.
+    KeyPart,
 }
 
 impl Step {

@@ -4,6 +4,7 @@ mod answer_memo;
 mod changes;
 mod column_definitions;
 mod dives;
+mod grouped;
 mod int_points;
 mod joins;
 mod kernels;

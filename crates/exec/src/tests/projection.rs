@@ -6,7 +6,7 @@ use types::{CollationId, ColumnDef, IndexDef, IndexKind, SqlType, TableDef, Type
 
 use super::support::*;
 use crate::Protocol;
-use crate::record_projection::KEY_TEXTS_STORED;
+use crate::record_projection::{KEY_PARTS_STORED, KEY_TEXTS_STORED};
 
 const MOMENTS: [&str; 3] = ["'2024-02-29 23:59:58.123456'", "'1970-01-02 03:04:05'", "'2000-10-10'"];
 
@@ -227,23 +227,79 @@ fn texts_of_an_index_are_those_of_the_rows() {
     bench.run("UPDATE t SET v = UPPER(v) WHERE id % 3 = 0");
     bench.run("UPDATE t SET w = LOWER(w), v = CONCAT('a', v) WHERE id % 7 = 0");
     for list in ["v", "id, v", "w, v, id", "v, w, v", "w"] {
-        let index = if list.contains('w') { "wv" } else { "v" };
-        for protocol in [Protocol::Text, Protocol::Binary] {
-            let mut answer = |from: &str| {
-                let plan = bench.plan(&format!("SELECT {list} FROM t {from}"));
-                let (outcome, packets) = bench.run_as(protocol, plan, &[]);
-                outcome.unwrap();
-                sorted_rows(&packets)
-            };
-            let of_rows = answer("FORCE INDEX (PRIMARY) WHERE id >= 0 OR v > ''");
-            assert!(of_rows.len() > 1500, "rows and what is around them");
-            let before = KEY_TEXTS_STORED.get();
-            assert_eq!(answer(&format!("FORCE INDEX ({index})")), of_rows, "{list}");
-            let stored = KEY_TEXTS_STORED.get() - before;
-            // The key's integer has no place of its own after a text.
-            assert!(stored > 500 || list.contains("id"), "{stored} texts of {list}");
-            // A value at a time.
-            assert_eq!(answer(&format!("FORCE INDEX ({index}) WHERE id + 1 > 0")), of_rows, "{list}");
+        let (texts, parts) = compare_index(&mut bench, if list.contains('w') { "wv" } else { "v" }, list);
+        assert!(texts > 500, "{texts} texts of {list}");
+        // The key's integer has no place of its own after a text.
+        assert!(parts >= 1500 || !list.contains("id"), "{parts} parts of keys in {list}");
+    }
+}
+
+/// Compares the answers of an index with those of the rows, in both protocols; returns how many texts and how
+/// many parts of keys each has shown at least.
+fn compare_index(bench: &mut Bench, index: &str, list: &str) -> (usize, usize) {
+    let mut shown = (usize::MAX, usize::MAX);
+    for protocol in [Protocol::Text, Protocol::Binary] {
+        let mut answer = |from: &str| {
+            let plan = bench.plan(&format!("SELECT {list} FROM t {from}"));
+            let (outcome, packets) = bench.run_as(protocol, plan, &[]);
+            outcome.unwrap();
+            sorted_rows(&packets)
+        };
+        let of_rows = answer("FORCE INDEX (PRIMARY) WHERE id >= 0 OR v > ''");
+        assert!(of_rows.len() > 1500, "rows and what is around them");
+        let before = (KEY_TEXTS_STORED.get(), KEY_PARTS_STORED.get());
+        assert_eq!(answer(&format!("FORCE INDEX ({index})")), of_rows, "{list}");
+        shown.0 = shown.0.min(KEY_TEXTS_STORED.get() - before.0);
+        shown.1 = shown.1.min(KEY_PARTS_STORED.get() - before.1);
+        // A value at a time.
+        assert_eq!(answer(&format!("FORCE INDEX ({index}) WHERE id + 1 > 0")), of_rows, "{list}");
+    }
+    shown
+}
+
+#[test]
+fn numbers_of_an_index_are_those_of_the_rows() {
+    let (mut bench, mut prng) = (Bench::new(), Prng::new(72));
+    let drawn = [
+        ("a", integer(TypeKind::Int, false), true),
+        ("b", integer(TypeKind::SmallInt, true), true),
+        ("c", integer(TypeKind::BigInt, false), false),
+        ("d", SqlType::new(TypeKind::Date, 10), true),
+        ("e", SqlType::new(TypeKind::Year, 4), false),
+        ("f", SqlType { zerofill: true, ..integer(TypeKind::MediumInt, true) }, true),
+    ];
+    let mut columns = vec![ColumnDef::new("id", int_type(), false), ColumnDef::new("v", text_type(40), true)];
+    columns.extend(drawn.map(|(name, ty, nullable)| ColumnDef::new(name, ty, nullable)));
+    let mut indexes = vec![
+        IndexDef::new("PRIMARY", IndexKind::Primary, &[0]),
+        IndexDef::new("abc", IndexKind::Secondary, &[2, 3, 4]),
+        IndexDef::new("vdef", IndexKind::Secondary, &[1, 5, 6, 7]),
+        IndexDef::new("va", IndexKind::Secondary, &[1, 2]),
+    ];
+    indexes[3].parts[1].desc = true;
+    bench.create(TableDef::new("s", "t", columns, indexes));
+    for id in 0..1500 {
+        let mut or_null = |value: String| if prng.below(6) == 0 { "NULL".to_owned() } else { value };
+        let (a, b, f) = (
+            or_null(format!("{id} * 1000 - 700000")),
+            or_null(format!("{}", id * 40)),
+            or_null(id.to_string()),
+        );
+        let (v, d) = (
+            or_null(format!("'Name {}'", id % 300)),
+            or_null(format!("'20{:02}-0{}-11'", id % 90, 1 + id % 9)),
+        );
+        let c = format!("{id} * -6000000000000000");
+        bench.run(&format!("INSERT INTO t VALUES ({id}, {v}, {a}, {b}, {c}, {d}, {}, {f})", 1990 + id % 50));
+    }
+    for (index, lists) in [
+        ("abc", ["a", "b, c", "id, c, a, b"]),
+        ("vdef", ["d, f", "id, e", "v, d, e, f, id"]),
+        ("va", ["a", "id", "a, v"]),
+    ] {
+        for list in lists {
+            let (_, parts) = compare_index(&mut bench, index, list);
+            assert!(parts >= 1500, "{parts} parts of keys in {list}");
         }
     }
 }

@@ -174,6 +174,8 @@ impl Changing {
         statements.push(format!("SELECT {aggregates} FROM t"));
         statements.push(format!("SELECT {aggregates} FROM t WHERE a BETWEEN 3 AND 100000"));
         statements.push(format!("SELECT {aggregates} FROM t WHERE b > 0"));
+        let counts: Vec<String> = columns.iter().map(|column| format!("COUNT({})", column.name)).collect();
+        statements.push(format!("SELECT {} FROM t", counts.join(",")));
         let grouped = any(prng).name;
         statements.push(format!("SELECT {grouped}, COUNT(*) FROM t GROUP BY {grouped}"));
         statements.push(format!("SELECT {list} FROM t ORDER BY {grouped}, a, b LIMIT 20"));

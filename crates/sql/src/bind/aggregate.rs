@@ -71,6 +71,10 @@ impl<'a> Binder<'a, '_> {
             };
             keys.push(SortKey { expr, desc: item.descending });
         }
+        if is_counted_literal(func, call, &args) {
+            // COUNT(1) is COUNT(*).
+            args.clear();
+        }
         let expr::TypedAggregate { args, mut ty, nullable } = self.build.aggregate(func, args)?;
         if matches!(func, AggFunc::Min | AggFunc::Max) && self.is_of_derived(&args) {
             widen_derived(&mut ty);
@@ -155,6 +159,12 @@ impl<'a> Binder<'a, '_> {
         }
         block.aggregation = Some(Aggregation { rel, groups, aggs });
     }
+}
+
+/// Whether `args` of `call` are one literal that counts in every row.
+fn is_counted_literal(func: AggFunc, call: &ast::Aggregate<'_>, args: &[Expr]) -> bool {
+    let is_written = matches!(call.args, [ast::Expr { kind: ast::ExprKind::Literal(_), .. }]);
+    func == AggFunc::Count && !call.distinct && is_written && args.iter().all(|arg| !arg.nullable)
 }
 
 /// Whether `block` names no columns above its aggregation.
