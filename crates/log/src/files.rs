@@ -33,8 +33,8 @@ const ZEROS_BYTES: u64 = 256 * 1024;
 /// Zeros of a new file that are synced at a time.
 const FILL_BYTES: u64 = 4 << 20;
 
-/// Most bytes of a file that a thread makes because it needs it at once.
-const URGENT_BYTES_MAX: u64 = FILL_BYTES;
+/// Least bytes of a file that a thread makes because it needs it at once, if files are not smaller.
+const URGENT_BYTES_MIN: u64 = FILL_BYTES;
 
 /// What the kernel keeps and fetches of a file as one piece.
 const BLOCK_BYTES: u64 = 4096;
@@ -349,11 +349,17 @@ impl Files {
         self.current + 1 == self.chain.len() && file.end().0 - written.0 < left
     }
 
-    /// Bytes of a file that a thread makes while others wait: few where the log is in its last file, because
-    /// the background has not made the next one in time.
+    /// Bytes of a file that a thread makes while it waits: few where the log is in its last file, because the
+    /// background has not made the next one in time, and twice as many as the last one has where such a file
+    /// has not sufficed. Its zeros are written meanwhile.
     pub(crate) fn awaited_file_bytes(&self) -> u64 {
-        let is_last = self.current + 1 == self.chain.len();
-        if is_last { self.file_bytes.min(URGENT_BYTES_MAX) } else { self.file_bytes }
+        let (last, is_last) = (self.last_file_bytes(), self.current + 1 == self.chain.len());
+        let wanted = match last < self.file_bytes {
+            true => 2 * last,
+            false if is_last => 0,
+            false => self.file_bytes,
+        };
+        wanted.max(URGENT_BYTES_MIN).min(self.file_bytes)
     }
 
     /// The position after the last byte for which there is space.

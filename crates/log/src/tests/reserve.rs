@@ -84,6 +84,21 @@ fn a_long_transaction_reserves_whole_files() {
 }
 
 #[test]
+fn files_that_are_waited_for_one_after_the_other_grow() {
+    let (_disk, log) = new_log(LogConfig { capacity_bytes: 256 << 20, ..LARGE });
+    let nothing_to_undo = Open { since: AtomicU64::new(u64::MAX), ..Open::default() };
+    log.keep_space_ahead(Arc::new(Arc::new(nothing_to_undo)));
+    let page = vec![7; 64 << 10];
+    while log.hold_writer().files.linked().len() < 6 {
+        log.admit_change().unwrap();
+        let _ = append(&log, &page);
+    }
+    let linked = log.hold_writer().files.linked();
+    let sizes: Vec<u64> = linked.iter().map(|file| file.head.size_bytes >> 20).collect();
+    assert_eq!(sizes[..5], [1, 4, 8, 16, 32], "{sizes:?}");
+}
+
+#[test]
 fn what_was_admitted_has_its_space() {
     let (disk, log, _) = log_with_room(40 << 10);
     fill(&log);
