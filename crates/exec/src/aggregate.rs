@@ -10,7 +10,7 @@ use sql::plan::AggSpec;
 use types::Value;
 
 use crate::aggregate_hashed::HashedSink;
-use crate::aggregate_ints::IntState;
+use crate::aggregate_ints::{IntAggregate, IntState};
 use crate::aggregate_sorted::SortedSink;
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
@@ -41,8 +41,7 @@ impl Source for Aggregate<'_> {
         let arena = Bump::new();
         if op.groups.is_empty() {
             if let Some(ints) = &op.ints {
-                let mut whole =
-                    IntSink { states: ints.iter().map(|spec| IntState::new(*spec)).collect(), run };
+                let mut whole = IntSink::new(ints, run);
                 self.input.run(parent, &mut whole)?;
                 groups.begin([].into_iter());
                 return groups.close_ints(&whole.states);
@@ -154,7 +153,16 @@ impl Groups<'_> {
 /// All rows are one group, and the aggregates simple ones of integers.
 struct IntSink<'x> {
     states: Vec<IntState>,
+    /// Whether all that they read is integers and dates.
+    reads_numbers: bool,
     run: &'x QueryRun<'x>,
+}
+
+impl<'x> IntSink<'x> {
+    fn new(specs: &[IntAggregate], run: &'x QueryRun<'x>) -> Self {
+        let states: Vec<_> = specs.iter().map(|spec| IntState::new(*spec)).collect();
+        IntSink { reads_numbers: states.iter().all(IntState::reads_number), states, run }
+    }
 }
 
 impl Sink for IntSink<'_> {
@@ -174,7 +182,7 @@ impl Sink for IntSink<'_> {
     }
 
     fn as_ints(&mut self) -> Option<&mut dyn TakeInts> {
-        if self.states.iter().all(IntState::reads_number) { Some(self) } else { None }
+        if self.reads_numbers { Some(self) } else { None }
     }
 }
 

@@ -69,13 +69,16 @@ impl IntState {
     }
 
     /// Takes in one row by its value.
+    #[inline(always)]
     pub(crate) fn row(&mut self, frame: &Frame<'_>) {
         let Some((rel, col)) = self.spec.column else {
             self.count += 1;
             return;
         };
-        if let Some(number) = self.number_of(&frame.column(rel, col)) {
-            self.add(number);
+        let value = frame.column(rel, col);
+        match number_of(&value) {
+            Some(number) => self.add(number),
+            None => self.count += u64::from(self.spec.func == AggFunc::Count && !value.is_null()),
         }
     }
 

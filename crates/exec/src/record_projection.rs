@@ -129,7 +129,7 @@ impl RecordProjection {
         for (col, encoder) in columns {
             steps.extend(compiler.null_test(end, col));
             let step = match reader.initial(usize::from(col)) {
-                Initial::InRecord => compiler.step(end, col, encoder)?,
+                Initial::InRecord => compiler.step(col, encoder)?,
                 Initial::Null => Compiler::initial_null(end),
                 Initial::Bytes(bytes) => compiler.initial(bytes, encoder)?,
             };
@@ -266,13 +266,13 @@ impl RecordProjection {
                 StepOp::Initial => self.store_initial(*step, room),
                 StepOp::InitialNull => self.store_null(*step, head, room),
                 StepOp::InitialEncoded => self.store_initial_encoded(state, leaf, *step, room),
-                StepOp::KeyPart => self.store_key_part(state, leaf, *step, cell, head, room),
                 StepOp::FixedText
                 | StepOp::Decimal
                 | StepOp::Raw
                 | StepOp::DateParts
                 | StepOp::Encoded
-                | StepOp::KeyText => self.store_other(state, leaf, *step, cell, room),
+                | StepOp::KeyText
+                | StepOp::KeyPart => self.store_other(state, leaf, *step, cell, room),
             };
             room = &mut room[stored..];
         }
@@ -301,6 +301,7 @@ impl RecordProjection {
             }
             StepOp::DateParts => store_date_parts(state.number(leaf, step, cell), room),
             StepOp::KeyText => self.store_key_text(leaf, step, cell, room),
+            StepOp::KeyPart => self.store_key_part(state, leaf, step, cell, room),
             _ => self.store_encoded(state, leaf, step, cell, room),
         }
     }
@@ -331,7 +332,6 @@ impl RecordProjection {
         leaf: &Leaf<'_>,
         step: Step,
         cell: Cell<'_>,
-        head: &mut [u8],
         room: &mut [u8],
     ) -> usize {
         #[cfg(test)]
@@ -339,7 +339,10 @@ impl RecordProjection {
         let entry = RowRef::new(&self.format, leaf.records.get(cell.slot()));
         let part = &self.format.key_parts()[usize::from(step.to)];
         let is_null = part.nullable && part.column.is_some_and(|col| entry.is_null(col.into()));
-        let Some(int) = part.int.filter(|_| !is_null) else { return self.store_null(step, head, room) };
+        let Some(int) = part.int.filter(|_| !is_null) else {
+            room[0] = NULL_TEXT;
+            return 1;
+        };
         let (bits, ty) = (entry.key_int(part, int), &self.encoders[usize::from(step.arg)].ty);
         if ty.is_integer() && !ty.zerofill && !self.is_binary {
             return step.store_number(step.widened(bits), room);

@@ -241,7 +241,7 @@ impl<'a> RowRef<'a> {
     }
 
     /// The integer column in key part `part`, as the low bits of its two's complement. Not for a NULL.
-    #[inline]
+    #[inline(always)]
     pub fn key_int(&self, part: &KeyPartPlace, int: IntPart) -> u64 {
         let offset = self.part_offset(part) + usize::from(part.nullable);
         KeyInt::new(self.record.prefix, offset, usize::from(int.width)).get(&self.record) ^ int.flip

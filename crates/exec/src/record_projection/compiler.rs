@@ -71,8 +71,8 @@ impl Compiler<'_> {
         Some(Step { op: StepOp::NullTest, null_mask: null.mask, from: null.byte, bit, ..Step::default() })
     }
 
-    /// The step of column `col` of the table, which is output column `output`.
-    pub(super) fn step(&mut self, output: usize, col: u16, encoder: &WireEncoder) -> Option<Step> {
+    /// The step of column `col` of the table.
+    pub(super) fn step(&mut self, col: u16, encoder: &WireEncoder) -> Option<Step> {
         let column = &self.reader.columns[usize::from(col)];
         let mut step = self.place(column, usize::from(col))?;
         let bytes = if encoder.is_text_as_stored() {
@@ -83,7 +83,6 @@ impl Compiler<'_> {
             let content = if step.op == StepOp::FixedText { step.to - step.from } else { 0 };
             usize::from(content) + LENGTH_BYTES_MAX
         } else if step.op == StepOp::KeyPart {
-            step.bit = (output + FIRST_NULL_BIT) as u16;
             self.key_part(&mut step, column, encoder)
         } else {
             if step.op != StepOp::FixedText && !step.in_key {
@@ -118,6 +117,10 @@ impl Compiler<'_> {
                 let place = &format.key_parts()[usize::from(part)];
                 (step.in_key, step.unused) = (true, 64 - 8 * int.width);
                 let Some(offset) = place.offset.filter(|_| !place.nullable) else {
+                    if place.nullable && self.protocol == Protocol::Binary {
+                        // The bit that says so is out of reach.
+                        return None;
+                    }
                     (step.op, step.to) = (StepOp::KeyPart, part);
                     return Some(step);
                 };

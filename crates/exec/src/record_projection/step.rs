@@ -11,7 +11,7 @@ pub(super) struct Step {
     pub(super) op: StepOp,
     /// Tests: bit in the byte at `from` of the body.
     pub(super) null_mask: u8,
-    /// Tests and parts of the key: bit of the row's NULL bitmap in the binary protocol.
+    /// Tests: bit of the row's NULL bitmap in the binary protocol.
     pub(super) bit: u16,
     /// Fixed columns: first byte in the body. The first variable column: the same. Other variable columns:
     /// where the end of the one before is. Key columns: position in `keys`. Columns that the records
@@ -62,7 +62,7 @@ pub(super) enum StepOp {
     InitialNull,
     /// A string whose letters may be in the key.
     KeyText,
-    /// A number that is a part of the key, which has no constant place or may be NULL.
+    /// A number that is a part of the key, which has no constant place, or may be NULL in the text protocol.
     KeyPart,
 }
 
