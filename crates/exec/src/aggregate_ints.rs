@@ -250,6 +250,7 @@ impl IntState {
 
 /// Rows of the batch in which column `col` of its relation is not NULL. Cost: two instructions a row, none if
 /// it is never NULL.
+#[inline(never)]
 fn values_in(batch: &RowBatch<'_>, col: usize) -> usize {
     let (rows, reader) = (&batch.rows, batch.reader);
     let part = match reader.format.columns()[col].place {

@@ -352,6 +352,8 @@ impl Files {
     /// Bytes of a file that a thread makes while it waits: few where the log is in its last file, because the
     /// background has not made the next one in time, and twice as many as the last one has where such a file
     /// has not sufficed. Its zeros are written meanwhile.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn awaited_file_bytes(&self) -> u64 {
         let (last, is_last) = (self.last_file_bytes(), self.current + 1 == self.chain.len());
         let wanted = match last < self.file_bytes {
