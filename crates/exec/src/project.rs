@@ -195,6 +195,16 @@ impl RowSender<'_> {
         Ok(())
     }
 
+    /// Sends rows whose outputs are more than columns, or of other relations than are fixed. Out of line: it
+    /// would burden those that are not.
+    #[inline(never)]
+    fn put_each(&mut self, batch: &RowBatch<'_>) -> Result<Flow> {
+        for i in 0..batch.rows.len() {
+            self.row(&batch.frame(i))?;
+        }
+        Ok(Flow::More)
+    }
+
     #[cold]
     #[inline(never)]
     fn put_older(&mut self, batch: &RowBatch<'_>) {
@@ -239,10 +249,7 @@ impl Sink for RowSender<'_> {
             let format = ClientFormat { zone: self.zone, charset: self.target.charset };
             put_batch(projection, self.projection, format, &batch.rows, self.target.out);
         } else if !self.put_joined(batch)? {
-            for i in 0..batch.rows.len() {
-                self.row(&batch.frame(i))?;
-            }
-            return Ok(Flow::More);
+            return self.put_each(batch);
         }
         self.rows += batch.rows.len() as u64;
         Ok(Flow::More)
