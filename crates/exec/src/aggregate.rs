@@ -31,14 +31,6 @@ impl Source for Aggregate<'_> {
     fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
         let (op, run) = (self.op, self.run);
         let mut groups = Groups { op, run, parent, row: run.st.row_store(), sink };
-        if op.sorted {
-            let mut sorted = SortedSink::new(groups);
-            return match self.input.run(parent, &mut sorted)? {
-                Flow::Enough => Ok(Flow::Enough),
-                Flow::More => sorted.finish(),
-            };
-        }
-        let arena = Bump::new();
         if op.groups.is_empty() {
             if let Some(ints) = &op.ints {
                 let mut whole = IntSink::new(ints, run);
@@ -46,11 +38,19 @@ impl Source for Aggregate<'_> {
                 groups.begin([].into_iter());
                 return groups.close_ints(&whole.states);
             }
-            let mut whole = WholeSink { group: Group::new(op, run.st.memory)?, arena, groups };
+            let group = Group::new(op, run.st.memory)?;
+            let mut whole = WholeSink { group, arena: Bump::new(), groups };
             self.input.run(parent, &mut whole)?;
             let WholeSink { mut group, arena, mut groups } = whole;
             groups.begin([].into_iter());
             return groups.close(&mut group, &run.ctx(&arena));
+        }
+        if op.sorted {
+            let mut sorted = SortedSink::new(groups);
+            return match self.input.run(parent, &mut sorted)? {
+                Flow::Enough => Ok(Flow::Enough),
+                Flow::More => sorted.finish(),
+            };
         }
         let mut hashed = HashedSink::new(groups);
         self.input.run(parent, &mut hashed)?;

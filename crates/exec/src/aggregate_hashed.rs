@@ -28,7 +28,7 @@ pub(crate) struct HashedSink<'x> {
 
 /// The states of all groups.
 enum States {
-    /// All aggregates are simple ones of integers: so many for each group.
+    /// All aggregates are simple ones of integers; those of a group are next to each other.
     Ints(ChargedVec<IntState>),
     Any(ChargedVec<Group>),
 }

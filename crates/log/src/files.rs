@@ -356,10 +356,12 @@ impl Files {
     #[inline(never)]
     pub(crate) fn awaited_file_bytes(&self) -> u64 {
         let (last, is_last) = (self.last_file_bytes(), self.current + 1 == self.chain.len());
-        let wanted = match last < self.file_bytes {
-            true => 2 * last,
-            false if is_last => 0,
-            false => self.file_bytes,
+        let wanted = if last < self.file_bytes {
+            2 * last
+        } else if is_last {
+            URGENT_BYTES_MIN
+        } else {
+            self.file_bytes
         };
         wanted.max(URGENT_BYTES_MIN).min(self.file_bytes)
     }
