@@ -21,14 +21,14 @@ const BUILD_WAITS_BYTES: u64 = 4 * BUILD_ASKS_BYTES;
 const ROWS_ASK_BYTES: u64 = 8 * BUILD_ASKS_BYTES;
 
 impl Log {
-    /// [`Log::admit`] for a page of a build. Waits, too, where far more is logged than is durable.
+    /// [`Log::admit_change`] for a page of a build. Waits, too, where far more is logged than is durable.
     ///
     /// Latches: none may be held. Cost: four loads when there is no reason to wait.
     ///
     /// # Errors
-    /// As [`Log::admit`].
+    /// As [`Log::admit_change`].
     pub fn admit_bulk(&self) -> Result<()> {
-        self.admit()?;
+        self.admit_change()?;
         let ahead = self.bytes_ahead();
         if ahead > BUILD_WAITS_BYTES {
             return self.durable_up_to(Lsn(self.current().0 - BUILD_ASKS_BYTES));

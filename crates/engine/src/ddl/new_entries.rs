@@ -42,7 +42,7 @@ impl<'a> NewEntries<'a> {
         let Change { action, index: position, entry } = change;
         let index = &self.indexes[position];
         let store = &self.engine.store;
-        store.log().admit()?;
+        store.log().admit_change()?;
         let done = match action {
             Action::Remove => remove(&index.tree, store, entry.key(), &[], |_| true)?,
             Action::Insert => insert(self.engine, index, entry)?,

@@ -43,7 +43,7 @@ impl NewRecord {
         let off_page = index.format.choose_off_page(row, self.key.len()).map_err(too_large)?;
         let write = |&position: &u16| -> Result<[u8; OVERFLOW_REF_BYTES]> {
             let store = &engine.store;
-            store.log().admit()?;
+            store.log().admit_change()?;
             let value = row[usize::from(position)].unwrap_or(&[]);
             Ok(index.tree.write_overflow_of_new_tree(store, value, is_small(index)?)?.encode())
         };

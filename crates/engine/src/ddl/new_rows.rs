@@ -7,6 +7,7 @@
 use std::cmp::Ordering;
 use std::sync::atomic::Ordering as AtomicOrdering;
 
+use base::sort_runs::{Merge, sort_runs};
 use base::{TrxId, invariant};
 use btree::{BulkBuild, SMALL_TREE_BYTES};
 use page::{RowHeader, RowRef, SlotFlags};
@@ -17,6 +18,7 @@ use super::new_record::NewRecord;
 use crate::engine::Engine;
 use crate::error::{Result, fail_if_interrupted};
 use crate::index::Index;
+use crate::index_sort::head_of;
 use crate::row::duplicate;
 use crate::row::key::Value;
 use crate::scan::Batch;
@@ -166,8 +168,27 @@ impl<'a> NewRows<'a> {
 #[derive(Debug, Default)]
 struct Records {
     bytes: Vec<u8>,
-    /// Where each record begins, bytes of its key and of its payload.
-    places: Vec<(usize, u32, u32)>,
+    places: Vec<Place>,
+}
+
+/// Where a record begins.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// Of its key.
+    head: u64,
+    start: usize,
+    key_len: u32,
+    payload_len: u32,
+}
+
+impl Place {
+    fn key<'r>(&self, records: &'r [u8]) -> &'r [u8] {
+        &records[self.start..][..self.key_len as usize]
+    }
+
+    fn payload<'r>(&self, records: &'r [u8]) -> &'r [u8] {
+        &records[self.start + self.key_len as usize..][..self.payload_len as usize]
+    }
 }
 
 impl Records {
@@ -177,22 +198,26 @@ impl Records {
     }
 
     fn push(&mut self, key: &[u8], payload: &[u8]) {
-        self.places.push((self.bytes.len(), key.len() as u32, payload.len() as u32));
+        let (start, key_len, payload_len) = (self.bytes.len(), key.len() as u32, payload.len() as u32);
+        self.places.push(Place { head: head_of(key), start, key_len, payload_len });
         self.bytes.extend_from_slice(key);
         self.bytes.extend_from_slice(payload);
     }
 
-    /// Inserts the records in the order of their keys, and forgets them.
+    /// Inserts the records in the order of their keys, and forgets them. It sorts them in runs, as a sort of
+    /// all would end late after a kill.
     fn insert(&mut self, engine: &Engine, table: &Table) -> Result<()> {
         let Records { bytes, places } = self;
-        let key = |&(start, key_len, _): &(usize, u32, u32)| &bytes[start..start + key_len as usize];
-        places.sort_unstable_by(|a, b| key(a).cmp(key(b)));
-        for (i, place) in places.iter().enumerate() {
+        let compare = |a: &Place, b: &Place| {
+            let keys = || (a.key(bytes), a.start).cmp(&(b.key(bytes), b.start));
+            a.head.cmp(&b.head).then_with(keys)
+        };
+        let runs = sort_runs(places, |place| place.key_len as usize, compare, fail_if_interrupted)?;
+        for (i, place) in Merge::new(places, runs, compare).enumerate() {
             if i.is_multiple_of(RECORDS_BETWEEN_LOOKS) {
                 fail_if_interrupted()?;
             }
-            let (key, payload_at) = (key(place), place.0 + place.1 as usize);
-            insert(engine, table, key, &bytes[payload_at..payload_at + place.2 as usize])?;
+            insert(engine, table, place.key(bytes), place.payload(bytes))?;
         }
         self.bytes.clear();
         self.places.clear();
@@ -201,7 +226,7 @@ impl Records {
 }
 
 fn insert(engine: &Engine, table: &Table, key: &[u8], payload: &[u8]) -> Result<()> {
-    engine.store.log().admit()?;
+    engine.store.log().admit_change()?;
     let mut edit = table.clustered().tree.edit(&engine.store, key, key.len() + payload.len())?;
     if edit.found() {
         drop(edit);

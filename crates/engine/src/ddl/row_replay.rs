@@ -230,11 +230,11 @@ impl<'a> RowReplay<'a> {
         }
         let (store, tree) = (&self.engine.store, &self.new.clustered().tree);
         if let Some(before) = &before {
-            store.log().admit()?;
+            store.log().admit_change()?;
             remove(tree, store, key, &[], |_| true)?;
             self.rows -= 1;
             for value in &before.values {
-                store.log().admit()?;
+                store.log().admit_change()?;
                 store.free_overflow(value, &[])?;
             }
         }
@@ -264,7 +264,7 @@ impl<'a> RowReplay<'a> {
         record.encode(engine, new, row, row_id, |index| Ok(index.tree.is_small(store)?))?;
         let NewRecord { key: new_key, payload } = record;
         debug_assert_eq!(new_key, key, "the clustered key is kept");
-        store.log().admit()?;
+        store.log().admit_change()?;
         let mut edit = new.clustered().tree.edit(store, new_key, new_key.len() + payload.len())?;
         edit.insert(payload, SlotFlags::NONE).expect("edit was asked for the room");
         edit.commit();

@@ -6,7 +6,7 @@ const PASSES_FROM: usize = 96;
 /// The first 8 bytes of a key, zero padded: of keys with different heads, the one with the lower head is
 /// lower.
 #[inline]
-pub(super) fn head_of(key: &[u8]) -> u64 {
+pub(crate) fn head_of(key: &[u8]) -> u64 {
     if let Some(head) = key.first_chunk() {
         return u64::from_be_bytes(*head);
     }

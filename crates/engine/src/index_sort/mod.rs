@@ -40,6 +40,7 @@ mod sorter;
 mod totals;
 
 pub(crate) use entry::{ENTRY_BYTES_MAX, Entry, EntryLens, append_entry};
+pub(crate) use key_order::head_of;
 pub(crate) use layout::{Layout, ShortKeys};
 pub(crate) use memory::Charged;
 pub use memory::SortMemory;
