@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use engine::{RowRef, Table};
 use expr::{EvalCtx, Expr, ExprKind, eval};
-use sql::plan::RelationColumns;
+use types::Value;
 use types::collation::{Collation, LikePattern};
-use types::{CollationId, SqlType, TypeKind, Value};
 
-use crate::filter_ints::is_constant;
-use crate::reader::{RowEnv, TableReader, may_read_off_page};
+use crate::column_term::is_constant;
+use crate::filter_texts::{has_charset_of, is_text_in_record};
+use crate::reader::{RowEnv, TableReader};
 
 /// Longest pattern that is kept while the statement runs, bytes: its compiled form, some 20 times as large,
 /// is not charged.
@@ -47,15 +47,9 @@ impl LikeTest {
         let [text, pattern] = &**args;
         let ExprKind::Column(column) = text.kind else { return None };
         let collation = collation.collation()?;
-        let mut used = RelationColumns::default();
-        used.insert(column.col);
-        let is_string = |ty: &SqlType| {
-            matches!(ty.kind, TypeKind::Char | TypeKind::VarChar) && has_charset_of(ty.collation, collation)
-        };
         let serves = column.rel == rel
-            && is_string(&text.ty)
             && is_constant(pattern)
-            && !may_read_off_page(table, &used);
+            && is_text_in_record(column.col, &text.ty, table, collation);
         serves.then(|| LikeTest {
             col: column.col,
             negated: *negated,
@@ -92,10 +86,6 @@ thread_local! {
     pub(crate) static PATTERNS_BOUND: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
     /// How often the key of a text has decided.
     pub(crate) static STARTS_IN_KEYS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
-}
-
-fn has_charset_of(id: CollationId, collation: &Collation) -> bool {
-    id.collation().is_some_and(|other| other.charset == collation.charset)
 }
 
 impl BoundLike {

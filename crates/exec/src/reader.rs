@@ -280,6 +280,39 @@ impl TableReader {
         }
     }
 
+    /// The storage bytes of a column of up to 8 bytes, as a little-endian number; `None` for NULL.
+    #[inline]
+    pub(crate) fn bits(&self, row: &RowRef<'_>, position: usize, env: RowEnv<'_>) -> Option<u64> {
+        let column = &self.columns[position];
+        if column.null.is_some_and(|bit| row.null_bit(bit)) {
+            return None;
+        }
+        let bits = |value: i128| value as u64;
+        match column.access {
+            Access::Fixed { from, to } if to - from == 3 => Some(bits(widen(row.fixed::<3>(from), true))),
+            Access::Fixed { from, to } if to - from == 4 => Some(bits(widen(row.fixed::<4>(from), true))),
+            Access::Fixed { from, to } if to - from == 5 => Some(bits(widen(row.fixed::<5>(from), true))),
+            Access::Fixed { from, to } if to - from == 8 => Some(bits(widen(row.fixed::<8>(from), true))),
+            Access::KeyInt { part, int, .. } | Access::KeyBits { part, int } => {
+                self.key_int(row, part, int, false).map(|bits| bits as u64)
+            }
+            _ => {
+                let (bytes, mut wide) = (self.bytes(row, position, env)?, [0; 8]);
+                wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
+                Some(u64::from_le_bytes(wide))
+            }
+        }
+    }
+
+    /// Whether the column at `position` is NULL.
+    #[inline]
+    pub(crate) fn is_null(&self, row: &RowRef<'_>, position: usize) -> bool {
+        match self.columns[position].access {
+            Access::Absent => !matches!(self.initial(position), Initial::Bytes(_)),
+            _ => row.is_null(position),
+        }
+    }
+
     /// An integer key column, sign- or zero-extended.
     #[inline]
     pub(crate) fn key_int(&self, row: &RowRef<'_>, part: u16, int: IntPart, signed: bool) -> Option<i64> {

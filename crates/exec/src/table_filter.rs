@@ -3,10 +3,11 @@
 //! The interpreter is the oracle: whatever a test here cannot be bound to is left to it.
 
 use engine::{RowRef, Table};
-use expr::{EvalCtx, Expr, ExprKind};
+use expr::{CmpDomain, EvalCtx, Expr, ExprKind};
 
-use crate::filter_ints::{BoundInt, IntTest};
 use crate::filter_like::{BoundLike, LikeTest};
+use crate::filter_numbers::{BoundNumbers, NumberTest};
+use crate::filter_texts::{BoundTexts, TextTest};
 use crate::reader::{RowEnv, TableReader};
 
 /// A condition on one table.
@@ -21,33 +22,48 @@ pub(crate) struct TableFilter {
     pub(crate) fixed: Option<Box<Expr>>,
 }
 
-/// A term that is decided on page bytes, once its constant is known.
+/// A term that is decided on page bytes, once its constants are known.
 #[derive(Debug)]
 enum Test {
-    Int(IntTest),
+    Numbers(NumberTest),
+    Texts(TextTest),
     Like(LikeTest),
+    /// IS [NOT] NULL.
+    Null {
+        col: u16,
+        negated: bool,
+    },
+    /// One of several sets of terms, of which all hold.
+    Any(Box<[Box<[Test]>]>),
 }
 
-/// A test whose constant is known.
+/// A test whose constants are known.
 #[derive(Debug)]
 pub(crate) enum BoundTest {
-    Int(BoundInt),
+    Numbers(BoundNumbers),
+    Texts(BoundTexts),
     Like(BoundLike),
+    Null { col: u16, negated: bool },
+    Any(Box<[Box<[BoundTest]>]>),
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How often a filter was decided on page bytes, if not by these alone.
+    pub(crate) static FILTERS_BOUND: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 impl TableFilter {
     /// The condition `whole` on relation `rel`, which is `table`.
     pub(crate) fn new(rel: u16, table: &Table, whole: &Expr) -> Self {
-        let terms = match &whole.kind {
-            ExprKind::And(terms) => &terms[..],
-            _ => std::slice::from_ref(whole),
-        };
-        let (mut tests, mut rest) = (Vec::new(), Vec::new());
-        for term in terms {
-            let int = IntTest::of_term(rel, term).map(Test::Int);
-            match int.or_else(|| LikeTest::of_term(rel, table, term).map(Test::Like)) {
-                Some(test) => tests.push(test),
-                None => rest.push(term.clone()),
+        let (mut tests, mut rest, mut is_quiet) = (Vec::new(), Vec::new(), true);
+        for term in terms_of(whole) {
+            let test = Test::of_term(rel, table, term).filter(|test| is_quiet || test.goes_first());
+            if let Some(test) = test {
+                tests.push(test);
+            } else {
+                is_quiet &= is_quiet_term(term);
+                rest.push(term.clone());
             }
         }
         let all_of = |mut terms: Vec<Expr>| match terms.len() {
@@ -62,11 +78,81 @@ impl TableFilter {
     /// The tests with their constants; `None` if there are none, or one has a constant that only the
     /// interpreter compares.
     pub(crate) fn bind(&self, ctx: &EvalCtx<'_>) -> Option<Box<[BoundTest]>> {
-        let bind = |test: &Test| match test {
-            Test::Int(test) => test.bind(ctx).map(BoundTest::Int),
-            Test::Like(test) => test.bind(ctx).map(BoundTest::Like),
-        };
-        if self.tests.is_empty() { None } else { self.tests.iter().map(bind).collect() }
+        let bound = if self.tests.is_empty() { None } else { bind_all(&self.tests, ctx) };
+        #[cfg(test)]
+        FILTERS_BOUND.set(FILTERS_BOUND.get() + usize::from(bound.is_some()));
+        bound
+    }
+}
+
+impl Test {
+    /// The test that `term` is on relation `rel`, which is `table`, if it is one.
+    fn of_term(rel: u16, table: &Table, term: &Expr) -> Option<Test> {
+        match &term.kind {
+            ExprKind::IsNull { negated, arg } => match arg.kind {
+                ExprKind::Column(column) if column.rel == rel => {
+                    Some(Test::Null { col: column.col, negated: *negated })
+                }
+                _ => None,
+            },
+            ExprKind::Not(arg) => Test::of_term(rel, table, &negation(arg)?),
+            ExprKind::Like { .. } => LikeTest::of_term(rel, table, term).map(Test::Like),
+            ExprKind::Or(arms) => {
+                let of_arm = |arm| terms_of(arm).iter().map(|term| Test::of_term(rel, table, term)).collect();
+                arms.iter().map(of_arm).collect::<Option<_>>().map(Test::Any)
+            }
+            _ => {
+                let numbers = NumberTest::of_term(rel, term).map(Test::Numbers);
+                numbers.or_else(|| TextTest::of_term(rel, table, term).map(Test::Texts))
+            }
+        }
+    }
+
+    /// Whether it is decided before terms that stand before it and may warn.
+    fn goes_first(&self) -> bool {
+        match self {
+            Test::Numbers(test) => test.is_of_integer(),
+            Test::Like(_) => true,
+            _ => false,
+        }
+    }
+
+    fn bind(&self, ctx: &EvalCtx<'_>) -> Option<BoundTest> {
+        Some(match self {
+            Test::Numbers(test) => BoundTest::Numbers(test.bind(ctx)?),
+            Test::Texts(test) => BoundTest::Texts(test.bind(ctx)?),
+            Test::Like(test) => BoundTest::Like(test.bind(ctx)?),
+            Test::Null { col, negated } => BoundTest::Null { col: *col, negated: *negated },
+            Test::Any(arms) => {
+                BoundTest::Any(arms.iter().map(|arm| bind_all(arm, ctx)).collect::<Option<_>>()?)
+            }
+        })
+    }
+}
+
+fn bind_all(tests: &[Test], ctx: &EvalCtx<'_>) -> Option<Box<[BoundTest]>> {
+    tests.iter().map(|test| test.bind(ctx)).collect()
+}
+
+/// What is true where `expr` is false: another form of the same comparison.
+fn negation(expr: &Expr) -> Option<Expr> {
+    let mut negation = expr.clone();
+    match &mut negation.kind {
+        ExprKind::Compare { op, .. } => *op = op.negated()?,
+        ExprKind::Between { negated, .. }
+        | ExprKind::In { negated, .. }
+        | ExprKind::IsNull { negated, .. }
+        | ExprKind::Like { negated, .. } => *negated = !*negated,
+        _ => return None,
+    }
+    Some(negation)
+}
+
+/// The terms that are all true where `expr` is.
+fn terms_of(expr: &Expr) -> &[Expr] {
+    match &expr.kind {
+        ExprKind::And(terms) => terms,
+        _ => std::slice::from_ref(expr),
     }
 }
 
@@ -75,10 +161,45 @@ impl BoundTest {
     #[inline]
     pub(crate) fn passes(&self, row: &RowRef<'_>, reader: &TableReader, env: RowEnv<'_>) -> bool {
         match self {
-            BoundTest::Int(test) => test.passes(row, reader),
+            BoundTest::Numbers(test) => test.passes(row, reader, env),
+            BoundTest::Texts(test) => test.passes(row, reader, env),
             BoundTest::Like(test) => test.passes(row, reader, env),
+            BoundTest::Null { col, negated } => reader.is_null(row, usize::from(*col)) != *negated,
+            BoundTest::Any(arms) => any_passes(arms, row, reader, env),
         }
     }
+}
+
+/// Whether `term` neither warns nor does anything that is seen: tests behind it are decided before it.
+fn is_quiet_term(term: &Expr) -> bool {
+    let mut quiet = true;
+    term.walk(&mut |e| {
+        quiet &= match &e.kind {
+            ExprKind::Compare { domain, .. }
+            | ExprKind::Between { domain, .. }
+            | ExprKind::In { domain, .. } => {
+                matches!(domain, CmpDomain::Integer | CmpDomain::Decimal | CmpDomain::String(_))
+            }
+            kind => matches!(
+                kind,
+                ExprKind::Const(_)
+                    | ExprKind::Param(_)
+                    | ExprKind::Column(_)
+                    | ExprKind::And(_)
+                    | ExprKind::Or(_)
+                    | ExprKind::Not(_)
+                    | ExprKind::IsNull { .. }
+                    | ExprKind::IsTruth { .. }
+                    | ExprKind::Like { .. }
+            ),
+        };
+    });
+    quiet
+}
+
+#[inline(never)]
+fn any_passes(arms: &[Box<[BoundTest]>], row: &RowRef<'_>, reader: &TableReader, env: RowEnv<'_>) -> bool {
+    arms.iter().any(|arm| arm.iter().all(|test| test.passes(row, reader, env)))
 }
 
 /// Whether `expr` compares constants.

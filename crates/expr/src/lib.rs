@@ -51,6 +51,6 @@ pub use func::Func;
 pub use functions::SeededRandom;
 pub use hash_index::HashIndex;
 pub(crate) use moment::{cuts_fractions, micros_of_seconds, time_of};
-pub use moment::{moment_of, no_date};
+pub use moment::{exact_moment, moment_of, no_date};
 pub use node::{CmpDomain, CmpOp, ColumnRef, Expr, ExprKind, RowPart, SubqueryForm};
 pub use pattern_memo::PatternMemo;

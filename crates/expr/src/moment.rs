@@ -4,7 +4,7 @@ use types::temporal::{
     DateFlags, FSP_MAX, Interval, MICROS_PER_DAY, MICROS_PER_SECOND, OddDelimiter, Parsed, ParsedTime,
 };
 use types::value::{Converted, Loss};
-use types::{Date, DateTime, Decimal, SqlModes, Time, Value};
+use types::{CollationId, Date, DateTime, Decimal, SqlModes, Time, Value};
 
 use crate::compare::warn_truncated;
 use crate::{EvalCtx, Warning};
@@ -21,6 +21,20 @@ pub fn moment_of(value: &Value<'_>, flags: DateFlags, ctx: &EvalCtx<'_>) -> Opti
         Value::Bit { .. } => in_zone(&DateTime::parse(value.as_text(&mut Vec::new()), flags)?, ctx),
         Value::Time(..) => value.to_datetime(flags, ctx.today()),
         _ => value.to_datetime(flags, Date::ZERO),
+    }
+}
+
+/// The date and time that `value` is beside a date, where reading it gives no warning.
+pub fn exact_moment(value: &Value<'_>, ctx: &EvalCtx<'_>) -> Option<DateTime> {
+    match *value {
+        Value::DateTime(moment, _) => Some(moment),
+        Value::Date(day) => Some(DateTime::from_date(day)),
+        Value::Bytes { data, collation } if collation != CollationId::BINARY => {
+            let read = moment_of(value, DateFlags::default(), ctx)?;
+            let is_exact = read.loss == Loss::None && OddDelimiter::of_date(data).is_none();
+            is_exact.then_some(read.value)
+        }
+        _ => None,
     }
 }
 

@@ -60,6 +60,19 @@ impl CmpOp {
         }
     }
 
+    /// The operator that is false where this one is true, and true where it is false.
+    pub fn negated(self) -> Option<CmpOp> {
+        match self {
+            CmpOp::Eq => Some(CmpOp::Ne),
+            CmpOp::NullSafeEq => None,
+            CmpOp::Ne => Some(CmpOp::Eq),
+            CmpOp::Lt => Some(CmpOp::Ge),
+            CmpOp::Le => Some(CmpOp::Gt),
+            CmpOp::Gt => Some(CmpOp::Le),
+            CmpOp::Ge => Some(CmpOp::Lt),
+        }
+    }
+
     /// Whether `a op b` is true of two values, neither of them NULL, in this order.
     #[inline]
     pub fn accepts(self, order: Ordering) -> bool {

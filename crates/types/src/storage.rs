@@ -123,6 +123,16 @@ pub fn fraction_width(fsp: u8) -> usize {
     usize::from(fsp.min(6)).div_ceil(2)
 }
 
+/// Microseconds in one unit of the stored fraction of a DATETIME or TIMESTAMP of `fsp` digits.
+pub fn fraction_unit_of(fsp: u8) -> u32 {
+    fraction_unit(fraction_width(fsp))
+}
+
+/// Microseconds in one unit of a stored TIME of `fsp` digits.
+pub fn time_unit_of(fsp: u8) -> i64 {
+    crate::temporal::unit_of(fsp)
+}
+
 /// Microseconds in one unit of a stored fraction.
 const fn fraction_unit(width: usize) -> u32 {
     [1_000_000, 10_000, 100, 1][width]

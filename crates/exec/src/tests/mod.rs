@@ -9,6 +9,7 @@ mod int_points;
 mod joins;
 mod kernels;
 mod like_filter;
+mod page_filters;
 mod point;
 mod projection;
 mod query;

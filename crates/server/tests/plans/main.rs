@@ -10,6 +10,7 @@ mod index_merge;
 mod index_ranges;
 mod integer_lookups;
 mod min_max;
+mod page_filters;
 mod planner_rules;
 mod plans_kept;
 mod rows_examined;

@@ -34,6 +34,11 @@ pub struct LocalTime {
 }
 
 impl TimeZone {
+    /// Whether local time is always as far ahead of UTC.
+    pub fn is_fixed(&self) -> bool {
+        matches!(self.rules, Rules::Fixed(_))
+    }
+
     /// UTC as the fixed offset `+00:00`.
     pub fn utc() -> TimeZone {
         TimeZone { name: "+00:00".into(), rules: Rules::Fixed(0) }
@@ -113,10 +118,14 @@ impl TimeZone {
 
 impl Rules {
     fn of(zone: jiff::tz::TimeZone) -> Rules {
-        match zone.to_fixed_offset() {
-            Ok(offset) => Rules::Fixed(offset.seconds()),
-            Err(_) => Rules::Zone(zone),
+        if let Ok(offset) = zone.to_fixed_offset() {
+            return Rules::Fixed(offset.seconds());
         }
+        let has_changes = zone.following(jiff::Timestamp::MIN).next().is_some();
+        if has_changes {
+            return Rules::Zone(zone);
+        }
+        Rules::Fixed(zone.to_offset(jiff::Timestamp::UNIX_EPOCH).seconds())
     }
 }
 
