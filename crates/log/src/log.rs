@@ -343,8 +343,8 @@ impl Log {
         self.wait_for_reserve()
     }
 
-    /// [`Log::admit`] for a statement that KILL ends. True: [`Log::set_check_of_changes`] has said that who is
-    /// about to change a row is to look for another reason to wait.
+    /// [`Log::admit`] for a statement that KILL ends. True: [`Log::set_check_of_changes`] has said that the
+    /// caller, if it is about to change a row, is to look for another reason to wait.
     ///
     /// # Errors
     /// As [`Log::admit`], and [`Error::Interrupted`].
