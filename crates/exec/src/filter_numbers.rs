@@ -138,7 +138,7 @@ impl BoundNumbers {
         let Some(number) = self.form.read(row, usize::from(self.col), reader, env) else { return false };
         let is_among = match &self.numbers {
             Numbers::Range(least, most) => *least <= number && number <= *most,
-            Numbers::List(list) => list.binary_search(&number).is_ok(),
+            Numbers::List(list) => is_in(list, number),
         };
         is_among != self.negated
     }
@@ -256,6 +256,12 @@ impl Form {
     /// The number of `row`; `None` for NULL.
     #[inline]
     fn read(self, row: &RowRef<'_>, col: usize, reader: &TableReader, env: RowEnv<'_>) -> Option<i128> {
+        if let Form::Int = self { reader.int(row, col) } else { self.read_bits(row, col, reader, env) }
+    }
+
+    /// As [`Form::read`]; apart, as its callers are in many places.
+    #[inline(never)]
+    fn read_bits(self, row: &RowRef<'_>, col: usize, reader: &TableReader, env: RowEnv<'_>) -> Option<i128> {
         match self {
             Form::Int => reader.int(row, col),
             Form::Decimal { width, .. } | Form::Time { width, .. } => {
@@ -275,6 +281,11 @@ impl Form {
             }
         }
     }
+}
+
+#[inline(never)]
+fn is_in(list: &[i128], number: i128) -> bool {
+    list.binary_search(&number).is_ok()
 }
 
 /// A number for each double, in the order of these.

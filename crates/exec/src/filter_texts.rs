@@ -76,7 +76,7 @@ impl TextTest {
 
 impl BoundTexts {
     /// Whether the test holds; NULL never passes.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn passes(&self, row: &RowRef<'_>, reader: &TableReader, env: RowEnv<'_>) -> bool {
         let Some(text) = reader.bytes(row, usize::from(self.col), env) else { return false };
         let order = |other: &[u8]| self.collation.compare(text, other);

@@ -162,10 +162,23 @@ impl BoundTest {
     pub(crate) fn passes(&self, row: &RowRef<'_>, reader: &TableReader, env: RowEnv<'_>) -> bool {
         match self {
             BoundTest::Numbers(test) => test.passes(row, reader, env),
-            BoundTest::Texts(test) => test.passes(row, reader, env),
             BoundTest::Like(test) => test.passes(row, reader, env),
+            other => other.passes_apart(row, reader, env),
+        }
+    }
+
+    /// As [`BoundTest::passes`], for tests that need not be where rows are read.
+    #[inline(never)]
+    fn passes_apart(&self, row: &RowRef<'_>, reader: &TableReader, env: RowEnv<'_>) -> bool {
+        match self {
+            BoundTest::Numbers(test) => test.passes(row, reader, env),
+            BoundTest::Like(test) => test.passes(row, reader, env),
+            BoundTest::Texts(test) => test.passes(row, reader, env),
             BoundTest::Null { col, negated } => reader.is_null(row, usize::from(*col)) != *negated,
-            BoundTest::Any(arms) => any_passes(arms, row, reader, env),
+            BoundTest::Any(arms) => arms.iter().any(|arm| {
+                let mut terms = arm.iter();
+                terms.all(|test| test.passes_apart(row, reader, env))
+            }),
         }
     }
 }
@@ -195,11 +208,6 @@ fn is_quiet_term(term: &Expr) -> bool {
         };
     });
     quiet
-}
-
-#[inline(never)]
-fn any_passes(arms: &[Box<[BoundTest]>], row: &RowRef<'_>, reader: &TableReader, env: RowEnv<'_>) -> bool {
-    arms.iter().any(|arm| arm.iter().all(|test| test.passes(row, reader, env)))
 }
 
 /// Whether `expr` compares constants.
