@@ -93,8 +93,11 @@ impl<'r> TableAccess<'r> {
             keys: Keys::default(),
             arena: Bump::new(),
             filter_arena: Bump::new(),
-            tests: op.filter.as_ref().and_then(|filter| filter.bind(&run.ctx(&Bump::new()))),
-            entry_tests: op.index_condition.as_ref().and_then(|cond| cond.bind(&run.ctx(&Bump::new()))),
+            tests: op.filter.as_ref().and_then(|filter| filter.bind(run.st.memory, &run.ctx(&Bump::new()))),
+            entry_tests: op
+                .index_condition
+                .as_ref()
+                .and_then(|cond| cond.bind(run.st.memory, &run.ctx(&Bump::new()))),
             locks: run.st.locks(op.row_use),
             locked: None,
             intervals: None,

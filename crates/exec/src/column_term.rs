@@ -3,20 +3,16 @@
 use expr::{CmpDomain, CmpOp, Expr, ExprKind};
 use types::SqlType;
 
+/// Longest list that is sorted at once, which takes a few ten milliseconds: a kill ends that late.
+pub(crate) const LIST_ITEMS_MAX: usize = if cfg!(test) { 64 } else { 1 << 16 };
+
 /// Such a term.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ColumnTerm<'e> {
     pub(crate) col: u16,
     pub(crate) ty: &'e SqlType,
     pub(crate) domain: CmpDomain,
-    beside: Parts<'e>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Parts<'e> {
-    Value(CmpOp, &'e Expr),
-    Ends(bool, [&'e Expr; 2]),
-    List(bool, &'e [Expr]),
+    pub(crate) beside: Beside<&'e Expr>,
 }
 
 /// What is beside the column.
@@ -35,42 +31,21 @@ impl<'e> ColumnTerm<'e> {
     pub(crate) fn of(rel: u16, term: &'e Expr) -> Option<Self> {
         let (domain, column, beside) = match &term.kind {
             ExprKind::Compare { op, domain, args } if *op != CmpOp::NullSafeEq => match &**args {
-                [column, value] if is_constant(value) => (*domain, column, Parts::Value(*op, value)),
-                [value, column] => (*domain, column, Parts::Value(op.swapped(), value)),
+                [column, value] if is_constant(value) => (*domain, column, Beside::Value(*op, value)),
+                [value, column] => (*domain, column, Beside::Value(op.swapped(), value)),
             },
             ExprKind::Between { negated, domain, args } => {
                 let [column, low, high] = &**args;
-                (*domain, column, Parts::Ends(*negated, [low, high]))
+                (*domain, column, Beside::Ends { negated: *negated, low, high })
             }
-            ExprKind::In { negated, domain, needle, list } => {
-                (*domain, &**needle, Parts::List(*negated, list))
+            ExprKind::In { negated, domain, needle, list } if list.len() <= LIST_ITEMS_MAX => {
+                (*domain, &**needle, Beside::List { negated: *negated, list: list.iter().collect() })
             }
             _ => return None,
         };
         let ExprKind::Column(at) = column.kind else { return None };
-        let serves = at.rel == rel && beside.all_constant();
-        serves.then_some(ColumnTerm { col: at.col, ty: &column.ty, domain, beside })
-    }
-
-    /// What is beside the column.
-    pub(crate) fn beside(&self) -> Beside<Expr> {
-        match self.beside {
-            Parts::Value(op, value) => Beside::Value(op, value.clone()),
-            Parts::Ends(negated, [low, high]) => {
-                Beside::Ends { negated, low: low.clone(), high: high.clone() }
-            }
-            Parts::List(negated, list) => Beside::List { negated, list: list.into() },
-        }
-    }
-}
-
-impl Parts<'_> {
-    fn all_constant(&self) -> bool {
-        match self {
-            Parts::Value(_, value) => is_constant(value),
-            Parts::Ends(_, ends) => ends.iter().all(|end| is_constant(end)),
-            Parts::List(_, list) => list.iter().all(is_constant),
-        }
+        let beside = beside.try_map(|expr| is_constant(expr).then_some(*expr))?;
+        (at.rel == rel).then_some(ColumnTerm { col: at.col, ty: &column.ty, domain, beside })
     }
 }
 
@@ -88,14 +63,12 @@ impl<T> Beside<T> {
             }
         })
     }
+}
 
-    /// Number of constants.
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Beside::Value(..) => 1,
-            Beside::Ends { .. } => 2,
-            Beside::List { list, .. } => list.len(),
-        }
+impl Beside<&Expr> {
+    /// The same, for as long as it is wanted.
+    pub(crate) fn to_owned(&self) -> Option<Beside<Expr>> {
+        self.try_map(|expr| Some((*expr).clone()))
     }
 }
 

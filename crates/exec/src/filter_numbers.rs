@@ -4,10 +4,11 @@
 //! Constants become a range of such numbers, or a list of them, once a run. A row costs a load and two
 //! comparisons, or a search.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
+use base::memory::{Charge, Purpose, StatementAccount};
 use engine::RowRef;
-use expr::{CmpDomain, CmpOp, EvalCtx, Expr, ExprKind, eval, exact_integer, exact_moment};
+use expr::{CmpDomain, CmpOp, EvalCtx, Expr, eval, exact_integer, exact_moment};
 use types::{DateTime, Decimal, SqlType, TimeZone, TypeKind, Value, storage};
 
 use crate::column_term::{Beside, ColumnTerm};
@@ -47,12 +48,10 @@ pub(crate) struct NumberTest {
     col: u16,
     form: Form,
     beside: Beside<Expr>,
-    /// With constants that are the same in each run.
-    known: Option<BoundNumbers>,
 }
 
 /// A test whose constants are known.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct BoundNumbers {
     col: u16,
     form: Form,
@@ -60,12 +59,12 @@ pub(crate) struct BoundNumbers {
     numbers: Numbers,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Numbers {
     /// From the first to the second; none if that is less.
     Range(i128, i128),
     /// Ascending.
-    List(Arc<[i128]>),
+    List(Box<[i128]>, #[expect(dead_code, reason = "gives its bytes back when dropped")] Charge),
 }
 
 /// Where a constant is among stored numbers.
@@ -82,12 +81,7 @@ impl NumberTest {
     pub(crate) fn of_term(rel: u16, term: &Expr) -> Option<Self> {
         let term = ColumnTerm::of(rel, term)?;
         let form = Form::of(term.ty, term.domain)?;
-        let mut test = NumberTest { col: term.col, form, beside: term.beside(), known: None };
-        test.known = test.bound(|constant| match &constant.kind {
-            ExprKind::Const(value) => form.place(&value.as_value(), None),
-            _ => None,
-        });
-        Some(test)
+        Some(NumberTest { col: term.col, form, beside: term.beside.to_owned()? })
     }
 
     /// Whether the column is of an integer type.
@@ -95,36 +89,27 @@ impl NumberTest {
         matches!(self.form, Form::Int)
     }
 
-    /// The test with its constants; `None`: one of them is compared by the interpreter alone.
-    pub(crate) fn bind(&self, ctx: &EvalCtx<'_>) -> Option<BoundNumbers> {
-        if let Some(known) = &self.known {
-            return Some(known.clone());
-        }
-        ctx.reserve(self.beside.len() * size_of::<i128>()).ok()?;
-        let zone = Some(ctx.session.time_zone()).filter(|zone| zone.is_fixed());
-        self.bound(|constant| {
-            let value = eval(constant, &(), ctx).ok()?;
-            match self.form {
-                Form::Date | Form::DateTime { .. } | Form::Timestamp { .. } => {
-                    let moment = exact_moment(&value, ctx)?;
-                    self.form.place(&Value::DateTime(moment, 6), zone)
-                }
-                _ => self.form.place(&value, None),
-            }
-        })
-    }
-
-    fn bound(&self, place: impl Fn(&Expr) -> Option<Place>) -> Option<BoundNumbers> {
-        let (negated, numbers) = match self.beside.try_map(place)? {
-            Beside::Value(op, place) => (op == CmpOp::Ne, place.range(op)),
+    /// The test with its constants; `None`: one of them is compared by the interpreter alone, or there is no
+    /// memory for a list.
+    pub(crate) fn bind(&self, memory: &Rc<StatementAccount>, ctx: &EvalCtx<'_>) -> Option<BoundNumbers> {
+        let place = |constant: &Expr| self.form.place(&eval(constant, &(), ctx).ok()?, ctx);
+        let (negated, numbers) = match &self.beside {
+            Beside::Value(op, value) => (*op == CmpOp::Ne, place(value)?.range(*op)),
             Beside::Ends { negated, low, high } => {
-                (negated, Numbers::Range(low.first_not_below(), high.floor))
+                (*negated, Numbers::Range(place(low)?.first_not_below(), place(high)?.floor))
             }
             Beside::List { negated, list } => {
-                let stored = list.iter().filter(|place| place.exact);
-                let mut numbers: Vec<i128> = stored.map(|place| place.floor).collect();
+                let charge = Charge::new(memory, Purpose::Other);
+                let mut numbers = Vec::new();
+                charge.reserve(&mut numbers, list.len()).ok()?;
+                for item in list {
+                    let Place { floor, exact } = place(item)?;
+                    if exact {
+                        numbers.push(floor);
+                    }
+                }
                 numbers.sort_unstable();
-                (negated, Numbers::List(numbers.into()))
+                (*negated, Numbers::List(numbers.into(), charge))
             }
         };
         Some(BoundNumbers { col: self.col, form: self.form, negated, numbers })
@@ -138,7 +123,7 @@ impl BoundNumbers {
         let Some(number) = self.form.read(row, usize::from(self.col), reader, env) else { return false };
         let is_among = match &self.numbers {
             Numbers::Range(least, most) => *least <= number && number <= *most,
-            Numbers::List(list) => is_in(list, number),
+            Numbers::List(list, _) => is_in(list, number),
         };
         is_among != self.negated
     }
@@ -215,9 +200,8 @@ impl Form {
         }
     }
 
-    /// Where `value` is among the column's numbers; `None`: only the interpreter compares it. `zone`: the
-    /// session's, if it is always as far ahead of UTC.
-    fn place(self, value: &Value<'_>, zone: Option<&TimeZone>) -> Option<Place> {
+    /// Where `value` is among the column's numbers; `None`: only the interpreter compares it.
+    fn place(self, value: &Value<'_>, ctx: &EvalCtx<'_>) -> Option<Place> {
         match self {
             Form::Int => match value {
                 Value::Decimal(value) => Place::of_decimal(value, 0),
@@ -230,15 +214,19 @@ impl Form {
                 _ => None,
             },
             Form::Date => {
-                let moment = moment(value)?;
+                let moment = exact_moment(value, ctx)?;
                 let day = moment.date();
                 Some(Place { floor: day.packed().into(), exact: moment == DateTime::from_date(day) })
             }
             Form::DateTime { unit } => {
-                let moment = moment(value)?;
+                let moment = exact_moment(value, ctx)?;
                 Some(Place::of_moment(moment.packed_seconds(), moment.micro(), unit))
             }
-            Form::Timestamp { unit } => Place::of_timestamp(moment(value)?, unit, zone?),
+            Form::Timestamp { unit } => {
+                let zone = ctx.session.time_zone();
+                let moment = exact_moment(value, ctx).filter(|_| zone.is_fixed())?;
+                Place::of_timestamp(moment, unit, zone)
+            }
             Form::Time { unit, .. } => {
                 let Value::Time(time, _) = *value else { return None };
                 let (floor, rest) = (time.micros().div_euclid(unit), time.micros().rem_euclid(unit));
@@ -301,12 +289,4 @@ fn in_order(value: f64) -> i128 {
 fn second_first(bits: u64, second_bits: u32) -> i128 {
     let second = bits & ((1 << second_bits) - 1);
     i128::from(second << FRACTION_BITS_MAX | bits >> second_bits)
-}
-
-fn moment(value: &Value<'_>) -> Option<DateTime> {
-    match *value {
-        Value::DateTime(moment, _) => Some(moment),
-        Value::Date(day) => Some(DateTime::from_date(day)),
-        _ => None,
-    }
 }

@@ -1,10 +1,11 @@
 //! Strings of a column beside strings that are known before rows are read, decided on page bytes.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
+use std::rc::Rc;
 
+use base::memory::{Charge, Purpose, StatementAccount};
 use engine::{RowRef, Table};
-use expr::{CmpDomain, CmpOp, EvalCtx, Expr, ExprKind, eval};
+use expr::{CmpDomain, CmpOp, EvalCtx, Expr, eval};
 use sql::plan::RelationColumns;
 use types::collation::Collation;
 use types::{CollationId, SqlType, TypeKind, Value};
@@ -21,17 +22,17 @@ pub(crate) struct TextTest {
     col: u16,
     collation: &'static Collation,
     beside: Beside<Expr>,
-    /// With constants that are the same in each run.
-    known: Option<BoundTexts>,
 }
 
 /// A test whose constants are known.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct BoundTexts {
     col: u16,
     collation: &'static Collation,
     /// A list is ascending.
-    beside: Arc<Beside<Box<[u8]>>>,
+    beside: Beside<Box<[u8]>>,
+    /// What the texts take.
+    _charge: Charge,
 }
 
 impl TextTest {
@@ -44,33 +45,27 @@ impl TextTest {
         if !is_text_in_record(term.col, term.ty, table, collation) {
             return None;
         }
-        let mut test = TextTest { col: term.col, collation, beside: term.beside(), known: None };
-        test.known = test.bound(|constant| match &constant.kind {
-            ExprKind::Const(value) => text_of(&value.as_value(), collation),
-            _ => None,
-        });
-        Some(test)
+        Some(TextTest { col: term.col, collation, beside: term.beside.to_owned()? })
     }
 
     /// The test with its constants; `None`: one of them is too long, or no string of the column's character
-    /// set.
-    pub(crate) fn bind(&self, ctx: &EvalCtx<'_>) -> Option<BoundTexts> {
-        if let Some(known) = &self.known {
-            return Some(known.clone());
-        }
-        self.bound(|constant| {
-            let value = eval(constant, &(), ctx).ok()?;
-            ctx.reserve(size_of::<Box<[u8]>>() + value.heap_bytes()).ok()?;
-            text_of(&value, self.collation)
-        })
-    }
-
-    fn bound(&self, text: impl Fn(&Expr) -> Option<Box<[u8]>>) -> Option<BoundTexts> {
-        let mut beside = self.beside.try_map(text)?;
+    /// set, or there is no memory for them.
+    pub(crate) fn bind(&self, memory: &Rc<StatementAccount>, ctx: &EvalCtx<'_>) -> Option<BoundTexts> {
+        let charge = Charge::new(memory, Purpose::Other);
+        let mut beside = self.beside.try_map(|constant| match eval(constant, &(), ctx).ok()? {
+            Value::Bytes { data, collation: id }
+                if data.len() <= TEXT_BYTES_MAX && has_charset_of(id, self.collation) =>
+            {
+                charge.add(size_of::<Box<[u8]>>() + data.len()).ok()?;
+                Some(Box::from(data))
+            }
+            _ => None,
+        })?;
         if let Beside::List { list, .. } = &mut beside {
+            // These texts are too short for the comparison to end early after a kill.
             list.sort_unstable_by(|a, b| self.collation.compare(a, b));
         }
-        Some(BoundTexts { col: self.col, collation: self.collation, beside: Arc::new(beside) })
+        Some(BoundTexts { col: self.col, collation: self.collation, beside, _charge: charge })
     }
 }
 
@@ -80,7 +75,7 @@ impl BoundTexts {
     pub(crate) fn passes(&self, row: &RowRef<'_>, reader: &TableReader, env: RowEnv<'_>) -> bool {
         let Some(text) = reader.bytes(row, usize::from(self.col), env) else { return false };
         let order = |other: &[u8]| self.collation.compare(text, other);
-        match &*self.beside {
+        match &self.beside {
             Beside::Value(CmpOp::Eq, other) => self.collation.equals(text, other),
             Beside::Value(CmpOp::Ne, other) => !self.collation.equals(text, other),
             Beside::Value(op, other) => op.accepts(order(other)),
@@ -106,15 +101,4 @@ pub(crate) fn is_text_in_record(col: u16, ty: &SqlType, table: &Table, collation
 /// Whether strings of collation `id` are in the character set of `collation`.
 pub(crate) fn has_charset_of(id: CollationId, collation: &Collation) -> bool {
     id.collation().is_some_and(|other| other.charset == collation.charset)
-}
-
-fn text_of(value: &Value<'_>, collation: &Collation) -> Option<Box<[u8]>> {
-    match *value {
-        Value::Bytes { data, collation: id }
-            if data.len() <= TEXT_BYTES_MAX && has_charset_of(id, collation) =>
-        {
-            Some(data.into())
-        }
-        _ => None,
-    }
 }

@@ -2,6 +2,9 @@
 //!
 //! The interpreter is the oracle: whatever a test here cannot be bound to is left to it.
 
+use std::rc::Rc;
+
+use base::memory::StatementAccount;
 use engine::{RowRef, Table};
 use expr::{CmpDomain, EvalCtx, Expr, ExprKind};
 
@@ -49,7 +52,7 @@ pub(crate) enum BoundTest {
 
 #[cfg(test)]
 thread_local! {
-    /// How often a filter was decided on page bytes, if not by these alone.
+    /// How often a filter was decided on page bytes, wholly or in part.
     pub(crate) static FILTERS_BOUND: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
@@ -76,9 +79,9 @@ impl TableFilter {
     }
 
     /// The tests with their constants; `None` if there are none, or one has a constant that only the
-    /// interpreter compares.
-    pub(crate) fn bind(&self, ctx: &EvalCtx<'_>) -> Option<Box<[BoundTest]>> {
-        let bound = if self.tests.is_empty() { None } else { bind_all(&self.tests, ctx) };
+    /// interpreter compares. Lists of constants are charged to `memory`.
+    pub(crate) fn bind(&self, memory: &Rc<StatementAccount>, ctx: &EvalCtx<'_>) -> Option<Box<[BoundTest]>> {
+        let bound = if self.tests.is_empty() { None } else { bind_all(&self.tests, memory, ctx) };
         #[cfg(test)]
         FILTERS_BOUND.set(FILTERS_BOUND.get() + usize::from(bound.is_some()));
         bound
@@ -108,7 +111,7 @@ impl Test {
         }
     }
 
-    /// Whether it is decided before terms that stand before it and may warn.
+    /// Whether it is decided first even where a term on its left may warn.
     fn goes_first(&self) -> bool {
         match self {
             Test::Numbers(test) => test.is_of_integer(),
@@ -117,21 +120,21 @@ impl Test {
         }
     }
 
-    fn bind(&self, ctx: &EvalCtx<'_>) -> Option<BoundTest> {
+    fn bind(&self, memory: &Rc<StatementAccount>, ctx: &EvalCtx<'_>) -> Option<BoundTest> {
         Some(match self {
-            Test::Numbers(test) => BoundTest::Numbers(test.bind(ctx)?),
-            Test::Texts(test) => BoundTest::Texts(test.bind(ctx)?),
+            Test::Numbers(test) => BoundTest::Numbers(test.bind(memory, ctx)?),
+            Test::Texts(test) => BoundTest::Texts(test.bind(memory, ctx)?),
             Test::Like(test) => BoundTest::Like(test.bind(ctx)?),
             Test::Null { col, negated } => BoundTest::Null { col: *col, negated: *negated },
             Test::Any(arms) => {
-                BoundTest::Any(arms.iter().map(|arm| bind_all(arm, ctx)).collect::<Option<_>>()?)
+                BoundTest::Any(arms.iter().map(|arm| bind_all(arm, memory, ctx)).collect::<Option<_>>()?)
             }
         })
     }
 }
 
-fn bind_all(tests: &[Test], ctx: &EvalCtx<'_>) -> Option<Box<[BoundTest]>> {
-    tests.iter().map(|test| test.bind(ctx)).collect()
+fn bind_all(tests: &[Test], memory: &Rc<StatementAccount>, ctx: &EvalCtx<'_>) -> Option<Box<[BoundTest]>> {
+    tests.iter().map(|test| test.bind(memory, ctx)).collect()
 }
 
 /// What is true where `expr` is false: another form of the same comparison.
@@ -183,7 +186,8 @@ impl BoundTest {
     }
 }
 
-/// Whether `term` neither warns nor does anything that is seen: tests behind it are decided before it.
+/// Whether `term` neither warns nor has effects, so that nobody sees whether terms on its right are decided
+/// before it.
 fn is_quiet_term(term: &Expr) -> bool {
     let mut quiet = true;
     term.walk(&mut |e| {

@@ -1,8 +1,13 @@
 //! Conditions decided on page bytes are what the interpreter decides.
 
+use std::rc::Rc;
+use std::sync::Arc;
+
+use base::memory::{ConnectionAccount, ConnectionLimits, ServerAccount, StatementAccount};
 use types::{CollationId, ColumnDef, IndexDef, IndexKind, SqlType, TableDef, TypeKind};
 
 use super::support::*;
+use crate::column_term::LIST_ITEMS_MAX;
 use crate::table_filter::FILTERS_BOUND;
 
 /// Columns beside the key, with the texts of their values and of constants beside them, and whether these
@@ -142,4 +147,32 @@ fn terms_behind_one_that_may_warn_are_decided_behind_it() {
     };
     let (before, behind) = (warnings("a = 'b' AND a + 1 > 0"), warnings("a + 1 > 0 AND a = 'b'"));
     assert!(before > 0 && behind > before, "{before} and {behind} warnings");
+}
+
+#[test]
+fn lists_that_are_long_or_that_memory_has_no_room_for_are_the_interpreters() {
+    let mut bench = filled_table();
+    let list = |items: usize| (1..=items).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
+    let texts = |items: usize| format!("'b', {}", vec!["'zz'"; items - 1].join(", "));
+    for (column, list) in [("i", list(LIST_ITEMS_MAX)), ("a", texts(LIST_ITEMS_MAX))] {
+        let (item, at) = if column == "i" { ("7", 1) } else { ("'y'", 15) };
+        let index = format!("IGNORE INDEX (k{at})");
+        let mut select = |list: &str, bytes: Option<u64>| {
+            let before = FILTERS_BOUND.get();
+            bench.memory = account_of(bytes);
+            let found = bench.select(&format!("SELECT n FROM t {index} WHERE {column} IN ({list})"));
+            (found, FILTERS_BOUND.get() - before)
+        };
+        let (found, bound) = select(&list, None);
+        assert!(!found.is_empty() && bound == 1, "{column}");
+        assert_eq!(select(&format!("{list}, {item}"), None), (found.clone(), 0), "a longer list of {column}");
+        assert_eq!(select(&list, Some(16)), (found, 0), "{column} with little memory");
+    }
+}
+
+fn account_of(bytes: Option<u64>) -> Rc<StatementAccount> {
+    let Some(statement_bytes) = bytes else { return StatementAccount::unlimited() };
+    let connection = ConnectionAccount::new(Arc::new(ServerAccount::default()));
+    connection.set_limits(ConnectionLimits { statement_bytes, ..ConnectionLimits::default() });
+    StatementAccount::new(connection)
 }
