@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use bumpalo::Bump;
 use engine::{Batch, Direction, KeyRange, LockRead, LockingScan, Prober, RowRef, Scan, Table};
-use expr::{Expr, HashIndex, eval_bool};
+use expr::{Expr, HashIndex};
 
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame, TableRow};
@@ -611,7 +611,7 @@ fn filtered<'f>(
 pub(crate) fn passes(cond: &Expr, frame: &Frame<'_>, run: &QueryRun<'_>, arena: &mut Bump) -> Result<bool> {
     arena.reset();
     let ctx = run.ctx(arena);
-    let truth = eval_bool(cond, frame, &ctx).map_err(|error| run.st.eval_error(error))?;
+    let truth = cond.eval_bool(frame, &ctx).map_err(|error| run.st.eval_error(error))?;
     run.st.check()?;
     Ok(truth == Some(true))
 }

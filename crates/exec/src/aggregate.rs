@@ -5,7 +5,7 @@ use std::rc::Rc;
 use base::memory::{ALLOCATION_OVERHEAD_BYTES, ByteStore, Charge, Purpose, StatementAccount};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
-use expr::{Accumulator, AccumulatorSpec, EvalCtx, EvalError, Expr, eval};
+use expr::{Accumulator, AccumulatorSpec, EvalCtx, EvalError, Expr};
 use sql::plan::AggSpec;
 use types::Value;
 
@@ -212,7 +212,7 @@ pub(crate) fn values<'v>(
 ) -> std::result::Result<BumpVec<'v, Value<'v>>, EvalError> {
     let mut values = BumpVec::with_capacity_in(exprs.len(), ctx.arena);
     for expr in exprs {
-        values.push(eval(expr, frame, ctx)?);
+        values.push(expr.eval(frame, ctx)?);
     }
     Ok(values)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bumpalo::Bump;
 use engine::{ColumnSet, Table};
-use expr::{ExprKind, RowSource, eval};
+use expr::{ExprKind, RowSource};
 use sql::plan::InsertCell;
 use types::{TimeZone, Value, storage};
 
@@ -213,7 +213,7 @@ impl Assigner<'_> {
                 let st = self.run.st;
                 let overlay = Overlay { row, targets, zone: st.zone };
                 let ctx = self.run.ctx(self.arena);
-                let value = eval(expr, &overlay, &ctx).map_err(|error| st.eval_error(error))?;
+                let value = expr.eval(&overlay, &ctx).map_err(|error| st.eval_error(error))?;
                 st.check()?;
                 self.store.value(column, &value, number, self.scratch)?
             }

@@ -2,7 +2,7 @@
 
 use bumpalo::Bump;
 use engine::Table;
-use expr::{Expr, ExprKind, eval};
+use expr::{Expr, ExprKind};
 use types::{ColumnDef, ColumnDefault, SqlModes, TypeKind, Value};
 
 use crate::column_store::ColumnStore;
@@ -199,7 +199,7 @@ impl<'r> RowBuild<'r> {
         let st = self.run.st;
         let row = UnfinishedRow { def: &self.table.def, rows: &self.rows, zone: st.zone };
         let ctx = self.run.ctx(&self.arena);
-        let value = eval(expr, &row, &ctx).map_err(|error| st.eval_error(error))?;
+        let value = expr.eval(&row, &ctx).map_err(|error| st.eval_error(error))?;
         st.check()?;
         self.store.value(self.column(col), &value, self.number, out)
     }

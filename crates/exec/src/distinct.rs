@@ -1,7 +1,7 @@
 //! The first row of each combination of values.
 
 use bumpalo::Bump;
-use expr::{Expr, HashIndex, eval};
+use expr::{Expr, HashIndex};
 use types::key::append_group;
 
 use crate::error::Result;
@@ -49,7 +49,7 @@ impl<'x> Seen<'x> {
         self.key.clear();
         let ctx = self.run.ctx(arena);
         for expr in exprs {
-            let value = eval(expr, frame, &ctx).map_err(|error| self.run.st.eval_error(error))?;
+            let value = expr.eval(frame, &ctx).map_err(|error| self.run.st.eval_error(error))?;
             append_group(&value, &mut self.key);
         }
         self.run.st.check()?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::{RowRef, Table};
-use expr::{EvalCtx, Expr, ExprKind, eval};
+use expr::{EvalCtx, Expr, ExprKind};
 use types::Value;
 use types::collation::{Collation, LikePattern};
 
@@ -65,7 +65,7 @@ impl LikeTest {
     pub(crate) fn bind(&self, ctx: &EvalCtx<'_>) -> Option<BoundLike> {
         let pattern = match &self.compiled {
             Some(compiled) => Arc::clone(compiled),
-            None => match eval(&self.pattern, &(), ctx).ok()? {
+            None => match self.pattern.eval(&(), ctx).ok()? {
                 Value::Bytes { data, collation }
                     if data.len() <= PATTERN_BYTES_MAX && has_charset_of(collation, self.collation) =>
                 {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use base::memory::{Charge, Purpose, StatementAccount};
 use engine::RowRef;
-use expr::{CmpDomain, CmpOp, EvalCtx, Expr, eval, exact_integer, exact_moment};
+use expr::{CmpDomain, CmpOp, EvalCtx, Expr, exact_integer, exact_moment};
 use types::{DateTime, Decimal, SqlType, TimeZone, TypeKind, Value, storage};
 
 use crate::column_term::{Beside, ColumnTerm};
@@ -92,7 +92,7 @@ impl NumberTest {
     /// The test with its constants; `None`: one of them is compared by the interpreter alone, or there is no
     /// memory for a list.
     pub(crate) fn bind(&self, memory: &Rc<StatementAccount>, ctx: &EvalCtx<'_>) -> Option<BoundNumbers> {
-        let place = |constant: &Expr| self.form.place(&eval(constant, &(), ctx).ok()?, ctx);
+        let place = |constant: &Expr| self.form.place(&constant.eval(&(), ctx).ok()?, ctx);
         let (negated, numbers) = match &self.beside {
             Beside::Value(op, value) => (*op == CmpOp::Ne, place(value)?.range(*op)),
             Beside::Ends { negated, low, high } => {

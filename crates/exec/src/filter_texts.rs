@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use base::memory::{Charge, Purpose, StatementAccount};
 use engine::{RowRef, Table};
-use expr::{CmpDomain, CmpOp, EvalCtx, Expr, eval};
+use expr::{CmpDomain, CmpOp, EvalCtx, Expr};
 use sql::plan::RelationColumns;
 use types::collation::Collation;
 use types::{CollationId, SqlType, TypeKind, Value};
@@ -52,7 +52,7 @@ impl TextTest {
     /// set, or there is no memory for them.
     pub(crate) fn bind(&self, memory: &Rc<StatementAccount>, ctx: &EvalCtx<'_>) -> Option<BoundTexts> {
         let charge = Charge::new(memory, Purpose::Other);
-        let mut beside = self.beside.try_map(|constant| match eval(constant, &(), ctx).ok()? {
+        let mut beside = self.beside.try_map(|constant| match constant.eval(&(), ctx).ok()? {
             Value::Bytes { data, collation: id }
                 if data.len() <= TEXT_BYTES_MAX && has_charset_of(id, self.collation) =>
             {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::memory::{Charge, Purpose};
 use bumpalo::Bump;
 use engine::{Engine, Table};
-use expr::{ExprKind, eval};
+use expr::ExprKind;
 use sql::bind::bits_for;
 use sql::plan::{InsertCell, InsertMode, InsertPlan, InsertSource};
 use sql::{LiteralRows, RowCell};
@@ -297,7 +297,7 @@ impl InsertProgram {
             let ctx = query.ctx(&arena);
             let mut values = bumpalo::collections::Vec::with_capacity_in(plan.columns.len(), &arena);
             for expr in source.query.exprs() {
-                values.push(eval(expr, frame, &ctx).map_err(|error| st.eval_error(error))?);
+                values.push(expr.eval(frame, &ctx).map_err(|error| st.eval_error(error))?);
             }
             st.check()?;
             if held_back {
@@ -333,7 +333,7 @@ impl InsertProgram {
         let (st, ctx) = (query.st, query.ctx(arena));
         self.build_filled(plan, build, |build| {
             for (&col, expr) in plan.columns.iter().zip(source.query.exprs()) {
-                let value = eval(expr, frame, &ctx).map_err(|error| st.eval_error(error))?;
+                let value = expr.eval(frame, &ctx).map_err(|error| st.eval_error(error))?;
                 st.check()?;
                 build.set_value(col, &value)?;
             }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use bumpalo::Bump;
-use expr::{CmpDomain, Expr, double, eval};
+use expr::{CmpDomain, Expr, double};
 use sql::plan::JoinKind;
 use types::Value;
 
@@ -130,7 +130,7 @@ fn join_key<'e>(
     key.clear();
     let ctx = run.ctx(arena);
     for (expr, domain) in exprs {
-        let value = eval(expr, frame, &ctx).map_err(|error| run.st.eval_error(error))?;
+        let value = expr.eval(frame, &ctx).map_err(|error| run.st.eval_error(error))?;
         if value.is_null() {
             return Ok(false);
         }

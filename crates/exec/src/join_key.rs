@@ -6,7 +6,7 @@
 //! oracle of the tests.
 
 use engine::RowRef;
-use expr::{Expr, ExprKind, eval};
+use expr::{Expr, ExprKind};
 use page::{IntPart, NullBit};
 
 use crate::error::Result;
@@ -303,7 +303,7 @@ impl BatchKeys {
         let ctx = run.ctx(batch.env.arena);
         for ((way, expr), part) in ways.iter().zip(exprs).zip(parts) {
             if let Part::Constant = way {
-                let value = eval(expr, row_source(batch.parent), &ctx);
+                let value = expr.eval(row_source(batch.parent), &ctx);
                 let value = value.map_err(|error| run.st.eval_error(error))?;
                 if part.push(&value, run, &mut self.constants)? != Fit::Exact {
                     return Ok(false);

@@ -2,7 +2,7 @@
 
 use base::memory::ByteStore;
 use bumpalo::Bump;
-use expr::{Expr, eval};
+use expr::Expr;
 use types::{DateTime, Decimal, SqlType, TypeKind, Value};
 
 use crate::error::Result;
@@ -48,7 +48,7 @@ pub(crate) fn keep_outputs<'e>(
     let ctx = run.ctx(arena);
     let mut writer = RowWriter::new(out, layout.cells.len());
     for (expr, cell) in outputs.zip(&layout.cells) {
-        let value = eval(expr, row_source(Some(frame)), &ctx).map_err(|error| run.st.eval_error(error))?;
+        let value = expr.eval(row_source(Some(frame)), &ctx).map_err(|error| run.st.eval_error(error))?;
         writer.put_value(&conform(value, cell.ty(), arena));
     }
     run.st.check()

@@ -1,6 +1,6 @@
 //! The values that keys are made of.
 
-use expr::{EvalCtx, Expr, RowSource, eval};
+use expr::{EvalCtx, Expr, RowSource};
 use types::Value;
 
 use crate::error::Result;
@@ -15,6 +15,6 @@ pub(crate) struct KeyValues<'x, 'r> {
 
 impl<'x> KeyValues<'x, '_> {
     pub(crate) fn of(&self, expr: &'x Expr) -> Result<Value<'x>> {
-        eval(expr, self.row, self.ctx).map_err(|error| self.run.st.eval_error(error))
+        expr.eval(self.row, self.ctx).map_err(|error| self.run.st.eval_error(error))
     }
 }

@@ -1,7 +1,7 @@
 //! A window of the rows.
 
 use bumpalo::Bump;
-use expr::{Expr, eval};
+use expr::Expr;
 
 use crate::error::Result;
 use crate::frame::Frame;
@@ -40,7 +40,7 @@ pub(crate) fn number(expr: Option<&Expr>, run: &QueryRun<'_>) -> Result<Option<u
     let Some(expr) = expr else { return Ok(None) };
     let arena = Bump::new();
     let ctx = run.ctx(&arena);
-    let value = eval(expr, &(), &ctx).map_err(|error| run.st.eval_error(error))?;
+    let value = expr.eval(&(), &ctx).map_err(|error| run.st.eval_error(error))?;
     Ok(Some(value.to_u64().value))
 }
 

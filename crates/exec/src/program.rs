@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use bumpalo::Bump;
 use engine::{Effect, Engine, Error, Isolation, LeafHint, LockMode, ReadView, Table, TableUse, WaitPolicy};
-use expr::eval;
 use smallvec::{SmallVec, smallvec};
 use sql::LiteralRows;
 use sql::plan::{Plan, QueryPlan, Relation};
@@ -376,7 +375,7 @@ impl SelectProgram {
             let ctx = run.ctx(&arena);
             let mut values = Vec::with_capacity(plan.output.len());
             for expr in self.query.exprs() {
-                values.push(eval(expr, frame, &ctx).map_err(|error| st.eval_error(error))?);
+                values.push(expr.eval(frame, &ctx).map_err(|error| st.eval_error(error))?);
             }
             st.check()?;
             Ok(if take(&values) { Flow::More } else { Flow::Enough })

@@ -4,7 +4,6 @@ use std::io;
 
 use bumpalo::Bump;
 use engine::{Batch, FoundCell, OlderVersion, RowRef};
-use expr::eval;
 use types::TimeZone;
 use wire::OutBuffer;
 
@@ -145,7 +144,7 @@ impl<'c> RowSender<'c> {
                 OutputValue::Expr(expr) => {
                     self.arena.reset();
                     let ctx = self.run.ctx(&self.arena);
-                    let value = eval(expr, row_source(frame), &ctx);
+                    let value = expr.eval(row_source(frame), &ctx);
                     let value = value.map_err(|error| self.run.st.eval_error(error))?;
                     if value.heap_bytes() > LONG_VALUE_BYTES {
                         self.run.st.reserve_output(self.target.out, value.heap_bytes())?;

@@ -1,7 +1,7 @@
 //! The values of a query's first column.
 
 use bumpalo::Bump;
-use expr::{EvalCtx, Expr, ExprKind, eval};
+use expr::{EvalCtx, Expr, ExprKind};
 use types::Value;
 
 use crate::error::{ExecError, Result};
@@ -36,7 +36,7 @@ pub(crate) fn each_value<'r>(
     inner.rows(&mut Collect(|frame: &Frame<'_>| {
         arena.reset();
         let ctx = inner.ctx(&arena);
-        let value = eval(expr, row_source(Some(frame)), &ctx).map_err(|error| inner.st.eval_error(error))?;
+        let value = expr.eval(row_source(Some(frame)), &ctx).map_err(|error| inner.st.eval_error(error))?;
         inner.st.check()?;
         take(&value, &ctx)
     }))?;

@@ -4,7 +4,7 @@
 //! statement that writes no such column has none, and does nothing for them.
 
 use bumpalo::Bump;
-use expr::{ColumnRef, EvalCtx, EvalError, Expr, PatternMemo, RowSource, SubqueryRunner, eval};
+use expr::{ColumnRef, EvalCtx, EvalError, Expr, PatternMemo, RowSource, SubqueryRunner};
 use types::{TableDef, TimeZone, Value, storage};
 
 use crate::column_store::ColumnStore;
@@ -57,7 +57,7 @@ impl RowExpressions<'_> {
         let (st, mut bytes) = (self.run.st, Vec::new());
         let row = UnfinishedRow { def: self.def, rows, zone: st.zone };
         let ctx = EvalCtx { subqueries: self, ..self.run.ctx(arena) };
-        let value = eval(expr, &row, &ctx).map_err(|error| st.eval_error(error))?;
+        let value = expr.eval(&row, &ctx).map_err(|error| st.eval_error(error))?;
         st.check()?;
         let column = &self.def.columns[usize::from(col)];
         let is_value = self.store.value(column, &value, number, &mut bytes)?;

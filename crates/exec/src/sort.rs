@@ -7,7 +7,6 @@ use std::rc::Rc;
 use base::memory::{ByteStore, ChargedVec, Place, Purpose, StatementAccount};
 use base::sort_runs::{Merge, sort_runs};
 use bumpalo::Bump;
-use expr::eval;
 use types::key::append_sort;
 
 use crate::error::Result;
@@ -47,7 +46,7 @@ impl Source for Sort<'_> {
                 key.clear();
                 let ctx = run.ctx(&arena);
                 for part in &op.keys {
-                    let value = eval(&part.expr, frame, &ctx).map_err(|error| run.st.eval_error(error))?;
+                    let value = part.expr.eval(frame, &ctx).map_err(|error| run.st.eval_error(error))?;
                     append_sort(&value, part.desc, &mut key);
                 }
                 run.st.fail_if_cut_short(&key)?;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use bumpalo::Bump;
 use expr::{
     CmpDomain, ColumnRef, EvalCtx, EvalError, Expr, ExprKind, HashIndex, PatternMemo, RowSource,
-    SubqueryForm, SubqueryRunner, compare_values, eval, fail_if_cut_short, in_arena, truth,
+    SubqueryForm, SubqueryRunner, compare_values, fail_if_cut_short, in_arena, truth,
 };
 use types::{OwnedValue, Value};
 
@@ -53,7 +53,7 @@ fn evaluate<'v>(
     let ExprKind::Subquery { plan, form, needle } = &expr.kind else {
         return Err(EvalError::NotSupported("an expression other than a subquery"));
     };
-    let needle = needle.as_ref().map(|needle| eval(needle, outer, ctx)).transpose()?;
+    let needle = needle.as_ref().map(|needle| needle.eval(outer, ctx)).transpose()?;
     evaluate_with(run, usize::from(*plan), *form, needle, outer, ctx).map_err(|error| {
         run.st.fail(error);
         EvalError::Subplan(0)

@@ -16,72 +16,90 @@ use crate::functions::{
 };
 use crate::{CmpDomain, CmpOp, EvalCtx, EvalError, Expr, ExprKind, Func, RowPart, RowSource};
 
-/// The value of `expr` for the current row.
-///
-/// Strings that arise live in `ctx.arena`; others borrow from the row or the expression. Cost: recursion over
-/// the expression, no other allocation.
-pub fn eval<'v>(
-    expr: &'v Expr,
-    row: &'v dyn RowSource,
-    ctx: &'v EvalCtx<'v>,
-) -> Result<Value<'v>, EvalError> {
-    match &expr.kind {
-        ExprKind::Const(value) => Ok(value.as_value()),
-        ExprKind::Param(n) => Ok(ctx.params[usize::from(*n)]),
-        ExprKind::Column(column) => Ok(row.column(column.rel, column.col)),
-        ExprKind::And(args) => connective(args, false, row, ctx),
-        ExprKind::Or(args) => connective(args, true, row, ctx),
-        ExprKind::Xor(args) => {
-            let Some(a) = eval_bool(&args[0], row, ctx)? else { return Ok(Value::Null) };
-            Ok(truth(eval_bool(&args[1], row, ctx)?.map(|b| a != b)))
-        }
-        ExprKind::Not(arg) => Ok(truth(eval_bool(arg, row, ctx)?.map(|t| !t))),
-        ExprKind::Compare { op: CmpOp::NullSafeEq, domain, args } => null_safe_equal(args, *domain, row, ctx),
-        ExprKind::Compare { op, domain, args } => {
-            let a = eval(&args[0], row, ctx)?;
-            // As in MySQL the other side is not computed then, and warns of nothing.
-            if a.is_null() {
-                return Ok(Value::Null);
+impl Expr {
+    /// The value of the expression for the current row.
+    ///
+    /// Strings that arise live in `ctx.arena`; others borrow from the row or the expression. Cost: recursion
+    /// over the expression, no other allocation.
+    pub fn eval<'v>(&'v self, row: &'v dyn RowSource, ctx: &'v EvalCtx<'v>) -> Result<Value<'v>, EvalError> {
+        match &self.kind {
+            ExprKind::Const(value) => Ok(value.as_value()),
+            ExprKind::Param(n) => Ok(ctx.params[usize::from(*n)]),
+            ExprKind::Column(column) => Ok(row.column(column.rel, column.col)),
+            ExprKind::And(args) => connective(args, false, row, ctx),
+            ExprKind::Or(args) => connective(args, true, row, ctx),
+            ExprKind::Xor(args) => {
+                let Some(a) = args[0].eval_bool(row, ctx)? else { return Ok(Value::Null) };
+                Ok(truth(args[1].eval_bool(row, ctx)?.map(|b| a != b)))
             }
-            let b = eval(&args[1], row, ctx)?;
-            let is_true = compare(*op, &a, &b, *domain, ctx);
-            fail_if_cut_short(*domain, [&a, &b], ctx)?;
-            Ok(truth(is_true))
+            ExprKind::Not(arg) => Ok(truth(arg.eval_bool(row, ctx)?.map(|t| !t))),
+            ExprKind::Compare { op: CmpOp::NullSafeEq, domain, args } => null_safe(args, *domain, row, ctx),
+            ExprKind::Compare { op, domain, args } => {
+                let a = args[0].eval(row, ctx)?;
+                // As in MySQL the other side is not computed then, and warns of nothing.
+                if a.is_null() {
+                    return Ok(Value::Null);
+                }
+                let b = args[1].eval(row, ctx)?;
+                let is_true = compare(*op, &a, &b, *domain, ctx);
+                fail_if_cut_short(*domain, [&a, &b], ctx)?;
+                Ok(truth(is_true))
+            }
+            ExprKind::CompareRows(parts) => compare_rows(parts, row, ctx),
+            ExprKind::Between { negated, domain, args } => between(args, *negated, *domain, row, ctx),
+            ExprKind::In { negated, domain, needle, list } => {
+                in_list((needle, list), *negated, *domain, row, ctx)
+            }
+            ExprKind::IsNull { negated, arg } => Ok(truth(Some(arg.eval(row, ctx)?.is_null() != *negated))),
+            ExprKind::IsTruth { negated, truth, arg } => {
+                let is = arg.eval_bool(row, ctx)? == Some(*truth);
+                Ok(Value::Int(i64::from(is != *negated)))
+            }
+            ExprKind::Case { arms, otherwise } => case(arms, otherwise.as_deref(), row, ctx),
+            ExprKind::Let { value, body } => {
+                let held = value.eval(row, ctx)?;
+                body.eval(ctx.arena.alloc(Holding { row, held }), ctx)
+            }
+            ExprKind::Held { .. } => Ok(row.held()),
+            ExprKind::UserVar(name) => {
+                let value = ctx.session.user_variable(name);
+                ctx.reserve(value.as_value().heap_bytes())?;
+                Ok(in_arena(&value, ctx.arena))
+            }
+            ExprKind::AssignUserVar { name, value } => {
+                let value = value.eval(row, ctx)?;
+                ctx.session.set_user_variable(name, value.to_owned_value())?;
+                Ok(value)
+            }
+            ExprKind::SysVar { global, name } => match ctx.session.system_variable(*global, name) {
+                Some(value) => Ok(in_arena(&value, ctx.arena)),
+                None => Err(EvalError::SystemVariable { name: name.clone() }),
+            },
+            ExprKind::Subquery { .. } => ctx.subqueries.run(self, row, ctx),
+            ExprKind::Like { .. } => like(self, row, ctx),
+            ExprKind::Cast { arg, .. } => cast(&Call::new(self, std::slice::from_ref(arg), row, ctx)),
+            ExprKind::Call { func, args } => table::eval(*func, &Call::new(self, args, row, ctx)),
         }
-        ExprKind::CompareRows(parts) => compare_rows(parts, row, ctx),
-        ExprKind::Between { negated, domain, args } => between(args, *negated, *domain, row, ctx),
-        ExprKind::In { negated, domain, needle, list } => {
-            in_list((needle, list), *negated, *domain, row, ctx)
+    }
+
+    /// The truth of the expression: `None` for NULL.
+    pub fn eval_bool<'v>(
+        &'v self,
+        row: &'v dyn RowSource,
+        ctx: &'v EvalCtx<'v>,
+    ) -> Result<Option<bool>, EvalError> {
+        let value = self.eval(row, ctx)?;
+        if value.is_textual() {
+            let read = value.to_f64();
+            if read.loss != Loss::None {
+                if let Some(number) = number_of_moment(self, &value) {
+                    return Ok(Some(!number.is_zero()));
+                }
+                warn_no_number("DOUBLE", &value, self, ctx);
+            }
+            return Ok(Some(read.value != 0.0));
         }
-        ExprKind::IsNull { negated, arg } => Ok(truth(Some(eval(arg, row, ctx)?.is_null() != *negated))),
-        ExprKind::IsTruth { negated, truth, arg } => {
-            let is = eval_bool(arg, row, ctx)? == Some(*truth);
-            Ok(Value::Int(i64::from(is != *negated)))
-        }
-        ExprKind::Case { arms, otherwise } => case(arms, otherwise.as_deref(), row, ctx),
-        ExprKind::Let { value, body } => {
-            let held = eval(value, row, ctx)?;
-            eval(body, ctx.arena.alloc(Holding { row, held }), ctx)
-        }
-        ExprKind::Held { .. } => Ok(row.held()),
-        ExprKind::UserVar(name) => {
-            let value = ctx.session.user_variable(name);
-            ctx.reserve(value.as_value().heap_bytes())?;
-            Ok(in_arena(&value, ctx.arena))
-        }
-        ExprKind::AssignUserVar { name, value } => {
-            let value = eval(value, row, ctx)?;
-            ctx.session.set_user_variable(name, value.to_owned_value())?;
-            Ok(value)
-        }
-        ExprKind::SysVar { global, name } => match ctx.session.system_variable(*global, name) {
-            Some(value) => Ok(in_arena(&value, ctx.arena)),
-            None => Err(EvalError::SystemVariable { name: name.clone() }),
-        },
-        ExprKind::Subquery { .. } => ctx.subqueries.run(expr, row, ctx),
-        ExprKind::Like { .. } => like(expr, row, ctx),
-        ExprKind::Cast { arg, .. } => cast(&Call::new(expr, std::slice::from_ref(arg), row, ctx)),
-        ExprKind::Call { func, args } => table::eval(*func, &Call::new(expr, args, row, ctx)),
+        Ok(value.to_bool())
     }
 }
 
@@ -101,26 +119,6 @@ impl RowSource for Holding<'_> {
     }
 }
 
-/// The truth of `expr`: `None` for NULL.
-pub fn eval_bool<'v>(
-    expr: &'v Expr,
-    row: &'v dyn RowSource,
-    ctx: &'v EvalCtx<'v>,
-) -> Result<Option<bool>, EvalError> {
-    let value = eval(expr, row, ctx)?;
-    if value.is_textual() {
-        let read = value.to_f64();
-        if read.loss != Loss::None {
-            if let Some(number) = number_of_moment(expr, &value) {
-                return Ok(Some(!number.is_zero()));
-            }
-            warn_no_number("DOUBLE", &value, expr, ctx);
-        }
-        return Ok(Some(read.value != 0.0));
-    }
-    Ok(value.to_bool())
-}
-
 /// AND (`deciding` false) and OR (`deciding` true): the first deciding term ends the evaluation.
 fn connective<'v>(
     args: &'v [Expr],
@@ -130,7 +128,7 @@ fn connective<'v>(
 ) -> Result<Value<'v>, EvalError> {
     let mut result = Some(!deciding);
     for arg in args {
-        match eval_bool(arg, row, ctx)? {
+        match arg.eval_bool(row, ctx)? {
             Some(t) if t == deciding => return Ok(truth(Some(deciding))),
             Some(_) => {}
             None => result = None,
@@ -170,7 +168,7 @@ pub(crate) fn compare(
 /// `a <=> b`. Where a side is NULL, MySQL reads both sides once more, and warns again; a constant NULL is
 /// found before.
 #[inline(never)]
-fn null_safe_equal<'v>(
+fn null_safe<'v>(
     args: &'v [Expr; 2],
     domain: CmpDomain,
     row: &'v dyn RowSource,
@@ -187,18 +185,18 @@ fn null_safe_equal<'v>(
             ctx.session.repeat_warnings(earlier);
         }
     };
-    let a = eval(&args[0], row, ctx)?;
+    let a = args[0].eval(row, ctx)?;
     earlier = earlier.or_else(|| count_before(&args[1]));
     if a.is_null() {
         warn_again(earlier);
         if matches!(args[1].kind, ExprKind::Call { func: Func::KeptNumber, .. }) && !args[1].nullable {
             return Ok(truth(Some(false)));
         }
-        let b = eval(&args[1], row, ctx)?;
+        let b = args[1].eval(row, ctx)?;
         warn_beside_null(&b, domain, ctx);
         return Ok(truth(Some(b.is_null())));
     }
-    let b = eval(&args[1], row, ctx)?;
+    let b = args[1].eval(row, ctx)?;
     if b.is_null() {
         let is_known = matches!(args[1].kind, ExprKind::Const(_) | ExprKind::Param(_));
         let earlier = earlier.or_else(|| (!is_known).then(|| ctx.session.warning_count()));
@@ -237,11 +235,11 @@ fn compare_rows<'v>(
     ctx: &'v EvalCtx<'v>,
 ) -> Result<Value<'v>, EvalError> {
     for (at, RowPart { op, domain, sides }) in (1..).zip(parts) {
-        let a = eval(&sides[0], row, ctx)?;
+        let a = sides[0].eval(row, ctx)?;
         if a.is_null() {
             break;
         }
-        let b = eval(&sides[1], row, ctx)?;
+        let b = sides[1].eval(row, ctx)?;
         let order = compare_values(&a, &b, *domain, ctx);
         fail_if_cut_short(*domain, [&a, &b], ctx)?;
         match order {
@@ -261,14 +259,14 @@ fn between<'v>(
     row: &'v dyn RowSource,
     ctx: &'v EvalCtx<'v>,
 ) -> Result<Value<'v>, EvalError> {
-    let mut value = eval(&args[0], row, ctx)?;
+    let mut value = args[0].eval(row, ctx)?;
     if value.is_null() {
         return Ok(Value::Null);
     }
     if matches!(domain, CmpDomain::Double | CmpDomain::Number) && value.is_textual() {
         value = number_of_text(&value, domain, ctx);
     }
-    let (low, high) = (eval(&args[1], row, ctx)?, eval(&args[2], row, ctx)?);
+    let (low, high) = (args[1].eval(row, ctx)?, args[2].eval(row, ctx)?);
     let above = compare(CmpOp::Ge, &value, &low, domain, ctx);
     let below = compare(CmpOp::Le, &value, &high, domain, ctx);
     fail_if_cut_short(domain, [&value, &low, &high], ctx)?;
@@ -283,7 +281,7 @@ fn in_list<'v>(
     row: &'v dyn RowSource,
     ctx: &'v EvalCtx<'v>,
 ) -> Result<Value<'v>, EvalError> {
-    let value = eval(needle, row, ctx)?;
+    let value = needle.eval(row, ctx)?;
     if value.is_null() {
         return null_in(needle, list, domain, row, ctx);
     }
@@ -302,7 +300,7 @@ fn null_in<'v>(
 ) -> Result<Value<'v>, EvalError> {
     let is_always_null = matches!(needle.kind, ExprKind::Const(_) | ExprKind::UserVar(_));
     for item in list.iter().filter(|_| !is_always_null) {
-        let item = eval(item, row, ctx)?;
+        let item = item.eval(row, ctx)?;
         if matches!(domain, CmpDomain::Double | CmpDomain::Number) && item.is_textual() {
             number_of_text(&item, domain, ctx);
         } else if domain == CmpDomain::Time && !item.is_null() {
@@ -334,7 +332,7 @@ fn is_in<'v>(
         needle = &number;
     }
     for item in list {
-        let item = eval(item, row, ctx)?;
+        let item = item.eval(row, ctx)?;
         let is_equal = compare(CmpOp::Eq, needle, &item, domain, ctx);
         fail_if_cut_short(domain, [needle, &item], ctx)?;
         match is_equal {
@@ -358,7 +356,7 @@ fn is_in_times<'v>(
     let needle = time_of(needle, ctx);
     let mut unknown = false;
     for item in list {
-        let item = eval(item, row, ctx)?;
+        let item = item.eval(row, ctx)?;
         if item.is_null() {
             unknown = true;
         } else if time_of(&item, ctx) == needle {
@@ -374,7 +372,7 @@ fn like<'v>(expr: &'v Expr, row: &'v dyn RowSource, ctx: &'v EvalCtx<'v>) -> Res
     let ExprKind::Like { negated, collation, escape, compiled, args } = &expr.kind else {
         return Ok(Value::Null);
     };
-    let text_of = |arg: &'v Expr| match eval(arg, row, ctx)? {
+    let text_of = |arg: &'v Expr| match arg.eval(row, ctx)? {
         Value::Null => Ok::<_, EvalError>(None),
         Value::Bytes { data, .. } => Ok(Some(data)),
         value => Ok(Some(text_in_arena(&value, arg, ctx))),
@@ -401,9 +399,9 @@ fn case<'v>(
     ctx: &'v EvalCtx<'v>,
 ) -> Result<Value<'v>, EvalError> {
     for (condition, result) in arms {
-        if eval_bool(condition, row, ctx)? == Some(true) {
-            return eval(result, row, ctx);
+        if condition.eval_bool(row, ctx)? == Some(true) {
+            return result.eval(row, ctx);
         }
     }
-    otherwise.map_or(Ok(Value::Null), |e| eval(e, row, ctx))
+    otherwise.map_or(Ok(Value::Null), |e| e.eval(row, ctx))
 }

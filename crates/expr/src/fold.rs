@@ -9,7 +9,7 @@ use types::{CollationId, Locale, OwnedValue, SqlModes, TimeZone, Value};
 
 use crate::func::Func;
 use crate::functions::{is_calculated_moment, is_signed_by_width};
-use crate::{EvalCtx, Expr, ExprKind, SessionInfo, Warning, eval};
+use crate::{EvalCtx, Expr, ExprKind, SessionInfo, Warning};
 
 /// `expr` with its constant subtrees evaluated. What warns, fails, or asks the session anything stays as it
 /// is. Explicit collations stay too: they decide the coercibility of an operand. So do names of character
@@ -148,7 +148,7 @@ fn outcome_of(expr: &Expr) -> Outcome {
     }
     let (arena, session) = (Bump::new(), NoSession::new(None));
     let ctx = EvalCtx::new(&arena, &[], &session);
-    match eval(expr, &(), &ctx) {
+    match expr.eval(&(), &ctx) {
         Err(_) => Outcome::Speaks,
         Ok(_) if !session.warnings.borrow().is_empty() => Outcome::Speaks,
         Ok(_) if session.asked.get() => Outcome::Varies,
@@ -212,7 +212,7 @@ fn at_bind_time(expr: &Expr, modes: SqlModes) -> Option<(OwnedValue, Vec<Warning
         return None;
     }
     let (arena, session) = (Bump::new(), NoSession::new(Some(modes)));
-    let value = eval(expr, &(), &EvalCtx::new(&arena, &[], &session)).ok()?.to_owned_value();
+    let value = expr.eval(&(), &EvalCtx::new(&arena, &[], &session)).ok()?.to_owned_value();
     if session.asked.get() { None } else { Some((value, session.warnings.into_inner())) }
 }
 

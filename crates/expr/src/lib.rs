@@ -45,7 +45,6 @@ pub use build::{BindError, Builder, ComparedRows};
 pub use compare::{Number, compare_values, double, exact_integer, fail_if_cut_short, truth};
 pub use context::{EvalCtx, RowSource, SessionInfo, SubqueryRunner, UserLock, in_arena};
 pub use error::{EvalError, Warning};
-pub use eval::{eval, eval_bool};
 pub use fold::{fold, fold_in_place, warnings_of};
 pub use func::Func;
 pub use functions::SeededRandom;

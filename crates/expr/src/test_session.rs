@@ -5,7 +5,7 @@ use types::value::write_double_fixed;
 use types::{CollationId, Decimal, SqlType, TypeKind, Value};
 
 pub(crate) use crate::test_support::TestSession;
-use crate::{BindError, Builder, EvalCtx, EvalError, Expr, Warning, eval};
+use crate::{BindError, Builder, EvalCtx, EvalError, Expr, Warning};
 
 /// The builder of a connection with the collation under which the answers were recorded.
 pub(crate) fn builder() -> Builder {
@@ -95,7 +95,7 @@ pub(crate) use call;
 pub(crate) fn evaluate(expr: &Expr) -> Result<(String, Vec<Warning>), EvalError> {
     let (arena, session) = (Bump::new(), TestSession::default());
     let ctx = EvalCtx::new(&arena, &[], &session);
-    let value = eval(expr, &(), &ctx)?;
+    let value = expr.eval(&(), &ctx)?;
     let mut text = Vec::new();
     match value {
         Value::Null => text.extend_from_slice(b"NULL"),

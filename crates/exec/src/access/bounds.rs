@@ -3,7 +3,7 @@
 use std::ops::Bound;
 
 use bumpalo::Bump;
-use expr::{Expr, eval};
+use expr::Expr;
 
 use super::Keys;
 use crate::error::Result;
@@ -44,7 +44,7 @@ pub(crate) fn push_parts(
 ) -> Result<bool> {
     let ctx = run.ctx(arena);
     for (i, (part, expr)) in parts.iter().zip(key).enumerate() {
-        let value = eval(expr, row_source(parent), &ctx).map_err(|error| run.st.eval_error(error))?;
+        let value = expr.eval(row_source(parent), &ctx).map_err(|error| run.st.eval_error(error))?;
         match part.push(&value, run, out)? {
             Fit::Exact => {}
             Fit::Null if part.nullable && null_safe.get(i) == Some(&true) => part.push_null(out),
@@ -112,7 +112,7 @@ fn one_bound(
     arena: &Bump,
 ) -> Result<Option<End>> {
     let ctx = run.ctx(arena);
-    let value = eval(expr, row_source(parent), &ctx).map_err(|error| run.st.eval_error(error))?;
+    let value = expr.eval(row_source(parent), &ctx).map_err(|error| run.st.eval_error(error))?;
     let fit = part.push(&value, run, key)?;
     let included = match fit {
         Fit::Null => return Ok(None),

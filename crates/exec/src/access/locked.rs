@@ -3,7 +3,6 @@
 use std::ops::Bound;
 
 use engine::{Direction, FoundRow, LockRead, LockingScan, ReadView, RowRef};
-use expr::eval_bool;
 
 use super::{Keys, RowPush, TableAccess, point, push_parts};
 use crate::error::Result;
@@ -88,7 +87,7 @@ impl<'r> TableAccess<'r> {
             return Ok(true);
         };
         let st = self.run.st;
-        let passes = eval_bool(cond, row_source(parent), &self.run.ctx(&self.arena));
+        let passes = cond.eval_bool(row_source(parent), &self.run.ctx(&self.arena));
         Ok(passes.map_err(|error| st.eval_error(error))? == Some(true))
     }
 

@@ -1,7 +1,7 @@
 //! Kernels over page bytes against the interpreter, on seeded random rows.
 
 use bumpalo::Bump;
-use expr::{Builder, EvalCtx, Func, RowSource, eval};
+use expr::{Builder, EvalCtx, Func, RowSource};
 use types::{ColumnDef, IndexDef, IndexKind, SqlModes, SqlType, TableDef, TypeKind, Value};
 
 use super::support::*;
@@ -208,7 +208,7 @@ fn sums_of_integers_are_those_of_the_interpreter() {
         let expr = builder.operator(func, vec![a, b]).unwrap();
         let (row, params, arena) = (One(column), [parameter], Bump::new());
         let ctx = EvalCtx::new(&arena, &params, &bench.session);
-        match (int_sum(&expr, &row, &params), eval(&expr, &row, &ctx)) {
+        match (int_sum(&expr, &row, &params), expr.eval(&row, &ctx)) {
             (Some(sum), value) => {
                 assert_eq!(Some(sum), value.ok(), "{expr:?} of {column:?}, {params:?}");
                 sums += 1;

@@ -16,7 +16,7 @@ use crate::moment::{
     date_of, has_nanoseconds, is_date_number, note_date_delimiters, note_time_delimiters, warn_cut_moment,
     warn_no_date, warn_no_moment,
 };
-use crate::{EvalCtx, EvalError, Expr, ExprKind, Func, RowSource, Warning, eval, moment_of, time_of};
+use crate::{EvalCtx, EvalError, Expr, ExprKind, Func, RowSource, Warning, moment_of, time_of};
 
 /// The value of an argument, or the end of the function with NULL.
 macro_rules! some {
@@ -82,13 +82,13 @@ impl<'v> Call<'v> {
     pub(crate) fn value(&self, i: usize) -> Result<Value<'v>, EvalError> {
         let arg = &self.args[i];
         if arg.is_trivial() {
-            return eval(arg, self.row, self.ctx);
+            return arg.eval(self.row, self.ctx);
         }
-        let Some(kept) = self.kept.get(i) else { return eval(arg, self.row, self.ctx) };
+        let Some(kept) = self.kept.get(i) else { return arg.eval(self.row, self.ctx) };
         if let Some(value) = kept.get() {
             return Ok(value);
         }
-        let value = eval(arg, self.row, self.ctx)?;
+        let value = arg.eval(self.row, self.ctx)?;
         kept.set(Some(value));
         Ok(value)
     }
@@ -110,7 +110,7 @@ impl<'v> Call<'v> {
 
     /// The value of `expr`, a part of an argument.
     pub(crate) fn value_of(&self, expr: &'v Expr) -> Result<Value<'v>, EvalError> {
-        eval(expr, self.row, self.ctx)
+        expr.eval(self.row, self.ctx)
     }
 
     /// Argument `i` as text; `None` for NULL. An error if it is long and the statement was killed.

@@ -8,7 +8,7 @@ use super::known_collation::known_collation;
 use super::{Call, some};
 use crate::build::{Class, class_of};
 use crate::coercibility::{Coercibility, coercibility as coercibility_of};
-use crate::{EvalError, Expr, ExprKind, Func, eval};
+use crate::{EvalError, Expr, ExprKind, Func};
 
 /// The collation of argument 0: numbers are binary.
 fn argument_collation(call: &Call<'_>) -> &'static types::Collation {
@@ -122,7 +122,7 @@ pub(crate) fn benchmark<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         if call.ctx.session.killed() {
             break;
         }
-        eval(&call.args[1], call.row, call.ctx)?;
+        call.args[1].eval(call.row, call.ctx)?;
     }
     Ok(if count < 0 { Value::Null } else { Value::Int(0) })
 }

@@ -10,7 +10,7 @@ use types::{CollationId, OwnedValue, SqlModes, TimeZone};
 
 use super::pieces::PIECE_BYTES;
 use crate::test_session::{TestSession, builder, call, text};
-use crate::{EvalCtx, EvalError, Expr, SessionInfo, Warning, eval};
+use crate::{EvalCtx, EvalError, Expr, SessionInfo, Warning};
 
 /// Characters of one to four bytes, so that pieces end inside characters.
 const UNIT: &str = "aé€😀 ";
@@ -217,7 +217,7 @@ fn functions_look_at_the_kill_flag_at_each_piece() {
     let looks_at = |function: OverText, text: &str, killed_at: usize| {
         let (arena, session) = (Bump::new(), Killed::at(killed_at));
         let expr = function(text).unwrap();
-        let result = eval(&expr, &(), &EvalCtx::new(&arena, &[], &session)).map(|_| ());
+        let result = expr.eval(&(), &EvalCtx::new(&arena, &[], &session)).map(|_| ());
         (session.looks.get(), result)
     };
     let (short, long) = (long(1), long(3));

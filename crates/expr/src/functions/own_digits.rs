@@ -5,7 +5,7 @@ use types::temporal::MICROS_PER_SECOND;
 use types::{Decimal, TypeKind, Value};
 
 use super::{Call, some};
-use crate::{EvalError, Expr, ExprKind, Func, eval_bool};
+use crate::{EvalError, Expr, ExprKind, Func};
 
 /// The value of the argument, a number, with its own digits.
 pub(crate) fn own_digits<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
@@ -40,7 +40,7 @@ fn own<'v>(call: &Call<'v>, expr: &'v Expr) -> Result<Value<'v>, EvalError> {
         }
         ExprKind::Case { arms, otherwise } => {
             for (condition, result) in arms {
-                if eval_bool(condition, call.row, call.ctx)? == Some(true) {
+                if condition.eval_bool(call.row, call.ctx)? == Some(true) {
                     return own(call, result);
                 }
             }

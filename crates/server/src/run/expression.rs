@@ -51,7 +51,7 @@ pub(crate) fn evaluate(
     let value = {
         let charge = Charged(Charge::new(&session.statement_memory, Purpose::Other));
         let ctx = EvalCtx { subqueries: &charge, ..EvalCtx::new(&arena, &params, &context) };
-        expr::eval(expr, &(), &ctx).map(|value| value.to_owned_value())
+        expr.eval(&(), &ctx).map(|value| value.to_owned_value())
     };
     let effects = context.into_effects();
     effects.apply(session);

@@ -1,7 +1,7 @@
 //! LIKE and WHERE of a SHOW: conditions over the columns of its table.
 
 use bumpalo::Bump;
-use expr::{Builder, ComparedRows, EvalCtx, Expr, RowSource, eval_bool};
+use expr::{Builder, ComparedRows, EvalCtx, Expr, RowSource};
 use sql::ast::{self, BinaryOp, IsTest, UnaryOp};
 use sql::bind::BindError;
 use types::collation::LikePattern;
@@ -65,7 +65,7 @@ pub(super) fn retain(
     table.try_retain(|cells| {
         arena.reset();
         let row = Row { cells, collations: &collations };
-        let kept = eval_bool(&condition, &row, &EvalCtx::new(&arena, &[], &context));
+        let kept = condition.eval_bool(&row, &EvalCtx::new(&arena, &[], &context));
         kept.map(|truth| truth == Some(true)).map_err(|error| exec_error::eval_error(&error))
     })
 }

@@ -3,7 +3,7 @@
 //! away are left in.
 
 use bumpalo::Bump;
-use expr::{EvalCtx, Expr, ExprKind, eval};
+use expr::{EvalCtx, Expr, ExprKind};
 use types::collation::LikePattern;
 use types::key::successor;
 use types::{KeyColumn, KeyEncoder, SqlType, StoreContext, TableDef, Value, storage};
@@ -276,5 +276,5 @@ fn known_value<'v>(expr: &'v Expr, ctx: &'v EvalCtx<'v>) -> Option<Value<'v>> {
             _ => true,
         };
     });
-    if is_known { eval(expr, &(), ctx).ok() } else { None }
+    if is_known { expr.eval(&(), ctx).ok() } else { None }
 }

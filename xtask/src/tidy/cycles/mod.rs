@@ -22,11 +22,6 @@ pub(super) use paths::is_test;
 /// Most files in one cycle.
 const CYCLE_FILES_MAX: usize = 6;
 
-/// Crates with a larger cycle, and how many files it has; these numbers may only fall. In `expr`, functions
-/// evaluate their arguments, and the evaluator calls the functions: an indirect call for each argument would
-/// part them.
-const LARGER_CYCLES: [(&str, usize); 1] = [("expr", 35)];
-
 /// Crates with a cycle of too many files.
 pub(crate) fn findings(files: &[SourceFile]) -> Vec<String> {
     let mut crates: BTreeMap<&str, Vec<&SourceFile>> = BTreeMap::new();
@@ -38,17 +33,11 @@ pub(crate) fn findings(files: &[SourceFile]) -> Vec<String> {
 
 /// What is wrong with the largest cycle of a crate.
 fn finding(name: &str, cycle: &BTreeSet<Module>) -> Option<String> {
-    let larger = LARGER_CYCLES.iter().find(|(known, _)| *known == name).map(|(_, files)| *files);
-    let (count, max) = (cycle.len(), larger.unwrap_or(CYCLE_FILES_MAX));
-    if count > max {
+    let count = cycle.len();
+    (count > CYCLE_FILES_MAX).then(|| {
         let names: Vec<String> = cycle.iter().map(|module| module.join("::")).collect();
-        return Some(format!(
-            "crate {name}: {count} files use each other, at most {max}: {}",
-            names.join(", ")
-        ));
-    }
-    let is_stale = larger.is_some_and(|larger| count < larger);
-    is_stale.then(|| format!("crate {name}: {count} files use each other, lower its limit of {max}"))
+        format!("crate {name}: {count} files use each other, at most {CYCLE_FILES_MAX}: {}", names.join(", "))
+    })
 }
 
 /// The modules that each file uses.
@@ -185,13 +174,9 @@ mod tests {
     }
 
     #[test]
-    fn a_known_large_cycle_may_only_become_smaller() {
+    fn a_cycle_of_too_many_files_is_a_finding() {
         let of = |count: usize| (0..count).map(|at| vec![at.to_string()]).collect();
-        let (name, larger) = LARGER_CYCLES[0];
-        assert_eq!(finding(name, &of(larger)), None);
-        assert!(finding(name, &of(larger + 1)).is_some_and(|says| says.contains("at most")));
-        assert!(finding(name, &of(larger - 1)).is_some_and(|says| says.contains("lower its limit")));
-        assert_eq!(finding("other", &of(CYCLE_FILES_MAX)), None);
-        assert!(finding("other", &of(CYCLE_FILES_MAX + 1)).is_some());
+        assert_eq!(finding("x", &of(CYCLE_FILES_MAX)), None);
+        assert!(finding("x", &of(CYCLE_FILES_MAX + 1)).is_some_and(|says| says.contains("at most")));
     }
 }
