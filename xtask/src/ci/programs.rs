@@ -68,7 +68,7 @@ mod tests {
         let starting =
             ["accounts", "answers", "connections", "kill", "plans", "servers", "sysbench", "traffic"];
         assert!(starting.iter().all(found), "{names:?}");
-        let others = ["client", "elle", "hot", "mariadb", "memory", "page", "support"];
+        let others = ["client", "elle", "hot", "mariadb", "memory", "page", "planner_rules", "support"];
         assert!(!others.iter().any(found), "{names:?}");
     }
 }

@@ -32,7 +32,7 @@ const MEASURING: [&str; 11] = [
     "idle",
 ];
 /// Those of the others that take long: they begin first, so that none is left over at the end.
-const LONG: [&str; 7] = ["lab", "plans", "tls", "memory", "elle", "engine", "sessions"];
+const LONG: [&str; 8] = ["lab", "plans", "planner_rules", "tls", "memory", "elle", "engine", "sessions"];
 /// Upper bound on the programs that run beside one that measures; there is one for each processor.
 const WORKERS_MAX: usize = 8;
 /// Their priority: below that of one that measures, above that of builds beside the tests.

@@ -11,7 +11,6 @@ mod index_ranges;
 mod integer_lookups;
 mod min_max;
 mod page_filters;
-mod planner_rules;
 mod plans_kept;
 mod rows_examined;
 mod semi_joins;
