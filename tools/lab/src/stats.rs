@@ -102,8 +102,11 @@ fn median_of_sorted(sorted: &[f64]) -> f64 {
 
 /// Which rows are to be measured again before anything is said of them.
 pub fn unsure(first: &[Rounds], seed: u64) -> Vec<bool> {
-    let tests = test_rows(first, seed);
-    let clear = rejected(&tests, LEVEL_FIRST);
+    unsure_of(&test_rows(first, seed))
+}
+
+fn unsure_of(tests: &[Option<Test>]) -> Vec<bool> {
+    let clear = rejected(tests, LEVEL_FIRST);
     let looks_different = |t: &Option<Test>| t.is_some_and(|t| t.p < LOOKS_DIFFERENT);
     tests.iter().zip(clear).map(|(t, clear)| looks_different(t) && !clear).collect()
 }
@@ -111,9 +114,9 @@ pub fn unsure(first: &[Rounds], seed: u64) -> Vec<bool> {
 /// Compares rows by their first rounds, and by the fresh ones of those that were [`unsure`] (of others none),
 /// of which there are at most `fresh_max`. None: fewer than three rounds.
 pub fn compare(first: &[Rounds], fresh: &[Rounds], fresh_max: usize, seed: u64) -> Vec<Option<Comparison>> {
-    let unsure = unsure(first, seed);
     let least = least_shown(first, fresh_max, seed);
     let first = test_rows(first, seed);
+    let unsure = unsure_of(&first);
     let again: Vec<Rounds> = fresh
         .iter()
         .zip(&unsure)

@@ -1,24 +1,36 @@
-//! Programs that run beside a step at the lowest priority, and take what processors it leaves.
+//! Programs that run beside a step at a low priority, and take what processors it leaves.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::process::{Child, Command};
 use std::time::Instant;
 
 use super::output::Output;
 use crate::process::root;
 
+/// The lowest priority.
+const NICENESS: u32 = 19;
+/// That of a job that goes ahead of others.
+const AHEAD: u32 = 12;
+
 /// A program to run.
 pub(super) struct Job {
     name: &'static str,
-    command: Command,
+    niceness: u32,
+    /// The program with its arguments.
+    command: Vec<OsString>,
 }
 
 impl Job {
     /// `program` with `args`, in the workspace root.
     pub(super) fn new(name: &'static str, program: impl AsRef<OsStr>, args: &[&str]) -> Self {
-        let mut command = Command::new("nice");
-        command.args(["-n", "19"]).arg(program).args(args).current_dir(root());
-        Job { name, command }
+        let args = args.iter().map(OsString::from);
+        let command = std::iter::once(program.as_ref().to_owned()).chain(args).collect();
+        Job { name, niceness: NICENESS, command }
+    }
+
+    /// The same, ahead of the other jobs.
+    pub(super) fn ahead(self) -> Self {
+        Job { niceness: AHEAD, ..self }
     }
 }
 
@@ -48,10 +60,12 @@ impl Beside {
 }
 
 impl Running {
-    fn start(mut job: Job) -> Result<Self, String> {
+    fn start(job: Job) -> Result<Self, String> {
         let output = Output::of(job.name);
-        output.redirect(&mut job.command)?;
-        let child = job.command.spawn().map_err(|e| format!("cannot run nice: {e}"))?;
+        let mut command = Command::new("nice");
+        command.args(["-n", &job.niceness.to_string()]).args(job.command).current_dir(root());
+        output.redirect(&mut command)?;
+        let child = command.spawn().map_err(|e| format!("cannot run nice: {e}"))?;
         println!("== {}, beside it", job.name);
         Ok(Running { name: job.name, child, output })
     }

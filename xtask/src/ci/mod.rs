@@ -1,11 +1,11 @@
 //! The one entry point of continuous integration.
 //!
 //! Tests wait much: for deadlines, for syncs, for each other. While they run, what only computes runs beside
-//! them at the lowest priority: a test that wakes up has the processor at once.
+//! them at a low priority: a test that wakes up has the processor at once.
 //!
 //! ```text
-//!  lints -> builds -> tests          -> tests of the released server -> compat -> ledger -> hot
-//!                     released build    simulation, loom, compat build            fuzz
+//!  lints -> builds -> tests                -> tests of the released server -> compat -> ledger -> hot
+//!  tidy               released build, loom    simulation, compat build                  fuzz
 //! ```
 //! Lints, tests, simulation and fuzzing share the libraries of the profile `sim`, and so select the whole
 //! workspace. Another selection would have other features of them, and compile nearly everything again.
@@ -45,18 +45,21 @@ const FAST: [Step; 4] = [
 ];
 
 /// Tests are optimised and have debug assertions, as the simulation, which is built with them.
-const ALL: [Step; 10] = [
+const ALL: [Step; 9] = [
     alone("format", format),
-    alone("tidy", tidy::run),
-    // The fuzzer's programs, too, which an ordinary build passes over.
-    alone("lints", || lints(&["--profile=sim", "--features=fuzz/libfuzzer"])),
+    Step {
+        name: "lints",
+        // The fuzzer's programs, too, which an ordinary build passes over.
+        run: || lints(&["--profile=sim", "--features=fuzz/libfuzzer"]),
+        beside: || vec![Job::new("tidy", "cargo", &["xtask", "tidy"])],
+    },
     alone("build", build_tests),
     alone("fuzz build", || fuzz::build().map(|_| ())),
-    Step { name: "tests", run: checked_tests, beside: released_build },
+    Step { name: "tests", run: checked_tests, beside: released_build_and_loom },
     Step {
         name: "tests of the released server",
         run: || server_tests(&programs::released()),
-        beside: computations,
+        beside: simulations,
     },
     alone("compat", || compat::gate(&programs::released())),
     Step { name: "ledger", run: ledger::gate, beside: fuzzing },
@@ -118,9 +121,10 @@ fn checked_tests() -> Result<(), String> {
     test_programs::run(&["--workspace", "--profile=sim"], &[])
 }
 
-fn released_build() -> Vec<Job> {
+/// The build ends on one processor, where it links: loom has the other then.
+fn released_build_and_loom() -> Vec<Job> {
     let args = ["build", "--quiet", "--release", "--package=server", "--package=ledger"];
-    vec![Job::new("released build", "cargo", &args)]
+    vec![Job::new("released build", "cargo", &args).ahead(), Job::new("loom", "cargo", &["xtask", "loom"])]
 }
 
 /// Runs the tests of the released server against the one that `release` has laid out, as it was built last.
@@ -145,12 +149,11 @@ fn fuzzing() -> Vec<Job> {
     vec![Job::new("fuzz", "cargo", &["xtask", "fuzz", "--short"])]
 }
 
-fn computations() -> Vec<Job> {
+fn simulations() -> Vec<Job> {
     let sim = programs::checked("sim");
     vec![
         Job::new("simulation, planted bugs", &sim, &["--planted", "1000"]),
         Job::new("simulation", &sim, &["--seeds", "1000"]),
-        Job::new("loom", "cargo", &["xtask", "loom"]),
         Job::new("compat build", "cargo", &["xtask", "compat", "--prepare"]),
     ]
 }

@@ -30,7 +30,8 @@ pub(super) fn test_rows(rows: &[Rounds], seed: u64) -> Vec<Option<Test>> {
     let tested = tested(rows);
     for class in Class::all(rows, &mut random) {
         for model in &class.of_rounds {
-            let nulls = nulls(&model.draws(&class, tested, &mut random));
+            let mut nulls: Vec<f64> = nulls(&model.draws(&class, tested, &mut random)).collect();
+            nulls.sort_unstable_by(f64::total_cmp);
             for &at in class.rows.iter().filter(|&&at| rows[at].logs.len() == model.n) {
                 let (middle, own) = middle_and_scale(&rows[at].logs);
                 let scale = model.drawn(own.ln());
@@ -48,26 +49,28 @@ pub(super) fn tested(rows: &[Rounds]) -> usize {
     rows.iter().filter(|row| row.logs.len() >= ROUNDS_MIN).count()
 }
 
-/// Absolute values of median over scale of rows in which nothing differs, in rising order.
-pub(super) fn nulls(draws: &[Draw]) -> Vec<f64> {
-    let mut nulls: Vec<f64> = draws.iter().map(|draw| (draw.middle / draw.scale).abs()).collect();
-    nulls.sort_by(f64::total_cmp);
-    nulls
+/// Absolute values of median over scale of rows in which nothing differs.
+pub(super) fn nulls(draws: &[Draw]) -> impl Iterator<Item = f64> {
+    draws.iter().map(|draw| (draw.middle / draw.scale).abs())
 }
 
 /// Median of a row, and the root mean square of its smaller deviations: without a quarter and one, but of
 /// three at least.
 pub(super) fn middle_and_scale(row: &[f64]) -> (f64, f64) {
-    let mut sorted = row.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = median_of_sorted(&sorted);
-    for x in &mut sorted {
+    middle_and_scale_within(&mut row.to_vec())
+}
+
+/// As [`middle_and_scale`]. The row is lost.
+fn middle_and_scale_within(row: &mut [f64]) -> (f64, f64) {
+    row.sort_unstable_by(f64::total_cmp);
+    let middle = median_of_sorted(row);
+    for x in &mut *row {
         *x = (*x - middle).abs();
     }
-    sorted.sort_by(f64::total_cmp);
-    let n = sorted.len();
+    row.sort_unstable_by(f64::total_cmp);
+    let n = row.len();
     let kept = (n - n.min(n / 4 + 1)).max(3).min(n);
-    let square = sorted[..kept].iter().map(|x| x * x).sum::<f64>() / kept as f64;
+    let square = row[..kept].iter().map(|x| x * x).sum::<f64>() / kept as f64;
     (middle, square.sqrt().max(SCALE_MIN))
 }
 
@@ -195,11 +198,11 @@ impl Model {
         // A median of many is less sure than their mean.
         let unsure = if others > 0.0 { (1.57 * (self.between + self.own.1) / others).sqrt() } else { 0.0 };
         let draw = |_| {
-            let truth = self.between.sqrt() * random.normal();
+            let truth = (self.between.sqrt() * random.normal()).exp();
             for x in &mut row {
-                *x = truth.exp() * class.noise(random);
+                *x = truth * class.noise(random);
             }
-            let (middle, own) = middle_and_scale(&row);
+            let (middle, own) = middle_and_scale_within(&mut row);
             let log_own = own.ln() - self.own.0;
             let centre = (others * unsure * random.normal() + log_own) / (others + 1.0);
             let scale = (centre + self.weight() * (log_own - centre) + self.own.0).exp();
@@ -211,9 +214,12 @@ impl Model {
 
 /// What the logarithm of the scale of `n` normal numbers of standard deviation 1 is by mean and variance.
 fn own_scale(n: usize, random: &mut Random) -> (f64, f64) {
+    let mut row = vec![0.0; n];
     let sample = |_| {
-        let row: Vec<f64> = (0..n).map(|_| random.normal()).collect();
-        middle_and_scale(&row).1.ln()
+        for x in &mut row {
+            *x = random.normal();
+        }
+        middle_and_scale_within(&mut row).1.ln()
     };
     mean_and_variance(&(0..4000).map(sample).collect::<Vec<_>>())
 }

@@ -41,13 +41,13 @@ fn of_class(class: &Class, tested: usize, fresh: usize, random: &mut Random) -> 
 /// The difference that is named with probability `power`, where a row without one is named with probability
 /// `level`.
 fn needed(draws: &[Draw], level: f64, power: f64) -> f64 {
-    let nulls = nulls(draws);
-    let critical = at_share(&nulls, 1.0 - level);
-    let mut needed: Vec<f64> = draws.iter().map(|draw| critical * draw.scale - draw.middle).collect();
-    needed.sort_by(f64::total_cmp);
-    at_share(&needed, power)
+    let critical = at_share(nulls(draws), 1.0 - level);
+    at_share(draws.iter().map(|draw| critical * draw.scale - draw.middle), power)
 }
 
-fn at_share(sorted: &[f64], share: f64) -> f64 {
-    sorted[((sorted.len() as f64 * share) as usize).min(sorted.len() - 1)]
+/// The least of the values that this share of them is below.
+fn at_share(values: impl Iterator<Item = f64>, share: f64) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    let at = ((values.len() as f64 * share) as usize).min(values.len() - 1);
+    *values.select_nth_unstable_by(at, f64::total_cmp).1
 }
