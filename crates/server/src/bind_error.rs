@@ -51,6 +51,7 @@ fn kind(error: &BindError) -> &'static ErrorKind {
         BindError::DerivedAlias => &error_map::DERIVED_MUST_HAVE_ALIAS,
         BindError::UnionColumns => &error_map::WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
         BindError::OperandColumns(_) => &error_map::OPERAND_COLUMNS,
+        BindError::InvalidParameterUse => &error_map::INVALID_PARAMETER_USE,
         BindError::ViewColumns => &error_map::VIEW_WRONG_LIST,
         BindError::DuplicateColumnName(_) => &error_map::DUP_FIELDNAME,
         BindError::WrongUsage { .. } => &error_map::WRONG_USAGE,

@@ -472,6 +472,7 @@ errors! {
     INVALID_USER_ATTRIBUTE_JSON = 3982, b"HY000", "The user attribute must be a valid JSON object";
     IMPOSSIBLE_STRING_CONVERSION = 3988, b"HY000", "Conversion from collation %s into %s impossible for %s";
     INVALID_ASSIGNMENT_TARGET = 3989, b"HY000", "Invalid target for assignment: %s";
+    INVALID_PARAMETER_USE = 3994, b"HY000", "Invalid use of parameters in '%s'";
     ROLE_GRANTED_TO_ITSELF = 4027, b"HY000", "User account %s is directly or indirectly granted to the role %s. The GRANT would create a loop";
     NO_VISIBLE_COLUMN = 4028, b"HY000", "A table must have at least one visible column.";
     CLIENT_INTERACTION_TIMEOUT = 4031, b"HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";

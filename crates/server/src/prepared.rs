@@ -45,6 +45,8 @@ pub struct ParamTypes {
     pub uses: Box<[ParamUse]>,
     /// Types given by values that did not fit; the text implies the others.
     pub given: Vec<Option<GivenType>>,
+    /// Texts may be read once for each row.
+    pub reads_late: bool,
     /// Values that lose something are refused.
     pub refuses_loss: bool,
     /// What decides the meaning of the text.

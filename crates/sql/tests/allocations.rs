@@ -144,6 +144,7 @@ fn planning(text: &str, columns: usize) -> u64 {
         collation: CollationId::UTF8MB4_0900_AI_CI,
         div_precision_increment: 4,
         param_types: &[],
+        late_types: &[],
         param_count: key.literals().len() as u16,
         literals: Literals::Parameters { base: 0 },
         range_memory: &RangeMemory::new(0),

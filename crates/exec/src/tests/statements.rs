@@ -89,6 +89,7 @@ impl Bench {
             collation: CollationId::UTF8MB4_0900_AI_CI,
             div_precision_increment: 4,
             param_types: &[],
+            late_types: &[],
             param_count: 0,
             literals: Literals::Constants,
             range_memory: &RangeMemory::new(0),

@@ -47,6 +47,11 @@ pub enum CastTo<'a> {
 }
 
 impl Builder {
+    /// `value` as one of type `ty`.
+    pub fn converted(&self, value: Expr, ty: SqlType) -> Expr {
+        Expr::cast(value, ty, true)
+    }
+
     /// `CAST(expr AS to)`.
     pub fn cast(&self, mut expr: Expr, to: CastTo<'_>) -> Result<Expr, BindError> {
         let reads_number = match to {

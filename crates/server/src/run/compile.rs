@@ -33,6 +33,8 @@ pub(crate) struct Request<'a> {
     pub sql: &'a [u8],
     /// Types given for its `?`; the text implies those of the others.
     pub param_types: &'a [Option<SqlType>],
+    /// Types that texts of `?` are converted to each time that they are read.
+    pub late_types: &'a [Option<SqlType>],
     /// Number of its parameters, lifted literals included.
     pub param_count: usize,
     /// What becomes of numbered literals.
@@ -212,6 +214,7 @@ fn bind_and_plan(
     let assigns_variables = OnceCell::new();
     let context = BindContext {
         param_types: request.param_types,
+        late_types: request.late_types,
         param_count: u16::try_from(request.param_count).map_err(too_many)?,
         literals: request.literals,
         column_uses,
@@ -239,6 +242,7 @@ pub(crate) fn bind_context<'a>(
         collation: hot.collation_connection,
         div_precision_increment: hot.div_precision_increment as u8,
         param_types: &[],
+        late_types: &[],
         param_count: 0,
         literals: Literals::Constants,
         range_memory,

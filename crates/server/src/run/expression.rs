@@ -32,6 +32,7 @@ pub(crate) fn evaluate(
     let request = Request {
         sql: inputs.sql,
         param_types: &param_types,
+        late_types: &[],
         param_count: param_types.len(),
         literals: Literals::Constants,
         params: None,

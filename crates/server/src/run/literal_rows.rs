@@ -43,6 +43,7 @@ pub(super) fn run(
     let request = Request {
         sql: head,
         param_types: &[],
+        late_types: &[],
         param_count: 0,
         literals: Literals::Constants,
         params: Some(&[]),

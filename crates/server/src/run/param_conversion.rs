@@ -67,7 +67,7 @@ fn unsigned(value: Value<'_>) -> Value<'_> {
     if let Value::Int(number) = value { Value::UInt(number as u64) } else { value }
 }
 
-fn text_of<'a>(value: Value<'a>, collation: CollationId, arena: &'a Bump) -> Value<'a> {
+pub(super) fn text_of<'a>(value: Value<'a>, collation: CollationId, arena: &'a Bump) -> Value<'a> {
     if let Value::Bytes { data, .. } = value {
         return Value::Bytes { data, collation };
     }
@@ -85,6 +85,18 @@ fn no_bound<'a>(class: Class, value: &Value<'_>) -> Value<'a> {
         }
         Class::Time => Value::Time(Time::ZERO, FSP_MAX),
         Class::Date => Value::Date(Date::ZERO),
+        _ => Value::Null,
+    }
+}
+
+/// A date or time that no column has.
+fn no_equal<'a>(class: Class) -> Value<'a> {
+    // No day of the calendar.
+    let date = Date::new(9999, 11, 31);
+    match class {
+        Class::Time => Value::Time(Time::PAST_MAX, FSP_MAX),
+        Class::Date => Value::Date(date),
+        Class::DateTime => Value::DateTime(DateTime::new(date, 23, 59, 59, 999_999), FSP_MAX),
         _ => Value::Null,
     }
 }
@@ -142,6 +154,8 @@ impl<'a> Conversion<'_, '_, 'a> {
                 Value::Null if !value.is_null() => no_bound(Class::of(self.ty), &value),
                 read => read,
             },
+            ParamRole::Equal => self.equal_operand(value),
+            ParamRole::Below if described.is_moment() => self.below_moments(value),
             ParamRole::TimeItem => match self.of(value) {
                 Value::Null if !(value.is_null() || is_shorter_than_dates(&value)) => {
                     Value::Time(Time::ZERO, FSP_MAX)
@@ -163,6 +177,40 @@ impl<'a> Conversion<'_, '_, 'a> {
                 |_| value,
             ),
             _ => read_as_integer(value, Class::Double),
+        }
+    }
+
+    /// An operand that only equality compares.
+    fn equal_operand(&mut self, value: Value<'a>) -> Value<'a> {
+        self.ty = &self.used.ty;
+        match self.of(value) {
+            Value::Null if !value.is_null() => no_equal(Class::of(self.ty)),
+            read => read,
+        }
+    }
+
+    /// The date or time of a column that is compared with a number: what is none is the number that it is, of
+    /// which zero alone is a date or time. Beside another kind of them, all are dates with a time.
+    fn below_moments(&mut self, value: Value<'a>) -> Value<'a> {
+        let known = self.losses.len();
+        let read = self.of(value);
+        if self.losses.len() == known {
+            return read;
+        }
+        self.losses.truncate(known);
+        if self.used.reads == NumberRead::Own {
+            self.no_date(&value, Class::DateTime);
+            return Value::Null;
+        }
+        let number = value.to_f64();
+        if value.is_textual() && number.loss != Loss::None {
+            self.truncated("DOUBLE", &value);
+        }
+        match Class::of(self.ty) {
+            _ if number.value != 0.0 => Value::Null,
+            Class::Time => Value::Time(Time::ZERO, FSP_MAX),
+            Class::Date => Value::Date(Date::ZERO),
+            _ => Value::DateTime(DateTime::from_date(Date::ZERO), FSP_MAX),
         }
     }
 

@@ -10,17 +10,18 @@ use expr::{EvalCtx, Warning};
 use sql::bind::{NumberRead, ParamRole, ParamUse};
 use types::collation::{Conversion as Converted, convert as convert_text};
 use types::value::{Loss, integer_prefix};
-use types::{Charset, CollationId, TypeKind, Value};
+use types::{Charset, CollationId, Problem, TypeKind, Value};
 use wire::ColumnType;
 use wire::execute::ParamType;
 
 use super::param_class::Class;
-use super::param_conversion::{Conversion, escaped};
+use super::param_conversion::{Conversion, escaped, text_of};
 use super::params::param_type;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
-use crate::exec_error::warning_condition;
+use crate::exec_error::{store_problem, warning_condition};
 use crate::given_type::GivenType;
+use crate::prepared::ParamTypes;
 use crate::session::Session;
 use crate::statement_context::StatementContext;
 
@@ -152,14 +153,34 @@ pub(crate) fn type_to_give(
 
 /// The types that this execution is planned for: those `given` before, and the own ones of values that keep
 /// them.
-pub(crate) fn planned_types(
-    uses: &[ParamUse],
-    given: &[Option<GivenType>],
-    bound: &[ParamType],
-    actual: &[Value<'_>],
-) -> GivenTypes {
-    let all = uses.iter().zip(given).zip(bound.iter().zip(actual));
-    all.map(|((used, &given), (&bound, value))| planned_type(used, given, bound, value)).collect()
+pub(crate) fn planned_types(types: &ParamTypes, bound: &[ParamType], actual: &[Value<'_>]) -> GivenTypes {
+    let all = types.uses.iter().zip(&types.given).zip(bound.iter().zip(actual));
+    all.map(|((used, &given), (&bound, value))| match late_type(used, given, value) {
+        Some(late) if types.reads_late => Some(late),
+        _ => planned_type(used, given, bound, value),
+    })
+    .collect()
+}
+
+/// The type of a text that is no value of a parameter's type, where each reading of it warns. MySQL has words
+/// of its own for texts that are no DATE.
+fn late_type(used: &ParamUse, given: Option<GivenType>, value: &Value<'_>) -> Option<GivenType> {
+    if !used.is_read_late || used.role != ParamRole::Value || matches!(given, Some(GivenType::Text(_))) {
+        return None;
+    }
+    let class = Class::of(&used.described);
+    let is_lost = match (class, *value) {
+        (Class::Integer { unsigned: false }, Value::Bytes { data, .. }) => {
+            let is_read = matches!(used.reads, NumberRead::Own | NumberRead::Integer);
+            is_read && integer_prefix(data).loss != Loss::None
+        }
+        (Class::Double, Value::Bytes { .. }) => {
+            matches!(used.reads, NumberRead::Own | NumberRead::Double) && value.to_f64().loss != Loss::None
+        }
+        (Class::DateTime | Class::Time, Value::Bytes { .. }) => true,
+        _ => false,
+    };
+    is_lost.then(|| GivenType::Late(class.bound_type()))
 }
 
 fn planned_type(
@@ -208,7 +229,7 @@ pub(crate) fn convert<'a>(
     (refuses_loss, command): (bool, &str),
     arena: &'a Bump,
 ) -> Result<&'a [Value<'a>], SqlError> {
-    let mut losses = Vec::new();
+    let (mut losses, mut conditions) = (Vec::new(), Vec::new());
     let values = arena.alloc_slice_copy(params);
     let collation = session.variables.hot.collation_connection;
     {
@@ -221,20 +242,54 @@ pub(crate) fn convert<'a>(
                 *value = row_count(value, command, &mut Vec::new())?;
                 continue;
             }
+            if let Some(GivenType::Late(_)) = planned {
+                *value = text_of(*value, CollationId::BINARY, arena);
+                continue;
+            }
             let own = planned.map(|ty| ty.sql_type(collation));
             let (ty, is_bytes) = (own.as_ref().unwrap_or(&used.ty), is_bytes(bound));
             let mut conversion = Conversion { ty, used, is_bytes, ctx: &ctx, losses: &mut losses, arena };
-            *value = conversion.read(*value, planned.is_some());
+            let read = conversion.read(*value, planned.is_some());
+            note_losses(used, value, &mut losses, &mut conditions);
+            *value = read;
         }
     }
-    for loss in &losses {
-        let condition = warning_condition(loss);
+    for condition in conditions {
         if refuses_loss {
             return Err(condition);
         }
         session.warn(Severity::Warning, condition);
     }
     Ok(values)
+}
+
+/// Moves the `losses` of a value to `conditions`.
+#[inline]
+fn note_losses(
+    used: &ParamUse,
+    value: &Value<'_>,
+    losses: &mut Vec<Warning>,
+    conditions: &mut Vec<SqlError>,
+) {
+    if losses.is_empty() {
+        return;
+    }
+    if let Some(column) = &used.time_column
+        && !is_stored_in_silence(value)
+    {
+        let problem = Problem::IncorrectTemporal { type_name: "time", value: value.message_text().into() };
+        conditions.push(store_problem(&problem, column, 1));
+    }
+    conditions.extend(losses.drain(..).map(|loss| warning_condition(&loss)));
+}
+
+/// Whether a TIME column stores NULL for `value` without a warning: for a text that is empty or a number
+/// with an exponent.
+#[cold]
+fn is_stored_in_silence(value: &Value<'_>) -> bool {
+    let Value::Bytes { data, .. } = *value else { return false };
+    let has_exponent = data.iter().any(|byte| byte.eq_ignore_ascii_case(&b'e'));
+    matches!(data.trim_ascii(), b"" | b"-") || has_exponent && value.to_f64().loss == Loss::None
 }
 
 /// Checks the numbers of rows among `params`. As in MySQL, the error and the warnings that come before it

@@ -144,6 +144,7 @@ fn described(
     let request = Request {
         sql: text,
         param_types: &param_types,
+        late_types: &[],
         param_count: params,
         literals: Literals::Constants,
         params: None,
@@ -156,6 +157,13 @@ fn described(
 fn types_of(session: &Session, types: &[Option<GivenType>]) -> Vec<Option<SqlType>> {
     let collation = session.variables.hot.collation_connection;
     types.iter().map(|ty| ty.map(|ty| ty.sql_type(collation))).collect()
+}
+
+/// The types to which texts are converted late; empty if none is.
+fn late_types(session: &Session, types: &[Option<GivenType>]) -> Vec<Option<SqlType>> {
+    let collation = session.variables.hot.collation_connection;
+    let late = |ty: &Option<GivenType>| ty.and_then(|ty| ty.late_type(collation));
+    if types.iter().any(|ty| late(ty).is_some()) { types.iter().map(late).collect() } else { Vec::new() }
 }
 
 /// Compiles a prepared statement, and keeps the program for other sessions if it serves them.
@@ -289,7 +297,7 @@ fn fit_and_run(
     param_fit::read_charsets(&types.uses, &prepared.types, &mut actual, arena)?;
     fit(session, prepared, &mut actual)?;
     let Some(types) = &prepared.param_types else { return Ok(()) };
-    let planned_types = param_fit::planned_types(&types.uses, &types.given, &prepared.types, &actual);
+    let planned_types = param_fit::planned_types(types, &prepared.types, &actual);
     let suits = |plan: &&PreparedPlan| plan.planned_types == planned_types;
     let mut known = prepared.plan.as_ref().filter(suits).map(|plan| Arc::clone(&plan.compiled));
     loop {
@@ -329,6 +337,7 @@ fn derived_types(session: &mut Session, compiled: &Compiled, version: u64) -> Pa
     ParamTypes {
         uses: compiled.param_uses.clone(),
         given: vec![None; compiled.param_uses.len()],
+        reads_late: matches!(&**compiled.program.plan(), Plan::Query(_)),
         refuses_loss: !ignores && session.variables.hot.sql_mode.is_strict(),
         environment: session.environment(),
         version,
@@ -378,12 +387,14 @@ fn find_or_make(
         return Ok(compiled);
     }
     let param_types = types_of(session, planned_types);
+    let late_types = late_types(session, planned_types);
     let arena = Bump::new();
     let parsed = parse(session, &prepared.text, &arena)?;
     let _plan = statement_memory::charge_plan(session, &arena)?;
     let request = Request {
         sql: &prepared.text,
         param_types: &param_types,
+        late_types: &late_types,
         param_count: param_types.len(),
         literals: Literals::Constants,
         params: Some(values),

@@ -85,6 +85,7 @@ fn run(
     let request = Request {
         sql: inputs.sql,
         param_types: &param_types,
+        late_types: &[],
         param_count: params.len(),
         literals: Literals::Constants,
         params: Some(&params),

@@ -336,6 +336,7 @@ fn run_new(
     let request = Request {
         sql: text.sql,
         param_types: &[],
+        late_types: &[],
         param_count: params.len(),
         literals,
         params: Some(params),

@@ -36,6 +36,7 @@ pub(super) fn table(
     let request = Request {
         sql: inputs.sql,
         param_types: &[],
+        late_types: &[],
         param_count: inputs.params.len(),
         literals: Literals::Constants,
         params: Some(&values),

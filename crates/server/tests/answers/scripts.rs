@@ -90,6 +90,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     prepared_given_types,
     prepared_kept_numbers,
     prepared_kept_types,
+    prepared_read_late,
     prepared_row_lists,
     prepared_types,
     prepared_values,

@@ -3,6 +3,8 @@
 use expr::{ColumnRef, ComparedRows, Expr};
 use types::CollationId;
 
+use types::SqlType;
+
 use super::block::{self, Source, SubBlock};
 use super::deferred_error::DeferredError;
 use super::deprecated::Noted;
@@ -166,6 +168,8 @@ pub(super) struct Binder<'a, 'c> {
     pub(super) notes_constants: bool,
     /// What the `?` are taken for, as far as that is known, by number. Empty where literals are parameters.
     pub(super) param_uses: Vec<ParamUse>,
+    /// The type of open parameters that are compared with each other, where rows of a list have one.
+    pub(super) type_of_place: Option<SqlType>,
     /// The text implies the type of a `?` at least.
     pub(super) has_open_params: bool,
     /// Literals that have to be what they are beside.
@@ -214,6 +218,7 @@ impl<'a, 'c> Binder<'a, 'c> {
             notes_constants: true,
             has_open_params: open_param::has_open(ctx),
             param_uses: open_param::given_uses(ctx),
+            type_of_place: None,
             text_params: Vec::new(),
             deprecated: Vec::new(),
             noted: Noted::default(),

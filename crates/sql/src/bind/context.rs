@@ -50,6 +50,8 @@ pub struct BindContext<'c> {
     pub div_precision_increment: u8,
     /// Types that are given for the `?`, in order. The text implies those of the others.
     pub param_types: &'c [Option<SqlType>],
+    /// Of `?` whose texts are converted each time that they are read, the types to convert to.
+    pub late_types: &'c [Option<SqlType>],
     /// Number of all parameters of the statement: `?` and, if they are parameters, numbered literals.
     pub param_count: u16,
     /// What becomes of literals that have an ordinal.

@@ -153,6 +153,8 @@ pub enum BindError {
     UnionColumns,
     /// 1241
     OperandColumns(usize),
+    /// 3994: a parameter where a constant decides how a function works.
+    InvalidParameterUse,
     /// 1353: a list of column names of another length than the derived table's or CTE's columns.
     ViewColumns,
     /// 1060
@@ -265,6 +267,7 @@ impl fmt::Display for BindError {
             | BindError::EmptyRow
             | BindError::UnionColumns
             | BindError::OperandColumns(_)
+            | BindError::InvalidParameterUse
             | BindError::ViewColumns => self.write_columns(f),
             BindError::TooManyTables
             | BindError::TooDeep
@@ -403,6 +406,7 @@ impl BindError {
                 f.write_str("The used SELECT statements have a different number of columns")
             }
             BindError::OperandColumns(n) => write!(f, "Operand should contain {n} column(s)"),
+            BindError::InvalidParameterUse => f.write_str("Invalid use of parameters in '?'"),
             BindError::ViewColumns => f.write_str(
                 "In definition of view, derived table or common table expression, SELECT list and column names list \
                  have different column counts",

@@ -134,7 +134,11 @@ impl<'a> Binder<'a, '_> {
     pub(super) fn param(&self, n: u32) -> Expr {
         let ty = self.ctx.param_types.get(n as usize).cloned().flatten();
         let ty = ty.unwrap_or_else(|| SqlType::varchar(super::literal::PARAM_CHARS, self.ctx.collation));
-        self.build.param(n as u16, ty)
+        let param = self.build.param(n as u16, ty);
+        match self.ctx.late_types.get(n as usize) {
+            Some(Some(ty)) => self.build.converted(param, ty.clone()),
+            _ => param,
+        }
     }
 
     fn user_variable(&mut self, name: &str) -> Expr {
@@ -298,6 +302,7 @@ impl<'a> Binder<'a, '_> {
         written: [&'a ast::Expr<'a>; 2],
     ) -> Result<Expr, BindError> {
         self.settle_compared(&mut sides);
+        self.note_operands_of(op, &sides);
         if sides.iter().all(|side| side.ty.is_integer()) {
             // What follows is about texts, dates and numbers that are not exact.
             let [a, b] = sides;
@@ -450,11 +455,7 @@ impl<'a> Binder<'a, '_> {
             values.push(self.value(item)?);
         }
         self.settle_compared(&mut values);
-        if values[0].ty.kind == TypeKind::Time {
-            for item in &values[1..] {
-                self.note_role(item, ParamRole::TimeItem);
-            }
-        }
+        self.note_list(&mut values);
         self.read_texts_of_list(&mut values, test.list)?;
         let written: Vec<&ast::Expr<'_>> = std::iter::once(&test.expr).chain(test.list).collect();
         self.pin_compared(&mut values, &written)?;
@@ -496,6 +497,7 @@ impl<'a> Binder<'a, '_> {
         let mut equalities = Vec::with_capacity(test.list.len());
         let mut columns: Vec<Option<Expr>> = Vec::new();
         let places = Self::places_of_rows(needle, test.list);
+        let types = self.types_of_places(needle, test.list)?;
         for item in test.list {
             let ExprKind::Row(row) = item.kind else { return Err(BindError::OperandColumns(needle.len())) };
             if row.len() != needle.len() {
@@ -507,6 +509,9 @@ impl<'a> Binder<'a, '_> {
             let mut parts = Vec::with_capacity(row.len());
             for (at, ((column, left), right)) in columns.iter().zip(needle).zip(row).enumerate() {
                 let place = places.as_ref().and_then(|places| places[at]);
+                if !types.is_empty() {
+                    self.type_of_place.clone_from(&types[at]);
+                }
                 if let Some(number) = self.number_in_row(right, place)? {
                     let left = self.compared_value(left)?;
                     parts.push(self.build.compare(CmpOp::Eq, left, number)?);
@@ -540,6 +545,9 @@ impl<'a> Binder<'a, '_> {
             }
             equalities.push(self.build.and(parts));
         }
+        if !types.is_empty() {
+            self.type_of_place = None;
+        }
         let found = self.build.or(equalities);
         Ok(if test.negated { self.build.not(found) } else { found })
     }
@@ -555,7 +563,7 @@ impl<'a> Binder<'a, '_> {
         let item = self.compared_value(right)?;
         let is_real = matches!(item.ty.kind, Decimal | Double | Float);
         // A parameter of a given type is read as a literal of it is.
-        if self.is_open(&item) || self.is_param(&bound) {
+        if self.is_open(&item) || self.is_open(&bound) {
             return self.compare_bound(CmpOp::Eq, [bound, item], [left, right]);
         }
         if self.build.are_of_two_collations(&bound, &item) {

@@ -84,6 +84,10 @@ impl<'a> Binder<'a, '_> {
         }
         self.build.ensure_count(call.name, call.args.len())?;
         let mut args = self.args_of(call)?;
+        if args.len() > 2 && call.name.eq_ignore_ascii_case("regexp_like") && self.is_param(&args[2]) {
+            // Its flags compile the pattern.
+            return Err(BindError::InvalidParameterUse);
+        }
         self.settle_args(call.name, &mut args);
         self.note_counts(call.name, &mut args, call.args)?;
         if let ([_, _], true) = (&args[..], call.name.eq_ignore_ascii_case("nullif")) {

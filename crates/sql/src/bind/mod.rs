@@ -16,6 +16,7 @@ mod binder;
 pub(crate) mod block;
 mod catalog;
 mod column_use;
+mod compared_param;
 pub(crate) mod conjuncts;
 mod context;
 mod counts;

@@ -236,11 +236,13 @@ impl Binder<'_, '_> {
         }
         self.note_compared(operands);
         let first = operands.iter().find(|e| !self.is_open(e));
-        let ty = first.map_or_else(|| self.param_text(), |first| first.ty.clone());
+        let ty = first.map(|first| first.ty.clone()).or_else(|| self.type_of_place.clone());
+        let ty = ty.unwrap_or_else(|| self.param_text());
         for operand in operands.iter_mut() {
             self.settle(operand, &ty);
         }
         self.note_common_number(operands, true);
+        self.note_compared_below(operands);
     }
 
     /// Notes that `operands` are compared: as numbers, if all that are no parameters are some, or of
@@ -383,6 +385,7 @@ impl Binder<'_, '_> {
         if !self.param_uses.is_empty() {
             let results: Vec<&Expr> = arms.iter().map(|(_, result)| result).chain(otherwise).collect();
             self.note_results(&results);
+            self.note_late(results);
         }
     }
 
@@ -395,7 +398,11 @@ impl Binder<'_, '_> {
         match func {
             Func::IfNull | Func::Coalesce | Func::Greatest | Func::Least => {
                 self.note_padding(args);
-                return self.settle_values(args);
+                self.settle_values(args);
+                if matches!(func, Func::IfNull | Func::Coalesce) {
+                    self.note_late(&*args);
+                }
+                return;
             }
             Func::NullIf => return self.settle_values(args),
             Func::StrCmp if !args.iter().all(|arg| self.is_param(arg)) => {
@@ -404,18 +411,11 @@ impl Binder<'_, '_> {
             Func::Field => return self.settle_compared(args),
             Func::If if args.len() == 3 => {
                 self.settle_condition(&mut args[..1]);
-                return self.settle_values(&mut args[1..]);
+                self.settle_values(&mut args[1..]);
+                return self.note_late(&args[1..]);
             }
             Func::Mod => return self.settle_operands(func, args),
-            Func::TimeDiff => {
-                let text = self.param_text();
-                self.settle_alike(args, &text);
-                // It reads the time of a text itself, whatever number the type says.
-                for arg in args.iter().filter(|e| !e.ty.is_temporal()) {
-                    self.note_role(arg, ParamRole::TimeText);
-                }
-                return;
-            }
+            Func::TimeDiff => return self.settle_time_diff(args),
             _ => {}
         }
         for (at, arg) in args.iter_mut().enumerate() {
@@ -445,6 +445,15 @@ impl Binder<'_, '_> {
                 Wanted::Time | Wanted::DatedClock => ParamRole::Value,
             };
             self.note_role(arg, role);
+        }
+    }
+
+    fn settle_time_diff(&mut self, args: &mut [Expr]) {
+        let text = self.param_text();
+        self.settle_alike(args, &text);
+        // It reads the time of a text itself, whatever number the type says.
+        for arg in args.iter().filter(|e| !e.ty.is_temporal()) {
+            self.note_role(arg, ParamRole::TimeText);
         }
     }
 
@@ -510,18 +519,23 @@ pub(super) fn given_uses(ctx: &BindContext<'_>) -> Vec<ParamUse> {
 }
 
 /// The number that `operands` have in common: of dates beside numbers, if they are compared, doubles.
-fn common_number(operands: &[Expr], are_compared: bool) -> NumberRead {
+pub(super) fn common_number(operands: &[Expr], are_compared: bool) -> NumberRead {
     let has = |is_such: &dyn Fn(&SqlType) -> bool| operands.iter().any(|e| is_such(&e.ty));
     let is_real = |ty: &SqlType| {
         matches!(ty.kind, TypeKind::Float | TypeKind::Double | TypeKind::Enum | TypeKind::Set)
             || ty.is_string()
     };
-    let is_number = |ty: &SqlType| ty.is_integer() || ty.kind == TypeKind::Decimal;
-    if has(&is_real) || (are_compared && has(&SqlType::is_temporal) && has(&is_number)) {
+    let is_exact = |ty: &SqlType| ty.is_integer() || ty.kind == TypeKind::Decimal;
+    if has(&is_real) || (are_compared && has(&SqlType::is_temporal) && has(&is_exact)) {
         return NumberRead::Double;
     }
     let is_decimal = |ty: &SqlType| ty.kind == TypeKind::Decimal || (ty.is_temporal() && ty.decimals > 0);
     if has(&is_decimal) { NumberRead::Decimal } else { NumberRead::Integer }
+}
+
+/// Whether the value of `e` is a number.
+pub(super) fn is_number(e: &Expr) -> bool {
+    e.ty.is_integer() || matches!(e.ty.kind, TypeKind::Decimal | TypeKind::Float | TypeKind::Double)
 }
 
 /// The number that a value of type `ty` is read as where any number will do. A date or time is read as its

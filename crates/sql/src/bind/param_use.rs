@@ -26,6 +26,12 @@ pub enum ParamRole {
     Bound,
     /// An item of a list of times: as [`ParamRole::Bound`], but an integer that is no time equals none.
     TimeItem,
+    /// An operand of `<=>`, or an item of a list of dates: what is no date or time equals none, and is not
+    /// NULL.
+    Equal,
+    /// A column of a derived table that a condition compares: what is no date or time is read as a number
+    /// beside some.
+    Below,
     /// A value that a column stores: it keeps the type of each value.
     Stored,
     /// The operand of a CAST: it keeps the type of each value, but that texts of numbers are numbers.
@@ -65,6 +71,10 @@ pub struct ParamUse {
     pub reads: NumberRead,
     /// A DECIMAL has all digits after the point that its type has: results show as many.
     pub is_padded: bool,
+    /// It is read once for each row that shows it, or never: a text that is no number is so, too.
+    pub is_read_late: bool,
+    /// The TIME column that the value equals, in whose words a text that is no time is warned of first.
+    pub time_column: Option<Box<str>>,
 }
 
 impl ParamUse {
@@ -76,6 +86,8 @@ impl ParamUse {
             role: ParamRole::Value,
             reads: NumberRead::Own,
             is_padded: false,
+            is_read_late: false,
+            time_column: None,
         }
     }
 }

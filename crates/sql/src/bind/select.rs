@@ -188,6 +188,9 @@ impl<'a> Binder<'a, '_> {
             self.level().output.push(OutputColumn { name, expr: bound, origin, text: None });
             return Ok(());
         }
+        if self.levels.len() == 1 {
+            self.note_late([&bound]);
+        }
         let name = alias.map_or_else(|| self.item_name(expr, text), Into::into);
         bound.name_cast(&name);
         // A cast keeps the name that it is given here.

@@ -12,6 +12,8 @@ impl Time {
     pub const ZERO: Time = Time(0);
     /// `838:59:59`, the largest value.
     pub const MAX: Time = Time((838 * 3600 + 59 * 60 + 59) * MICROS_PER_SECOND);
+    /// A microsecond past the largest value: an operand that no column's time equals.
+    pub const PAST_MAX: Time = Time(Time::MAX.0 + 1);
     /// `-838:59:59`, the smallest value.
     pub const MIN: Time = Time(-Time::MAX.0);
 

@@ -168,6 +168,7 @@ fn bound(
         sql: sql.as_bytes(),
         modes: ctx.modes.without(TEXT_MODES),
         param_types: &[],
+        late_types: &[],
         param_count: 0,
         literals: Literals::Constants,
         assigns_variables: &OnceCell::new(),

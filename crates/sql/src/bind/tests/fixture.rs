@@ -280,6 +280,7 @@ fn context<'c>(sql: &'c str, catalog: &'c TestCatalog, once: &'c Once) -> BindCo
         collation: CollationId::UTF8MB4_0900_AI_CI,
         div_precision_increment: 4,
         param_types: &[],
+        late_types: &[],
         param_count: 0,
         literals: Literals::Constants,
         range_memory: &once.range_memory,
@@ -304,6 +305,7 @@ pub(crate) fn bind_under(
         database,
         modes,
         param_types,
+        late_types: &[],
         param_count: parsed.params as u16,
         ..context(sql, &catalog, &once)
     };
