@@ -21,7 +21,7 @@ pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> R
     match expr.kind {
         ExprKind::Null => Ok(OwnedValue::Null),
         ExprKind::Bool(value) => Ok(OwnedValue::Int(i64::from(value))),
-        ExprKind::Literal(literal) if !is_moment(literal) => literal_value(session, literal, inputs.sql),
+        ExprKind::Literal(literal) if is_plain(literal) => literal_value(session, literal, inputs.sql),
         ExprKind::Param(number) => {
             Ok(inputs.params.get(number as usize).cloned().unwrap_or(OwnedValue::Null))
         }
@@ -67,8 +67,10 @@ fn not_constant() -> SqlError {
     error_map::NOT_SUPPORTED_YET.with(&[&"expressions other than constants and variables in a definition"])
 }
 
-fn is_moment(literal: Literal) -> bool {
-    matches!(literal.kind, LiteralKind::Date | LiteralKind::Time | LiteralKind::Timestamp)
+/// Whether `literal` is no date or time, and without a character set of its own.
+fn is_plain(literal: Literal) -> bool {
+    let is_moment = matches!(literal.kind, LiteralKind::Date | LiteralKind::Time | LiteralKind::Timestamp);
+    !is_moment && literal.charset.name().is_none()
 }
 
 fn literal_value(session: &Session, literal: Literal, sql: &[u8]) -> Result<OwnedValue, SqlError> {
