@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::memory::{Charge, Purpose};
 use bumpalo::Bump;
 use engine::{Engine, Table};
-use expr::ExprKind;
+use expr::{EvalCtx, Expr, ExprKind};
 use sql::bind::bits_for;
 use sql::plan::{InsertCell, InsertMode, InsertPlan, InsertSource};
 use sql::{LiteralRows, RowCell};
@@ -285,33 +285,44 @@ impl InsertProgram {
         let mut arena = Bump::new();
         let (held_back, charge) = (source.reads_target, Charge::new(st.memory, Purpose::Other));
         let reads_values = source.query.exprs().nth(plan.columns.len()).is_some();
-        // A query that reads the target is finished before the first row changes it.
+        // A query that reads the target is finished before the first row changes it, and fails before a row
+        // that does not fit.
         writer.hold_back(source.reads_target);
+        let mut refused = None;
         let found = query.rows(&mut Collect(|frame: &Frame<'_>| {
             arena.reset();
-            if !held_back && !reads_values {
-                let built = self.build_row(plan, source, &query, frame, &arena, build);
-                writer.take(build, built)?;
+            if held_back {
+                let ctx = query.ctx(&arena);
+                let values = values_of(source.query.exprs(), frame, &ctx, st)?;
+                if refused.is_some() {
+                    return Ok(Flow::More);
+                }
+                build.rows.reserve_row(values.iter().map(Value::text_bytes_max).sum(), &charge)?;
+                if let Err(error) = self.build_row_of(plan, &values, build) {
+                    build.rows.abandon_row();
+                    refused = Some(error);
+                    return Ok(Flow::More);
+                }
+                if reads_values {
+                    writer.keep_read(&values[plan.columns.len()..], &charge)?;
+                }
+                writer.take(build, Ok(()))?;
                 return Ok(Flow::More);
             }
-            let ctx = query.ctx(&arena);
-            let mut values = bumpalo::collections::Vec::with_capacity_in(plan.columns.len(), &arena);
-            for expr in source.query.exprs() {
-                values.push(expr.eval(frame, &ctx).map_err(|error| st.eval_error(error))?);
-            }
-            st.check()?;
-            if held_back {
-                build.rows.reserve_row(values.iter().map(Value::text_bytes_max).sum(), &charge)?;
-            }
-            let built = self.build_row_of(plan, &values, build);
-            if let Some(read) = values.get(plan.columns.len()..).filter(|read| !read.is_empty()) {
-                writer.keep_read(read, &charge)?;
+            let built = self.build_row(plan, source, &query, frame, &arena, build);
+            if reads_values && built.is_ok() {
+                let ctx = query.ctx(&arena);
+                let read = source.query.exprs().skip(plan.columns.len());
+                writer.keep_read(&values_of(read, frame, &ctx, st)?, &charge)?;
             }
             writer.take(build, built)?;
             Ok(Flow::More)
         }));
         if let Err(error) = found {
             return Err(writer.fail_query(build, error));
+        }
+        if let Some(error) = refused {
+            return Err(writer.fail(build, error));
         }
         writer.hold_back(false);
         writer.finish(build)
@@ -340,6 +351,21 @@ impl InsertProgram {
             Ok(())
         })
     }
+}
+
+/// The values of `exprs` for the row of `frame`.
+fn values_of<'v>(
+    exprs: impl Iterator<Item = &'v Expr>,
+    frame: &'v Frame<'_>,
+    ctx: &'v EvalCtx<'v>,
+    st: &Statement<'_>,
+) -> Result<bumpalo::collections::Vec<'v, Value<'v>>> {
+    let mut values = bumpalo::collections::Vec::new_in(ctx.arena);
+    for expr in exprs {
+        values.push(expr.eval(frame, ctx).map_err(|error| st.eval_error(error))?);
+    }
+    st.check()?;
+    Ok(values)
 }
 
 /// Gives a column the value of its default, which is an expression, or complains that it has none.
