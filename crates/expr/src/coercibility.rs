@@ -48,8 +48,9 @@ pub(crate) fn coercibility(expr: &Expr) -> Coercibility {
     }
     if !is_text(expr) {
         // The bits of a column are bytes where a text is wanted.
-        let is_bits = expr.ty.kind == TypeKind::Bit;
-        return if is_bits { Coercibility::Implicit } else { Coercibility::Numeric };
+        // A number in a variable is a text of the connection.
+        let is_held = expr.ty.kind == TypeKind::Bit || matches!(expr.kind, ExprKind::UserVar(_));
+        return if is_held { Coercibility::Implicit } else { Coercibility::Numeric };
     }
     match &expr.kind {
         ExprKind::Const(_) | ExprKind::Param(_) => Coercibility::Coercible,

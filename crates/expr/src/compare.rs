@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use types::temporal::DateFlags;
-use types::value::Loss;
+use types::value::{Converted, Loss};
 use types::{CollationId, DateTime, Decimal, Time, Value};
 
 use crate::context::LONG_TEXT_BYTES;
@@ -212,16 +212,32 @@ fn date_time(value: &Value<'_>, other: &Value<'_>, ctx: &EvalCtx<'_>) -> DateTim
         _ => {}
     }
     let read = moment_of(value, DateFlags::default(), ctx);
-    match read {
-        Some(read) if read.loss == Loss::Truncated => warn_cut_moment(value, ctx),
-        Some(_) => {}
-        None if value.is_textual() && matches!(other, Value::Date(_)) => warn_truncated("date", value, ctx),
-        None => warn_no_moment(value, ctx),
+    if read.is_none() {
+        match other {
+            Value::Date(_) if value.is_textual() => warn_truncated("date", value, ctx),
+            _ => warn_no_moment(value, ctx),
+        }
     }
-    if read.is_some() {
-        note_date_delimiters(value, ctx);
+    read_moment(value, read, ctx)
+}
+
+/// A text as a date and time that is compared with a constant one.
+pub(crate) fn moment_beside_constant(text: &Value<'_>, ctx: &EvalCtx<'_>) -> DateTime {
+    let read = moment_of(text, DateFlags::default(), ctx);
+    if read.is_none() {
+        warn_truncated("datetime", text, ctx);
     }
-    read.map_or(DateTime::ZERO, |read| read.value)
+    read_moment(text, read, ctx)
+}
+
+/// The date and time `read` of `value`, with the warnings of a text that is one; no date is the zero date.
+fn read_moment(value: &Value<'_>, read: Option<Converted<DateTime>>, ctx: &EvalCtx<'_>) -> DateTime {
+    let Some(read) = read else { return DateTime::ZERO };
+    if read.loss == Loss::Truncated {
+        warn_cut_moment(value, ctx);
+    }
+    note_date_delimiters(value, ctx);
+    read.value
 }
 
 /// The order of two values as times. A value that is not a time equals no time.

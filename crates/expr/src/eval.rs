@@ -176,7 +176,10 @@ fn null_safe<'v>(
 ) -> Result<Value<'v>, EvalError> {
     let is_quiet = |arg: &Expr| {
         arg.is_trivial()
-            || matches!(arg.kind, ExprKind::Call { func: Func::KeptNumber | Func::KeptValue, .. })
+            || matches!(
+                arg.kind,
+                ExprKind::Call { func: Func::KeptNumber | Func::KeptValue | Func::CachedValue, .. }
+            )
     };
     let count_before = |arg: &Expr| (!is_quiet(arg)).then(|| ctx.session.warning_count());
     let mut earlier = count_before(&args[0]);

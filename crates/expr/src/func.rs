@@ -66,6 +66,8 @@ functions! {
         // Strings and their collations.
         KeptNumber [] 1..=1;
         KeptValue [] 1..=1;
+        CachedValue [] 1..=1;
+        MomentOfText [] 1..=1;
         FullScale [] 1..=1;
         OwnDigits [] 1..=1;
         AsMoment [] 1..=1;

@@ -254,6 +254,8 @@ pub enum ExprKind {
         name: Option<Box<str>>,
         /// A branch of a CASE becomes a text: as a number it is what it was before.
         is_branch: bool,
+        /// The statement has it as CAST or CONVERT.
+        is_written: bool,
     },
     /// Every other operator and function.
     Call {
@@ -429,7 +431,16 @@ impl Expr {
 
     /// Conversion of `arg` to `ty`.
     pub(crate) fn cast(arg: Expr, ty: SqlType, nullable: bool) -> Expr {
-        Expr { kind: ExprKind::Cast { arg: Box::new(arg), name: None, is_branch: false }, ty, nullable }
+        let kind = ExprKind::Cast { arg: Box::new(arg), name: None, is_branch: false, is_written: false };
+        Expr { kind, ty, nullable }
+    }
+
+    /// This conversion, as one that the statement has.
+    pub(crate) fn written(mut self) -> Expr {
+        if let ExprKind::Cast { is_written, .. } = &mut self.kind {
+            *is_written = true;
+        }
+        self
     }
 
     /// Tells a conversion the name of its column in the select list.

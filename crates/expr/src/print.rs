@@ -22,7 +22,10 @@ pub(crate) fn to_text(expr: &Expr, ctx: &EvalCtx<'_>) -> String {
             let name = ctx.subqueries.column_name(*column).unwrap_or_else(|| format!("#{}", column.col));
             if ctx.session.modes().has(SqlModes::ANSI_QUOTES) { name.replace('`', "\"") } else { name }
         }
-        ExprKind::Cast { arg, .. } => format!("cast({} as {})", to_text(arg, ctx), cast_name(&expr.ty)),
+        ExprKind::Cast { arg, is_written: true, .. } => {
+            format!("cast({} as {})", to_text(arg, ctx), cast_name(&expr.ty))
+        }
+        ExprKind::Cast { arg, .. } => to_text(arg, ctx),
         ExprKind::Call { func, args } => call_text(*func, args, &expr.ty, ctx),
         ExprKind::UserVar(name) => format!("(@`{name}`)"),
         ExprKind::SysVar { name, .. } => format!("@@{name}"),
@@ -59,8 +62,10 @@ fn call_text(func: Func, args: &[Expr], ty: &SqlType, ctx: &EvalCtx<'_>) -> Stri
         },
         Func::Bin => format!("conv({},10,2)", list(args, "", ctx)),
         Func::Oct => format!("conv({},10,8)", list(args, "", ctx)),
+        Func::CachedValue => format!("<cache>({})", list(args, "", ctx)),
         Func::KeptNumber
         | Func::KeptValue
+        | Func::MomentOfText
         | Func::AsMoment
         | Func::DateInList
         | Func::FullScale

@@ -92,7 +92,7 @@ impl Builder {
             CastTo::Year => SqlType { unsigned: true, ..SqlType::new(TypeKind::Year, 4) },
         };
         let nullable = expr.nullable || ty.is_temporal() || ty.kind == TypeKind::Year;
-        Ok(Expr::cast(expr, ty, nullable))
+        Ok(Expr::cast(expr, ty, nullable).written())
     }
 
     /// `expr` as a value of `ty`, which loses nothing: the conversion that operands of one type need.
@@ -225,7 +225,7 @@ impl Builder {
         let length_of_all = if to_bytes { kept_bytes(&expr.ty) } else { shown_chars(&expr.ty) };
         let ty = string_type(length_of_all, collation);
         let nullable = expr.nullable || self.modes.is_strict();
-        let text = Self::as_text(expr, ty, nullable);
+        let text = Self::as_text(expr, ty, nullable).written();
         match length {
             None => text,
             Some(n) => {

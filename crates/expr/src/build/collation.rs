@@ -3,7 +3,8 @@
 use types::collation::{Charset, Collation, Conversion, convert};
 use types::{CollationId, OwnedValue, TypeKind};
 
-use super::typing::{charset_of, is_text};
+use super::kept_constant::varies;
+use super::typing::{Class, charset_of, class_of, is_text};
 use super::{BindError, Builder, string_type};
 use crate::coercibility::{Coercibility, coercibility};
 use crate::fold::fold;
@@ -98,7 +99,7 @@ impl Builder {
     pub(crate) fn common_collation(&self, args: &[&Expr], operation: &str) -> Result<CollationId, BindError> {
         let common = self.combine(args, operation)?;
         if common.strength == Coercibility::NoCollation {
-            return Err(illegal_mix(args, operation));
+            return Err(self.illegal_mix(args, operation));
         }
         Ok(common.collation)
     }
@@ -112,15 +113,15 @@ impl Builder {
         let mut common: Option<Side<'e>> = None;
         for (at, expr) in args.iter().enumerate() {
             let strength = coercibility(expr);
-            if strength >= Coercibility::Numeric {
+            // STRCMP passes over numbers in variables, too.
+            let is_passed_over = operation == "strcmp" && !is_text(expr) && expr.ty.kind != TypeKind::Bit;
+            if strength >= Coercibility::Numeric || is_passed_over {
                 continue;
             }
-            let is_bits = expr.ty.kind == TypeKind::Bit;
-            let collation = if is_bits { CollationId::BINARY } else { expr.ty.collation };
-            let side = Side { collation, strength, operands: &args[at..=at] };
+            let side = Side { collation: self.held_collation(expr), strength, operands: &args[at..=at] };
             let winner = match common {
                 None => side,
-                Some(left) => stronger(left, side).ok_or_else(|| illegal_mix(args, operation))?,
+                Some(left) => stronger(left, side).ok_or_else(|| self.illegal_mix(args, operation))?,
             };
             common = Some(Side { operands: &args[..=at], ..winner });
         }
@@ -131,6 +132,33 @@ impl Builder {
             strength: Coercibility::Coercible,
             operands: &[],
         }))
+    }
+
+    /// The collation of `expr` as text.
+    fn held_collation(&self, expr: &Expr) -> CollationId {
+        match expr.ty.kind {
+            TypeKind::Bit => CollationId::BINARY,
+            _ if is_text(expr) => expr.ty.collation,
+            _ => self.collation,
+        }
+    }
+
+    #[cold]
+    fn illegal_mix(&self, args: &[&Expr], operation: &str) -> BindError {
+        let operation = operation.to_owned();
+        let side = |expr: &Expr| match coercibility(expr) {
+            Coercibility::Numeric => "latin1_swedish_ci,NUMERIC".to_owned(),
+            Coercibility::Ignorable => "binary,NULL".to_owned(),
+            strength => Side { collation: self.held_collation(expr), strength, operands: &[] }.describe(),
+        };
+        match args {
+            [left, right] => BindError::IllegalMix { left: side(left), right: side(right), operation },
+            [a, b, c] => BindError::IllegalMixOfThree {
+                sides: format!("({}), ({}), ({})", side(a), side(b), side(c)),
+                operation,
+            },
+            _ => BindError::IllegalMixOfMany { operation },
+        }
     }
 
     /// `expr` as text of the character set of `collation`: constants are converted now, others when
@@ -153,6 +181,31 @@ impl Builder {
         }
         let (ty, nullable) = (string_type(super::shown_chars(&expr.ty), collation), expr.nullable);
         Expr { kind: ExprKind::Call { func: Func::ShareCharset, args: Box::new([expr]) }, ty, nullable }
+    }
+
+    /// Has constant texts share the character set of texts that vary, where dates are compared with both:
+    /// MySQL refuses those that have no place in it.
+    pub(super) fn share_among_dates(&self, args: &mut [Expr], operation: &str) {
+        let is_date = |e: &Expr| matches!(class_of(e), Class::DateTime | Class::Time);
+        let is_varying_text = |e: &Expr| is_text(e) && varies(e);
+        if !args.iter().any(is_date)
+            || !args.iter().any(is_varying_text)
+            || !args.iter().all(|e| is_text(e) || is_date(e))
+        {
+            return;
+        }
+        let Ok(collation) = self.common_collation(&args.iter().collect::<Vec<_>>(), operation) else {
+            return;
+        };
+        let is_written = |e: &Expr| {
+            matches!(e.kind, ExprKind::Const(OwnedValue::Bytes { .. })) && e.ty.charset() != Charset::Binary
+        };
+        for arg in args.iter_mut().filter(|e| is_written(e)) {
+            let shared = self.in_charset(arg.clone(), collation);
+            if !matches!(shared.kind, ExprKind::Const(_)) {
+                *arg = shared;
+            }
+        }
     }
 
     /// `expr COLLATE name`.
@@ -229,23 +282,5 @@ fn across_charsets<'e>(a: Side<'e>, b: Side<'e>) -> Option<Side<'e>> {
         Some(second)
     } else {
         None
-    }
-}
-
-#[cold]
-fn illegal_mix(args: &[&Expr], operation: &str) -> BindError {
-    let operation = operation.to_owned();
-    let side = |expr: &Expr| match coercibility(expr) {
-        Coercibility::Numeric => "latin1_swedish_ci,NUMERIC".to_owned(),
-        Coercibility::Ignorable => "binary,NULL".to_owned(),
-        strength => Side { collation: expr.ty.collation, strength, operands: &[] }.describe(),
-    };
-    match args {
-        [left, right] => BindError::IllegalMix { left: side(left), right: side(right), operation },
-        [a, b, c] => BindError::IllegalMixOfThree {
-            sides: format!("({}), ({}), ({})", side(a), side(b), side(c)),
-            operation,
-        },
-        _ => BindError::IllegalMixOfMany { operation },
     }
 }

@@ -134,6 +134,8 @@ impl Builder {
             // Dates do not keep texts from having to share a collation.
             self.common_collation(&args.each_ref(), "between")?;
         }
+        self.share_among_dates(&mut args, "between");
+        self.read_beside_moments(&mut args);
         let domain = self.agree(&mut args, "between")?;
         if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
             for arg in &mut args {

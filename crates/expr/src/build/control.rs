@@ -89,7 +89,10 @@ impl Builder {
     fn arm(&self, operand: Expr, when: Expr, collation: Option<CollationId>) -> Result<Expr, BindError> {
         let mut args = [operand, when];
         let domain = match (args.each_ref().map(is_textual), class_of(&args[0])) {
-            ([true, true], Class::DateTime) => CmpDomain::DateTime,
+            ([true, true], Class::DateTime) => {
+                self.drop_offset(&mut args[1]);
+                CmpDomain::DateTime
+            }
             ([true, true], Class::Time) => CmpDomain::Time,
             ([true, true], _) => match collation {
                 Some(collation) => {

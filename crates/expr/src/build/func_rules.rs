@@ -46,6 +46,8 @@ rules! {
     // Strings and their collations.
     KeptNumber Double, Args;
     KeptValue Of(rule::as_first), Args;
+    CachedValue Of(rule::as_first), Args;
+    MomentOfText Of(rule::as_first), Args;
     FullScale Of(rule::as_first), Args;
     OwnDigits Of(rule::as_first), Args;
     AsMoment Of(rule::as_first), Args;

@@ -14,10 +14,18 @@ use crate::{CmpDomain, Expr, ExprKind, fold};
 impl Builder {
     /// `needle [NOT] IN (list)`. A list of mixed types is one IN for each domain in which an item meets the
     /// needle.
-    pub fn in_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
+    pub fn in_list(&self, needle: Expr, mut list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
         if list.len() > 1 && is_plain_integer(&needle) && list.iter().all(is_plain_integer) {
             return Ok(in_set(CmpDomain::Integer, needle, list, negated));
         }
+        let needle = match class_of(&needle) {
+            Class::Text | Class::DateTime | Class::Time => {
+                list.insert(0, needle);
+                self.share_among_dates(&mut list, " IN ");
+                list.remove(0)
+            }
+            _ => needle,
+        };
         let mut groups: Vec<(Mixing, Vec<Expr>)> = Vec::new();
         // A number is looked for from left to right; a text, which warns when it is read as a number, is read
         // as one once.

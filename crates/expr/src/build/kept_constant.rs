@@ -1,11 +1,13 @@
 //! Constant operands of comparisons that a statement converts once, and texts whose conversion MySQL reports.
 
 use types::decimal::{PRECISION_MAX, SCALE_MAX};
+use types::temporal::FSP_MAX;
 use types::value::Loss;
 use types::{Charset, SqlType, TypeKind, Value};
 
 use super::Builder;
-use super::typing::{Class, class_of, is_long_hexadecimal};
+use super::literal::datetime_type;
+use super::typing::{Class, class_of, is_long_hexadecimal, is_text};
 use crate::fold::constant_value;
 use crate::func::Func;
 use crate::{CmpDomain, Expr, ExprKind};
@@ -45,6 +47,38 @@ impl Builder {
         Expr { kind: ExprKind::Call { func: Func::KeptValue, args: Box::new([operation]) }, ty, nullable }
     }
 
+    /// As [`Builder::kept_value`], in a condition of a SELECT: reading its text as a number gives no warning.
+    pub fn cached_value(&self, operation: Expr) -> Expr {
+        let (ty, nullable) = (operation.ty.clone(), operation.nullable);
+        Expr { kind: ExprKind::Call { func: Func::CachedValue, args: Box::new([operation]) }, ty, nullable }
+    }
+
+    /// Makes texts dates and times that are compared with constant ones: MySQL warns of them in other words
+    /// than beside a column.
+    pub fn read_beside_moments(&self, compared: &mut [Expr]) {
+        let is_fixed = |e: &Expr| {
+            matches!(e.ty.kind, TypeKind::DateTime | TypeKind::Timestamp) && !e.nullable && is_constant(e)
+        };
+        let is_null = |e: &Expr| e.ty.kind == TypeKind::Null;
+        let is_among_fixed = match &*compared {
+            [a, b] => is_fixed(a) && varies(b) || is_fixed(b) && varies(a),
+            [value, ..] => is_fixed(value),
+            [] => false,
+        };
+        if !is_among_fixed || !compared.iter().all(|e| is_fixed(e) || is_null(e) || is_text(e)) {
+            return;
+        }
+        for text in compared.iter_mut().filter(|e| is_text(e)) {
+            if !varies(text) && self.adopt_temporal_constant(&mut text.clone(), CmpDomain::DateTime).is_ok() {
+                continue;
+            }
+            let nullable = text.nullable;
+            let args = Box::new([std::mem::replace(text, self.null())]);
+            let kind = ExprKind::Call { func: Func::MomentOfText, args };
+            *text = Expr { kind, ty: datetime_type(FSP_MAX), nullable };
+        }
+    }
+
     /// Makes a constant text, or a parameter's, a DECIMAL beside one that varies, as MySQL does where two
     /// values are compared.
     pub(super) fn read_text_as_decimal(&self, args: &mut [Expr; 2]) {
@@ -73,7 +107,10 @@ impl Builder {
     /// Has a constant text that is no number read once a statement, beside an integer column. Doubles would
     /// lose digits of some.
     fn read_once(&self, arg: &mut Expr) {
-        let is_kept = matches!(arg.kind, ExprKind::Call { func: Func::KeptNumber | Func::KeptValue, .. });
+        let is_kept = matches!(
+            arg.kind,
+            ExprKind::Call { func: Func::KeptNumber | Func::KeptValue | Func::CachedValue, .. }
+        );
         if class_of(arg) != Class::Text || is_kept || !is_constant(arg) {
             return;
         }
@@ -93,7 +130,7 @@ impl Builder {
         let is_kept = class_of(arg) == Class::Text
             && match &arg.kind {
                 ExprKind::Const(value) => value.as_value().to_f64().loss != Loss::None,
-                ExprKind::Call { func: Func::KeptNumber | Func::KeptValue, .. } => false,
+                ExprKind::Call { func: Func::KeptNumber | Func::KeptValue | Func::CachedValue, .. } => false,
                 _ => is_constant(arg),
             };
         if is_kept {
@@ -154,7 +191,7 @@ pub(super) fn is_constant(expr: &Expr) -> bool {
 }
 
 /// Whether the value of `expr` may change while the statement runs.
-fn varies(expr: &Expr) -> bool {
+pub(super) fn varies(expr: &Expr) -> bool {
     has(expr, Expr::may_vary)
 }
 

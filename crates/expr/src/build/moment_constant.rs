@@ -48,6 +48,19 @@ impl Builder {
         }
     }
 
+    /// Makes a text that names the offset of its zone the date and time before the offset.
+    pub(super) fn drop_offset(&self, arg: &mut Expr) {
+        let ExprKind::Const(value) = &arg.kind else { return };
+        let value = value.as_value();
+        if !has_offset(&value) || has_odd_delimiter(&value) {
+            return;
+        }
+        let read = value.to_datetime(DateFlags::from_modes(self.modes), Date::ZERO);
+        if let Some(read) = read.filter(|read| read.loss == Loss::None) {
+            *arg = self.datetime(read.value, FSP_MAX);
+        }
+    }
+
     /// Makes a constant the date or time that it stands for; the error is the text of one that stands for
     /// none.
     pub(super) fn adopt_temporal_constant(&self, arg: &mut Expr, domain: CmpDomain) -> Result<(), String> {

@@ -449,7 +449,7 @@ fn has_bits(expr: &Expr) -> bool {
 fn is_read_once(expr: &Expr) -> bool {
     use ExprKind::{And, Call, Cast, Compare, IsTruth, Not, Or, Xor};
     match &expr.kind {
-        Call { func: Func::KeptNumber | Func::KeptValue, .. } => true,
+        Call { func: Func::KeptNumber | Func::KeptValue | Func::CachedValue, .. } => true,
         Cast { arg, .. } => arg.ty.kind == TypeKind::Year,
         And(_) | Compare { .. } | IsTruth { .. } | Not(_) | Or(_) | Xor(_) => {
             let mut varies = false;

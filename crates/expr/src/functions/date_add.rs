@@ -55,7 +55,7 @@ fn amount(call: &Call<'_>, unit: IntervalUnit) -> Result<Option<Span>, EvalError
         matches!(unit, Year | Quarter | Month | Week | Day | Hour | Minute | Microsecond | Second);
     if !is_single {
         let Some(text) = call.text(1)? else { return Ok(None) };
-        return Ok(Some(Span::of(Interval::parse(text, unit))));
+        return Ok(known_beside_time(call, Interval::parse(text, unit)));
     }
     if unit == Second && class_of(&call.args[1]) != Class::Int {
         let Some(seconds) = call.decimal(1)? else { return Ok(None) };
@@ -63,10 +63,19 @@ fn amount(call: &Call<'_>, unit: IntervalUnit) -> Result<Option<Span>, EvalError
         if micros.is_none() {
             warn_past_split(call, seconds);
         }
-        return Ok(Some(Span::of(micros.map(Interval::from_micros))));
+        return Ok(known_beside_time(call, micros.map(Interval::from_micros)));
     }
     let Some(count) = call.signed_int(1)? else { return Ok(None) };
     Ok(Some(Span::of(Interval::from_count(count, unit))))
+}
+
+/// The span of a text or of seconds. One that cannot be read is unknown beside a TIME, and out of every range
+/// beside dates.
+fn known_beside_time(call: &Call<'_>, interval: Option<Interval>) -> Option<Span> {
+    match interval {
+        None if call.ty().kind == TypeKind::Time => None,
+        _ => Some(Span::of(interval)),
+    }
 }
 
 /// Argument 0 plus or minus argument 1, as the call's type wants it; out of range NULL with a warning. An

@@ -1,9 +1,10 @@
 //! Constants that are computed once a statement, when they are first asked for. They warn once.
 
+use types::temporal::FSP_MAX;
 use types::{TypeKind, Value};
 
 use super::{Call, some};
-use crate::compare::Number;
+use crate::compare::{Number, moment_beside_constant};
 use crate::context::in_arena;
 use crate::{EvalError, Expr};
 
@@ -51,4 +52,11 @@ pub(crate) fn number<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
             },
         })
     })
+}
+
+/// The date and time that a text is, which is compared with a constant one.
+pub(crate) fn moment_of_text<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let value = call.value(0)?;
+    let is_read = value.is_textual();
+    Ok(if is_read { Value::DateTime(moment_beside_constant(&value, call.ctx), FSP_MAX) } else { value })
 }

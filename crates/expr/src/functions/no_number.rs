@@ -43,6 +43,9 @@ impl Origin {
 /// Warns that the value of `arg` is not wholly a number of the type.
 #[cold]
 pub(crate) fn warn_no_number(type_name: &str, value: &Value<'_>, arg: &Expr, ctx: &EvalCtx<'_>) {
+    if value.is_textual() && matches!(arg.kind, ExprKind::Call { func: Func::CachedValue, .. }) {
+        return;
+    }
     match value {
         // Its fraction rounds up to a year that there is not.
         Value::DateTime(..) => return ctx.session.warn(Warning::DateOverflow),
@@ -65,7 +68,7 @@ pub(crate) fn warn_no_number(type_name: &str, value: &Value<'_>, arg: &Expr, ctx
         return;
     }
     let is_raw = origin == Origin::VaryingColumn;
-    let shown = if is_raw { value.raw_message_text() } else { value.message_text() };
+    let shown = if is_raw { value.narrow_message_text() } else { value.message_text() };
     ctx.session.warn(Warning::TruncatedWrongValue { type_name: type_name.to_owned(), value: shown });
 }
 

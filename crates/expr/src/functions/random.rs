@@ -58,7 +58,9 @@ pub(crate) fn rand<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let place = std::ptr::from_ref(call.expr).addr();
     let is_constant = matches!(
         arg.kind,
-        ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Call { func: Func::KeptValue, .. }
+        ExprKind::Const(_)
+            | ExprKind::Param(_)
+            | ExprKind::Call { func: Func::KeptValue | Func::CachedValue, .. }
     );
     if let (true, Some(next)) = (is_constant, call.ctx.session.next_seeded_random(place, seed)) {
         return Ok(Value::Double(next));

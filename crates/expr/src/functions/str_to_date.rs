@@ -86,7 +86,7 @@ pub(crate) fn str_to_date<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         Some(value)
     });
     if value.is_none() {
-        let value = Value::binary(text).raw_message_text();
+        let value = Value::binary(text).narrow_message_text();
         call.ctx.session.warn(Warning::WrongValueForFunction {
             type_name: "datetime",
             value,

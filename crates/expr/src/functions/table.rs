@@ -48,6 +48,8 @@ implementations! {
         // Strings and their collations.
         KeptNumber kept::number;
         KeptValue kept::value;
+        CachedValue kept::value;
+        MomentOfText kept::moment_of_text;
         FullScale round::full_scale;
         OwnDigits own_digits::own_digits;
         AsMoment choose::as_moment;

@@ -314,8 +314,10 @@ impl<'a> Binder<'a, '_> {
         self.pin_compared(&mut sides, &written)?;
         if self.build.rows == ComparedRows::None {
             self.note_misfits(&sides);
+            self.read_moment_first(&mut sides);
         }
         let moment = Self::moment_beside(&sides);
+        self.build.read_beside_moments(&mut sides);
         let [a, b] = sides;
         let compared = self.build.compare(op, a, b);
         self.build.shifts_offsets = false;
@@ -650,17 +652,6 @@ impl<'a> Binder<'a, '_> {
         let mut chars = text.chars();
         let first = chars.next();
         if chars.next().is_some() { Err(refused()) } else { Ok(first) }
-    }
-
-    fn case(&mut self, case: &'a ast::Case<'a>) -> Result<Expr, BindError> {
-        let operand = case.operand.as_ref().map(|e| self.value(e)).transpose()?;
-        let mut arms = Vec::with_capacity(case.arms.len());
-        for (when, then) in case.arms {
-            arms.push((self.value(when)?, self.value(then)?));
-        }
-        let otherwise = case.otherwise.as_ref().map(|e| self.value(e)).transpose()?;
-        let (operand, arms, otherwise) = self.settle_case(operand, arms, otherwise);
-        Ok(self.build.case(operand, arms, otherwise)?)
     }
 
     /// A column of the row that INSERT would have inserted: `VALUES(column)`.

@@ -3,14 +3,14 @@
 //! refused after that.
 
 use expr::build::CastTo;
-use expr::{ColumnRef, ComparedRows, Expr, ExprKind, fold};
-use types::temporal::DateFlags;
+use expr::{ColumnRef, ComparedRows, Expr, ExprKind, Warning, fold};
+use types::temporal::{DateFlags, FSP_MAX, OddDelimiter};
 use types::value::{Loss, integer_prefix, round_text_to_i128};
-use types::{Date, DateTime, SqlModes, SqlType, StoreContext, TimeZone, TypeKind, Value};
+use types::{CollationId, Date, DateTime, SqlModes, SqlType, StoreContext, TimeZone, TypeKind, Value};
 
 use super::binder::Binder;
 use super::block::Source;
-use super::text_param::TextUse;
+use super::text_param::{TextUse, has_offset};
 use super::{BindError, Clause, Deprecated};
 use crate::ast;
 use crate::literal::{IntValue, Literal, LiteralKind};
@@ -121,7 +121,7 @@ impl Binder<'_, '_> {
         list: &[ast::Expr<'_>],
     ) -> Result<(), BindError> {
         let [needle, items @ ..] = values else { return Ok(()) };
-        self.note_no_moments(needle, list)?;
+        self.note_no_moments(needle, items, list)?;
         let is_text = |e: &ast::Expr<'_>| matches!(e.kind, ast::ExprKind::Literal(literal) if literal.kind == LiteralKind::String);
         if is_computed_integer(needle) && list.iter().all(is_text) {
             return self.read_integers(items, list);
@@ -175,19 +175,38 @@ impl Binder<'_, '_> {
         Ok(())
     }
 
-    /// Notes the literals of `list` that are no dates or times, which `needle` is looked for among. Beside a
-    /// DATE, and a TIME among texts alone, all statements are warned of them. Beside other columns a change
-    /// is, before it reads a row; other statements are warned of dates that the mode refuses, and of the rest
-    /// row by row.
-    fn note_no_moments(&mut self, needle: &Expr, list: &[ast::Expr<'_>]) -> Result<(), BindError> {
-        let Some(type_name) = temporal_name(needle.ty.kind) else { return Ok(()) };
+    /// Notes the literals of `list` that are no dates or times, which `needle` is looked for among; `items`:
+    /// what they are bound to. Beside a DATE, and a TIME among constant texts and times alone, all statements
+    /// are warned of them, and so is a text among constants of which one is a DATE or TIME. Beside other
+    /// columns a change is, before it reads a row; other statements are warned of dates that the mode
+    /// refuses, and of the rest row by row.
+    fn note_no_moments(
+        &mut self,
+        needle: &Expr,
+        items: &[Expr],
+        list: &[ast::Expr<'_>],
+    ) -> Result<(), BindError> {
+        let is_text = |e: &Expr| e.ty.is_string() || matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set);
+        let meets = match temporal_name(needle.ty.kind) {
+            None if is_text(needle) && items.len() > 1 => {
+                let moment = items.iter().find_map(|item| temporal_name(item.ty.kind));
+                moment.filter(|name| *name != "datetime")
+            }
+            known => known,
+        };
+        let Some(type_name) = meets else { return Ok(()) };
         if list.iter().all(is_number_or_null) {
             return self.note_numbers_of_list(type_name, list);
         }
-        let column = needle.as_column();
+        let column = needle.as_column().filter(|_| needle.ty.is_temporal());
+        let is_computed =
+            |item: &Expr| temporal_name(item.ty.kind) == Some(type_name) && is_computed_from_constants(item);
+        let are_read_once = |is_such: fn(&ast::Expr<'_>) -> bool| {
+            list.iter().zip(items).all(|(e, item)| is_such(e) || is_computed(item))
+        };
         let is_read_once = match type_name {
-            "date" => list.iter().all(is_literal),
-            "time" => list.iter().all(is_text_time_or_null),
+            "date" => are_read_once(is_literal),
+            "time" => are_read_once(is_text_time_or_null),
             _ => false,
         };
         if column.is_none() && !is_read_once {
@@ -225,6 +244,28 @@ impl Binder<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Makes a text with more than a date in it the date at its front, beside a column of dates: MySQL reads
+    /// it, and warns, before the first row.
+    pub(super) fn read_moment_first(&mut self, sides: &mut [Expr; 2]) {
+        let Some(moment) = Self::moment_beside(sides) else { return };
+        for side in sides {
+            let ExprKind::Const(value) = &side.kind else { continue };
+            let value = value.as_value();
+            let Value::Bytes { data, collation } = value else { continue };
+            let read = value.to_datetime(DateFlags::from_modes(self.ctx.modes), Date::ZERO);
+            let Some(read) = read.filter(|read| read.loss == Loss::Truncated) else { continue };
+            if self.build.shifts_offsets && has_offset(data) || collation == CollationId::BINARY {
+                continue;
+            }
+            let shown = value.message_text();
+            let Some(text) = self.incorrect(moment, &shown) else { continue };
+            let odd = OddDelimiter::of_date(data).map(|odd| Warning::OddDelimiter { odd, value: shown });
+            self.deprecated.extend(odd.map(Deprecated::Constant));
+            self.note_incorrect(text);
+            *side = self.build.datetime(read.value, FSP_MAX);
+        }
     }
 
     /// Notes the numbers of `list` that are no values of the type `type_name`. None beside a DATE is noted.

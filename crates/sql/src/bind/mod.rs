@@ -14,6 +14,7 @@ mod bad_literal;
 mod bigint_operand;
 mod binder;
 pub(crate) mod block;
+mod case;
 mod catalog;
 mod column_use;
 mod compared_param;

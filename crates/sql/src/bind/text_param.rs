@@ -74,7 +74,7 @@ impl TextUse {
 }
 
 /// Whether the text of a date and time names the offset of its zone.
-fn has_offset(text: &[u8]) -> bool {
+pub(super) fn has_offset(text: &[u8]) -> bool {
     /// Shorter texts are no date and time with an offset.
     const ZONED_BYTES_MIN: usize = 16;
     text.len() >= ZONED_BYTES_MIN

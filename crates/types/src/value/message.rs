@@ -43,6 +43,17 @@ impl Value<'_> {
         }
         out
     }
+
+    /// As [`Value::raw_message_text`], with a question mark for each byte of a character beyond the basic
+    /// plane.
+    #[cold]
+    pub fn narrow_message_text(&self) -> String {
+        let mut out = String::new();
+        for character in self.raw_message_text().chars() {
+            if character.len_utf8() > 3 { out.push_str("????") } else { out.push(character) }
+        }
+        out
+    }
 }
 
 /// As much of a string as a message shows: up to a NUL, with a question mark for characters beyond the basic

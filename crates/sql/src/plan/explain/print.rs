@@ -167,6 +167,8 @@ impl<'p> Printer<'p> {
             Func::Mod => " % ",
             Func::KeptNumber
             | Func::KeptValue
+            | Func::CachedValue
+            | Func::MomentOfText
             | Func::AsMoment
             | Func::DateInList
             | Func::FullScale
