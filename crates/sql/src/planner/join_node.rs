@@ -26,14 +26,26 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
     if let Some(dives) = rels.dives {
         dive::note_join_plan(&join_plan, dives);
     }
-    let estimate =
-        Estimate { rows: join_plan.rows, cost: join_order::cost_for_goal(&join_plan, draft.goal()) };
+    let estimate = Estimate { rows: join_plan.rows, cost: cost_of_run(&join_plan, draft) };
     let counted = dive::counted(&join_plan).filter(|_| draft.block.aggregation.is_none());
     let read = index_intersect::columns_read(list, &join_plan);
     let order = std::mem::take(&mut join_plan.order);
     let Built { node, by_row, in_paths } = build(list, join_plan, RelSet::EMPTY, (rels, &draft.methods));
     draft.chosen = Chosen { by_row, in_paths, counted, read };
     draft.set_rows(node, order, estimate);
+}
+
+/// What a run of the join plan costs. A subquery that wants the first rows alone reads all where there are
+/// none, which half of its runs are taken to find: how many rows its conditions leave is a guess as a rule,
+/// and a list of all its values costs a single run. What a key finds is no guess.
+fn cost_of_run(join_plan: &JoinPlan, draft: &Draft<'_>) -> f64 {
+    let goal = draft.goal();
+    let cost = join_order::cost_for_goal(join_plan, goal);
+    if goal.limit.is_none() || !draft.params.is_inside() {
+        return cost;
+    }
+    let in_vain = (join_plan.cost - join_plan.rows).max(0.0);
+    cost + in_vain / 2.0
 }
 
 /// The nodes of a join plan.
