@@ -4,6 +4,7 @@ use expr::{CmpOp, ComparedRows, Expr, Func};
 use types::{SqlType, TypeKind};
 
 use super::binder::Binder;
+use super::subquery::RowIn;
 use super::{BindError, Clause, ParamRole, conjuncts};
 use crate::ast::{self, BinaryOp, ExprKind, IsTest, UnaryOp, VarScope};
 
@@ -29,8 +30,8 @@ impl<'a> Binder<'a, '_> {
             ExprKind::InSubquery(ast::InSubquery {
                 expr: ast::Expr { kind: ExprKind::Row(needle), .. },
                 query,
-                negated: false,
-            }) => self.row_in_subquery(needle, query),
+                negated,
+            }) => self.row_in_subquery(needle, query, RowIn { negated: *negated, is_condition: true }),
             _ => {
                 let mut bound = self.value(condition)?;
                 self.settle_condition(std::slice::from_mut(&mut bound));

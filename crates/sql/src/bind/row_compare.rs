@@ -18,7 +18,7 @@ impl<'a> Binder<'a, '_> {
         needle: &'a [ast::Expr<'a>],
         query: &'a ast::Query<'a>,
     ) -> Result<Expr, BindError> {
-        self.note_row(needle)?;
+        self.row_beside_query(needle)?;
         let needle = self.values(needle)?;
         let plan = self.made_subquery(|binder| binder.row_comparison_block(op, needle, query))?;
         let kind = ExprKind::Subquery { plan, form: SubqueryForm::Scalar, needle: None };

@@ -12,6 +12,15 @@ use crate::plan::OutputColumn;
 /// Values, each beside the column that it is compared with.
 pub(super) type Pairs = Vec<(Expr, Expr)>;
 
+/// A row IN a subquery.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowIn {
+    /// NOT IN.
+    pub(super) negated: bool,
+    /// NULL is as good as false.
+    pub(super) is_condition: bool,
+}
+
 impl<'a> Binder<'a, '_> {
     /// Binds `query` as a subquery of the current query; its place among the subplans.
     fn subquery(&mut self, query: &'a ast::Query<'a>, role: Role) -> Result<u16, BindError> {
@@ -88,8 +97,8 @@ impl<'a> Binder<'a, '_> {
         query: &'a ast::Query<'a>,
         negated: bool,
     ) -> Result<Expr, BindError> {
-        if let ast::ExprKind::Row(_) = needle.kind {
-            return Err(BindError::NotSupported("a row IN a subquery"));
+        if let ast::ExprKind::Row(needle) = needle.kind {
+            return self.row_in_subquery(needle, query, RowIn { negated, is_condition: false });
         }
         if let Some(literal) = query.literal() {
             let op = if negated { CmpOp::Ne } else { CmpOp::Eq };
@@ -131,18 +140,37 @@ impl<'a> Binder<'a, '_> {
         })
     }
 
-    /// `(a, b) IN (SELECT x, y ..)` as a condition: EXISTS a row of the subquery with `x = a AND y = b`.
-    /// Unlike IN this is false where IN is NULL.
+    /// Notes `row`, which is compared with a subquery's.
+    /// # Errors  [`BindError::OperandColumns`] if a part of it is a row.
+    pub(super) fn row_beside_query(&mut self, row: &'a [ast::Expr<'a>]) -> Result<(), BindError> {
+        self.note_row(row)?;
+        let inner = row.iter().find_map(|part| match part.kind {
+            ast::ExprKind::Row(inner) => Some(inner.len()),
+            _ => None,
+        });
+        inner.map_or(Ok(()), |count| Err(BindError::OperandColumns(count)))
+    }
+
+    /// `(a, b) [NOT] IN (SELECT x, y ..)`: EXISTS a row of the subquery with `x = a AND y = b`, if that is
+    /// never NULL or as good as false; else `1 IN (SELECT x = a AND y = b ..)`.
     pub(super) fn row_in_subquery(
         &mut self,
         needle: &'a [ast::Expr<'a>],
         query: &'a ast::Query<'a>,
+        RowIn { negated, is_condition }: RowIn,
     ) -> Result<Expr, BindError> {
-        self.note_row(needle)?;
-        let needle = self.values(needle)?;
-        let plan = self.made_subquery(|binder| binder.rows_equal_to(needle, query))?;
-        let kind = ExprKind::Subquery { plan, form: SubqueryForm::Exists { negated: false }, needle: None };
-        Ok(Expr { kind, ty: SqlType::new(TypeKind::BigInt, 1), nullable: false })
+        self.row_beside_query(needle)?;
+        let needle = needle.iter().map(|part| self.operand_of_set(part)).collect::<Result<Vec<_>, _>>()?;
+        let mut nullable = negated || !is_condition;
+        let plan = self.made_subquery(|binder| binder.rows_equal_to(needle, query, &mut nullable))?;
+        let (form, needle) = if nullable {
+            let needle = Box::new(self.build.int(1));
+            (SubqueryForm::In { negated, domain: CmpDomain::Integer }, Some(needle))
+        } else {
+            (SubqueryForm::Exists { negated }, None)
+        };
+        let kind = ExprKind::Subquery { plan, form, needle };
+        Ok(Expr { kind, ty: SqlType::new(TypeKind::BigInt, 1), nullable })
     }
 
     /// A subquery that `make` makes at a level of its own; its place among the subplans.
@@ -160,20 +188,34 @@ impl<'a> Binder<'a, '_> {
         Ok((subqueries.len() - 1) as u16)
     }
 
-    /// The first row of `query` that equals `needle`, whose expressions are the enclosing query's.
-    fn rows_equal_to(&mut self, needle: Vec<Expr>, query: &'a ast::Query<'a>) -> Result<Block, BindError> {
+    /// The first row of `query` that equals `needle`, whose expressions are the enclosing query's. Where NULL
+    /// matters and some equality may be NULL (`nullable` becomes false if none may be): whether they are
+    /// equal, of all rows that are not different.
+    fn rows_equal_to(
+        &mut self,
+        needle: Vec<Expr>,
+        query: &'a ast::Query<'a>,
+        nullable: &mut bool,
+    ) -> Result<Block, BindError> {
         let (rels, pairs) = self.rows_beside(needle, query)?;
         let mut filter = Vec::with_capacity(pairs.len());
         for (value, column) in pairs {
             filter.push(self.build.compare(CmpOp::Eq, column, value)?);
         }
+        *nullable &= filter.iter().any(|equality| equality.nullable);
         let one = self.build.int(1);
+        let (shown, count) =
+            if *nullable { (self.build.and(filter.clone()), None) } else { (one.clone(), Some(one)) };
+        for equality in filter.iter_mut().filter(|equality| *nullable && equality.nullable) {
+            let nullable = std::mem::replace(equality, self.build.null());
+            *equality = self.build.is_truth(nullable, false, true);
+        }
         Ok(Block {
             rels,
             from: JoinTree::Rel(0),
             filter,
-            output: vec![OutputColumn { name: "1".into(), expr: one.clone(), origin: None, text: None }],
-            limit: Window { offset: None, count: Some(one) },
+            output: vec![OutputColumn { name: "1".into(), expr: shown, origin: None, text: None }],
+            limit: Window { offset: None, count },
             ..Block::default()
         })
     }
