@@ -7,7 +7,7 @@ use engine::{Batch, Direction, KeyRange, LockRead, LockingScan, Prober, RowRef, 
 use expr::{Expr, HashIndex};
 
 use crate::error::Result;
-use crate::frame::{CurrentRow, Frame, TableRow};
+use crate::frame::{CurrentRow, Frame, TableRow, row_source};
 use crate::intervals::{Interval, Intervals};
 use crate::op::{AccessOp, PathOp};
 use crate::query_run::QueryRun;
@@ -93,11 +93,15 @@ impl<'r> TableAccess<'r> {
             keys: Keys::default(),
             arena: Bump::new(),
             filter_arena: Bump::new(),
-            tests: op.filter.as_ref().and_then(|filter| filter.bind(run.st.memory, &run.ctx(&Bump::new()))),
+            tests: op
+                .filter
+                .as_ref()
+                .filter(|filter| !filter.names_outer)
+                .and_then(|filter| filter.bind(run.st.memory, &(), &run.ctx(&Bump::new()))),
             entry_tests: op
                 .index_condition
                 .as_ref()
-                .and_then(|cond| cond.bind(run.st.memory, &run.ctx(&Bump::new()))),
+                .and_then(|cond| cond.bind(run.st.memory, &(), &run.ctx(&Bump::new()))),
             locks: run.st.locks(op.row_use),
             locked: None,
             intervals: None,
@@ -133,6 +137,9 @@ impl<'r> TableAccess<'r> {
             _ => false,
         };
         self.arena.reset();
+        if let Some(filter) = self.op.filter.as_ref().filter(|filter| filter.names_outer) {
+            self.tests = bind_beside(filter, parent, self.run);
+        }
         if !self.make_range(parent)? {
             return Ok(Flow::More);
         }
@@ -521,6 +528,16 @@ impl<'r> TableAccess<'r> {
         self.intervals = Some(intervals);
         Ok(Flow::More)
     }
+}
+
+/// The tests of `filter` with what their constants are for the row `parent`.
+#[inline(never)]
+fn bind_beside(
+    filter: &TableFilter,
+    parent: Option<&Frame<'_>>,
+    run: &QueryRun<'_>,
+) -> Option<Box<[BoundTest]>> {
+    filter.bind(run.st.memory, row_source(parent), &run.ctx(&Bump::new()))
 }
 
 impl Source for TableAccess<'_> {

@@ -8,10 +8,10 @@ use std::rc::Rc;
 
 use base::memory::{Charge, Purpose, StatementAccount};
 use engine::RowRef;
-use expr::{CmpDomain, CmpOp, EvalCtx, Expr, exact_integer, exact_moment};
+use expr::{CmpDomain, CmpOp, EvalCtx, Expr, RowSource, exact_integer, exact_moment};
 use types::{DateTime, Decimal, SqlType, TimeZone, TypeKind, Value, storage};
 
-use crate::column_term::{Beside, ColumnTerm};
+use crate::column_term::{Beside, ColumnTerm, Known, is_outer};
 use crate::reader::{RowEnv, TableReader};
 
 /// Bits of the packed second of a stored DATETIME.
@@ -78,10 +78,15 @@ struct Place {
 
 impl NumberTest {
     /// The test that `term` is on relation `rel`, if it is one.
-    pub(crate) fn of_term(rel: u16, term: &Expr) -> Option<Self> {
-        let term = ColumnTerm::of(rel, term)?;
+    pub(crate) fn of_term(rel: u16, term: &Expr, known: Known) -> Option<Self> {
+        let term = ColumnTerm::of(rel, term, known)?;
         let form = Form::of(term.ty, term.domain)?;
         Some(NumberTest { col: term.col, form, beside: term.beside.to_owned()? })
+    }
+
+    /// Whether the column is compared with columns of other relations than `rel`.
+    pub(crate) fn names_outer(&self, rel: u16) -> bool {
+        self.beside.any(|expr| is_outer(rel, expr))
     }
 
     /// Whether the column is of an integer type.
@@ -89,10 +94,15 @@ impl NumberTest {
         matches!(self.form, Form::Int)
     }
 
-    /// The test with its constants; `None`: one of them is compared by the interpreter alone, or there is no
-    /// memory for a list.
-    pub(crate) fn bind(&self, memory: &Rc<StatementAccount>, ctx: &EvalCtx<'_>) -> Option<BoundNumbers> {
-        let place = |constant: &Expr| self.form.place(&constant.eval(&(), ctx).ok()?, ctx);
+    /// The test with its constants, or what they are for the row `outer`; `None`: one of them is compared by
+    /// the interpreter alone, or there is no memory for a list.
+    pub(crate) fn bind(
+        &self,
+        memory: &Rc<StatementAccount>,
+        outer: &dyn RowSource,
+        ctx: &EvalCtx<'_>,
+    ) -> Option<BoundNumbers> {
+        let place = |constant: &Expr| self.form.place(&constant.eval(outer, ctx).ok()?, ctx);
         let (negated, numbers) = match &self.beside {
             Beside::Value(op, value) => (*op == CmpOp::Ne, place(value)?.range(*op)),
             Beside::Ends { negated, low, high } => {

@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use base::memory::{Charge, Purpose, StatementAccount};
 use engine::{RowRef, Table};
-use expr::{CmpDomain, CmpOp, EvalCtx, Expr};
+use expr::{CmpDomain, CmpOp, EvalCtx, Expr, RowSource};
 use sql::plan::RelationColumns;
 use types::collation::Collation;
 use types::{CollationId, SqlType, TypeKind, Value};
 
-use crate::column_term::{Beside, ColumnTerm};
+use crate::column_term::{Beside, ColumnTerm, Known, is_outer};
 use crate::reader::{RowEnv, TableReader, may_read_off_page};
 
 /// Longest string that a test keeps, bytes.
@@ -38,8 +38,8 @@ pub(crate) struct BoundTexts {
 impl TextTest {
     /// The test that `term` is on relation `rel`, which is `table`, if it is one whose strings are in the
     /// records.
-    pub(crate) fn of_term(rel: u16, table: &Table, term: &Expr) -> Option<Self> {
-        let term = ColumnTerm::of(rel, term)?;
+    pub(crate) fn of_term(rel: u16, table: &Table, term: &Expr, known: Known) -> Option<Self> {
+        let term = ColumnTerm::of(rel, term, known)?;
         let CmpDomain::String(collation) = term.domain else { return None };
         let collation = collation.collation()?;
         if !is_text_in_record(term.col, term.ty, table, collation) {
@@ -48,11 +48,21 @@ impl TextTest {
         Some(TextTest { col: term.col, collation, beside: term.beside.to_owned()? })
     }
 
-    /// The test with its constants; `None`: one of them is too long, or no string of the column's character
-    /// set, or there is no memory for them.
-    pub(crate) fn bind(&self, memory: &Rc<StatementAccount>, ctx: &EvalCtx<'_>) -> Option<BoundTexts> {
+    /// Whether the column is compared with columns of other relations than `rel`.
+    pub(crate) fn names_outer(&self, rel: u16) -> bool {
+        self.beside.any(|expr| is_outer(rel, expr))
+    }
+
+    /// The test with its constants, or what they are for the row `outer`; `None`: one of them is too long, or
+    /// no string of the column's character set, or there is no memory for them.
+    pub(crate) fn bind(
+        &self,
+        memory: &Rc<StatementAccount>,
+        outer: &dyn RowSource,
+        ctx: &EvalCtx<'_>,
+    ) -> Option<BoundTexts> {
         let charge = Charge::new(memory, Purpose::Other);
-        let mut beside = self.beside.try_map(|constant| match constant.eval(&(), ctx).ok()? {
+        let mut beside = self.beside.try_map(|constant| match constant.eval(outer, ctx).ok()? {
             Value::Bytes { data, collation: id }
                 if data.len() <= TEXT_BYTES_MAX && has_charset_of(id, self.collation) =>
             {

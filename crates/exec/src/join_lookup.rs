@@ -78,7 +78,10 @@ impl<'r> IndexLookup<'r> {
             key: None,
             keys: BatchKeys::default(),
             ints: OnceCell::new(),
-            tests: op.filter.as_ref().and_then(|filter| filter.bind(run.st.memory, &run.ctx(&Bump::new()))),
+            tests: op
+                .filter
+                .as_ref()
+                .and_then(|filter| filter.bind(run.st.memory, &(), &run.ctx(&Bump::new()))),
             arena: Bump::new(),
             filter_arena: Bump::new(),
         })

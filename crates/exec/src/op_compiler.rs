@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use sql::plan::{AggSpec, Node, Path, QueryPlan, Relation, RelationColumns, Skip, SortKey, SubPlan};
 use types::TableDef;
 
+use crate::column_term::Known;
 use crate::error::{ExecError, Result};
 use crate::index_layout;
 use crate::int_key::IntKey;
@@ -311,7 +312,7 @@ impl OpCompiler<'_> {
         let mut access = self.access(*rel, path, filter.as_ref(), *covering, context)?;
         if let Some(condition) = index_condition {
             access.tests_entries = true;
-            access.index_condition = Some(TableFilter::new(*rel, &access.table, condition));
+            access.index_condition = Some(TableFilter::new(*rel, &access.table, condition, Known::Constants));
         }
         Ok(access)
     }
@@ -343,6 +344,9 @@ impl OpCompiler<'_> {
         let off_page = may_read_off_page(&table, &used);
         let detached = context.pages_read || needs_row || filter.is_some_and(needs_no_latch) || off_page;
         let key = index_layout::key_parts(&table, index, key_count);
+        // Of a scan for each outer row: most of its rows fail.
+        let is_inner_scan = context.repeated && matches!(path, Path::Scan { .. });
+        let known = if is_inner_scan { Known::Outer } else { Known::Constants };
         let is_whole_key = key_count == entry.def.parts.len() && key_count > 0 && has_points(path, key_count);
         Ok(Box::new(AccessOp {
             rel,
@@ -350,7 +354,7 @@ impl OpCompiler<'_> {
             path: path_op(path, &key),
             key,
             whole_clustered_key: index == 0 && is_whole_key,
-            filter: filter.map(|filter| TableFilter::new(rel, &table, filter)),
+            filter: filter.map(|filter| TableFilter::new(rel, &table, filter, known)),
             index_condition: None,
             tests_entries: false,
             reader,

@@ -6,8 +6,9 @@ use std::rc::Rc;
 
 use base::memory::StatementAccount;
 use engine::{RowRef, Table};
-use expr::{CmpDomain, EvalCtx, Expr, ExprKind};
+use expr::{CmpDomain, EvalCtx, Expr, ExprKind, RowSource};
 
+use crate::column_term::Known;
 use crate::filter_like::{BoundLike, LikeTest};
 use crate::filter_numbers::{BoundNumbers, NumberTest};
 use crate::filter_texts::{BoundTexts, TextTest};
@@ -23,6 +24,8 @@ pub(crate) struct TableFilter {
     pub(crate) rest: Option<Expr>,
     /// The terms that are the same for all rows of a run.
     pub(crate) fixed: Option<Box<Expr>>,
+    /// The constants of `tests` are others for each outer row.
+    pub(crate) names_outer: bool,
 }
 
 /// A term that is decided on page bytes, once its constants are known.
@@ -58,10 +61,10 @@ thread_local! {
 
 impl TableFilter {
     /// The condition `whole` on relation `rel`, which is `table`.
-    pub(crate) fn new(rel: u16, table: &Table, whole: &Expr) -> Self {
+    pub(crate) fn new(rel: u16, table: &Table, whole: &Expr, known: Known) -> Self {
         let (mut tests, mut rest, mut is_quiet) = (Vec::new(), Vec::new(), true);
         for term in terms_of(whole) {
-            let test = Test::of_term(rel, table, term).filter(|test| is_quiet || test.goes_first());
+            let test = Test::of_term(rel, table, term, known).filter(|test| is_quiet || test.goes_first());
             if let Some(test) = test {
                 tests.push(test);
             } else {
@@ -75,13 +78,19 @@ impl TableFilter {
         };
         let fixed = rest.iter().filter(|term| is_fixed(term)).cloned().collect();
         let (fixed, rest) = (all_of(fixed).map(Box::new), all_of(rest));
-        TableFilter { whole: whole.clone(), tests: tests.into(), rest, fixed }
+        let names_outer = known == Known::Outer && tests.iter().any(|test| test.names_outer(rel));
+        TableFilter { whole: whole.clone(), tests: tests.into(), rest, fixed, names_outer }
     }
 
-    /// The tests with their constants; `None` if there are none, or one has a constant that only the
-    /// interpreter compares. Lists of constants are charged to `memory`.
-    pub(crate) fn bind(&self, memory: &Rc<StatementAccount>, ctx: &EvalCtx<'_>) -> Option<Box<[BoundTest]>> {
-        let bound = if self.tests.is_empty() { None } else { bind_all(&self.tests, memory, ctx) };
+    /// The tests with their constants, or what these are for the row `outer`; `None` if there are none, or
+    /// one has a constant that only the interpreter compares. Lists of constants are charged to `memory`.
+    pub(crate) fn bind(
+        &self,
+        memory: &Rc<StatementAccount>,
+        outer: &dyn RowSource,
+        ctx: &EvalCtx<'_>,
+    ) -> Option<Box<[BoundTest]>> {
+        let bound = if self.tests.is_empty() { None } else { bind_all(&self.tests, memory, outer, ctx) };
         #[cfg(test)]
         FILTERS_BOUND.set(FILTERS_BOUND.get() + usize::from(bound.is_some()));
         bound
@@ -90,7 +99,7 @@ impl TableFilter {
 
 impl Test {
     /// The test that `term` is on relation `rel`, which is `table`, if it is one.
-    fn of_term(rel: u16, table: &Table, term: &Expr) -> Option<Test> {
+    fn of_term(rel: u16, table: &Table, term: &Expr, known: Known) -> Option<Test> {
         match &term.kind {
             ExprKind::IsNull { negated, arg } => match arg.kind {
                 ExprKind::Column(column) if column.rel == rel => {
@@ -98,15 +107,16 @@ impl Test {
                 }
                 _ => None,
             },
-            ExprKind::Not(arg) => Test::of_term(rel, table, &negation(arg)?),
+            ExprKind::Not(arg) => Test::of_term(rel, table, &negation(arg)?, known),
             ExprKind::Like { .. } => LikeTest::of_term(rel, table, term).map(Test::Like),
             ExprKind::Or(arms) => {
-                let of_arm = |arm| terms_of(arm).iter().map(|term| Test::of_term(rel, table, term)).collect();
+                let of_arm =
+                    |arm| terms_of(arm).iter().map(|term| Test::of_term(rel, table, term, known)).collect();
                 arms.iter().map(of_arm).collect::<Option<_>>().map(Test::Any)
             }
             _ => {
-                let numbers = NumberTest::of_term(rel, term).map(Test::Numbers);
-                numbers.or_else(|| TextTest::of_term(rel, table, term).map(Test::Texts))
+                let numbers = NumberTest::of_term(rel, term, known).map(Test::Numbers);
+                numbers.or_else(|| TextTest::of_term(rel, table, term, known).map(Test::Texts))
             }
         }
     }
@@ -120,21 +130,41 @@ impl Test {
         }
     }
 
-    fn bind(&self, memory: &Rc<StatementAccount>, ctx: &EvalCtx<'_>) -> Option<BoundTest> {
+    /// Whether it compares with columns of other relations than `rel`.
+    fn names_outer(&self, rel: u16) -> bool {
+        match self {
+            Test::Numbers(test) => test.names_outer(rel),
+            Test::Texts(test) => test.names_outer(rel),
+            Test::Like(_) | Test::Null { .. } => false,
+            Test::Any(arms) => arms.iter().flatten().any(|test| test.names_outer(rel)),
+        }
+    }
+
+    fn bind(
+        &self,
+        memory: &Rc<StatementAccount>,
+        outer: &dyn RowSource,
+        ctx: &EvalCtx<'_>,
+    ) -> Option<BoundTest> {
         Some(match self {
-            Test::Numbers(test) => BoundTest::Numbers(test.bind(memory, ctx)?),
-            Test::Texts(test) => BoundTest::Texts(test.bind(memory, ctx)?),
+            Test::Numbers(test) => BoundTest::Numbers(test.bind(memory, outer, ctx)?),
+            Test::Texts(test) => BoundTest::Texts(test.bind(memory, outer, ctx)?),
             Test::Like(test) => BoundTest::Like(test.bind(ctx)?),
             Test::Null { col, negated } => BoundTest::Null { col: *col, negated: *negated },
-            Test::Any(arms) => {
-                BoundTest::Any(arms.iter().map(|arm| bind_all(arm, memory, ctx)).collect::<Option<_>>()?)
-            }
+            Test::Any(arms) => BoundTest::Any(
+                arms.iter().map(|arm| bind_all(arm, memory, outer, ctx)).collect::<Option<_>>()?,
+            ),
         })
     }
 }
 
-fn bind_all(tests: &[Test], memory: &Rc<StatementAccount>, ctx: &EvalCtx<'_>) -> Option<Box<[BoundTest]>> {
-    tests.iter().map(|test| test.bind(memory, ctx)).collect()
+fn bind_all(
+    tests: &[Test],
+    memory: &Rc<StatementAccount>,
+    outer: &dyn RowSource,
+    ctx: &EvalCtx<'_>,
+) -> Option<Box<[BoundTest]>> {
+    tests.iter().map(|test| test.bind(memory, outer, ctx)).collect()
 }
 
 /// What is true where `expr` is false: another form of the same comparison.

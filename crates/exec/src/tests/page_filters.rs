@@ -138,6 +138,40 @@ fn comparisons_with_constants_find_the_same_rows_on_page_bytes_and_in_the_interp
 }
 
 #[test]
+fn comparisons_with_outer_rows_find_the_same_pairs_on_page_bytes_and_in_the_interpreter() {
+    let mut bench = filled_table();
+    for (at, (column, ..)) in (1..).zip(columns()) {
+        let (mut found, bound) = (0, FILTERS_BOUND.get());
+        // Texts of two collations do not mix.
+        let text = if matches!(column, "b" | "g") { column } else { "a" };
+        for other in [column, "i", "p", "f", "m6", text] {
+            let mut conditions = vec![
+                format!("b.{column} BETWEEN a.{other} AND a.{column}"),
+                format!("b.{column} = a.{other} OR b.n = a.i + 1"),
+                format!("b.{column} IN (a.{other}, a.{column}) AND b.n - a.n <> 3"),
+            ];
+            conditions.extend(["=", "<>", "<", ">="].map(|op| format!("b.{column} {op} a.{other}")));
+            conditions.push(format!("a.{other} < b.{column} AND b.n <> a.n - 1"));
+            for condition in conditions {
+                let mut pairs = |condition: &str| {
+                    let from = format!("FROM t a STRAIGHT_JOIN t b IGNORE INDEX (k{at})");
+                    bench.select(&format!("SELECT a.n, b.n {from} WHERE {condition} AND a.n < 12"))
+                };
+                let (bytes, values) =
+                    (pairs(&format!("({condition})")), pairs(&format!("({condition}) + 0 = 1")));
+                assert_eq!(bytes, values, "{condition}");
+                found += bytes.len();
+            }
+        }
+        assert!(found > 200, "{found} pairs by {column}");
+        let bound = FILTERS_BOUND.get() - bound;
+        // A wide decimal is no number of 8 bytes.
+        let least = if column == "w" { 0 } else { 40 };
+        assert!(bound >= least, "{bound} times conditions on {column} were decided on page bytes");
+    }
+}
+
+#[test]
 fn terms_behind_one_that_may_warn_are_decided_behind_it() {
     let mut bench = filled_table();
     let mut warnings = |condition: &str| {
@@ -170,7 +204,7 @@ fn lists_that_are_long_or_that_memory_has_no_room_for_are_the_interpreters() {
     }
 }
 
-fn account_of(bytes: Option<u64>) -> Rc<StatementAccount> {
+pub(super) fn account_of(bytes: Option<u64>) -> Rc<StatementAccount> {
     let Some(statement_bytes) = bytes else { return StatementAccount::unlimited() };
     let connection = ConnectionAccount::new(Arc::new(ServerAccount::default()));
     connection.set_limits(ConnectionLimits { statement_bytes, ..ConnectionLimits::default() });
