@@ -37,6 +37,19 @@ impl<'r> HashJoin<'r> {
         HashJoin { op, outer, inner, run, built: None }
     }
 
+    /// Reads the inner side, unless that is done.
+    pub(crate) fn prepare(&mut self) -> Result<()> {
+        if self.built.is_none() {
+            let (op, st) = (self.op, self.run.st);
+            self.built = Some(if op.kept {
+                st.rare().builds.get_or_make(op, || self.build())?
+            } else {
+                Rc::new(self.build()?)
+            });
+        }
+        Ok(())
+    }
+
     fn build(&mut self) -> Result<BuildSide> {
         let (op, run) = (self.op, self.run);
         let mut side = BuildSide::new(run.st.memory);
@@ -58,14 +71,7 @@ impl<'r> HashJoin<'r> {
 
 impl Source for HashJoin<'_> {
     fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
-        if self.built.is_none() {
-            let (op, st) = (self.op, self.run.st);
-            self.built = Some(if op.kept {
-                st.rare().builds.get_or_make(op, || self.build())?
-            } else {
-                Rc::new(self.build()?)
-            });
-        }
+        self.prepare()?;
         let Some(side) = &self.built else { return Ok(Flow::More) };
         let pairs = PairSink::new(self.op.kind, self.op.on.as_ref(), self.run, sink);
         let mut probe =

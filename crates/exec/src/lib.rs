@@ -56,6 +56,7 @@ mod filter_numbers;
 mod filter_texts;
 mod frame;
 mod give_rows;
+mod hash_lookup;
 mod index_layout;
 mod insert;
 mod int_code;

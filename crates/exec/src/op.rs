@@ -36,6 +36,7 @@ pub(crate) enum Op {
         inner_rels: Box<[u16]>,
     },
     HashJoin(Box<HashJoinOp>),
+    HashLookup(Box<HashLookupOp>),
     Filter {
         input: Box<Op>,
         cond: Expr,
@@ -177,6 +178,17 @@ pub(crate) struct HashJoinOp {
     pub(crate) layout: Layout,
 }
 
+/// Rows that many runs of a subquery look up.
+#[derive(Debug)]
+pub(crate) struct HashLookupOp {
+    /// Reads the rows of one run.
+    pub(crate) each: Op,
+    /// Has an inner side that is kept.
+    pub(crate) hashed: HashJoinOp,
+    /// Rows that runs by `each` read before `hashed` is used.
+    pub(crate) after: u64,
+}
+
 /// Ordering.
 #[derive(Debug)]
 pub(crate) struct SortOp {
@@ -254,6 +266,7 @@ impl Op {
             Op::Access(access) => Some(&**access).filter(|access| access.rel == rel),
             Op::Join { outer, inner, .. } => outer.find_access(rel).or_else(|| inner.find_access(rel)),
             Op::HashJoin(join) => join.outer.find_access(rel).or_else(|| join.inner.find_access(rel)),
+            Op::HashLookup(lookup) => lookup.each.find_access(rel),
             Op::Filter { input, .. } | Op::Limit { input, .. } | Op::Distinct { input, .. } => {
                 input.find_access(rel)
             }

@@ -15,8 +15,8 @@ use crate::index_layout;
 use crate::int_key::IntKey;
 use crate::key_part::KeyPart;
 use crate::op::{
-    AccessOp, AggregateOp, ComputeOp, DerivedOp, HashJoinOp, IntersectOp, Op, PathOp, SkipOp, SortOp,
-    UnionOp, VirtualOp,
+    AccessOp, AggregateOp, ComputeOp, DerivedOp, HashJoinOp, HashLookupOp, IntersectOp, Op, PathOp, SkipOp,
+    SortOp, UnionOp, VirtualOp,
 };
 use crate::outputs::{Output, PlainOutputs};
 use crate::query::{ColumnNames, QueryProgram, SubProgram};
@@ -169,6 +169,7 @@ impl OpCompiler<'_> {
                 Op::Join { kind: *kind, outer, inner, on: on.clone(), inner_rels: inner_rels.clone().into() }
             }
             Node::HashJoin { .. } => Op::HashJoin(Box::new(self.hash_join(node, context)?)),
+            Node::HashLookup { each, hashed, after } => self.hash_lookup((each, hashed), *after, context)?,
             Node::Filter { input, cond } => {
                 let pages_read = context.pages_read || needs_no_latch(cond);
                 let input = self.node(input, NodeContext { pages_read, ..context })?;
@@ -220,6 +221,17 @@ impl OpCompiler<'_> {
             kept,
             layout: self.layout(inner_rels),
         })
+    }
+
+    fn hash_lookup(
+        &mut self,
+        (each, hashed): (&Node, &Node),
+        after: u64,
+        context: NodeContext,
+    ) -> Result<Op> {
+        let each = self.node(each, context)?;
+        let hashed = self.hash_join(hashed, context)?;
+        Ok(if hashed.kept { Op::HashLookup(Box::new(HashLookupOp { each, hashed, after })) } else { each })
     }
 
     fn sort(

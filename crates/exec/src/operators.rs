@@ -8,6 +8,7 @@ use crate::distinct::Distinct;
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::frame::{CurrentRow, Frame};
+use crate::hash_lookup::HashLookup;
 use crate::intersect::Intersect;
 use crate::join_hash::HashJoin;
 use crate::join_lookup::IndexLookup;
@@ -49,6 +50,7 @@ pub(crate) fn source_of<'r>(op: &'r Op, run: &'r QueryRun<'r>) -> Box<dyn Source
             let sides = (source_of(&join.outer, run), source_of(&join.inner, run));
             Box::new(HashJoin::new(join, sides, run))
         }
+        Op::HashLookup(op) => Box::new(HashLookup { op, run, open: source_of }),
         Op::Aggregate(aggregate) => {
             Box::new(Aggregate { op: aggregate, input: source_of(&aggregate.input, run), run })
         }

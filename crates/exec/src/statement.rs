@@ -94,6 +94,9 @@ pub(crate) struct RareState {
     /// What subqueries that run again and again make once.
     pub(crate) answers: StatementMemo<Answer>,
     pub(crate) builds: StatementMemo<BuildSide>,
+    /// Rows that runs of subqueries have read without a hash table that they could share; `None`: there is
+    /// no memory for one.
+    pub(crate) read_before_hash: StatementMemo<Cell<Option<u64>>>,
     pub(crate) kept: StatementMemo<KeptRows>,
     /// Patterns of LIKE that are known only at run time.
     pub(crate) patterns: PatternMemo,

@@ -43,7 +43,7 @@ const EVALUATED: [u16; 2] = [1242, 1690];
 const UNSEEN: [&str; 1] = ["keep"];
 
 /// Queries for which rules change the plan that change none of the access suite's.
-const AT_WORK: [&str; 15] = [
+const AT_WORK: [&str; 16] = [
     "SELECT id FROM t WHERE 1 + 1 = 2 AND a = 5 AND c = 5",
     "SELECT id FROM t WHERE a = 5 AND b < 3 ORDER BY 7 + 1, id LIMIT 4",
     "SELECT id, c FROM u ORDER BY NULL, c, id",
@@ -59,6 +59,7 @@ const AT_WORK: [&str; 15] = [
     "SELECT c FROM t WHERE b IN (SELECT id FROM u WHERE id < 2) AND a IN (SELECT id FROM u WHERE id < 20)",
     "SELECT c FROM t WHERE d IN (SELECT c FROM u WHERE u.a = t.a) AND id < 50",
     "SELECT c FROM w WHERE (a, b) IN ((3, 1), (3, 7), (90, 4), (3, 1)) ORDER BY c",
+    "SELECT id FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.c = t.c AND u.a <> t.a)",
 ];
 
 fn open() -> Arc<Engine> {

@@ -5,6 +5,7 @@ mod changes;
 mod column_definitions;
 mod dives;
 mod grouped;
+mod hash_lookups;
 mod int_points;
 mod joins;
 mod kernels;

@@ -68,6 +68,7 @@ impl Node {
             Node::Join { outer, inner, .. } | Node::HashJoin { outer, inner, .. } => {
                 smallvec![&**outer, &**inner]
             }
+            Node::HashLookup { each, hashed, .. } => smallvec![&**each, &**hashed],
             Node::Filter { input, .. }
             | Node::Compute { input, .. }
             | Node::Aggregate { input, .. }
@@ -95,7 +96,8 @@ impl Node {
             | Node::Derived { .. }
             | Node::Union { .. }
             | Node::Merge { .. }
-            | Node::Intersect { .. } => {}
+            | Node::Intersect { .. }
+            | Node::HashLookup { .. } => {}
             Node::Access { path, filter, index_condition, .. } => {
                 path_exprs(path).into_iter().chain(filter).chain(index_condition.as_deref()).for_each(visit);
             }

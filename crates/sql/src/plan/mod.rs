@@ -28,7 +28,7 @@ pub(crate) use key_set::int_param;
 pub use key_set::{KeyBox, KeySet, ParamKeys, ParamOrigin, PartTest};
 pub use node::{
     AggSpec, Column, Estimate, ItemText, JoinKind, Node, OutputColumn, Path, QueryPlan, Relation, RowLock,
-    RowLocks, SortKey, SubPlan,
+    RowLocks, SharedCost, SortKey, SubPlan,
 };
 pub use origin::{ColumnTraits, KeptKind, Origin};
 pub use relation_columns::RelationColumns;

@@ -43,6 +43,36 @@ pub struct Estimate {
     pub rows: f64,
     /// Cost of giving them, in rows examined.
     pub cost: f64,
+    /// What runs cost that share work; `None`: they share none.
+    pub shared: Option<SharedCost>,
+}
+
+/// The cost of many runs of a subquery that keeps rows from run to run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SharedCost {
+    /// Cost of what is done once.
+    pub once: f64,
+    /// Cost of a run beside that.
+    pub run: f64,
+}
+
+impl Estimate {
+    /// Of runs that share no work.
+    pub fn new(rows: f64, cost: f64) -> Estimate {
+        Estimate { rows, cost, shared: None }
+    }
+
+    /// Of giving `rows` rows made of these, for `cost` more in each run.
+    pub(crate) fn then(self, rows: f64, cost: f64) -> Estimate {
+        let shared = self.shared.map(|shared| SharedCost { run: shared.run + cost, ..shared });
+        Estimate { rows, cost: self.cost + cost, shared }
+    }
+
+    /// Cost of `count` runs.
+    pub(crate) fn cost_of_runs(&self, count: f64) -> f64 {
+        let alone = count * self.cost;
+        self.shared.map_or(alone, |shared| alone.min(shared.once + count * shared.run))
+    }
 }
 
 /// A subquery.
@@ -244,6 +274,17 @@ pub enum Node {
         on: Option<Expr>,
         /// Relations produced by `inner`.
         inner_rels: Vec<u16>,
+    },
+    /// Rows of one table in a subquery that runs for many outer rows. The first runs find them by `each`;
+    /// once these have read `after` rows, `hashed` finds the same.
+    HashLookup {
+        /// Finds the rows of one run.
+        each: Box<Node>,
+        /// A [`Node::HashJoin`] of [`Node::Dual`] with rows that do not depend on the outer row: they are
+        /// read once a statement. Its outer keys are made of outer columns.
+        hashed: Box<Node>,
+        /// Number of rows.
+        after: u64,
     },
     /// Rows that satisfy a condition.
     Filter {

@@ -78,6 +78,8 @@ pub(super) struct Methods {
     /// allow.
     pub(super) only: Option<Choice>,
     pub(super) hash_join: bool,
+    /// Runs of a subquery share a hash table.
+    pub(super) hash_lookup: bool,
     /// Conditions that follow from others are left out.
     pub(super) known: bool,
     pub(super) index_condition: bool,

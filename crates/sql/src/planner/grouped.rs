@@ -6,7 +6,7 @@ use super::draft::{Draft, Stream};
 use super::ordering::Ordering;
 use super::{cost, join_node};
 use crate::bind::block::{Aggregation, Computation};
-use crate::plan::{Estimate, Node};
+use crate::plan::Node;
 
 /// Puts the nodes that group, compute and test groups above the joined rows.
 pub(super) fn apply(draft: &mut Draft<'_>) {
@@ -36,8 +36,8 @@ fn aggregate(stream: &mut Stream, aggregation: Aggregation, sorted: bool) {
     let has_groups = !groups.is_empty();
     stream.order = if sorted { stream.order.of_groups(&groups, rel) } else { Ordering::default() };
     stream.node = Node::Aggregate { input: take(&mut stream.node), rel, groups, aggs, sorted };
-    let Estimate { rows, cost } = stream.estimate;
+    let rows = stream.estimate.rows;
     let groups_left = if has_groups { (rows * cost::GROUP_SHARE).max(1.0) } else { 1.0 };
-    stream.estimate = Estimate { rows: groups_left, cost: cost + rows * cost::HASH_ROW };
+    stream.estimate = stream.estimate.then(groups_left, rows * cost::HASH_ROW);
     stream.rels = smallvec![rel];
 }

@@ -8,12 +8,14 @@ use smallvec::{SmallVec, smallvec};
 use super::access::{Arm, Choice, Methods};
 use super::dive;
 use super::draft::{Chosen, Draft};
+use super::hash_lookup::{self, Lookup};
 use super::index_condition;
 use super::index_intersect;
 use super::index_merge;
 use super::join_list::{Item, JoinList};
 use super::join_order::{self, How, JoinPlan, Step, hash_key};
 use super::known_equalities::KnownEqualities;
+use super::ordering::Ordering;
 use super::relations::{RelKind, RelSet, Rels};
 use crate::bind::rewrite;
 use crate::bind::volatile::calls_volatile;
@@ -26,11 +28,17 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
     if let Some(dives) = rels.dives {
         dive::note_join_plan(&join_plan, dives);
     }
-    let estimate = Estimate { rows: join_plan.rows, cost: cost_of_run(&join_plan, draft) };
+    let mut estimate = Estimate::new(join_plan.rows, cost_of_run(&join_plan, draft));
     let counted = dive::counted(&join_plan).filter(|_| draft.block.aggregation.is_none());
     let read = index_intersect::columns_read(list, &join_plan);
-    let order = std::mem::take(&mut join_plan.order);
-    let Built { node, by_row, in_paths } = build(list, join_plan, RelSet::EMPTY, (rels, &draft.methods));
+    let mut order = std::mem::take(&mut join_plan.order);
+    let lookup = hash_lookup::find(&join_plan, estimate.cost, draft);
+    if let Some(lookup) = &lookup {
+        (estimate.shared, order) = (Some(lookup.cost), Ordering::default());
+    }
+    let mut builder = NodeBuilder::new(list, (rels, &draft.methods), RelSet::EMPTY, unplaced(list));
+    builder.lookup = lookup;
+    let Built { node, by_row, in_paths } = builder.build(join_plan);
     draft.chosen = Chosen { by_row, in_paths, counted, read };
     draft.set_rows(node, order, estimate);
 }
@@ -57,14 +65,13 @@ struct Built {
     in_paths: Vec<u16>,
 }
 
-/// Builds the nodes of `join_plan` through `list`. Rows of `outside` are known.
-fn build(list: &JoinList, join_plan: JoinPlan, outside: RelSet, of: (&Rels, &Methods)) -> Built {
-    let is_placed = smallvec![false; list.conditions.len()];
-    NodeBuilder::new(list, of, outside, is_placed).build(join_plan)
-}
-
 /// A flag for each condition.
 type Placed = SmallVec<[bool; 16]>;
+
+/// No condition of `list` has found its place.
+fn unplaced(list: &JoinList) -> Placed {
+    smallvec![false; list.conditions.len()]
+}
 
 struct NodeBuilder<'r> {
     list: &'r JoinList,
@@ -78,6 +85,8 @@ struct NodeBuilder<'r> {
     is_placed: Placed,
     /// Which conditions are for joined rows alone; empty where there is nothing to join.
     is_of_joined: Placed,
+    /// How the rows of the first item are found in many runs.
+    lookup: Option<Lookup>,
     /// Rows of all items are known.
     is_joined: bool,
     /// Rows on which conditions are tested here.
@@ -104,6 +113,7 @@ impl<'r> NodeBuilder<'r> {
             equal,
             is_placed,
             is_of_joined: joined.iter().map(|condition| is_of_joined(condition, rels)).collect(),
+            lookup: None,
             is_joined: false,
             rows: 1.0,
             by_row: Vec::new(),
@@ -197,10 +207,31 @@ impl<'r> NodeBuilder<'r> {
     fn nested(&mut self, outer: Option<Node>, rel: u16, how: How) -> Node {
         self.ensure(&how);
         let conditions = self.take_known();
+        let lookup = self.lookup.take();
+        let of_subqueries = lookup.as_ref().map(|_| hash_lookup::with_subqueries(&conditions));
         let inner = self.read(rel, how, conditions);
-        match outer {
-            None => inner,
-            Some(outer) => join(JoinKind::Inner, outer, inner, RelSet::of(rel)),
+        match (outer, lookup) {
+            (None, Some(lookup)) => self.looked_up(inner, rel, lookup, of_subqueries.unwrap_or_default()),
+            (None, None) => inner,
+            (Some(outer), _) => join(JoinKind::Inner, outer, inner, RelSet::of(rel)),
+        }
+    }
+
+    /// The first relation, read by `each` or found in a hash table that runs share.
+    fn looked_up(&self, each: Node, rel: u16, lookup: Lookup, of_subqueries: Vec<Expr>) -> Node {
+        let Lookup { how, own, keys, mut on, after, .. } = lookup;
+        on.extend(of_subqueries);
+        let hashed = Node::HashJoin {
+            kind: JoinKind::Inner,
+            outer: Box::new(Node::Dual),
+            inner: Box::new(self.read(rel, how, own)),
+            keys,
+            on: all(on, self.rels),
+            inner_rels: vec![rel],
+        };
+        match after {
+            Some(after) => Node::HashLookup { each: Box::new(each), hashed: Box::new(hashed), after },
+            None => hashed,
         }
     }
 
@@ -231,7 +262,8 @@ impl<'r> NodeBuilder<'r> {
     ) -> Node {
         let outer = outer.unwrap_or(Node::Dual);
         if !hash {
-            let inner = build(list, join_plan, before, (self.rels, self.methods)).node;
+            let of = (self.rels, self.methods);
+            let inner = NodeBuilder::new(list, of, before, unplaced(list)).build(join_plan).node;
             return join(JoinKind::Left, outer, inner, inner_rels);
         }
         let is_own =

@@ -68,7 +68,7 @@ pub(super) fn find(block: &Block, ctx: &BindContext<'_>) -> Option<KeyList> {
     let def = only_table(block)?;
     let parts = &def.clustered().parts[..];
     let cost = cost::stretches(count) + cost::reading(count as f64, false);
-    let estimate = Estimate { rows: count as f64, cost };
+    let estimate = Estimate::new(count as f64, cost);
     if estimate.cost >= cost::WORTH_JUMPS || parts.is_empty() || another_index_serves(def, parts) {
         return None;
     }

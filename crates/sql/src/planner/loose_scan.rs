@@ -226,7 +226,7 @@ fn estimate(
     let jumps = (all.jumps * share).max(1.0);
     let ends = f64::from(u8::from(first) + u8::from(not_null) + u8::from(last));
     let areas = cost::stretches(within.map_or(1, Boxes::stretches));
-    Some(Estimate { rows: jumps * ends, cost: areas + jumps * cost::jump(all.rows / all.jumps, ends) })
+    Some(Estimate::new(jumps * ends, areas + jumps * cost::jump(all.rows / all.jumps, ends)))
 }
 
 /// Whether all rows of a group agree in whether `condition` holds: it names columns of `parts` alone, whose

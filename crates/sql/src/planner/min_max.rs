@@ -7,6 +7,7 @@ use super::access::{self, Choice, Methods};
 use super::cost;
 use super::draft::Draft;
 use super::goal::Goal;
+use super::hash_lookup;
 use super::join_list::{Item, JoinList};
 use super::join_node;
 use super::ordering::{self, Ordering, Reading};
@@ -21,7 +22,7 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
     if draft.stream.is_none()
         && let Some(node) = plan(draft.block, &draft.list, (&draft.rels, &draft.methods))
     {
-        let one = Estimate { rows: 1.0, cost: cost::DESCENT };
+        let one = Estimate::new(1.0, cost::DESCENT);
         draft.set_rows(node, Ordering::default(), one);
     }
 }
@@ -91,9 +92,12 @@ impl Ends<'_> {
 
     /// Whether the first row that `choice`, which is at position `at`, finds is worth a search. Where rows
     /// are tested, many may fail before one passes: no more than the cheapest choice would have to read
-    /// anyway.
+    /// anyway, unless many runs share a hash table.
     fn serves(&self, at: usize, choice: &Choice) -> bool {
-        let is_simple = |condition: &&Expr| !rewrite::has_subquery(condition) && !is_volatile(condition);
+        let is_key = |condition: &Expr| hash_lookup::is_key(condition, self.rel, self.rels, self.methods);
+        let is_simple = |condition: &&Expr| {
+            !rewrite::has_subquery(condition) && !is_volatile(condition) && !is_key(condition)
+        };
         choice.ensured.len() == self.conditions.len()
             || (at == 0 && choice.arms.is_empty() && self.conditions.iter().all(is_simple))
     }

@@ -34,6 +34,7 @@ mod goal;
 mod group_order;
 mod grouped;
 mod hash_join;
+mod hash_lookup;
 mod in_list;
 mod index_condition;
 mod index_intersect;

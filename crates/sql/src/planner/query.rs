@@ -96,9 +96,8 @@ impl<'c> Planner<'c> {
             expr::fold_in_place(expr);
         }
         let arms: Vec<QueryPlan> = union.arms.into_iter().map(|arm| self.inner(arm, params)).collect();
-        let estimate = arms.iter().fold(Estimate::default(), |sum, arm| Estimate {
-            rows: sum.rows + arm.estimate.rows,
-            cost: sum.cost + arm.estimate.cost,
+        let estimate = arms.iter().fold(Estimate::default(), |sum, arm| {
+            Estimate::new(sum.rows + arm.estimate.rows, sum.cost + arm.estimate.cost)
         });
         let mut node = Node::Union { rel: 0, arms, distinct_after: union.distinct_after };
         union.order.retain(|key| !super::ordering::is_constant(&key.expr));

@@ -1,6 +1,7 @@
 //! The planner's data about a query's relations.
 
 use std::cell::OnceCell;
+use std::ops::Range;
 use std::sync::Arc;
 
 use expr::{ColumnRef, Expr, ExprKind};
@@ -139,6 +140,11 @@ impl Fixed<'_> {
     /// Whether parameter `number` is one of the statement.
     pub(super) fn param(self, number: u16) -> bool {
         number < self.params
+    }
+
+    /// Parameters that are columns of enclosing queries.
+    pub(super) fn outer_columns(self) -> Range<u16> {
+        self.params..u16::MAX
     }
 
     /// Whether user variables keep their values: no expression assigns one. Cost: the first time, a pass over

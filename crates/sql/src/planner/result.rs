@@ -13,8 +13,9 @@ pub(super) fn make(draft: &mut Draft<'_>) -> QueryPlan {
         draft.rels.list[usize::from(rel)].used = read;
     }
     let Draft { block, ctx, stream: Some(stream), .. } = draft else { unreachable!("rows are made first") };
-    let Estimate { rows, cost } = stream.estimate;
-    let estimate = Estimate { rows: draft.row_limit.map_or(rows, |limit| rows.min(limit)), cost };
+    let rows = stream.estimate.rows;
+    let estimate =
+        Estimate { rows: draft.row_limit.map_or(rows, |limit| rows.min(limit)), ..stream.estimate };
     QueryPlan {
         relations: draft.rels.take_plan(),
         root: finished(stream, block, ctx),

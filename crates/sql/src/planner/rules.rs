@@ -3,10 +3,10 @@
 use super::rule::Rule;
 use super::{
     constant_conditions, constant_order, derived, derived_plans, dive, equality, flatten, fold, forced_index,
-    group_order, grouped, hash_join, in_list, index_condition, index_intersect, index_merge, index_order,
-    join_node, join_order, join_plan, keep, key_list, key_paths, known_equalities, loose_scan, min_max,
-    outer_join, result, row_list, scans, semi_join, skip_scan, sources, split_conditions, subquery_free,
-    subquery_plans, whole_key,
+    group_order, grouped, hash_join, hash_lookup, in_list, index_condition, index_intersect, index_merge,
+    index_order, join_node, join_order, join_plan, keep, key_list, key_paths, known_equalities, loose_scan,
+    min_max, outer_join, result, row_list, scans, semi_join, skip_scan, sources, split_conditions,
+    subquery_free, subquery_plans, whole_key,
 };
 
 /// All rules. A list from which optional ones are left out makes plans that give the same answers: what is
@@ -39,6 +39,7 @@ pub static RULES: &[Rule] = &[
     Rule::method("dive", dive::allow),
     Rule::method("index_intersect", index_intersect::allow),
     // The search.
+    Rule::method("hash_lookup", hash_lookup::allow),
     Rule::optional("min_max", min_max::apply),
     Rule::method("hash_join", hash_join::allow),
     Rule::method("join_order", join_order::allow),

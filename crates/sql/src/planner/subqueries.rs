@@ -98,11 +98,11 @@ impl Subqueries {
         }
         condition.walk(&mut |e| {
             let ExprKind::Subquery { plan, .. } = e.kind else { return };
-            let by_row = self.by_row(plan).map(|other| rows * run(&other.plan));
+            let by_row = self.by_row(plan).map(|other| runs(&other.plan.query.estimate, rows));
             let own = match (self.list(plan), self.list.get(usize::from(plan))) {
                 (Some(list), _) if makes_lists => list.cost() + rows * cost::LIST_PROBE,
                 (Some(_), _) => rows * cost::LIST_PROBE,
-                (None, Some(subquery)) => rows * (cost::RUN_SUBQUERY + subquery.estimate.cost),
+                (None, Some(subquery)) => runs(&subquery.estimate, rows),
                 (None, None) => 0.0,
             };
             cost += by_row.map_or(own, |by_row| own.min(by_row));
@@ -124,7 +124,8 @@ impl Subqueries {
         });
         let (plan, other) = found?;
         let list = self.list(plan)?;
-        let is_cheaper = rows * run(&other.plan) < list.cost() + rows * cost::LIST_PROBE;
+        let by_row = runs(&other.plan.query.estimate, rows);
+        let is_cheaper = by_row < list.cost() + rows * cost::LIST_PROBE;
         is_cheaper.then_some((plan, &other.condition))
     }
 
@@ -138,7 +139,7 @@ impl Subqueries {
     }
 }
 
-/// Cost of one run.
-fn run(plan: &SubPlan) -> f64 {
-    cost::RUN_SUBQUERY + plan.query.estimate.cost
+/// Cost of `count` runs of a subquery.
+fn runs(estimate: &Estimate, count: f64) -> f64 {
+    count * cost::RUN_SUBQUERY + estimate.cost_of_runs(count)
 }

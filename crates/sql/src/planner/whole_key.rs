@@ -154,8 +154,7 @@ impl WholeKey {
     /// The plan of `block`, from which it takes what the plan holds.
     pub(super) fn plan(self, block: &mut Block, extra: &Extra<'_>) -> QueryPlan {
         let (rest, cost_of_rest) = self.rest(&block.filter);
-        let estimate =
-            Estimate { rows: 1.0, cost: cost::stretches(1) + cost::reading(1.0, false) + cost_of_rest };
+        let estimate = Estimate::new(1.0, cost::stretches(1) + cost::reading(1.0, false) + cost_of_rest);
         let relation = relation(block, extra, &rest);
         let filter = if rest.is_empty() { None } else { Some(expr::Builder::default().and(rest)) };
         let key = match block.row_keys.take() {
@@ -207,7 +206,7 @@ pub(super) fn plan_of_path(
     estimate: Estimate,
 ) -> QueryPlan {
     let limit = row_limit(block).unwrap_or(f64::INFINITY);
-    let Estimate { rows, cost } = estimate;
+    let Estimate { rows, cost, .. } = estimate;
     let node = Node::Access { rel: 0, path, filter, index_condition: None, covering: false };
     QueryPlan {
         relations: Arc::new([relation]),
@@ -216,7 +215,7 @@ pub(super) fn plan_of_path(
         subqueries: Vec::new(),
         locks: std::mem::take(&mut block.locks),
         count_found_rows: block.count_found_rows,
-        estimate: Estimate { rows: rows.min(limit), cost: cost * (limit / rows).min(1.0) },
+        estimate: Estimate::new(rows.min(limit), cost * (limit / rows).min(1.0)),
         counted: None,
     }
 }

@@ -46,6 +46,13 @@ impl Tree {
         self.query(query, depth + 2);
     }
 
+    fn union(&mut self, arms: &[QueryPlan], is_distinct: bool, depth: usize) {
+        self.line(depth, if is_distinct { "Union materialize with deduplication" } else { "Append" });
+        for arm in arms {
+            self.query(arm, depth + 1);
+        }
+    }
+
     fn access(&mut self, node: &Node, print: &Printer<'_>, query: &QueryPlan, mut depth: usize) {
         let Node::Access { rel, path, filter, index_condition, covering } = node else { return };
         if let Some(filter) = filter {
@@ -70,20 +77,21 @@ impl Tree {
                 }
             }
             Node::Intersect { first, second } => {
-                self.line(depth, "Index intersection");
-                self.node(first, print, query, depth + 1);
-                self.node(second, print, query, depth + 1);
+                self.over_both("Index intersection", [first, second], print, query, depth);
             }
             Node::Join { kind, outer, inner, on, .. } => {
-                self.line(depth, &nested_loop(print, *kind, on.as_ref()));
-                self.node(outer, print, query, depth + 1);
-                self.node(inner, print, query, depth + 1);
+                let title = nested_loop(print, *kind, on.as_ref());
+                self.over_both(&title, [outer, inner], print, query, depth);
             }
             Node::HashJoin { kind, outer, inner, keys, on, .. } => {
                 self.line(depth, &hash_join(print, *kind, keys, on.as_ref()));
                 self.node(outer, print, query, depth + 1);
                 self.line(depth + 1, "Hash");
                 self.node(inner, print, query, depth + 2);
+            }
+            Node::HashLookup { each, hashed, after } => {
+                let title = format!("Alternative plans, the second once {after} rows were read");
+                self.over_both(&title, [each, hashed], print, query, depth);
             }
             Node::Filter { input, cond } => {
                 self.over(&format!("Filter: {}", print.expr(cond)), input, print, query, depth);
@@ -106,16 +114,22 @@ impl Tree {
                 self.line(depth + 1, &format!("Fill table {}.{}", def.schema, def.name));
             }
             Node::Derived { query: inner, .. } => self.derived(inner, depth),
-            Node::Union { arms, distinct_after, .. } => {
-                let name = match distinct_after {
-                    Some(_) => "Union materialize with deduplication",
-                    None => "Append",
-                };
-                self.line(depth, name);
-                for arm in arms {
-                    self.query(arm, depth + 1);
-                }
-            }
+            Node::Union { arms, distinct_after, .. } => self.union(arms, distinct_after.is_some(), depth),
+        }
+    }
+
+    /// An operator with two inputs.
+    fn over_both(
+        &mut self,
+        text: &str,
+        inputs: [&Node; 2],
+        print: &Printer<'_>,
+        query: &QueryPlan,
+        depth: usize,
+    ) {
+        self.line(depth, text);
+        for input in inputs {
+            self.node(input, print, query, depth + 1);
         }
     }
 
