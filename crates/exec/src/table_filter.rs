@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use base::memory::StatementAccount;
 use engine::{RowRef, Table};
-use expr::{CmpDomain, EvalCtx, Expr, ExprKind, RowSource};
+use expr::{CmpDomain, CmpOp, EvalCtx, Expr, ExprKind, RowSource};
 
-use crate::column_term::Known;
+use crate::column_term::{Known, is_outer};
 use crate::filter_like::{BoundLike, LikeTest};
 use crate::filter_numbers::{BoundNumbers, NumberTest};
 use crate::filter_texts::{BoundTexts, TextTest};
@@ -63,13 +63,19 @@ impl TableFilter {
     /// The condition `whole` on relation `rel`, which is `table`.
     pub(crate) fn new(rel: u16, table: &Table, whole: &Expr, known: Known) -> Self {
         let (mut tests, mut rest, mut is_quiet) = (Vec::new(), Vec::new(), true);
-        for term in terms_of(whole) {
+        let mut place = |term: &Expr| {
             let test = Test::of_term(rel, table, term, known).filter(|test| is_quiet || test.goes_first());
             if let Some(test) = test {
                 tests.push(test);
             } else {
                 is_quiet &= is_quiet_term(term);
                 rest.push(term.clone());
+            }
+        };
+        for term in terms_of(whole) {
+            match ends_of(rel, term).filter(|_| known == Known::Outer) {
+                Some(ends) => ends.iter().for_each(&mut place),
+                None => place(term),
             }
         }
         let all_of = |mut terms: Vec<Expr>| match terms.len() {
@@ -179,6 +185,20 @@ fn negation(expr: &Expr) -> Option<Expr> {
         _ => return None,
     }
     Some(negation)
+}
+
+/// `a.x BETWEEN low AND high` of an outer column as comparisons of `low` and `high`, which are columns of the
+/// table. (Where they are computed, both are, and may fail.)
+fn ends_of(rel: u16, term: &Expr) -> Option<[Expr; 2]> {
+    let ExprKind::Between { negated: false, domain, args } = &term.kind else { return None };
+    let [value, low, high] = &**args;
+    let end = |op, end: &Expr| {
+        let kind = ExprKind::Compare { op, domain: *domain, args: Box::new([end.clone(), value.clone()]) };
+        Expr { kind, ..term.clone() }
+    };
+    let is_number = matches!(domain, CmpDomain::Integer | CmpDomain::Decimal | CmpDomain::DateTime);
+    let are_columns = [low, high].iter().all(|end| matches!(end.kind, ExprKind::Column(_)));
+    (is_number && are_columns && is_outer(rel, value)).then(|| [end(CmpOp::Le, low), end(CmpOp::Ge, high)])
 }
 
 /// The terms that are all true where `expr` is.

@@ -147,6 +147,8 @@ fn comparisons_with_outer_rows_find_the_same_pairs_on_page_bytes_and_in_the_inte
         for other in [column, "i", "p", "f", "m6", text] {
             let mut conditions = vec![
                 format!("b.{column} BETWEEN a.{other} AND a.{column}"),
+                format!("a.{other} BETWEEN b.{column} AND b.{column}"),
+                format!("a.n BETWEEN b.i AND b.n AND a.{column} <> b.{column}"),
                 format!("b.{column} = a.{other} OR b.n = a.i + 1"),
                 format!("b.{column} IN (a.{other}, a.{column}) AND b.n - a.n <> 3"),
             ];

@@ -11,6 +11,7 @@ use super::goal::Goal;
 use super::join_list::{Item, JoinList};
 use super::ordering::Ordering;
 use super::relations::{RelKind, RelSet, Rels};
+use crate::plan::Path;
 
 /// Allows the search to choose the order of tables; else it is the order written.
 pub(super) fn allow(methods: &mut Methods) {
@@ -231,10 +232,13 @@ impl<'r> Search<'r> {
         }
         let (positions, choices) = self.choices(rel, bound, Goal::default());
         let best = first(choices);
-        if rows > 1.0 && best.needs.is_empty() && best.rows > 1.0 && self.has_hash_key(RelSet::of(rel), bound)
-        {
+        let may_hash = best.needs.is_empty() || is_stretch(&best.path);
+        if rows > 1.0 && may_hash && best.rows > 1.0 && self.has_hash_key(RelSet::of(rel), bound) {
             let (positions, choices) = self.choices(rel, RelSet::EMPTY, Goal::default());
-            return self.access(at, rel, rows, first(choices), &positions, true);
+            let own = first(choices);
+            if best.needs.is_empty() || hashing(&own, rows) < rows * best.cost {
+                return self.access(at, rel, rows, own, &positions, true);
+            }
         }
         self.access(at, rel, rows, best, &positions, false)
     }
@@ -261,8 +265,7 @@ impl<'r> Search<'r> {
         }
         let connected = hash || choice.rows <= 1.0 || !choice.needs.is_empty();
         let out = (rows * choice.rows * share).max(1.0);
-        let total =
-            if hash { choice.cost + (choice.rows + rows) * cost::HASH_ROW } else { rows * choice.cost };
+        let total = if hash { hashing(&choice, rows) } else { rows * choice.cost };
         let (order, needs) = (std::mem::take(&mut choice.order), choice.needs.without(RelSet::of(rel)));
         // Subqueries are run for the rows that there are: the plan ends when a table of few rows has grown.
         let given = choice.rows * self.rels.get(rel).present * if hash { 1.0 } else { rows };
@@ -326,6 +329,16 @@ impl<'r> Search<'r> {
         self.methods.hash_join
             && self.list.conditions.iter().any(|c| hash_key(c, inner, bound, self.rels).is_some())
     }
+}
+
+/// Cost of reading a table by `choice` into a hash table, and of looking `rows` rows up in it.
+fn hashing(choice: &Choice, rows: f64) -> f64 {
+    choice.cost + (choice.rows + rows) * cost::HASH_ROW
+}
+
+/// Whether `path` reads a stretch of an index with no equality: a large part of the table, as a rule.
+fn is_stretch(path: &Path) -> bool {
+    matches!(path, Path::Range { eq, .. } if eq.is_empty())
 }
 
 /// The cheapest of `choices`: a table can always be scanned.
