@@ -286,6 +286,7 @@ impl Func {
             Func::Insert => i == 0 || i == 3,
             Func::SubstringIndex | Func::Locate => i < 2,
             Func::MakeSet => i > 0,
+            Func::ExportSet => (1..4).contains(&i),
             _ => true,
         }
     }
@@ -354,8 +355,8 @@ impl Func {
     /// Whether the result is in the character set of the arguments' texts.
     pub(crate) fn keeps_charset(self) -> bool {
         use Func::{
-            Coalesce, Concat, ConcatWs, Insert, LPad, LTrim, Left, Lower, MakeSet, Quote, RPad, RTrim,
-            Repeat, Replace, Reverse, Right, Soundex, Substring, SubstringIndex, Trim, TrimLeading,
+            Coalesce, Concat, ConcatWs, ExportSet, Insert, LPad, LTrim, Left, Lower, MakeSet, Quote, RPad,
+            RTrim, Repeat, Replace, Reverse, Right, Soundex, Substring, SubstringIndex, Trim, TrimLeading,
             TrimTrailing, Upper,
         };
         matches!(
@@ -380,6 +381,7 @@ impl Func {
                 | Repeat
                 | Replace
                 | Insert
+                | ExportSet
                 | Quote
                 | MakeSet
                 | Soundex

@@ -31,13 +31,49 @@ impl Side<'_> {
     }
 
     /// Whether the side is to be converted for `stronger`, which fails for characters that its set lacks.
-    fn gives_way_to(&self, stronger: &Side<'_>) -> bool {
-        self.strength > stronger.strength && self.operands.iter().all(|e| is_given(e))
+    /// Where two values are compared, columns give way to nothing.
+    fn gives_way_to(&self, stronger: &Side<'_>, converts: Converts) -> bool {
+        self.strength > stronger.strength
+            && (converts == Converts::All
+                || self.strength >= Coercibility::SystemConstant
+                || self.operands.iter().all(|e| is_given(e)))
     }
 
     fn describe(&self) -> String {
         let name = self.collation.collation().map_or("binary", |c| c.name);
         format!("{name},{}", self.strength)
+    }
+}
+
+/// Which operands an operation converts to the character set of a stronger one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Converts {
+    /// All of them.
+    All,
+    /// No columns.
+    Weak,
+}
+
+impl Converts {
+    fn of(operation: &str) -> Self {
+        let converts_all = matches!(
+            operation,
+            "concat"
+                | "concat_ws"
+                | "elt"
+                | "make_set"
+                | "export_set"
+                | "find_in_set"
+                | "like"
+                | " IN "
+                | "between"
+                | "case"
+                | "coalesce"
+                | "ifnull"
+                | "least"
+                | "greatest"
+        );
+        if converts_all { Converts::All } else { Converts::Weak }
     }
 }
 
@@ -121,7 +157,8 @@ impl Builder {
             let side = Side { collation: self.held_collation(expr), strength, operands: &args[at..=at] };
             let winner = match common {
                 None => side,
-                Some(left) => stronger(left, side).ok_or_else(|| self.illegal_mix(args, operation))?,
+                Some(left) => stronger(left, side, Converts::of(operation))
+                    .ok_or_else(|| self.illegal_mix(args, operation))?,
             };
             common = Some(Side { operands: &args[..=at], ..winner });
         }
@@ -243,7 +280,7 @@ fn find_collation(name: &str) -> Result<&'static Collation, BindError> {
 }
 
 /// The side whose collation holds for both; `None` if neither's can.
-fn stronger<'e>(a: Side<'e>, b: Side<'e>) -> Option<Side<'e>> {
+fn stronger<'e>(a: Side<'e>, b: Side<'e>, converts: Converts) -> Option<Side<'e>> {
     let strength = a.strength.min(b.strength);
     let wins = |side: Side<'e>| Some(Side { strength, ..side });
     if a.collation == b.collation {
@@ -258,7 +295,7 @@ fn stronger<'e>(a: Side<'e>, b: Side<'e>) -> Option<Side<'e>> {
         });
     }
     if a.charset() != b.charset() {
-        return across_charsets(a, b).and_then(wins);
+        return across_charsets(a, b, converts).and_then(wins);
     }
     if a.strength != b.strength {
         return wins(if a.strength < b.strength { a } else { b });
@@ -274,9 +311,17 @@ fn stronger<'e>(a: Side<'e>, b: Side<'e>) -> Option<Side<'e>> {
 }
 
 /// As [`stronger`] for different character sets: text goes where it fits, to the stronger side first.
-fn across_charsets<'e>(a: Side<'e>, b: Side<'e>) -> Option<Side<'e>> {
+fn across_charsets<'e>(a: Side<'e>, b: Side<'e>, converts: Converts) -> Option<Side<'e>> {
+    if a.strength.max(b.strength) == Coercibility::Explicit {
+        return None;
+    }
+    let is_constant = |side: Side<'_>| side.operands.iter().all(|e| is_given(e));
+    // MySQL converts a constant on the right before it compares.
+    if converts == Converts::Weak && is_constant(b) && !is_constant(a) && b.fits(a.charset()) {
+        return Some(a);
+    }
     let (first, second) = if b.strength < a.strength { (b, a) } else { (a, b) };
-    if second.fits(first.charset()) || second.gives_way_to(&first) {
+    if second.fits(first.charset()) || second.gives_way_to(&first, converts) {
         Some(first)
     } else if first.strength == second.strength && first.fits(second.charset()) {
         Some(second)

@@ -106,7 +106,7 @@ rules! {
     Insert FromTexts(rule::inserted_chars), Args;
     Quote FromTexts(rule::quoted_chars), Args;
     MakeSet FromTexts(rule::set_chars), Args;
-    ExportSet Of(of::export_set), Args;
+    ExportSet FromTexts(rule::exported_chars), Args;
     Soundex FromTexts(rule::soundex_chars), Args;
     Format Of(rule::formatted_number), Args;
 

@@ -145,8 +145,8 @@ impl Builder {
         Ok(bounded_text(if is_binary { chars(&in_bytes(args)) } else { chars(args) }, collation))
     }
 
-    /// The collation of a function's text arguments. Where one of them decides, bytes among the others do not
-    /// count, and its collation wins over another of its character set.
+    /// The collation of a function's text arguments. Where one of them decides, the others get its character
+    /// set.
     fn shared_collation(&self, args: &[Expr], func: Func, strict: bool) -> Result<CollationId, BindError> {
         let main = func.main_text();
         let decides = main.map(|main| &args[main]);
@@ -154,13 +154,11 @@ impl Builder {
         if decides.is_some_and(|main| is_bytes(main) || is_null(main)) {
             return Ok(CollationId::BINARY);
         }
-        // A search compares under the collation of the text.
-        if let Some(main) = decides.filter(|_| strict) {
+        if let Some(main) = decides {
             return Ok(if is_text(main) { main.ty.collation } else { self.collation });
         }
-        let counts = |i: usize, e: &Expr| func.takes_text(i) && !(main.is_some() && is_bytes(e));
         let texts: Vec<&Expr> =
-            args.iter().enumerate().filter(|(i, e)| counts(*i, e)).map(|(_, e)| e).collect();
+            args.iter().enumerate().filter(|(i, _)| func.takes_text(*i)).map(|(_, e)| e).collect();
         if strict {
             self.common_collation(&texts, func.name())
         } else {

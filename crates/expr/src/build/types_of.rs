@@ -6,7 +6,7 @@ pub(crate) use super::arith::{arithmetic, division, integer_division, integer_pa
 pub(crate) use super::format_width::formatted_time;
 use super::fsp::{seconds_fsp, temporal_fsp};
 use super::literal::{datetime_type, time_type};
-use super::rules::{LONG_TEXT, bounded_text, constant_int, exported_chars};
+use super::rules::{LONG_TEXT, bounded_text, constant_int};
 pub(crate) use super::temporal::{add_time, str_to_date};
 use super::{BindError, Builder, string_type};
 use crate::Expr;
@@ -86,13 +86,6 @@ pub(crate) fn spaces(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
     let is_known = |e: &Expr| matches!(e.kind, ExprKind::Const(OwnedValue::Null)).then_some(0);
     let count = is_known(&args[0]).or_else(|| constant_int(&args[0]));
     bounded_text(count.map_or(LONG_TEXT, |n| n.max(0) as u64), builder.collation)
-}
-
-/// EXPORT_SET, whose texts come after a number.
-pub(crate) fn export_set(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
-    let texts: Vec<&Expr> = args[1..args.len().min(4)].iter().collect();
-    let collation = builder.result_collation(&texts, "export_set").unwrap_or(builder.collation);
-    bounded_text(exported_chars(args), collation)
 }
 
 /// CONVERT_TZ.

@@ -52,6 +52,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     dml,
     duplicate_prefixes,
     enum_collations,
+    explicit_collations,
     expressions_found,
     extremes_as_numbers,
     fixed_doubles,
