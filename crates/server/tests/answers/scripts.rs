@@ -48,6 +48,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     defaults_of_columns,
     differential_found,
     digits_after_the_point,
+    distinct_once,
     distinct_sums,
     dml,
     duplicate_prefixes,

@@ -8,7 +8,7 @@ use super::binder::{Aggregates, Aliases, Binder, Level, Role};
 use super::block::{Block, JoinTree, Query, Source};
 use super::padded::stored;
 use super::query::Tail;
-use super::{BindError, Clause, Deprecated, aggregate, rewrite, temp_table_columns, volatile};
+use super::{BindError, Clause, Deprecated, aggregate, rewrite, temp_table, temp_table_columns, volatile};
 use crate::ast::{self, SelectItem};
 use crate::plan::{ItemName, ItemText, Origin, OutputColumn, SortKey};
 
@@ -74,6 +74,7 @@ impl<'a> Binder<'a, '_> {
         temp_table_columns::mark_result(&mut block, self.levels.len() == 1);
         volatile::compute_once(&mut block, &self.build);
         self.ensure_distinct_order(&block);
+        self.read_less(&mut block);
         Ok(block)
     }
 
@@ -122,6 +123,26 @@ impl<'a> Binder<'a, '_> {
             outer.truncate(if drops_groups { before.0 } else { before.1 });
         }
         if drops_groups { Vec::new() } else { groups }
+    }
+
+    /// Leaves out what DISTINCT does not ask for: all rows but the first where the items are constants, and
+    /// the search for equal rows where each row of the statement's result has a key of its own.
+    fn read_less(&mut self, block: &mut Block) {
+        if !block.distinct {
+            return;
+        }
+        let is_whole = block.limit.count.is_none() && block.order.is_empty();
+        if is_whole && block.output.iter().all(|item| temp_table::is_constant(&item.expr, block)) {
+            block.limit.count = Some(self.build.int(1));
+            (block.distinct, block.count_found_rows) = (false, false);
+            return;
+        }
+        if temp_table::has_no_equal_rows(block) {
+            // Of a query within another, DISTINCT decides whether MySQL makes a table.
+            block.distinct &= self.levels.len() > 1;
+        } else {
+            volatile::compute_distinct(block, &self.build);
+        }
     }
 
     /// How many columns of enclosing queries the current query has named, if it is a subquery.

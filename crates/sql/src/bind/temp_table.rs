@@ -179,6 +179,12 @@ fn is_distinct_by_index(block: &Block) -> bool {
     is_alone && (has_unique_key(shown.iter().copied(), block) || in_order())
 }
 
+/// Whether no two rows of `block` are equal: there is one, or they show a key of the only table.
+pub(super) fn has_no_equal_rows(block: &Block) -> bool {
+    block.aggregation.is_none()
+        && (finds_one_row(block) || has_unique_key(block.output.iter().map(|item| &item.expr), block))
+}
+
 /// Whether all parts of a unique key without NULL of the only table are among `exprs`.
 fn has_unique_key<'e>(exprs: impl Iterator<Item = &'e Expr>, block: &Block) -> bool {
     let columns: Vec<ColumnRef> = exprs

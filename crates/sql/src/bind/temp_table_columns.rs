@@ -20,7 +20,7 @@ const VARCHAR_CHARS_MAX: u32 = 512;
 /// and none is part of a key.
 pub(super) fn keep(columns: &mut [Column], origins: &mut [Option<Origin>], query: &Query) {
     for ((column, origin), shown) in columns.iter_mut().zip(origins).zip(query.output()) {
-        if !matches!(shown.expr.kind, ExprKind::Column(_)) {
+        if !matches!(shown.expr.kind, ExprKind::Column(_)) || is_computed(&shown.expr, query) {
             keep_type(&mut column.ty);
         }
         let mut kept = origin.take().unwrap_or_default().without_keys();
@@ -32,6 +32,13 @@ pub(super) fn keep(columns: &mut [Column], origins: &mut [Option<Origin>], query
         }
         *origin = Some(kept);
     }
+}
+
+/// Whether `expr`, an item of `query`, is what stands for a value that is computed once.
+fn is_computed(expr: &Expr, query: &Query) -> bool {
+    let Query::Select(block) = query else { return false };
+    let made = block.computed.as_ref().map(|made| made.rel);
+    made.is_some() && expr.as_column().map(|column| column.rel) == made
 }
 
 fn keep_type(ty: &mut SqlType) {

@@ -5,6 +5,8 @@ use expr::{ColumnRef, Expr, ExprKind};
 
 use super::block::{Block, Computation, Source};
 use super::kept_type::kept_type;
+use super::same;
+use super::temp_table::is_constant;
 use crate::plan::{Column, OutputColumn};
 
 /// Relation of the select list, where HAVING and ORDER BY name volatile items of it.
@@ -88,6 +90,35 @@ pub(super) fn compute_once(block: &mut Block, build: &expr::Builder) {
         block.rels.push(Source::Made { columns });
         block.computed = Some(Computation { rel, exprs });
     }
+}
+
+/// Makes the plan compute each item of a DISTINCT list once a row: to find the distinct rows, to sort them
+/// and to show them. MySQL warns once of what an item says.
+pub(super) fn compute_distinct(block: &mut Block, build: &expr::Builder) {
+    let rel = block.computed.as_ref().map_or(block.rels.len() as u16, |made| made.rel);
+    let mut made = block.computed.take().unwrap_or(Computation { rel, exprs: Vec::new() });
+    let mut columns = Vec::new();
+    // MySQL keeps no constants, which so have the digits that they are written with.
+    let is_kept = |item: &OutputColumn| item.expr.as_column().is_none() && !is_constant(&item.expr, block);
+    let kept: Vec<bool> = block.output.iter().map(is_kept).collect();
+    for (OutputColumn { name, expr, .. }, _) in block.output.iter_mut().zip(kept).filter(|(_, kept)| *kept) {
+        let (ty, nullable) = (kept_type(expr), expr.nullable);
+        let column = Expr::column(rel, made.exprs.len() as u16, ty.clone(), nullable);
+        let item = std::mem::replace(expr, column.clone());
+        for key in block.order.iter_mut().filter(|key| same::same(&key.expr, &item)) {
+            key.expr = column.clone();
+        }
+        made.exprs.push(build.coerce(item, &ty));
+        columns.push(Column { name: (**name).into(), ty, nullable });
+    }
+    if made.exprs.is_empty() {
+        return;
+    }
+    match block.rels.get_mut(usize::from(rel)) {
+        Some(Source::Made { columns: known }) => known.append(&mut columns),
+        _ => block.rels.push(Source::Made { columns }),
+    }
+    block.computed = Some(made);
 }
 
 /// Positions of the items that HAVING, ORDER BY or subqueries in them name.

@@ -107,7 +107,6 @@ fn what_may_change_the_path_is_left_to_the_comparison_of_paths() {
         "SELECT 1 FROM emp WHERE id = 3 AND FALSE",
         "SELECT 1 FROM emp WHERE id = 3 AND id = dept",
         "SELECT 1 FROM emp WHERE id = 3 ORDER BY name",
-        "SELECT DISTINCT name FROM emp WHERE id = 3",
         "SELECT MAX(name) FROM emp WHERE id = 3",
         "SELECT 1 FROM emp IGNORE INDEX (PRIMARY) WHERE id = 3",
         "SELECT 1 FROM emp WHERE id = 3 AND dept IN (SELECT id FROM dept)",
