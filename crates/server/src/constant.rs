@@ -33,11 +33,6 @@ pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> R
             let value = session.read_variable(level(var.scope)?, var.name)?;
             Ok(value.into_owned_value())
         }
-        ExprKind::Assign(assign) => {
-            let value = evaluate(session, &assign.value, inputs)?;
-            session.set_user_variable(assign.name, value.clone())?;
-            Ok(value)
-        }
         ExprKind::Unary(UnaryOp::Plus, operand) => evaluate(session, operand, inputs),
         ExprKind::Unary(UnaryOp::Neg, operand) => {
             let value = evaluate(session, operand, inputs)?;

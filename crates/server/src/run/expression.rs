@@ -8,7 +8,7 @@ use sql::bind::Literals;
 use sql::plan::{Node, Plan};
 use types::{OwnedValue, SqlType, Value};
 
-use super::compile::{Request, plan};
+use super::compile::{Request, deprecation, plan, severity};
 use super::take_rows;
 use crate::error_map::SqlError;
 use crate::exec_error;
@@ -46,6 +46,9 @@ pub(crate) fn evaluate(
         _ => None,
     };
     let Some(expr) = expr else { return take_rows::value(session, &statement, inputs) };
+    for one in &planned.deprecated {
+        session.warn(severity(one), deprecation(one));
+    }
     let params: Vec<Value<'_>> = inputs.params.iter().map(OwnedValue::as_value).collect();
     let context = StatementContext::new(session);
     let arena = Bump::new();

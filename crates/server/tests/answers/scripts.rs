@@ -114,6 +114,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     semantics_choice,
     semantics_comparison,
     semantics_conversion,
+    set_warnings,
     shared_charsets,
     show,
     show_debug,
