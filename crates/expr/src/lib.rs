@@ -41,7 +41,7 @@ mod test_session;
 pub mod test_support;
 
 pub use aggregate::{Accumulator, AccumulatorSpec, AggFunc, TypedAggregate};
-pub use build::{BindError, Builder, ComparedRows};
+pub use build::{BindError, Builder, ComparedRows, stored_year};
 pub use compare::{Number, compare_values, double, exact_integer, fail_if_cut_short, truth};
 pub use context::{EvalCtx, RowSource, SessionInfo, SubqueryRunner, UserLock, in_arena};
 pub use error::{EvalError, Warning};

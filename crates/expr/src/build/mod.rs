@@ -36,6 +36,7 @@ use types::{CollationId, SqlModes};
 
 pub use cast::CastTo;
 pub use error::BindError;
+pub use stored_year::stored_year;
 pub use temporal::TrimSide;
 pub(crate) use typing::{
     Class, byte_width, charset_of, class_of, decimal_digits, fixed_decimals, is_long_hexadecimal, is_number,

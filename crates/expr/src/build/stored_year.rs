@@ -6,7 +6,7 @@ use types::value::round_text_to_i128;
 /// The year that a YEAR column would store of `value`, which is compared with it: one or two digits are a
 /// year of 1970 to 2069, decimals and texts are rounded, doubles cut. Only the number 0 and the text 0000 are
 /// no year of a century.
-pub(super) fn stored_year(value: &Value<'_>) -> Option<i64> {
+pub fn stored_year(value: &Value<'_>) -> Option<i64> {
     let (number, is_zero) = match *value {
         Value::Bytes { data, .. } => {
             let (number, consumed) = round_text_to_i128(data);

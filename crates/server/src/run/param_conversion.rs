@@ -155,6 +155,10 @@ impl<'a> Conversion<'_, '_, 'a> {
                 read => read,
             },
             ParamRole::Equal => self.equal_operand(value),
+            ParamRole::StoredYear => match expr::stored_year(&value) {
+                Some(year) => Value::UInt(year as u64),
+                None => self.of(value),
+            },
             ParamRole::Below if described.is_moment() => self.below_moments(value),
             ParamRole::TimeItem => match self.of(value) {
                 Value::Null if !(value.is_null() || is_shorter_than_dates(&value)) => {

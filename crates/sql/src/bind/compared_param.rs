@@ -84,6 +84,25 @@ impl<'a> Binder<'a, '_> {
         }
     }
 
+    /// Notes that a parameter which equals a YEAR column in `term` of WHERE or ON is the year that the column
+    /// would store: one of a century, if it has two digits. What is computed of such a comparison, or a row
+    /// of them, reads the number.
+    pub(super) fn note_stored_years(&mut self, term: &Expr) {
+        match &term.kind {
+            _ if self.param_uses.is_empty() || !self.is_in_condition() => {}
+            ExprKind::Compare { op: CmpOp::Eq, args, .. } => {
+                let is_column = |e: &Expr| matches!(e.kind, ExprKind::Column(_));
+                for param in args.iter().filter(|e| e.ty.kind == TypeKind::Year && !is_column(e)) {
+                    if args.iter().any(is_column) {
+                        self.note_role(param, ParamRole::StoredYear);
+                    }
+                }
+            }
+            ExprKind::Or(terms) => terms.iter().for_each(|term| self.note_stored_years(term)),
+            _ => {}
+        }
+    }
+
     /// Notes that `operands` of a condition are compared: MySQL compares below a derived table, where a
     /// column may be a parameter, which is read as what it is compared as.
     pub(super) fn note_compared_below(&mut self, operands: &[Expr]) {

@@ -36,6 +36,7 @@ impl<'a> Binder<'a, '_> {
                 let mut bound = self.value(condition)?;
                 self.settle_condition(std::slice::from_mut(&mut bound));
                 self.build.read_branches(&mut bound);
+                self.note_stored_years(&bound);
                 Ok(bound)
             }
         }

@@ -29,6 +29,8 @@ pub enum ParamRole {
     /// An operand of `<=>`, or an item of a list of dates: what is no date or time equals none, and is not
     /// NULL.
     Equal,
+    /// What a YEAR column equals: the year that it stores of a number or text.
+    StoredYear,
     /// A column of a derived table that a condition compares: what is no date or time is read as a number
     /// beside some.
     Below,
