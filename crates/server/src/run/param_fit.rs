@@ -9,11 +9,13 @@ use bumpalo::Bump;
 use expr::{EvalCtx, Warning};
 use sql::bind::{NumberRead, ParamRole, ParamUse};
 use types::collation::{Conversion as Converted, convert as convert_text};
+use types::temporal::{Date, DateFlags};
 use types::value::{Loss, integer_prefix};
 use types::{Charset, CollationId, Problem, TypeKind, Value};
 use wire::ColumnType;
 use wire::execute::ParamType;
 
+use super::actual_param::as_signed;
 use super::param_class::Class;
 use super::param_conversion::{Conversion, escaped, text_of};
 use super::params::param_type;
@@ -162,8 +164,8 @@ pub(crate) fn planned_types(types: &ParamTypes, bound: &[ParamType], actual: &[V
     .collect()
 }
 
-/// The type of a text that is no value of a parameter's type, where each reading of it warns. MySQL has words
-/// of its own for texts that are no DATE.
+/// The type of a text or number that is no value of a parameter's type, where each reading of it warns. MySQL
+/// has words of its own for numbers that are no DATE.
 fn late_type(used: &ParamUse, given: Option<GivenType>, value: &Value<'_>) -> Option<GivenType> {
     if !used.is_read_late || used.role != ParamRole::Value || matches!(given, Some(GivenType::Text(_))) {
         return None;
@@ -178,6 +180,12 @@ fn late_type(used: &ParamUse, given: Option<GivenType>, value: &Value<'_>) -> Op
             matches!(used.reads, NumberRead::Own | NumberRead::Double) && value.to_f64().loss != Loss::None
         }
         (Class::DateTime | Class::Time, Value::Bytes { .. }) => true,
+        (Class::Date, text @ Value::Bytes { .. }) => {
+            text.to_datetime(DateFlags::default(), Date::ZERO).is_none()
+        }
+        (Class::DateTime, number) if Class::of_value(&number).is_number() => {
+            number.to_datetime(DateFlags::default(), Date::ZERO).is_none()
+        }
         _ => false,
     };
     is_lost.then(|| GivenType::Late(class.bound_type()))
@@ -243,7 +251,8 @@ pub(crate) fn convert<'a>(
                 continue;
             }
             if let Some(GivenType::Late(_)) = planned {
-                *value = text_of(*value, CollationId::BINARY, arena);
+                // Dates and times are read of signed integers.
+                *value = text_of(as_signed(*value), CollationId::BINARY, arena);
                 continue;
             }
             let own = planned.map(|ty| ty.sql_type(collation));
