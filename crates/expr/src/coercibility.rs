@@ -63,10 +63,11 @@ pub(crate) fn coercibility(expr: &Expr) -> Coercibility {
             }
             Func::DateFormat | Func::TimeFormat | Func::FormatUnixTime => strongest(args[1..].iter()),
             _ if func.makes_own_text() => Coercibility::Coercible,
-            _ => match func.main_text() {
-                Some(main) => strongest(args[main..=main].iter()),
-                None => strongest(args.iter()),
-            },
+            _ => {
+                let main = func.main_text();
+                let counts = |at: usize| main.map_or_else(|| !func.takes_number(at), |main| main == at);
+                strongest(args.iter().enumerate().filter(|(at, _)| counts(*at)).map(|(_, text)| text))
+            }
         },
         ExprKind::Case { arms, otherwise } => {
             strongest(arms.iter().map(|(_, result)| result).chain(otherwise.as_deref()))

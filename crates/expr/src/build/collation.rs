@@ -310,6 +310,16 @@ fn stronger<'e>(a: Side<'e>, b: Side<'e>, converts: Converts) -> Option<Side<'e>
     Some(Side { collation: binary, strength: Coercibility::NoCollation, operands: a.operands })
 }
 
+/// Which of two character sets takes in the texts of the other, if both sides are equally strong.
+fn reach(charset: Charset) -> u8 {
+    match charset {
+        Charset::Utf8mb4 => 3,
+        Charset::Utf8mb3 => 2,
+        Charset::Ascii => 0,
+        _ => 1,
+    }
+}
+
 /// As [`stronger`] for different character sets: text goes where it fits, to the stronger side first.
 fn across_charsets<'e>(a: Side<'e>, b: Side<'e>, converts: Converts) -> Option<Side<'e>> {
     if a.strength.max(b.strength) == Coercibility::Explicit {
@@ -320,7 +330,8 @@ fn across_charsets<'e>(a: Side<'e>, b: Side<'e>, converts: Converts) -> Option<S
     if converts == Converts::Weak && is_constant(b) && !is_constant(a) && b.fits(a.charset()) {
         return Some(a);
     }
-    let (first, second) = if b.strength < a.strength { (b, a) } else { (a, b) };
+    let rank = |side: &Side<'_>| (side.strength, std::cmp::Reverse(reach(side.charset())));
+    let (first, second) = if rank(&b) < rank(&a) { (b, a) } else { (a, b) };
     if second.fits(first.charset()) || second.gives_way_to(&first, converts) {
         Some(first)
     } else if first.strength == second.strength && first.fits(second.charset()) {

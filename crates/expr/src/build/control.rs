@@ -191,6 +191,7 @@ impl Builder {
             other => other,
         })?;
         let stored = column.and_then(|column| self.stored_operand(&column, &a, &equal));
+        let stored = stored.or_else(|| shared_text(&a, &equal));
         let shown = stored.as_ref().unwrap_or(shown);
         let result = self.case(None, vec![(equal, self.null())], Some(shown.clone()))?;
         let mut result = Expr { nullable: true, ..result };
@@ -254,6 +255,14 @@ impl Builder {
         args = args.into_iter().map(chosen).collect();
         Ok(Expr { kind: ExprKind::Call { func, args: args.into() }, ty, nullable })
     }
+}
+
+/// The constant text `a` of NULLIF in the character set that `equal` compares it in, if that is another.
+fn shared_text(a: &Expr, equal: &Expr) -> Option<Expr> {
+    let ExprKind::Compare { args, .. } = &equal.kind else { return None };
+    let is_text = |e: &Expr| matches!(e.kind, ExprKind::Const(OwnedValue::Bytes { .. }));
+    let is_shared = is_text(a) && is_text(&args[0]) && a.ty.charset() != args[0].ty.charset();
+    is_shared.then(|| args[0].clone())
 }
 
 /// How many conversions `expr` is one of another of.
