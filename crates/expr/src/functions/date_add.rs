@@ -59,7 +59,8 @@ fn amount(call: &Call<'_>, unit: IntervalUnit) -> Result<Option<Span>, EvalError
     }
     if unit == Second && class_of(&call.args[1]) != Class::Int {
         let Some(seconds) = call.decimal(1)? else { return Ok(None) };
-        let micros = micros_of_seconds(seconds, call.ctx);
+        // What is less than a microsecond is no part of an interval.
+        let micros = micros_of_seconds(seconds.truncate(FSP_MAX.into()), call.ctx);
         if micros.is_none() {
             warn_past_split(call, seconds);
         }
