@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::build::charset_of;
 use crate::func::Func;
 use crate::{EvalCtx, Expr, ExprKind, RowPart};
+use types::temporal::IntervalUnit;
 use types::{Charset, CollationId, OwnedValue, SqlModes, SqlType, TypeKind};
 
 /// The expression as MySQL's errors show it: `(a + 1)`, `cast(1 as unsigned)`.
@@ -81,6 +82,9 @@ fn call_text(func: Func, args: &[Expr], ty: &SqlType, ctx: &EvalCtx<'_>) -> Stri
             format!("({} collate {name})", list(args, "", ctx))
         }
         Func::Trim | Func::TrimLeading | Func::TrimTrailing => trimmed(func, args, ctx),
+        Func::DateAdd(unit) => format!("({} {})", list(args, " + interval ", ctx), unit_name(unit)),
+        Func::DateSub(unit) => format!("({} {})", list(args, " - interval ", ctx), unit_name(unit)),
+        Func::Extract(unit) => format!("extract({} from {})", unit_name(unit), list(args, "", ctx)),
         Func::Timestamp | Func::DateOf | Func::TimeOf if args.len() == 1 => {
             format!("cast({} as {})", list(args, "", ctx), cast_name(ty))
         }
@@ -124,6 +128,18 @@ fn predicate_text(expr: &Expr, ctx: &EvalCtx<'_>) -> String {
         }
         _ => "(...)".to_owned(),
     }
+}
+
+/// The name of a unit as MySQL shows it: `DayHour` is day_hour.
+fn unit_name(unit: IntervalUnit) -> String {
+    let mut name = String::new();
+    for letter in format!("{unit:?}").chars() {
+        if letter.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    name
 }
 
 /// TRIM, whose second argument is what it takes away.
