@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use sql::plan::{OutputColumn, Plan};
+use sql::plan::{OutputColumn, Plan, shown_name};
 use sql::{CacheKey, Literal};
 
 /// The names of a plan that have literals in them.
@@ -58,7 +58,7 @@ impl ItemNames {
                     text.extend_from_slice(literals[literal].text(sql));
                 }
             }
-            (name.column, String::from_utf8_lossy(&text).into_owned())
+            (name.column, shown_name(&String::from_utf8_lossy(&text)).to_owned())
         };
         self.0.iter().map(name).collect()
     }

@@ -76,6 +76,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     lists_of_dates,
     load_data,
     locales,
+    long_names,
     lost_defaults,
     mixed_collations,
     modes_of_operators,

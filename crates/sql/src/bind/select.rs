@@ -10,7 +10,7 @@ use super::padded::stored;
 use super::query::Tail;
 use super::{BindError, Clause, Deprecated, aggregate, rewrite, temp_table, temp_table_columns, volatile};
 use crate::ast::{self, SelectItem};
-use crate::plan::{ItemName, ItemText, Origin, OutputColumn, SortKey};
+use crate::plan::{ItemName, ItemText, Origin, OutputColumn, SortKey, shown_name};
 
 /// Conditions that most joins have.
 const JOIN_CONDITIONS: usize = 8;
@@ -302,12 +302,13 @@ impl<'a> Binder<'a, '_> {
             ast::ExprKind::Column(column) => column.column.into(),
             ast::ExprKind::Null => "NULL".into(),
             ast::ExprKind::Literal(literal) if matches!(literal.kind, Int | Decimal | Float) => {
-                String::from_utf8_lossy(literal.text(self.ctx.sql)).into()
+                shown_name(&String::from_utf8_lossy(literal.text(self.ctx.sql))).into()
             }
             ast::ExprKind::Literal(literal) if literal.kind == crate::LiteralKind::String => {
-                String::from_utf8_lossy(&literal.first_piece(self.ctx.sql, self.lex_mode())).into()
+                let piece = literal.first_piece(self.ctx.sql, self.lex_mode());
+                shown_name(&String::from_utf8_lossy(&piece)).into()
             }
-            _ => String::from_utf8_lossy(text).into(),
+            _ => shown_name(&String::from_utf8_lossy(text)).into(),
         }
     }
 

@@ -42,3 +42,10 @@ impl From<String> for ItemName {
         ItemName::Own(name.into())
     }
 }
+
+/// The beginning of `text` that names a column which the statement does not name: MySQL keeps so much.
+pub fn shown_name(text: &str) -> &str {
+    /// Bytes of the longest name.
+    const NAME_BYTES_MAX: usize = 255;
+    &text[..text.floor_char_boundary(NAME_BYTES_MAX)]
+}

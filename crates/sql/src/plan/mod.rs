@@ -23,7 +23,7 @@ pub use change::{
     UpdatePlan,
 };
 pub use explain::explain;
-pub use item_name::ItemName;
+pub use item_name::{ItemName, shown_name};
 pub(crate) use key_set::int_param;
 pub use key_set::{KeyBox, KeySet, ParamKeys, ParamOrigin, PartTest};
 pub use node::{
