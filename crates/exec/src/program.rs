@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bumpalo::Bump;
 use engine::{Effect, Engine, Error, Isolation, LeafHint, LockMode, ReadView, Table, TableUse, WaitPolicy};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use sql::LiteralRows;
 use sql::plan::{Plan, QueryPlan, Relation};
 use types::{TableDef, Value};
@@ -121,7 +121,7 @@ pub fn compile(plan: Arc<Plan>, engine: &Engine) -> Result<Program> {
 /// What `plan` does with each of the tables that it has `opened`, to which the others are added that it
 /// names.
 fn uses_and_names(plan: &Plan, opened: &mut Tables, engine: &Engine) -> Result<SmallVec<[TableUse; 8]>> {
-    let mut uses: SmallVec<[TableUse; 8]> = smallvec![TableUse::Read; opened.len()];
+    let mut uses: SmallVec<[TableUse; 8]> = opened.iter().map(|_| TableUse::Read).collect();
     let mut failed = None;
     plan.for_each_table(&mut |used| {
         if let Some(at) = opened.iter().position(|table| is_same(&table.def, used.def)) {

@@ -80,6 +80,9 @@ impl Binder<'_, '_> {
 
     /// Makes `expr`, if it is an open parameter, one for values of type `ty`.
     pub(super) fn settle(&mut self, expr: &mut Expr, ty: &SqlType) {
+        if !self.is_open(expr) {
+            return;
+        }
         let described = propagated(ty);
         let collation = self.ctx.collation;
         let charset = |id: CollationId| id.collation().map(|known| known.charset);
@@ -222,6 +225,9 @@ impl Binder<'_, '_> {
 
     /// Types an open parameter that is a condition.
     pub(super) fn settle_condition(&mut self, operands: &mut [Expr]) {
+        if self.param_uses.is_empty() {
+            return;
+        }
         self.note_numbers(operands);
         for operand in operands {
             self.settle(operand, &SqlType::bigint());

@@ -360,6 +360,9 @@ impl<'a> Binder<'a, '_> {
     }
 
     fn group_by(&mut self, items: &'a [ast::OrderItem<'a>]) -> Result<Vec<Expr>, BindError> {
+        if items.is_empty() {
+            return Ok(Vec::new());
+        }
         self.enter(Clause::Group, Aggregates::Forbidden, Aliases::Last);
         items.iter().map(|item| self.group_item(item)).collect()
     }

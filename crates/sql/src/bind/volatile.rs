@@ -61,6 +61,10 @@ pub(super) fn expand(expr: &mut Expr, output: &[OutputColumn]) {
 /// Makes the plan compute each volatile item that a clause reads once a row, below DISTINCT, HAVING and ORDER
 /// BY. Grouping, which keeps the values that it computes, is bound already.
 pub(super) fn compute_once(block: &mut Block, build: &expr::Builder) {
+    let Block { having, order, subqueries, distinct, .. } = &*block;
+    if having.is_none() && order.is_empty() && subqueries.is_empty() && !distinct {
+        return;
+    }
     let named = named_items(block);
     if named.is_empty() && !block.distinct {
         return;

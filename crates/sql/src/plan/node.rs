@@ -43,35 +43,41 @@ pub struct Estimate {
     pub rows: f64,
     /// Cost of giving them, in rows examined.
     pub cost: f64,
-    /// What runs cost that share work; `None`: they share none.
-    pub shared: Option<SharedCost>,
+    /// What runs cost that share work.
+    pub shared: SharedCost,
 }
 
 /// The cost of many runs of a subquery that keeps rows from run to run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SharedCost {
-    /// Cost of what is done once.
-    pub once: f64,
+    /// Cost of what is done once; infinite: they share no work.
+    pub once: f32,
     /// Cost of a run beside that.
-    pub run: f64,
+    pub run: f32,
+}
+
+impl Default for SharedCost {
+    fn default() -> Self {
+        SharedCost { once: f32::INFINITY, run: 0.0 }
+    }
 }
 
 impl Estimate {
     /// Of runs that share no work.
     pub fn new(rows: f64, cost: f64) -> Estimate {
-        Estimate { rows, cost, shared: None }
+        Estimate { rows, cost, shared: SharedCost::default() }
     }
 
     /// Of giving `rows` rows made of these, for `cost` more in each run.
     pub(crate) fn then(self, rows: f64, cost: f64) -> Estimate {
-        let shared = self.shared.map(|shared| SharedCost { run: shared.run + cost, ..shared });
+        let shared = SharedCost { run: self.shared.run + cost as f32, ..self.shared };
         Estimate { rows, cost: self.cost + cost, shared }
     }
 
     /// Cost of `count` runs.
     pub(crate) fn cost_of_runs(&self, count: f64) -> f64 {
-        let alone = count * self.cost;
-        self.shared.map_or(alone, |shared| alone.min(shared.once + count * shared.run))
+        let SharedCost { once, run } = self.shared;
+        (count * self.cost).min(f64::from(once) + count * f64::from(run))
     }
 }
 

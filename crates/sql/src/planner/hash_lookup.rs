@@ -52,9 +52,9 @@ pub(super) struct Lookup {
 
 /// How the hash table of the first step of `join_plan` is made, if that promises to save work where a run
 /// costs `cost`.
-pub(super) fn find(join_plan: &JoinPlan, cost: f64, draft: &Draft<'_>) -> Option<Lookup> {
+pub(super) fn find(join_plan: &JoinPlan, cost: f64, draft: &Draft<'_>) -> Option<Box<Lookup>> {
     let (list, rels) = (&draft.list, &draft.rels);
-    if !draft.methods.hash_lookup || !draft.params.is_inside() || rels.locked || cost < COST_MIN {
+    if !draft.params.is_inside() || !draft.methods.hash_lookup || rels.locked || cost < COST_MIN {
         return None;
     }
     let step = join_plan.steps.first()?;
@@ -84,8 +84,8 @@ pub(super) fn find(join_plan: &JoinPlan, cost: f64, draft: &Draft<'_>) -> Option
     let Reading { how, rest, rows, cost: reading, after } = reading(rel, &own, draft)?;
     let found = rows * cost::EQUAL_SHARE.powi(keys.len() as i32);
     let run = PROBE + found * FOUND_ROW + cost_of_others(join_plan).min(cost);
-    let runs = SharedCost { once: reading + rows * cost::HASH_ROW, run };
-    (run * WORTH < cost).then_some(Lookup { how, own: rest, keys, on, after, cost: runs })
+    let runs = SharedCost { once: (reading + rows * cost::HASH_ROW) as f32, run: run as f32 };
+    (run * WORTH < cost).then(|| Box::new(Lookup { how, own: rest, keys, on, after, cost: runs }))
 }
 
 /// Whether rows that are found by `how` may be found in another way.

@@ -34,7 +34,7 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
     let mut order = std::mem::take(&mut join_plan.order);
     let lookup = hash_lookup::find(&join_plan, estimate.cost, draft);
     if let Some(lookup) = &lookup {
-        (estimate.shared, order) = (Some(lookup.cost), Ordering::default());
+        (estimate.shared, order) = (lookup.cost, Ordering::default());
     }
     let mut builder = NodeBuilder::new(list, (rels, &draft.methods), RelSet::EMPTY, unplaced(list));
     builder.lookup = lookup;
@@ -86,7 +86,7 @@ struct NodeBuilder<'r> {
     /// Which conditions are for joined rows alone; empty where there is nothing to join.
     is_of_joined: Placed,
     /// How the rows of the first item are found in many runs.
-    lookup: Option<Lookup>,
+    lookup: Option<Box<Lookup>>,
     /// Rows of all items are known.
     is_joined: bool,
     /// Rows on which conditions are tested here.
@@ -211,7 +211,7 @@ impl<'r> NodeBuilder<'r> {
         let of_subqueries = lookup.as_ref().map(|_| hash_lookup::with_subqueries(&conditions));
         let inner = self.read(rel, how, conditions);
         match (outer, lookup) {
-            (None, Some(lookup)) => self.looked_up(inner, rel, lookup, of_subqueries.unwrap_or_default()),
+            (None, Some(lookup)) => self.looked_up(inner, rel, *lookup, of_subqueries.unwrap_or_default()),
             (None, None) => inner,
             (Some(outer), _) => join(JoinKind::Inner, outer, inner, RelSet::of(rel)),
         }
