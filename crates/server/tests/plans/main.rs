@@ -2,6 +2,7 @@
 
 mod access_paths;
 mod antijoins;
+mod hash_joins;
 mod index_choice;
 mod index_condition;
 mod index_dives;

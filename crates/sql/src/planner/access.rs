@@ -44,6 +44,24 @@ pub(super) struct Choice {
     pub(super) also: Option<Box<Also>>,
 }
 
+impl Choice {
+    /// Whether it reads rows of single values of an index, few as a rule. Others read a part of an index, or
+    /// all of it.
+    pub(super) fn finds_values(&self) -> bool {
+        if !self.arms.is_empty() {
+            return self.arms.iter().all(|arm| arm.choice.finds_values());
+        }
+        match &self.path {
+            Path::Point { .. } => true,
+            Path::Range { eq, .. } => !eq.is_empty(),
+            Path::Intervals { keys, .. } => {
+                keys.params().is_some() || keys.boxes().iter().all(|key_box| key_box.is_point(0))
+            }
+            Path::Scan { .. } | Path::Skip { .. } => false,
+        }
+    }
+}
+
 /// The second access of an intersection.
 #[derive(Clone, Debug)]
 pub(super) struct Also {

@@ -51,6 +51,8 @@ pub(super) const NOT_SHARE: f64 = 0.9;
 pub(super) const NEXT_PART_SHARE: f64 = 0.5;
 /// The same for a list, at most.
 pub(super) const LISTED_SHARE: f64 = 0.9;
+/// Part of a table that is many rows for one value to find.
+pub(super) const LARGE_SHARE: f64 = 0.0625;
 /// Comparing one value in a filter.
 const COMPARISON: f64 = 0.01;
 /// Comparing texts under a collation in a filter: some times what reading the row of a scan costs.

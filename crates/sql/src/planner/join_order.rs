@@ -11,7 +11,6 @@ use super::goal::Goal;
 use super::join_list::{Item, JoinList};
 use super::ordering::Ordering;
 use super::relations::{RelKind, RelSet, Rels};
-use crate::plan::Path;
 
 /// Allows the search to choose the order of tables; else it is the order written.
 pub(super) fn allow(methods: &mut Methods) {
@@ -232,7 +231,7 @@ impl<'r> Search<'r> {
         }
         let (positions, choices) = self.choices(rel, bound, Goal::default());
         let best = first(choices);
-        let may_hash = best.needs.is_empty() || is_stretch(&best.path);
+        let may_hash = best.needs.is_empty() || !self.finds_few(rel, &best);
         if rows > 1.0 && may_hash && best.rows > 1.0 && self.has_hash_key(RelSet::of(rel), bound) {
             let (positions, choices) = self.choices(rel, RelSet::EMPTY, Goal::default());
             let own = first(choices);
@@ -299,13 +298,16 @@ impl<'r> Search<'r> {
         let Item::Left { list, rels, .. } = &self.list.items[item] else { unreachable!("a left join") };
         let nested = best(list, bound, Goal::default(), (self.rels, self.methods));
         let search = Search::new(list, RelSet::EMPTY, (self.rels, self.methods));
-        if rows > 1.0 && nested.needs.is_empty() && nested.rows > 1.0 && search.has_hash_key(*rels, bound) {
+        let may_hash = nested.needs.is_empty() || !search.begins_with_few(&nested);
+        if rows > 1.0 && may_hash && nested.rows > 1.0 && search.has_hash_key(*rels, bound) {
             let own = best(list, RelSet::EMPTY, Goal::default(), (self.rels, self.methods));
             let total = own.cost + (own.rows + rows) * cost::HASH_ROW;
-            let out = rows.max(rows * own.rows * cost::EQUAL_SHARE);
-            let step = Step { item, how: How::Left(own), hash: true, given: out, rows: out };
-            let (needs, order) = (RelSet::EMPTY, Ordering::default());
-            return StepCandidate { step, rows: out, cost: total, needs, order, connected: true };
+            if nested.needs.is_empty() || total < rows * nested.cost {
+                let out = rows.max(rows * own.rows * cost::EQUAL_SHARE);
+                let step = Step { item, how: How::Left(own), hash: true, given: out, rows: out };
+                let (needs, order) = (RelSet::EMPTY, Ordering::default());
+                return StepCandidate { step, rows: out, cost: total, needs, order, connected: true };
+            }
         }
         let (total, out) = (rows * nested.cost, rows * nested.rows.max(1.0));
         let needs = nested.needs;
@@ -324,6 +326,20 @@ impl<'r> Search<'r> {
         (positions, access::choices(rel, &conditions, bound, goal, (self.rels, self.methods)))
     }
 
+    /// Whether what `join_plan`, one of these items, reads first are few rows, of single values of an index.
+    fn begins_with_few(&self, join_plan: &JoinPlan) -> bool {
+        match join_plan.steps.first().map(|step| (&self.list.items[step.item], &step.how)) {
+            Some((Item::Rel(rel), How::Access(choice))) => self.finds_few(*rel, choice),
+            Some(_) | None => false,
+        }
+    }
+
+    /// Whether `choice` reads few of the rows of `rel`, those of single values of an index. Where that is so
+    /// lookups are not weighed against a hash table: they cost little, however few rows look something up.
+    fn finds_few(&self, rel: u16, choice: &Choice) -> bool {
+        choice.finds_values() && choice.rows < self.rels.get(rel).rows * cost::LARGE_SHARE
+    }
+
     /// Whether an equality joins `inner` with `bound`.
     fn has_hash_key(&self, inner: RelSet, bound: RelSet) -> bool {
         self.methods.hash_join
@@ -334,11 +350,6 @@ impl<'r> Search<'r> {
 /// Cost of reading a table by `choice` into a hash table, and of looking `rows` rows up in it.
 fn hashing(choice: &Choice, rows: f64) -> f64 {
     choice.cost + (choice.rows + rows) * cost::HASH_ROW
-}
-
-/// Whether `path` reads a stretch of an index with no equality: a large part of the table, as a rule.
-fn is_stretch(path: &Path) -> bool {
-    matches!(path, Path::Range { eq, .. } if eq.is_empty())
 }
 
 /// The cheapest of `choices`: a table can always be scanned.
