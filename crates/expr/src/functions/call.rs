@@ -439,7 +439,7 @@ impl<'v> Call<'v> {
 }
 
 /// Whether the value of `expr` is bits without a sign: those of a BIT column, or of a hexadecimal literal.
-fn has_bits(expr: &Expr) -> bool {
+pub(super) fn has_bits(expr: &Expr) -> bool {
     let is_literal = matches!(expr.kind, ExprKind::Const(types::OwnedValue::Bit { .. }));
     if is_literal { expr.ty.unsigned } else { expr.ty.kind == TypeKind::Bit }
 }

@@ -4,6 +4,7 @@ use types::temporal::{DateFlags, FSP_MAX, Interval, MICROS_PER_SECOND, OddDelimi
 use types::value::Loss;
 use types::{DateTime, Decimal, Time, TypeKind, Value};
 
+use super::call::has_bits;
 use super::{Call, signed, some};
 use crate::build::{Class, class_of};
 use crate::compare::warn_past_decimal;
@@ -250,10 +251,10 @@ pub(crate) fn time_to_sec<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     Ok(Value::Int(some!(call.time(0)).seconds()))
 }
 
-/// A time past the range in MySQL's warning: without its sign, seconds with the digits of their argument,
+/// A time past the range in MySQL's warning: without a sign, seconds with the digits of their argument,
 /// nine if it is no DECIMAL.
 #[cold]
-fn shown_time(hour: i64, minute: i64, second: Decimal, is_exact: bool) -> String {
+fn shown_time(hour: u64, minute: i64, second: Decimal, is_exact: bool) -> String {
     const NANO_DIGITS: u8 = 9;
     let whole = second.truncate(0);
     let has_digits = !is_exact && whole != second;
@@ -261,7 +262,7 @@ fn shown_time(hour: i64, minute: i64, second: Decimal, is_exact: bool) -> String
     let digits = if whole == second { String::new() } else { padded.unwrap_or(second).to_string() };
     let fraction = digits.find('.').map_or("", |point| &digits[point..]);
     let whole = whole.to_i64().unwrap_or_default();
-    format!("{}:{minute:02}:{whole:02}{fraction}", hour.unsigned_abs())
+    format!("{hour}:{minute:02}:{whole:02}{fraction}")
 }
 
 /// Warns of a number of seconds with more whole digits than MySQL splits into seconds and fractions.
@@ -272,9 +273,19 @@ pub(super) fn warn_past_split(call: &Call<'_>, seconds: Decimal) {
     }
 }
 
+/// The hours of MAKETIME, and whether they are negative; integers without a sign and bits are not.
+fn hours(call: &Call<'_>) -> Result<Option<(bool, u64)>, EvalError> {
+    let arg = &call.args[0];
+    if has_bits(arg) || arg.ty.unsigned && class_of(arg) == Class::Int {
+        return Ok(call.bits(0)?.map(|hours| (false, hours)));
+    }
+    Ok(call.int(0)?.map(|hours| (hours < 0, hours.unsigned_abs())))
+}
+
 /// MAKETIME(hour, minute, second)
 pub(crate) fn make_time<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let (hour, minute) = (some!(call.int(0)), some!(call.int(1)));
+    let (is_negative, hour) = some!(hours(call));
+    let minute = some!(call.int(1));
     let second = some!(call.decimal(2));
     let micros = micros_of_seconds(second, call.ctx);
     if micros.is_none() {
@@ -285,17 +296,20 @@ pub(crate) fn make_time<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         return Ok(Value::Null);
     }
     let micros = micros.unwrap_or(0);
-    let clipped = hour.unsigned_abs().min(839) as u32;
+    let clipped = hour.min(839) as u32;
     let time = Time::new(
-        hour < 0,
+        is_negative,
         clipped,
         minute as u32,
         (micros / MICROS_PER_SECOND) as u32,
         (micros % MICROS_PER_SECOND) as u32,
     );
-    if u64::from(time.hour()) != hour.unsigned_abs() {
+    if u64::from(time.hour()) != hour {
         let is_exact = class_of(&call.args[2]) == Class::Decimal;
         let shown = shown_time(hour, minute, second, is_exact);
+        // Without its sign it would be the same number.
+        let is_least = is_negative && hour == i64::MIN.unsigned_abs();
+        let shown = if is_least { format!("-{shown}") } else { shown };
         call.truncated("time", &Value::binary(shown.as_bytes()));
     }
     Ok(Value::Time(time, call.ty().decimals))
