@@ -74,7 +74,7 @@ pub(crate) fn is_uuid<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 /// Whether argument 1 asks for the time parts to be swapped.
 fn swaps_time(call: &Call<'_>) -> Result<bool, EvalError> {
-    Ok(call.args.len() > 1 && call.int(1)?.is_some_and(|n| n != 0))
+    Ok(call.args.len() > 1 && call.args[1].eval_bool(call.row, call.ctx)? == Some(true))
 }
 
 /// UUID_TO_BIN(text, swap): with `swap`, the high part of the time first.
