@@ -156,10 +156,10 @@ pub(crate) fn atan<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 /// DEGREES
 pub(crate) fn degrees<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    total(call, |x| x * (180.0 / std::f64::consts::PI))
+    total(call, |x| x * (180.0 / std::f64::consts::PI) + 0.0)
 }
 
 /// RADIANS
 pub(crate) fn radians<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    total(call, |x| x * (std::f64::consts::PI / 180.0))
+    total(call, |x| x * (std::f64::consts::PI / 180.0) + 0.0)
 }
