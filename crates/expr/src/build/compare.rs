@@ -169,6 +169,14 @@ impl Builder {
         Ok(truth(ExprKind::Like { negated, collation, escape, compiled, args }, nullable))
     }
 
+    /// Checks that the three operands of `text LIKE pattern ESCAPE escape` have a collation in common.
+    ///
+    /// # Errors
+    /// 1270 if they have none.
+    pub fn agree_like(&self, text: &Expr, pattern: &Expr, escape: &Expr) -> Result<(), BindError> {
+        self.common_collation(&[text, pattern, escape], "like").map(drop)
+    }
+
     /// `text [NOT] LIKE pattern ESCAPE escape` with an escape character that is computed.
     pub fn like_with_escape(
         &self,
@@ -177,7 +185,7 @@ impl Builder {
         escape: Expr,
         negated: bool,
     ) -> Result<Expr, BindError> {
-        self.common_collation(&[&text, &pattern, &escape], "like")?;
+        self.agree_like(&text, &pattern, &escape)?;
         let mut args = vec![self.text_of(text), self.text_of(pattern)];
         let collation = self.share_charset(&mut args, Func::LikeEscape, true)?;
         args.push(self.in_charset(self.text_of(escape), collation));

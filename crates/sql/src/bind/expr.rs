@@ -624,6 +624,10 @@ impl<'a> Binder<'a, '_> {
         let mut operands = [self.value(&like.expr)?, self.value(&like.pattern)?];
         self.settle_like(&mut operands);
         let [text, pattern] = operands;
+        if let Some(escape) = &like.escape {
+            let escape = self.value(escape)?;
+            self.build.agree_like(&text, &pattern, &escape)?;
+        }
         Ok(self.build.like(text, pattern, escape, like.negated)?)
     }
 
@@ -635,6 +639,7 @@ impl<'a> Binder<'a, '_> {
     ) -> Result<Expr, BindError> {
         let (text, pattern) = (self.value(&like.expr)?, self.value(&like.pattern)?);
         let escape = self.value(escape)?;
+        self.build.agree_like(&text, &pattern, &escape)?;
         let mut varies = false;
         escape.walk(&mut |e| {
             varies |= matches!(e.kind, expr::ExprKind::Column(_));
