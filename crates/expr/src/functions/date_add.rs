@@ -1,6 +1,8 @@
 //! Functions with a unit: DATE_ADD, EXTRACT, TIMESTAMPDIFF.
 
-use types::temporal::{DateFlags, FSP_MAX, Interval, IntervalUnit, MICROS_PER_SECOND, WeekMode};
+use types::temporal::{
+    DateFlags, FSP_MAX, Interval, IntervalUnit, MICROS_PER_SECOND, OddDelimiter, WeekMode,
+};
 use types::{DateTime, Time, TypeKind, Value};
 
 use super::date_parts::default_week_format;
@@ -144,6 +146,15 @@ fn is_dated(text: &[u8]) -> bool {
         || is_date_of_digits(text)
 }
 
+/// Whether a text is a date, with nothing after it and none of the delimiters that MySQL warns of: any other
+/// is a time.
+fn is_wholly_dated(text: &[u8]) -> bool {
+    let is_odd = Time::parse(text).is_some_and(|parsed| {
+        parsed.date_dropped && (parsed.truncated || OddDelimiter::of_clock(text).is_some())
+    });
+    is_dated(text) && !is_odd
+}
+
 /// Whether a text is a date without delimiters, perhaps with a time, and nothing else.
 fn is_date_of_digits(text: &[u8]) -> bool {
     const DIGITS_MIN: usize = 5;
@@ -219,7 +230,7 @@ fn extract_time<'v>(call: &Call<'v>, unit: IntervalUnit) -> Result<Value<'v>, Ev
     let has_date = match value {
         Value::Date(_) | Value::DateTime(..) => true,
         Value::Time(..) => false,
-        _ if value.is_textual() => is_dated(call.text(0)?.unwrap_or_default()),
+        _ if value.is_textual() => is_wholly_dated(call.text(0)?.unwrap_or_default()),
         _ => is_dated_number(call, &value),
     };
     let (day, time) = if has_date {

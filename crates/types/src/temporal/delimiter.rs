@@ -32,10 +32,15 @@ impl OddDelimiter {
     /// The first odd delimiter of what is a time, or a date and time.
     #[inline]
     pub fn of_clock(text: &[u8]) -> Option<OddDelimiter> {
-        OddDelimiter::of_time(text).or_else(|| {
-            let is_moment = text.len() >= MOMENT_BYTES_MIN && Time::parse(text)?.date_dropped;
-            if is_moment { OddDelimiter::of_date(text) } else { None }
-        })
+        let is_moment =
+            || text.len() >= MOMENT_BYTES_MIN && Time::parse(text).is_some_and(|parsed| parsed.date_dropped);
+        if is_standard_shape(text) {
+            None
+        } else if is_moment() {
+            scan(text)
+        } else {
+            OddDelimiter::of_time(text)
+        }
     }
 
     /// The first odd delimiter of a time: blanks before and after it, and one too many after its days.
