@@ -4,13 +4,13 @@ use types::Value;
 use types::value::round_text_to_i128;
 
 /// The year that a YEAR column would store of `value`, which is compared with it: one or two digits are a
-/// year of 1970 to 2069, decimals and texts are rounded, doubles cut. Only the number 0 and the text 0000 are
-/// no year of a century.
+/// year of 1970 to 2069, decimals and texts are rounded, doubles cut. What follows the number of a text does
+/// not count. Only the number 0 and a text of 0 in four bytes are no year of a century.
 pub fn stored_year(value: &Value<'_>) -> Option<i64> {
     let (number, is_zero) = match *value {
         Value::Bytes { data, .. } => {
             let (number, consumed) = round_text_to_i128(data);
-            if consumed == 0 || !data[consumed..].trim_ascii().is_empty() {
+            if consumed == 0 {
                 return None;
             }
             (i64::try_from(number).ok()?, data.len() == 4)

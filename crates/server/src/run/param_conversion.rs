@@ -156,7 +156,11 @@ impl<'a> Conversion<'_, '_, 'a> {
             },
             ParamRole::Equal => self.equal_operand(value),
             ParamRole::StoredYear => match expr::stored_year(&value) {
-                Some(year) => Value::UInt(year as u64),
+                Some(year) => {
+                    // What follows the number of a text gives a warning.
+                    self.of(value);
+                    Value::UInt(year as u64)
+                }
                 None => self.of(value),
             },
             ParamRole::Below if described.is_moment() => self.below_moments(value),

@@ -128,6 +128,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     stored_moments,
     strcmp_beside_moments,
     texts_beside_numbers,
+    texts_beside_years,
     texts_of_subqueries,
     texts_read_last,
     time_formats,
