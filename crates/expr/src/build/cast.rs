@@ -302,26 +302,27 @@ fn common_text(args: &[&Expr], collation: CollationId) -> SqlType {
     match args.iter().filter_map(class).max_by_key(|size| size.max_bytes()) {
         Some(size) if is_binary => SqlType { kind: TypeKind::Blob(size), ..ty },
         Some(size) => SqlType { kind: TypeKind::Text(size), ..ty },
-        None if ty.kind == TypeKind::VarChar && stays(TypeKind::Char, args) => {
-            SqlType { kind: TypeKind::Char, ..ty }
-        }
-        None if ty.kind == TypeKind::VarBinary
-            && (stays(TypeKind::Binary, args) || stays(TypeKind::Char, args)) =>
-        {
+        None if ty.kind == TypeKind::VarChar && stays_fixed(args) => SqlType { kind: TypeKind::Char, ..ty },
+        None if ty.kind == TypeKind::VarBinary && stays_fixed(args) => {
             SqlType { kind: TypeKind::Binary, ..ty }
         }
         None => ty,
     }
 }
 
-/// Whether a text of `kind`, CHAR or BINARY, stays one beside the others: no text of varying length, and
-/// numbers or dates alone.
-fn stays(kind: TypeKind, args: &[&Expr]) -> bool {
-    let others = || args.iter().filter(|e| !matches!(e.ty.kind, TypeKind::Char | TypeKind::Binary));
-    args.iter().any(|e| e.ty.kind == kind)
-        && (others().all(|e| e.ty.is_temporal())
-            || others().all(|e| matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set))
-            || others().all(|e| e.ty.is_integer() || is_number_type(e.ty.kind)))
+/// Whether texts among `args` that are CHAR or BINARY stay so: no text has a varying length, and nothing
+/// before the first of them made one. Types are joined from left to right, and a number makes a text of
+/// varying length of a date, as ENUM and SET do of anything else.
+fn stays_fixed(args: &[&Expr]) -> bool {
+    let is_fixed = |e: &&Expr| matches!(e.ty.kind, TypeKind::Char | TypeKind::Binary);
+    let is_member = |e: &&Expr| matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set);
+    let is_number = |e: &&Expr| e.ty.is_integer() || is_number_type(e.ty.kind);
+    let is_moment = |e: &&Expr| e.ty.is_temporal();
+    let typed: Vec<&Expr> = args.iter().copied().filter(|e| e.ty.kind != TypeKind::Null).collect();
+    let Some(first) = typed.iter().position(&is_fixed) else { return false };
+    let (before, after) = typed.split_at(first);
+    (before.iter().all(is_number) || before.iter().all(is_moment) || matches!(before, [e] if is_member(e)))
+        && after.iter().all(|e| is_fixed(e) || is_member(e) || is_number(e) || is_moment(e))
 }
 
 fn is_number_type(kind: TypeKind) -> bool {

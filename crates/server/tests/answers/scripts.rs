@@ -27,6 +27,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     bits_and_bytes,
     bits_as_counts,
     branches_as_they_are,
+    chars_beside_others,
     checksum_table,
     completion_type,
     computed_constants,
