@@ -126,8 +126,9 @@ impl Groups<'_> {
     pub(crate) fn close(&mut self, group: &mut Group, ctx: &EvalCtx<'_>) -> Result<Flow> {
         let st = self.run.st;
         let mut writer = RowWriter::resume(&mut self.row, self.op.groups.len());
-        for state in &mut group.states {
-            let result = state.result(ctx).map_err(|error| st.eval_error(error))?;
+        for (agg, state) in self.op.aggs.iter().zip(&mut group.states) {
+            let of_args = |error: EvalError| st.eval_error(error.of_arguments(&agg.args, ctx));
+            let result = state.result(ctx).map_err(of_args)?;
             writer.put_value(&result.as_value());
         }
         self.push()

@@ -6,6 +6,9 @@ use base::memory::LimitExceeded;
 use base::sync::interrupt;
 use types::temporal::OddDelimiter;
 
+use crate::print::to_text;
+use crate::{EvalCtx, Expr};
+
 /// An evaluation that fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -99,6 +102,16 @@ impl fmt::Display for EvalError {
 }
 
 impl std::error::Error for EvalError {}
+
+impl EvalError {
+    /// The error of an aggregate, whose name alone it has, with the aggregate's arguments.
+    #[cold]
+    pub fn of_arguments(self, args: &[Expr], ctx: &EvalCtx<'_>) -> EvalError {
+        let EvalError::OutOfRange { type_name, operation } = self else { return self };
+        let texts: Vec<String> = args.iter().map(|arg| to_text(arg, ctx)).collect();
+        EvalError::OutOfRange { type_name, operation: format!("{operation}({})", texts.join(",")) }
+    }
+}
 
 impl From<LimitExceeded> for EvalError {
     /// An interrupted statement's long rows are refused, too.

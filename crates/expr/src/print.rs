@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::build::charset_of;
 use crate::func::Func;
-use crate::{EvalCtx, Expr, ExprKind, RowPart};
+use crate::{CmpOp, EvalCtx, Expr, ExprKind, RowPart};
 use types::temporal::IntervalUnit;
 use types::{Charset, CollationId, OwnedValue, SqlModes, SqlType, TypeKind};
 
@@ -167,6 +167,9 @@ fn introducer(value: &OwnedValue, ty: &SqlType, ctx: &EvalCtx<'_>) -> String {
 /// CASE; one of a single condition may have been written as IF, which is more usual.
 fn case(arms: &[(Expr, Expr)], otherwise: Option<&Expr>, ctx: &EvalCtx<'_>) -> String {
     if let ([(condition, result)], Some(other)) = (arms, otherwise) {
+        if let Some(text) = nullif(condition, result, other, ctx) {
+            return text;
+        }
         return format!("if({},{},{})", to_text(condition, ctx), to_text(result, ctx), to_text(other, ctx));
     }
     let mut text = "(case".to_owned();
@@ -177,6 +180,14 @@ fn case(arms: &[(Expr, Expr)], otherwise: Option<&Expr>, ctx: &EvalCtx<'_>) -> S
         text.push_str(&format!(" else {}", to_text(other, ctx)));
     }
     text + " end)"
+}
+
+/// NULLIF, which is a CASE whose one condition compares the result with another value.
+fn nullif(condition: &Expr, result: &Expr, other: &Expr, ctx: &EvalCtx<'_>) -> Option<String> {
+    let ExprKind::Compare { op: CmpOp::Eq, args, .. } = &condition.kind else { return None };
+    let [a, b] = args.each_ref().map(|e| to_text(e, ctx));
+    let is_null = matches!(result.kind, ExprKind::Const(OwnedValue::Null));
+    (is_null && a == to_text(other, ctx)).then(|| format!("nullif({a},{b})"))
 }
 
 /// A constant as it is written; `ty` is its type.

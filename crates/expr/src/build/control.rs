@@ -160,11 +160,11 @@ impl Builder {
     }
 
     /// COALESCE and IFNULL.
-    pub(super) fn coalesce(&self, args: Vec<Expr>, operation: &str) -> Result<Expr, BindError> {
-        let ty = self.common_type(&args.iter().collect::<Vec<_>>(), operation)?;
+    pub(super) fn coalesce(&self, func: Func, args: Vec<Expr>) -> Result<Expr, BindError> {
+        let ty = self.common_type(&args.iter().collect::<Vec<_>>(), func.name())?;
         let nullable = args.iter().all(|e| e.nullable);
         let args = args.into_iter().map(|e| self.chosen(e, &ty)).collect();
-        Ok(Expr { kind: ExprKind::Call { func: Func::Coalesce, args }, ty, nullable })
+        Ok(Expr { kind: ExprKind::Call { func, args }, ty, nullable })
     }
 
     /// As [`Builder::branch`], for functions that MySQL computes: their bits are a number, which clients see

@@ -21,7 +21,7 @@ pub(crate) fn build_special(builder: &Builder, func: Func, args: Vec<Expr>) -> R
     };
     match func {
         Func::If => builder.if_call(args),
-        Func::Coalesce => builder.coalesce(args, "coalesce"),
+        Func::Coalesce => builder.coalesce(func, args),
         Func::NullIf => pair(args).and_then(|(a, b)| builder.nullif(a, b)),
         Func::Greatest | Func::Least => builder.extreme(func, args),
         Func::AddDate => builder.add_days(args, false),
@@ -38,8 +38,8 @@ fn single(mut args: Vec<Expr>, func: Func) -> Result<Expr, BindError> {
 }
 
 /// IFNULL is COALESCE of two.
-pub(crate) fn build_ifnull(builder: &Builder, _: Func, args: Vec<Expr>) -> Result<Expr, BindError> {
-    builder.coalesce(args, "ifnull")
+pub(crate) fn build_ifnull(builder: &Builder, func: Func, args: Vec<Expr>) -> Result<Expr, BindError> {
+    builder.coalesce(func, args)
 }
 
 /// FIELD: strings in one collation, else numbers as they compare.
