@@ -7,7 +7,7 @@ use types::value::{Converted, Loss};
 use types::{CollationId, DateTime, Decimal, Time, Value};
 
 use crate::context::LONG_TEXT_BYTES;
-use crate::moment::{note_date_delimiters, warn_cut_moment, warn_no_moment};
+use crate::moment::{note_date_delimiters, note_time_delimiters, warn_cut_moment, warn_no_moment};
 use crate::{CmpDomain, EvalCtx, EvalError, Warning, moment_of};
 
 /// Order of two values; `None` if either is NULL. A value that is not a date or time counts as the zero one,
@@ -256,6 +256,7 @@ pub(crate) fn time_of(value: &Value<'_>, ctx: &EvalCtx<'_>) -> Option<Time> {
     if read.is_none_or(|read| read.loss != Loss::None && value.is_textual()) {
         warn_truncated("time", value, ctx);
     }
+    note_time_delimiters(value, ctx);
     read.map(|read| read.value)
 }
 
