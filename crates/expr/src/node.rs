@@ -382,6 +382,14 @@ impl Expr {
         }
     }
 
+    /// Whether this is a string of bytes that an operator of bits makes. As a number it is what it begins
+    /// with, as a DOUBLE without a warning.
+    pub(crate) fn has_bits_of_bytes(&self) -> bool {
+        use Func::{BitAnd, BitNot, BitOr, BitXor, ShiftLeft, ShiftRight};
+        let ExprKind::Call { func, .. } = self.kind else { return false };
+        matches!(func, BitAnd | BitNot | BitOr | BitXor | ShiftLeft | ShiftRight) && self.ty.is_string()
+    }
+
     /// Whether computing this is no more than looking it up.
     pub(crate) fn is_trivial(&self) -> bool {
         matches!(self.kind, ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Column(_))

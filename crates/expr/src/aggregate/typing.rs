@@ -5,8 +5,8 @@ use types::{CollationId, LobSize, SqlType, TypeKind};
 
 use super::AggFunc;
 use crate::build::{
-    BindError, Builder, Class, class_of, decimal_digits, fixed_decimals, is_long_hexadecimal, numeric_class,
-    real_with_decimals, shown_chars, string_type,
+    BindError, Builder, Class, class_of, decimal_digits, fixed_decimals, is_long_hexadecimal, is_read_apart,
+    numeric_class, real_with_decimals, shown_chars, string_type,
 };
 use crate::func::Func;
 use crate::{CmpDomain, Expr, ExprKind};
@@ -48,7 +48,8 @@ impl Builder {
                 }
                 let first = &args[0];
                 let is_read = |e: &Expr| {
-                    matches!(e.kind, ExprKind::Column(_) | ExprKind::UserVar(_)) || is_long_hexadecimal(e)
+                    let is_stored = matches!(e.kind, ExprKind::Column(_) | ExprKind::UserVar(_));
+                    is_stored || is_long_hexadecimal(e) || e.unpadded().is_some()
                 };
                 let is_double = matches!(first.ty.kind, TypeKind::Double | TypeKind::Float);
                 let is_computed = is_double && is_literal_or_call(first);
@@ -69,8 +70,9 @@ impl Builder {
         if is_number_of_texts(func) {
             self.read_all_branches(&mut args);
             // A constant is read for each row.
-            let is_read =
-                |arg: &&mut Expr| matches!(arg.kind, ExprKind::Column(_)) || is_long_hexadecimal(arg);
+            let is_read = |arg: &&mut Expr| {
+                matches!(arg.kind, ExprKind::Column(_)) || is_long_hexadecimal(arg) || is_read_apart(arg)
+            };
             args.iter_mut().filter(is_read).for_each(|arg| self.read_special_text(arg));
         }
         let nullable = !matches!(func, AggFunc::Count | AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor);

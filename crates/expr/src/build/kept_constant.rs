@@ -85,9 +85,10 @@ impl Builder {
         for at in 0..2 {
             let is_text = class_of(&args[at]) == Class::Text
                 && !matches!(args[at].ty.kind, TypeKind::Enum | TypeKind::Set);
-            let is_literal = matches!(args[at].kind, ExprKind::Const(_) | ExprKind::Param(_));
+            let is_given = matches!(args[at].kind, ExprKind::Const(_) | ExprKind::Param(_))
+                || is_text && is_text_of_statement(&args[at]);
             let beside = &args[1 - at];
-            if !is_text || !is_literal || class_of(beside) != Class::Decimal || !varies(beside) {
+            if !is_text || !is_given || class_of(beside) != Class::Decimal || !varies(beside) {
                 continue;
             }
             let text = std::mem::replace(&mut args[at], self.null());
@@ -152,11 +153,16 @@ impl Builder {
         }
     }
 
-    /// Makes a column of TEXT, BLOB or of bytes, a CHAR with its blanks, the text of a subquery, and a
-    /// hexadecimal literal that is no number, a conversion of its own, which gives the warnings that MySQL
-    /// has for these.
+    /// Makes a column of TEXT, BLOB or of bytes, a CHAR with its blanks, bits of bytes, the text of a
+    /// subquery, and a hexadecimal literal that is no number, a conversion of its own, which gives the
+    /// warnings that MySQL has for these.
     pub(crate) fn read_special_text(&self, arg: &mut Expr) {
         self.read_branches(arg);
+        if let ExprKind::Held { shown: Some(shown), .. } = &arg.kind
+            && is_read_apart(shown)
+        {
+            *arg = (**shown).clone();
+        }
         use TypeKind::{Blob, Text, VarBinary, VarChar};
         let is_special = match arg.ty.kind {
             Text(_) | Blob(_) | VarBinary => true,
@@ -167,7 +173,7 @@ impl Builder {
             ExprKind::Column(_) => is_special,
             ExprKind::Subquery { .. } => class_of(arg) == Class::Text,
             ExprKind::Const(_) => is_long_hexadecimal(arg),
-            _ => arg.unpadded().is_some(),
+            _ => is_read_apart(arg),
         };
         if is_read {
             let nullable = arg.nullable;
@@ -175,6 +181,12 @@ impl Builder {
             *arg = Expr::cast(column, SqlType::double(), nullable);
         }
     }
+}
+
+/// Whether a calculated text gives other warnings than its value where it is read as a number: a CHAR with
+/// its blanks, and bits of bytes.
+pub(crate) fn is_read_apart(text: &Expr) -> bool {
+    text.unpadded().is_some() || text.has_bits_of_bytes()
 }
 
 /// Whether `text` is no number as a whole, and begins with one that a double holds.
@@ -188,6 +200,15 @@ fn is_double_with_rest(text: &Value<'_>) -> bool {
 /// Whether the text of the statement gives the value of `expr`, and the same one each time it is computed.
 pub(super) fn is_constant(expr: &Expr) -> bool {
     !has(expr, |e| e.may_vary() || matches!(e.kind, ExprKind::Param(_)))
+}
+
+/// Whether the text of the statement and its parameters give the value of `expr`, and the same one each time
+/// it is computed.
+fn is_text_of_statement(expr: &Expr) -> bool {
+    !has(expr, |e| {
+        let is_account = matches!(e.kind, ExprKind::Call { func: Func::User | Func::CurrentUser, .. });
+        e.may_vary() || is_account
+    })
 }
 
 /// Whether the value of `expr` may change while the statement runs.

@@ -36,6 +36,7 @@ use types::{CollationId, SqlModes};
 
 pub use cast::CastTo;
 pub use error::BindError;
+pub(crate) use kept_constant::is_read_apart;
 pub use stored_year::stored_year;
 pub use temporal::TrimSide;
 pub(crate) use typing::{

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use types::value::{Loss, integer_prefix};
 use types::{CollationId, Decimal, TypeKind, Value};
 
+use crate::compare::warn_truncated;
 use crate::{EvalCtx, Expr, ExprKind, Func, Warning};
 
 /// Where a text comes from.
@@ -53,6 +54,12 @@ pub(crate) fn warn_no_number(type_name: &str, value: &Value<'_>, arg: &Expr, ctx
             return warn_long_hexadecimal(data, ctx);
         }
         _ => {}
+    }
+    if arg.has_bits_of_bytes() {
+        if type_name == "DECIMAL" {
+            warn_truncated(type_name, value, ctx);
+        }
+        return;
     }
     let (arg, value) = without_blanks(arg, value);
     let origin = Origin::of(arg);

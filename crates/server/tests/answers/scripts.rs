@@ -26,6 +26,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     bit_aggregates,
     bits_and_bytes,
     bits_as_counts,
+    bits_as_numbers,
     branches_as_they_are,
     chars_beside_others,
     checksum_table,
