@@ -62,6 +62,10 @@ fn call_text(func: Func, args: &[Expr], ty: &SqlType, ctx: &EvalCtx<'_>) -> Stri
             _ => list(args, "", ctx),
         },
         Func::Bin => format!("conv({},10,2)", list(args, "", ctx)),
+        Func::DateDiff => {
+            let [a, b] = [0, 1].map(|i| to_text(&args[i], ctx));
+            format!("(to_days({a}) - to_days({b}))")
+        }
         Func::Oct => format!("conv({},10,8)", list(args, "", ctx)),
         Func::CachedValue => format!("<cache>({})", list(args, "", ctx)),
         Func::KeptNumber

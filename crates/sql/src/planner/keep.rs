@@ -2,6 +2,7 @@
 
 use expr::{Builder, CmpDomain, Expr, ExprKind, Func};
 use smallvec::SmallVec;
+use types::SqlType;
 
 use super::draft::Draft;
 use super::relations::Fixed;
@@ -85,6 +86,7 @@ fn keep_operands(expr: &mut Expr, keeping: Keeping<'_>) -> bool {
     if !is_volatile && constant.iter().all(|is_constant| *is_constant) {
         return true;
     }
+    split_difference(expr, &constant);
     let domain = read_as(expr, &constant);
     let mut constant = constant.into_iter();
     let is_connective =
@@ -95,6 +97,22 @@ fn keep_operands(expr: &mut Expr, keeping: Keeping<'_>) -> bool {
         _ => {}
     });
     false
+}
+
+/// Makes DATEDIFF of a constant and another date what it is in MySQL: a difference of numbers of days, of
+/// which one is a constant operation.
+fn split_difference(expr: &mut Expr, constant: &[bool]) {
+    let ExprKind::Call { func: func @ Func::DateDiff, args } = &mut expr.kind else { return };
+    if constant[0] == constant[1] {
+        return;
+    }
+    *func = Func::Sub;
+    for arg in args.iter_mut() {
+        let date = std::mem::replace(arg, Builder::default().null());
+        let kind = ExprKind::Call { func: Func::ToDays, args: Box::new([date]) };
+        *arg = Expr { kind, ty: SqlType::bigint(), nullable: true };
+    }
+    expr.ty = SqlType::bigint();
 }
 
 /// Makes a statement read a constant text as a truth value once, a literal too: one that is no number warns.
