@@ -49,6 +49,9 @@ fn add<'v>(call: &Call<'v>, sign: i64) -> Result<Value<'v>, EvalError> {
         }
         TypeKind::DateTime => {
             let moment = some!(call.datetime(0));
+            if !moment.date().is_calendar_day() {
+                return Ok(Value::Null);
+            }
             let span = some!(call.time(1)).micros() * sign;
             Ok(shift(moment, span).map_or(Value::Null, |m| Value::DateTime(m, fsp)))
         }
@@ -60,12 +63,15 @@ fn add<'v>(call: &Call<'v>, sign: i64) -> Result<Value<'v>, EvalError> {
 fn add_to_text<'v>(call: &Call<'v>, sign: i64) -> Result<Value<'v>, EvalError> {
     let shown_fsp = |micro: u32| if micro == 0 { 0 } else { FSP_MAX };
     let moment = some!(Moment::of(call, 0));
+    if let Moment::At(moment) = moment
+        && !moment.date().is_calendar_day()
+        && !has_odd_delimiter(call)?
+    {
+        return warn_no_day(call);
+    }
     let span = some!(call.time(1)).micros() * sign;
     let mut out = Vec::new();
     match moment {
-        Moment::At(moment) if !moment.date().is_calendar_day() && !has_odd_delimiter(call)? => {
-            return warn_no_day(call);
-        }
         Moment::At(moment) => {
             let sum = i128::from(moment.epoch_micros()) + i128::from(span);
             let Some(sum) = DateTime::from_epoch_micros(sum) else { return Ok(Value::Null) };
