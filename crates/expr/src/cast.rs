@@ -215,6 +215,9 @@ fn to_year<'v>(call: &Call<'v>, value: &Value<'v>) -> Result<Value<'v>, EvalErro
     if is_text && value.as_text(&mut Vec::new()).trim_ascii_start().starts_with(b"-") {
         return Ok(incorrect(call, "YEAR", value));
     }
+    if is_text && value.to_u64().loss == Loss::OutOfRange {
+        return Ok(incorrect(call, "YEAR", value));
+    }
     if is_text && value.to_i64().loss != Loss::None {
         let mut scratch = Vec::new();
         let text = value.as_text(&mut scratch).trim_ascii_start();
