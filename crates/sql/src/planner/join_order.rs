@@ -231,7 +231,9 @@ impl<'r> Search<'r> {
         }
         let (positions, choices) = self.choices(rel, bound, Goal::default());
         let best = first(choices);
-        let may_hash = best.needs.is_empty() || !self.finds_few(rel, &best);
+        let ensures = |at: usize| best.ensured.iter().any(|&own| positions[own] == at);
+        let may_hash =
+            best.needs.is_empty() || self.reads_many(rel, &best, (RelSet::of(rel), bound), ensures);
         if rows > 1.0 && may_hash && best.rows > 1.0 && self.has_hash_key(RelSet::of(rel), bound) {
             let (positions, choices) = self.choices(rel, RelSet::EMPTY, Goal::default());
             let own = first(choices);
@@ -298,7 +300,7 @@ impl<'r> Search<'r> {
         let Item::Left { list, rels, .. } = &self.list.items[item] else { unreachable!("a left join") };
         let nested = best(list, bound, Goal::default(), (self.rels, self.methods));
         let search = Search::new(list, RelSet::EMPTY, (self.rels, self.methods));
-        let may_hash = nested.needs.is_empty() || !search.begins_with_few(&nested);
+        let may_hash = nested.needs.is_empty() || search.begins_with_many(&nested, (*rels, bound));
         if rows > 1.0 && may_hash && nested.rows > 1.0 && search.has_hash_key(*rels, bound) {
             let own = best(list, RelSet::EMPTY, Goal::default(), (self.rels, self.methods));
             let total = own.cost + (own.rows + rows) * cost::HASH_ROW;
@@ -326,24 +328,40 @@ impl<'r> Search<'r> {
         (positions, access::choices(rel, &conditions, bound, goal, (self.rels, self.methods)))
     }
 
-    /// Whether what `join_plan`, one of these items, reads first are few rows, of single values of an index.
-    fn begins_with_few(&self, join_plan: &JoinPlan) -> bool {
+    /// Whether the first item of `join_plan` reads many rows; see [`Search::reads_many`].
+    fn begins_with_many(&self, join_plan: &JoinPlan, (inner, bound): (RelSet, RelSet)) -> bool {
         match join_plan.steps.first().map(|step| (&self.list.items[step.item], &step.how)) {
-            Some((Item::Rel(rel), How::Access(choice))) => self.finds_few(*rel, choice),
-            Some(_) | None => false,
+            Some((Item::Rel(rel), How::Access(choice))) => {
+                self.reads_many(*rel, choice, (inner, bound), |at| choice.ensured.contains(&at))
+            }
+            Some(_) | None => true,
         }
     }
 
-    /// Whether `choice` reads few of the rows of `rel`, those of single values of an index. Where that is so
-    /// lookups are not weighed against a hash table: they cost little, however few rows look something up.
-    fn finds_few(&self, rel: u16, choice: &Choice) -> bool {
-        choice.finds_values() && choice.rows < self.rels.get(rel).rows * cost::LARGE_SHARE
+    /// Whether `choice` reads many rows of `rel` each time: a part of an index, or the rows of a value that
+    /// many have, of which an equality of `inner` with `bound` leaves few. `ensures`: whether it ensures the
+    /// condition at this position. Other lookups are not weighed against a hash table: they cost little,
+    /// however few rows look something up.
+    fn reads_many(
+        &self,
+        rel: u16,
+        choice: &Choice,
+        (inner, bound): (RelSet, RelSet),
+        ensures: impl Fn(usize) -> bool,
+    ) -> bool {
+        let is_large = || choice.rows >= self.rels.get(rel).rows * cost::LARGE_SHARE;
+        !choice.finds_values() || (is_large() && self.hash_keys(inner, bound).any(|at| !ensures(at)))
     }
 
     /// Whether an equality joins `inner` with `bound`.
     fn has_hash_key(&self, inner: RelSet, bound: RelSet) -> bool {
-        self.methods.hash_join
-            && self.list.conditions.iter().any(|c| hash_key(c, inner, bound, self.rels).is_some())
+        self.methods.hash_join && self.hash_keys(inner, bound).next().is_some()
+    }
+
+    /// Positions of the equalities that join `inner` with `bound`.
+    fn hash_keys(&self, inner: RelSet, bound: RelSet) -> impl Iterator<Item = usize> {
+        let conditions = self.list.conditions.iter().enumerate();
+        conditions.filter(move |(_, c)| hash_key(c, inner, bound, self.rels).is_some()).map(|(at, _)| at)
     }
 }
 
