@@ -177,7 +177,8 @@ impl Builder {
         self.common_collation(&[text, pattern, escape], "like").map(drop)
     }
 
-    /// `text [NOT] LIKE pattern ESCAPE escape` with an escape character that is computed.
+    /// `text [NOT] LIKE pattern ESCAPE escape` with an escape character that is computed. The operands
+    /// agree; see [`Builder::agree_like`].
     pub fn like_with_escape(
         &self,
         text: Expr,
@@ -185,7 +186,6 @@ impl Builder {
         escape: Expr,
         negated: bool,
     ) -> Result<Expr, BindError> {
-        self.agree_like(&text, &pattern, &escape)?;
         let mut args = vec![self.text_of(text), self.text_of(pattern)];
         let collation = self.share_charset(&mut args, Func::LikeEscape, true)?;
         args.push(self.in_charset(self.text_of(escape), collation));

@@ -53,6 +53,10 @@ pub(super) const NEXT_PART_SHARE: f64 = 0.5;
 pub(super) const LISTED_SHARE: f64 = 0.9;
 /// Part of a table that is many rows for one value to find.
 pub(super) const LARGE_SHARE: f64 = 0.0625;
+/// Rows of the largest table that a hash table replaces an index of: about half of what a statement may take
+/// by default, at 50 to 60 bytes a row. Hash tables do not spill: a slow statement is better than one that
+/// fails.
+pub(super) const HASHED_ROWS_MAX: f64 = if cfg!(test) { 2e6 } else { 8e6 };
 /// Comparing one value in a filter.
 const COMPARISON: f64 = 0.01;
 /// Comparing texts under a collation in a filter: some times what reading the row of a scan costs.

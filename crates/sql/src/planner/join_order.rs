@@ -341,7 +341,7 @@ impl<'r> Search<'r> {
     /// Whether `choice` reads many rows of `rel` each time: a part of an index, or the rows of a value that
     /// many have, of which an equality of `inner` with `bound` leaves few. `ensures`: whether it ensures the
     /// condition at this position. Other lookups are not weighed against a hash table: they cost little,
-    /// however few rows look something up.
+    /// however few rows look something up. Nor are those of a table for which memory may not suffice.
     fn reads_many(
         &self,
         rel: u16,
@@ -349,8 +349,10 @@ impl<'r> Search<'r> {
         (inner, bound): (RelSet, RelSet),
         ensures: impl Fn(usize) -> bool,
     ) -> bool {
-        let is_large = || choice.rows >= self.rels.get(rel).rows * cost::LARGE_SHARE;
-        !choice.finds_values() || (is_large() && self.hash_keys(inner, bound).any(|at| !ensures(at)))
+        let all = self.rels.get(rel).rows;
+        let is_large = || choice.rows >= all * cost::LARGE_SHARE;
+        let leaves_few = || self.hash_keys(inner, bound).any(|at| !ensures(at));
+        all <= cost::HASHED_ROWS_MAX && (!choice.finds_values() || (is_large() && leaves_few()))
     }
 
     /// Whether an equality joins `inner` with `bound`.
